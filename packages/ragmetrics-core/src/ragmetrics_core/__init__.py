@@ -1,0 +1,74 @@
+"""RAG evaluation metrics, written once, usable everywhere.
+
+Metrics live in ``ragmetrics_core.metrics``, models in ``ragmetrics_core.llms`` and ``ragmetrics_core.embeddings``, reply
+formats in ``ragmetrics_core.replies``, test doubles in ``ragmetrics_core.testing``. This module holds what all of them
+share, and ``evaluate``. Importing it loads no framework, no model client and no numerical library.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._errors import BadReply, InvalidInput, MissingExtra, MissingInput, ModelError, RagmetricsError
+from ._inputs import Input
+from ._metric import Metric
+from ._prompt import Example, Prompt, ask
+from ._requests import Ask, Compare, Embed, Message, Reply, Request, Usage
+from ._run import Models, arun, run
+from ._sample import Document, Sample
+from ._score import Score
+from ._steps import Steps, compare, embed, together
+
+if TYPE_CHECKING:
+    from ._evaluate import Evaluation, aevaluate, evaluate
+
+__all__ = [
+    "Ask",
+    "BadReply",
+    "Compare",
+    "Document",
+    "Embed",
+    "Evaluation",
+    "Example",
+    "Input",
+    "InvalidInput",
+    "Message",
+    "Metric",
+    "MissingExtra",
+    "MissingInput",
+    "ModelError",
+    "Models",
+    "Prompt",
+    "RagmetricsError",
+    "Reply",
+    "Request",
+    "Sample",
+    "Score",
+    "Steps",
+    "Usage",
+    "aevaluate",
+    "arun",
+    "ask",
+    "compare",
+    "embed",
+    "evaluate",
+    "run",
+    "together",
+]
+
+__version__ = "0.1.0"
+
+# The engine needs asyncio and a progress bar, which cost more to import than all the rest: loaded when first used.
+LAZY = frozenset({"Evaluation", "aevaluate", "evaluate"})
+
+
+def __getattr__(name: str) -> Any:
+    if name in LAZY:
+        from . import _evaluate  # noqa: PLC0415
+
+        return getattr(_evaluate, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

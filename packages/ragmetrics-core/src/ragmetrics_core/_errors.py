@@ -1,0 +1,86 @@
+"""Every error this library raises on purpose.
+
+    RagmetricsError
+      +-- MissingInput   (also a ValueError)   a sample field that the metric needs is absent or empty
+      +-- InvalidInput   (also a ValueError)   a field or a setting has the wrong type or an impossible value
+      +-- MissingExtra   (also an ImportError) an optional dependency is not installed
+      +-- ModelError                           a model could not answer: network, key, quota, unknown model
+            +-- BadReply                       a model answered, but the answer has no honest reading
+
+The first three are the caller's to mend, ``ModelError`` is the model's or its server's. Only ``ModelError`` is
+ever recorded in a score by a run over many samples; anything outside this tree is a bug and propagates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+__all__ = ["BadReply", "InvalidInput", "MissingExtra", "MissingInput", "ModelError", "RagmetricsError"]
+
+
+class RagmetricsError(Exception):
+    """Root of all errors of this library."""
+
+
+class MissingInput(RagmetricsError, ValueError):
+    """A field that the metric needs is absent, None, blank or an empty list.
+
+    Attributes:
+        metric: name of the metric that asked for the field.
+        field: name of the sample field.
+    """
+
+    def __init__(self, metric: str, field: str, problem: str = "is missing", cure: str = "") -> None:
+        super().__init__(metric, field, problem, cure)
+        self.metric = metric
+        self.field = field
+        self.problem = problem
+        self.cure = cure
+
+    def __str__(self) -> str:
+        cure = self.cure or f"give {self.field}=... or leave the metric out for this sample"
+        return f"{self.metric} needs {self.field!r}, which {self.problem}: {cure}"
+
+
+class InvalidInput(RagmetricsError, ValueError):
+    """A field or a setting has the wrong type or a value that cannot be.
+
+    The message starts with the path of the culprit, such as ``retrieved_contexts[2]``.
+    """
+
+
+class MissingExtra(RagmetricsError, ImportError):
+    """An optional dependency is not installed; the message holds the pip command that installs it."""
+
+
+class ModelError(RagmetricsError):
+    """A model (LLM, embeddings, pair scorer) could not answer.
+
+    Attributes:
+        usage: what was spent before the failure, where that is known; set by the driver.
+        fatal: True when every further call would fail the same way (key refused, unknown model).
+    """
+
+    usage: Any = None
+
+    def __init__(self, message: str, *, fatal: bool = False) -> None:
+        super().__init__(message)
+        self.fatal = fatal
+
+
+class BadReply(ModelError):
+    """A reply that cannot be read honestly.
+
+    Attributes:
+        reason: what is wrong with the reply, in words a model can act upon.
+        raw: the text of every reply that was tried, oldest first.
+    """
+
+    def __init__(self, reason: str, raw: str | Sequence[str] = ()) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.raw: tuple[str, ...] = (raw,) if isinstance(raw, str) else tuple(raw)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (self.reason, self.raw), {"usage": self.usage})

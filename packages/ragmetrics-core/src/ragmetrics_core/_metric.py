@@ -1,0 +1,185 @@
+"""The base class of all metrics: a frozen dataclass whose fields are settings and whose ``measure`` method does the work.
+
+How it works. The parameters of ``measure`` are the sample fields the metric needs; they are read and checked before anything
+is asked. ``measure`` returns a ``Score``, or is a generator that yields requests and returns one. ``program`` wraps it so
+that the score carries its origin: metric, scale, usage, versions of the prompts. Models are fields too, but no settings:
+they take no part in equality, repr or the serialised form, so no key can leak through them.
+"""
+
+from __future__ import annotations
+
+import abc
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from types import GeneratorType
+from typing import Any, ClassVar, TypeVar
+
+from ._errors import InvalidInput, ModelError
+from ._inputs import Input, inputs_of
+from ._protocols import AnyEmbeddings, AnyLLM
+from ._requests import Ask, Reply, Usage
+from ._run import Models, arun, run
+from ._sample import ALIASES, FIELD_NAMES, Sample
+from ._score import Score
+from ._settings import load_metric, settings_of
+from ._steps import Outcome, Steps, next_round
+
+__all__ = ["Metric"]
+
+M = TypeVar("M", bound="Metric")
+
+
+@dataclass(frozen=True)
+class Metric(abc.ABC):
+    """Subclass it as a frozen dataclass, write ``measure``, and the metric works everywhere.
+
+    Attributes:
+        llm: answers the metric's questions; may be given here or to ``evaluate``.
+        embeddings: embeds or compares texts; may be given here or to ``evaluate``.
+        name: column name of the metric's scores; by default the class name in snake_case.
+
+    Class attributes to set:
+        scale: lowest and highest value; 0 to 1 unless the metric says otherwise.
+        calls: model calls per sample, in words, for the catalogue (n = retrieved contexts).
+    """
+
+    scale: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    calls: ClassVar[str] = "none"
+
+    llm: AnyLLM | None = field(default=None, kw_only=True, repr=False, compare=False)
+    embeddings: AnyEmbeddings | None = field(default=None, kw_only=True, repr=False, compare=False)
+    name: str = field(default="", kw_only=True)
+
+    # Any parameters are allowed here: they name the inputs. Subclasses are checked by `inputs`, not by their type.
+    measure: ClassVar[Callable[..., Score | Steps[Score]]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # dataclass() keeps a __repr__ that it finds in the class itself
+        if "__repr__" not in cls.__dict__:
+            cls.__repr__ = Metric.__repr__  # type: ignore[method-assign]
+
+    def __post_init__(self) -> None:
+        own = vars(type(self)).get("__annotations__", {})
+        if "__dataclass_params__" not in vars(type(self)) and any("ClassVar" not in str(hint) for hint in own.values()):
+            raise TypeError(
+                f"write @dataclass(frozen=True) above class {type(self).__name__}, so that its fields become settings"
+            )
+        if not callable(getattr(self, "measure", None)):
+            raise TypeError(f"{type(self).__name__} has no measure() method")
+        if not self.name:
+            object.__setattr__(self, "name", default_name(type(self)))
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """The sample fields that ``measure`` takes, in order."""
+        return inputs_of(type(self).measure)
+
+    @property
+    def models(self) -> Models:
+        """The metric's own models, as a driver takes them."""
+        return Models(self.llm, self.embeddings, self.name)
+
+    def score(self, sample: Sample | Mapping[str, Any] | None = None, /, **inputs: Any) -> Score:
+        """Score one sample, synchronously; works inside and outside a running event loop.
+
+        Args:
+            sample: a ``Sample`` or a mapping with its fields.
+            inputs: the fields by name, instead of a sample or on top of it.
+
+        Raises:
+            MissingInput: a needed field is absent, None, blank or an empty list; raised before any model is asked.
+            InvalidInput: a field has the wrong type, or a name is unknown.
+            ModelError: a model could not answer; ``BadReply`` if its answer is unreadable.
+        """
+        return run(self.program(self._sample(sample, inputs)), self.models)
+
+    async def ascore(self, sample: Sample | Mapping[str, Any] | None = None, /, **inputs: Any) -> Score:
+        """Score one sample without blocking the running loop; arguments and errors as in ``score``."""
+        return await arun(self.program(self._sample(sample, inputs)), self.models)
+
+    def program(self, sample: Sample) -> Steps[Score]:
+        """The program that scores the sample. The inputs are checked now, the questions are asked when it is driven.
+
+        Raises:
+            MissingInput: see ``score``.
+            InvalidInput: see ``score``.
+        """
+        bound = {item.name: item.read(self.name, sample) for item in self.inputs}
+        return self._accounted(bound)
+
+    def _accounted(self, bound: Mapping[str, Any]) -> Steps[Score]:
+        """Run ``measure`` and note what it costs and which prompts it asks."""
+        result = self.measure(**bound)
+        usage = Usage()
+        prompts: dict[str, str] = {}
+        if isinstance(result, GeneratorType):
+            outcomes: list[Outcome] | None = None
+            while True:
+                try:
+                    requests = next_round(result, outcomes)
+                except StopIteration as done:
+                    result = done.value
+                    break
+                except ModelError as error:
+                    error.usage = usage
+                    raise
+                prompts.update((item.prompt.name, item.prompt.version) for item in requests if isinstance(item, Ask))
+                outcomes = list((yield requests))
+                usage = sum((outcome.usage for outcome in outcomes if isinstance(outcome, Reply)), usage)
+        if not isinstance(result, Score):
+            raise TypeError(f"{type(self).__name__}.measure must return a Score, got {type(result).__name__}")
+        return result.made_by(self.name, self.scale, usage, prompts)
+
+    def _sample(self, sample: Sample | Mapping[str, Any] | None, inputs: Mapping[str, Any]) -> Sample:
+        wanted = {item.name for item in self.inputs}
+        for name in inputs:
+            if name not in wanted and name not in FIELD_NAMES and name not in ALIASES:
+                raise InvalidInput(f"{self.name} knows no input {name!r}; it takes {', '.join(sorted(wanted))}")
+        if isinstance(sample, Sample):
+            if not inputs:
+                return sample
+            sample = {**{name: getattr(sample, name) for name in FIELD_NAMES - inputs.keys()}}
+        elif sample is not None and not isinstance(sample, Mapping):
+            raise InvalidInput(
+                f"{self.name}.score takes a Sample, a mapping, or the fields by name ({', '.join(sorted(wanted))}), "
+                f"got {type(sample).__name__}"
+            )
+        return Sample.from_mapping({**(sample or {}), **inputs})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Class and settings as JSON values; models are not part of it, so neither is any key."""
+        return {"metric": _type_name(type(self)), "settings": settings_of(self)}
+
+    @classmethod
+    def from_dict(cls: type[M], data: Mapping[str, Any]) -> M:
+        """The metric that ``to_dict`` wrote, without models.
+
+        Raises:
+            InvalidInput: the class is not a metric (of this class), or a setting is unknown or has the wrong type.
+        """
+        return load_metric(cls, data)
+
+    def __repr__(self) -> str:
+        shown = [item for item in fields(self) if item.repr and not self._is_default(item)]
+        return f"{type(self).__name__}({', '.join(f'{item.name}={getattr(self, item.name)!r}' for item in shown)})"
+
+    def _is_default(self, item: Field[Any]) -> bool:
+        value = getattr(self, item.name)
+        if item.name == "name":
+            return bool(value == default_name(type(self)))
+        if item.default is not MISSING:
+            return bool(value == item.default)
+        return item.default_factory is not MISSING and bool(value == item.default_factory())
+
+
+def default_name(cls: type[Metric]) -> str:
+    """The class name in snake_case: ``ContextRecall`` is ``context_recall``, ``NDCG`` is ``ndcg``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", cls.__name__).lower()
+
+
+def _type_name(cls: type[Metric]) -> str:
+    return (
+        cls.__name__ if cls.__module__.startswith("ragmetrics_core.metrics") else f"{cls.__module__}:{cls.__qualname__}"
+    )

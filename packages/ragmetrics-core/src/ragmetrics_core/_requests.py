@@ -1,0 +1,126 @@
+"""What a metric may ask of the outside world, and what comes back. Values only: nothing here performs IO.
+
+Three kinds of request exist because three kinds of model exist: an LLM answers messages, an embedding model maps texts to
+vectors, a pair scorer compares two texts. All are frozen and hashable, so that a driver can recognise the same request
+asked twice. What decides equality of an ``Ask`` is what is sent: the messages and the form of the reply. The prompt and the
+inputs travel along for models that do not read text, such as the offline judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+from ._errors import InvalidInput
+
+if TYPE_CHECKING:
+    from ._protocols import PromptView, ReplyView
+
+__all__ = ["Ask", "Compare", "Embed", "Message", "Reply", "Request", "Usage"]
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One chat message."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What answering cost. Token counts are what the server reported: 0 where it reported none.
+
+    Attributes:
+        calls: requests answered by a model, cached ones included.
+        cached_calls: those among them that were answered from memory or disk.
+    """
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_calls: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cached_calls + other.cached_calls,
+        )
+
+    def to_dict(self) -> dict[str, int]:
+        """The four counts, ready for JSON."""
+        return {
+            "calls": self.calls,
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "cached_calls": self.cached_calls,
+        }
+
+
+ONE_CALL = Usage(calls=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One question to an LLM.
+
+    Attributes:
+        messages: what is sent: the system message with the instructions, the user message with the data as JSON, and on a
+            second attempt the bad reply and what was wrong with it.
+        reply: the form of the reply; its ``schema`` is a JSON schema or None.
+        prompt: the prompt that was rendered (``prompt.name`` tells built-in prompts apart).
+        inputs: the data before rendering.
+    """
+
+    messages: tuple[Message, ...]
+    reply: ReplyView
+    prompt: PromptView = field(compare=False)
+    inputs: Mapping[str, Any] = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Embed:
+    """One request to an embedding model: one vector per text, in order."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """One request to a pair scorer: one number per pair, in order."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+
+Request = Ask | Embed | Compare
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Generic[T_co]):
+    """What a model answered.
+
+    Attributes:
+        value: text for an ``Ask``, vectors for an ``Embed``, numbers for a ``Compare``.
+        usage: what the answer cost.
+        truncated: True when the model stopped at its token limit, so that the text may lack its end.
+    """
+
+    value: T_co
+    usage: Usage = ONE_CALL
+    truncated: bool = False
+
+
+def texts_of(name: str, texts: Iterable[str]) -> tuple[str, ...]:
+    """The texts as a tuple; a lone string or anything but text is refused before it costs a call."""
+    if isinstance(texts, str):
+        raise InvalidInput(f"{name} takes a list of texts, got one str: write [text]")
+    items: tuple[Any, ...] = tuple(texts)
+    for index, item in enumerate(items):
+        if not isinstance(item, str):
+            raise InvalidInput(f"{name}: text [{index}] must be a str, got {type(item).__name__}")
+    return items

@@ -1,0 +1,176 @@
+"""The two drivers, and the one place where a request meets a model.
+
+Strategy. ``run`` and ``arun`` are the same five lines; all that differs is who answers. ``Models`` turns each request into a
+``Call`` (which function, which argument, how the answer is checked) once, for both worlds; a call is then performed
+synchronously or asynchronously. A model that has only one kind of method is bridged by a thread, never by a nested loop.
+Only ``ModelError`` is turned into a value; whatever else a model raises is a bug and propagates.
+"""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ._answers import check_numbers, check_text, check_vectors, cosines, distinct_texts
+from ._errors import InvalidInput, ModelError
+from ._protocols import AnyEmbeddings, AnyLLM
+from ._requests import Ask, Compare, Embed, Reply, Request
+from ._steps import Outcome, Steps, next_round
+
+__all__ = ["Models", "arun", "run"]
+
+T = TypeVar("T")
+
+MAX_THREADS = 16
+"""Most threads that one round of one sample may use when it is run synchronously."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request, resolved: the model's function(s), the argument, and what makes a checked reply of the answer."""
+
+    sync: Callable[[Any], Any] | None
+    asynchronous: Callable[[Any], Awaitable[Any]] | None
+    argument: Any
+    check: Callable[[Any], Reply[Any]]
+    instant: bool
+
+    def perform(self) -> Outcome:
+        """Answer synchronously; an async-only model gets a loop of its own."""
+        try:
+            if self.sync is not None:
+                return self.check(self.sync(self.argument))
+            assert self.asynchronous is not None
+            return self.check(in_new_loop(self.asynchronous, self.argument))
+        except ModelError as error:
+            return error
+
+    async def aperform(self) -> Outcome:
+        """Answer asynchronously; a sync-only model gets a thread, with the caller's context variables."""
+        try:
+            if self.asynchronous is not None:
+                return self.check(await self.asynchronous(self.argument))
+            assert self.sync is not None
+            if self.instant:
+                return self.check(self.sync(self.argument))
+            import asyncio  # noqa: PLC0415  costs more to import than all of this package
+
+            return self.check(await asyncio.to_thread(self.sync, self.argument))
+        except ModelError as error:
+            return error
+
+
+@dataclass(frozen=True)
+class Models:
+    """The models that answer the requests of a program.
+
+    Attributes:
+        llm: answers ``Ask``.
+        embeddings: answers ``Embed`` and ``Compare``; a pair scorer answers ``Compare`` only.
+        metric: name of the metric they work for, for messages.
+    """
+
+    llm: AnyLLM | None = None
+    embeddings: AnyEmbeddings | None = None
+    metric: str = "this metric"
+
+    def answer(self, requests: Sequence[Request]) -> list[Outcome]:
+        """The outcome of every request of one round, in order; requests that wait for IO are answered concurrently."""
+        calls = [self.call(request) for request in requests]
+        if len(calls) == 1 or all(call.instant for call in calls):
+            return [call.perform() for call in calls]
+        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  costly to import, rarely needed
+
+        with ThreadPoolExecutor(min(len(calls), MAX_THREADS)) as pool:
+            jobs = [pool.submit(contextvars.copy_context().run, call.perform) for call in calls]
+            return [job.result() for job in jobs]
+
+    async def aanswer(self, requests: Sequence[Request]) -> list[Outcome]:
+        """The same, without blocking the running loop."""
+        calls = [self.call(request) for request in requests]
+        if len(calls) == 1:
+            return [await calls[0].aperform()]
+        import asyncio  # noqa: PLC0415  costs more to import than all of this package
+
+        return await asyncio.gather(*(call.aperform() for call in calls))
+
+    def call(self, request: Request) -> Call:
+        """The request, resolved to the model that answers it.
+
+        Raises:
+            InvalidInput: no model is set that could answer, or the one that is set has not the methods.
+        """
+        if isinstance(request, Ask):
+            return _call(self._need("llm", "an LLM"), "generate", "agenerate", request, check_text)
+        model = self._need("embeddings", "an embedding model")
+        if isinstance(request, Embed):
+            texts = request.texts
+            return _call(model, "embed", "aembed", texts, lambda answer: check_vectors(answer, len(texts)))
+        assert isinstance(request, Compare)
+        pairs = request.pairs
+        if hasattr(model, "compare") or hasattr(model, "acompare"):
+            return _call(model, "compare", "acompare", pairs, lambda answer: check_numbers(answer, len(pairs)))
+        texts = distinct_texts(pairs)
+        return _call(
+            model, "embed", "aembed", texts, lambda answer: cosines(check_vectors(answer, len(texts)), texts, pairs)
+        )
+
+    def _need(self, attribute: str, what: str) -> Any:
+        model = getattr(self, attribute)
+        if model is None:
+            raise InvalidInput(
+                f"{self.metric} asks {what}, but none is set: give {attribute}=... to the metric or to evaluate()"
+            )
+        return model
+
+
+def _call(model: Any, sync: str, asynchronous: str, argument: Any, check: Callable[[Any], Reply[Any]]) -> Call:
+    functions = getattr(model, sync, None), getattr(model, asynchronous, None)
+    if functions == (None, None):
+        raise InvalidInput(f"{type(model).__name__} has neither a method {sync}() nor {asynchronous}()")
+    return Call(*functions, argument, check, bool(getattr(model, "instant", False)))
+
+
+def run(steps: Steps[T], models: Models) -> T:
+    """Drive a program to its result, synchronously.
+
+    Raises:
+        ModelError: a model could not answer and the program did not catch it.
+    """
+    outcomes = None
+    while True:
+        try:
+            requests = next_round(steps, outcomes)
+        except StopIteration as done:
+            return done.value
+        outcomes = models.answer(requests)
+
+
+async def arun(steps: Steps[T], models: Models) -> T:
+    """Drive a program to its result without blocking the running loop; otherwise the same as ``run``."""
+    outcomes = None
+    while True:
+        try:
+            requests = next_round(steps, outcomes)
+        except StopIteration as done:
+            return done.value
+        outcomes = await models.aanswer(requests)
+
+
+def in_new_loop(function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
+    """Run an async function to its end from synchronous code, also where a loop is already running in this thread."""
+    import asyncio  # noqa: PLC0415  costs more to import than all of this package
+
+    async def main() -> T:
+        return await function(*arguments)
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(main())
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  costly to import, rarely needed
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(contextvars.copy_context().run, asyncio.run, main()).result()

@@ -1,0 +1,174 @@
+"""One row of a data set: what was asked, found, answered and expected, under names that never change.
+
+``Sample.from_mapping`` is the border: it accepts the common other column names, keeps unknown columns as metadata, and
+refuses a row whose columns contradict each other. The types of the values are checked later, by the metric that uses them,
+so that a bad column nobody asked for costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from ._errors import InvalidInput
+
+__all__ = ["Document", "Sample"]
+
+ALIASES = {
+    "question": "user_input",
+    "query": "user_input",
+    "input": "user_input",
+    "answer": "response",
+    "predicted_answer": "response",
+    "generated_answer": "response",
+    "output": "response",
+    "contexts": "retrieved_contexts",
+    "context": "retrieved_contexts",
+    "ground_truth": "reference",
+    "reference_answer": "reference",
+    "ground_truth_answer": "reference",
+    "expected_answer": "reference",
+}
+"""Other common column names and the field each one means."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A retrieved or a relevant document.
+
+    Attributes:
+        content: its text.
+        id: its identifier.
+        score: for a relevant document, its grade of relevance (0 or more); for a retrieved one, the retriever's score.
+        meta: anything else; metrics can match documents by ``meta.<key>``.
+    """
+
+    content: str | None = None
+    id: str | None = None
+    score: float | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @classmethod
+    def of(cls, value: object, path: str) -> Document | str:
+        """A document from a mapping or from any object with the same attributes; a str stays as it is.
+
+        Raises:
+            InvalidInput: the value is neither; the message starts with ``path``.
+        """
+        if isinstance(value, cls | str):
+            return value
+        if isinstance(value, Mapping):
+            unknown = set(value) - {"content", "id", "score", "meta"}
+            if unknown:
+                raise InvalidInput(
+                    f"{path} has the unknown key {min(map(str, unknown))!r}: a document has content, id, score and meta"
+                )
+            return cls(value.get("content"), value.get("id"), value.get("score"), value.get("meta") or {})
+        if hasattr(value, "content"):
+            content, key, score, meta = (getattr(value, name, None) for name in ("content", "id", "score", "meta"))
+            return cls(content, key, score, meta or {})
+        raise InvalidInput(f"{path} must be a Document, a mapping or a str, got {type(value).__name__}")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One sample to evaluate. Every field is optional; each metric says which ones it needs.
+
+    Attributes:
+        user_input: the question.
+        response: the generated answer.
+        retrieved_contexts: the texts given to the generator, in rank order.
+        reference: the expected answer.
+        reference_contexts: the texts that should have been found.
+        retrieved_documents: the documents found, in rank order.
+        reference_documents: the relevant documents.
+        rubric: what each score means, for rubric metrics.
+        id: identifier of the sample, carried through.
+        metadata: anything else, carried through and never judged (unless a ``CustomJudge`` asks for a column by name).
+    """
+
+    user_input: str | None = None
+    response: str | None = None
+    retrieved_contexts: Sequence[str] | None = None
+    reference: str | None = None
+    reference_contexts: Sequence[str] | None = None
+    retrieved_documents: Sequence[Document | str] | None = None
+    reference_documents: Sequence[Document | str] | None = None
+    rubric: Mapping[int, str] | None = None
+    id: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @classmethod
+    def from_mapping(cls, row: Mapping[str, Any]) -> Sample:
+        """The sample that a row describes.
+
+        Other common column names are understood (``question``, ``answer``, ``contexts``, ``ground_truth``, ...), a lone text
+        in ``context`` counts as a list of one, and unknown columns become metadata.
+
+        Raises:
+            InvalidInput: two columns name the same field and differ, or ``metadata`` is not a mapping.
+        """
+        values: dict[str, Any] = {}
+        origin: dict[str, str] = {}
+        metadata: dict[str, Any] = {}
+        for column, value in row.items():
+            name = ALIASES.get(column, column)
+            if name not in FIELD_NAMES:
+                metadata[column] = value
+                continue
+            if column == "context" and isinstance(value, str):
+                value = [value]  # noqa: PLW2901
+            if value is None and name in values:
+                continue
+            if values.get(name) is not None and not _same(values[name], value):
+                raise InvalidInput(
+                    f"the columns {origin[name]!r} and {column!r} both mean {name!r} but differ: keep one of them"
+                )
+            values[name] = value
+            origin[name] = column
+        given = values.pop("metadata", None)
+        if given is not None:
+            if not isinstance(given, Mapping):
+                raise InvalidInput(f"metadata must be a mapping, got {type(given).__name__}")
+            metadata = {**given, **metadata}
+        return cls(**values, metadata=metadata)
+
+    def get(self, name: str) -> Any:
+        """The field of that name, or the metadata column of that name, or None."""
+        if name in FIELD_NAMES:
+            return getattr(self, name)
+        return self.metadata.get(name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields that are set, under their own names, ready for JSON as far as the metadata is."""
+        row: dict[str, Any] = {}
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if value is None or (item.name == "metadata" and not value):
+                continue
+            if item.name.endswith("_documents"):
+                value = [_document_row(document) for document in value]
+            row[item.name] = value
+        return row
+
+
+FIELD_NAMES = frozenset(item.name for item in fields(Sample))
+
+
+def _same(left: Any, right: Any) -> bool:
+    if left is right:
+        return True
+    result = left == right
+    # arrays compare item by item
+    return bool(result.all()) if hasattr(result, "all") else bool(result)
+
+
+def _document_row(document: object) -> object:
+    if not isinstance(document, Document):
+        return document
+    return {
+        item.name: getattr(document, item.name)
+        for item in fields(document)
+        if getattr(document, item.name) not in (None, {})
+    }

@@ -1,0 +1,167 @@
+"""A score has three states and never mixes them.
+
+* scored: ``value`` is a finite number inside the metric's scale;
+* unscored: there is honestly nothing to score, and ``reason`` says why;
+* failed: something went wrong, and ``error`` says what.
+
+An illegal score cannot be built, so nobody downstream has to look for NaN.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, Literal
+
+from ._errors import BadReply, RagmetricsError
+from ._requests import Usage
+
+__all__ = ["Score"]
+
+State = Literal["scored", "unscored", "failed"]
+
+NO_USAGE = Usage()
+
+
+@dataclass(frozen=True)
+class Score:
+    """The outcome of one metric on one sample.
+
+    Attributes:
+        value: a finite number inside ``scale``, or None when the sample was not scored.
+        passing: the verdict of metrics that have one, else None.
+        reason: why the value is what it is, or why there is none.
+        details: the evidence, as plain JSON values: statements, verdicts, ratings, questions. Read it, do not write to it.
+        error: what went wrong, when the score failed.
+        usage: what the score cost: calls, tokens, cached calls.
+        metric: name of the metric.
+        scale: lowest and highest possible value.
+
+    Raises:
+        ValueError: the value is not finite or lies outside the scale, or the three states are mixed.
+        TypeError: the value is not a number, or the details are not JSON values.
+    """
+
+    value: float | None
+    passing: bool | None = None
+    reason: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    error: str | None = None
+    usage: Usage = NO_USAGE
+    metric: str | None = None
+    scale: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        value = self.value
+        if value is None:
+            if self.error is None and not self.reason:
+                raise ValueError(
+                    "a score without a value needs a reason: Score.unscored(reason) or Score.failed(error)"
+                )
+        else:
+            if type(value) is not float:
+                value = _number(value)
+                object.__setattr__(self, "value", value)
+            if not math.isfinite(value):
+                raise ValueError(f"a score must be a finite number, got {value}: use Score.unscored(reason)")
+            if self.error is not None:
+                raise ValueError(f"a failed score has no value, got {value}")
+            if self.scale is not None and not self.scale[0] <= value <= self.scale[1]:
+                raise ValueError(f"{self.metric or 'the score'}: {value} is outside the scale {self.scale}")
+        if self.details:
+            object.__setattr__(self, "details", {str(key): plain(item) for key, item in self.details.items()})
+
+    @classmethod
+    def unscored(cls, reason: str, *, details: Mapping[str, Any] | None = None) -> Score:
+        """There is nothing to score in this sample, for the reason given."""
+        return cls(None, reason=reason, details=details or {})
+
+    @classmethod
+    def failed(cls, error: str | RagmetricsError, *, details: Mapping[str, Any] | None = None) -> Score:
+        """The sample could not be scored; a ``BadReply`` leaves its raw texts in ``details["raw"]``."""
+        evidence = dict(details or {})
+        if isinstance(error, BadReply):
+            evidence["raw"] = list(error.raw)
+        usage = getattr(error, "usage", None) or NO_USAGE
+        text = f"{type(error).__name__}: {error}" if isinstance(error, RagmetricsError) else error
+        return cls(None, error=text, details=evidence, usage=usage)
+
+    @property
+    def state(self) -> State:
+        """``scored``, ``unscored`` or ``failed``."""
+        if self.value is not None:
+            return "scored"
+        return "unscored" if self.error is None else "failed"
+
+    def made_by(self, metric: str, scale: tuple[float, float], usage: Usage, prompts: Mapping[str, str]) -> Score:
+        """This score with its origin filled in: the metric, its scale, the usage, the versions of the prompts asked."""
+        details = {**self.details, "prompts": dict(prompts)} if prompts else self.details
+        return replace(self, metric=metric, scale=self.scale or scale, usage=usage, details=details)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain JSON values; ``Score.from_dict`` reads it back."""
+        return {
+            "metric": self.metric,
+            "value": self.value,
+            "state": self.state,
+            "passing": self.passing,
+            "reason": self.reason,
+            "error": self.error,
+            "scale": list(self.scale) if self.scale else None,
+            "details": dict(self.details),
+            "usage": self.usage.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Score:
+        """The score that ``to_dict`` wrote."""
+        scale = data.get("scale")
+        return cls(
+            data["value"],
+            passing=data.get("passing"),
+            reason=data.get("reason"),
+            details=data.get("details") or {},
+            error=data.get("error"),
+            usage=Usage(**(data.get("usage") or {})),
+            metric=data.get("metric"),
+            scale=(float(scale[0]), float(scale[1])) if scale else None,
+        )
+
+    def __float__(self) -> float:
+        if self.value is None:
+            raise ValueError(f"{self.state}: {self.error or self.reason}")
+        return self.value
+
+    def __format__(self, spec: str) -> str:
+        if not spec:
+            return str(self)
+        return self.state if self.value is None else format(self.value, spec)
+
+    def __str__(self) -> str:
+        text = f"{self.value:.4g}" if self.value is not None else f"{self.state} ({self.error or self.reason})"
+        return f"{self.metric}: {text}" if self.metric else text
+
+
+def _number(value: Any) -> float:
+    """A float from any real number, numpy scalars included; text and None are refused."""
+    if isinstance(value, str | bytes) or not hasattr(value, "__float__"):
+        raise TypeError(f"a score must be a number, got {type(value).__name__}")
+    return float(value)
+
+
+def plain(value: Any) -> Any:
+    """The value as plain JSON values, copied: pydantic models and dataclasses become dicts, tuples become lists."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    if is_dataclass(value) and not isinstance(value, type):
+        return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
+    if hasattr(value, "tolist"):  # numpy scalars and arrays
+        return plain(value.tolist())
+    raise TypeError(f"details hold plain JSON values, got {type(value).__name__}")

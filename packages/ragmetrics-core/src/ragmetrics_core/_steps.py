@@ -1,0 +1,110 @@
+"""The language metrics are written in: programs that yield requests and are sent back the replies.
+
+Strategy. A program is a generator. It yields one *round*, a tuple of requests that may be answered concurrently, and
+is sent one outcome per request: a ``Reply``, or the ``ModelError`` that the model raised. Errors travel as values so
+that one failing request never loses the others of its round; they are raised here, inside the program, where a metric
+can catch them. Nothing in this module performs IO; ``run`` and ``arun`` do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from types import GeneratorType
+from typing import Any, TypeVar
+
+from ._errors import BadReply, ModelError
+from ._requests import Compare, Embed, Reply, Request, texts_of
+
+__all__ = ["Outcome", "Steps", "compare", "embed", "together", "unwrap"]
+
+T = TypeVar("T")
+
+Outcome = Reply[Any] | ModelError
+
+Steps = Generator[tuple[Request, ...], Sequence[Outcome], T]
+
+
+def unwrap(outcome: Outcome) -> Reply[Any]:
+    """The reply, or the model's error raised at this point of the program."""
+    if isinstance(outcome, ModelError):
+        raise outcome
+    return outcome
+
+
+def embed(texts: Iterable[str]) -> Steps[list[list[float]]]:
+    """Ask the embedding model for one vector per text; one request, whatever the number of texts.
+
+    Raises:
+        InvalidInput: an item is not a text.
+        ModelError: the model could not answer.
+    """
+    (outcome,) = yield (Embed(texts_of("embed", texts)),)
+    return unwrap(outcome).value
+
+
+def compare(pairs: Iterable[tuple[str, str]]) -> Steps[list[float]]:
+    """Ask for one similarity per pair of texts; one request, whatever the number of pairs.
+
+    A pair scorer answers with its own score (0 to 1), an embedding model with the cosine (-1 to 1).
+
+    Raises:
+        ModelError: the model could not answer.
+    """
+    (outcome,) = yield (Compare(tuple((left, right) for left, right in pairs)),)
+    return unwrap(outcome).value
+
+
+def together(*programs: Steps[Any], keep_bad_replies: bool = False) -> Steps[list[Any]]:
+    """Run several programs side by side, their requests joined into common rounds; the results, in order.
+
+    Args:
+        programs: generators, such as ``PROMPT.ask(...)`` or ``embed(...)``.
+        keep_bad_replies: put the ``BadReply`` of a program in the place of its result instead of raising it.
+
+    Raises:
+        ModelError: the first one that a program raised; the other programs are closed.
+    """
+    for program in programs:
+        if not isinstance(program, GeneratorType):
+            raise TypeError(f"together() takes programs such as PROMPT.ask(...), got {type(program).__name__}")
+    results: list[Any] = [None] * len(programs)
+    waiting: dict[int, tuple[Request, ...]] = {}
+
+    def advance(index: int, outcomes: Any) -> None:
+        waiting.pop(index, None)
+        try:
+            waiting[index] = next_round(programs[index], outcomes)
+        except StopIteration as done:
+            results[index] = done.value
+        except BadReply as error:
+            if not keep_bad_replies:
+                raise
+            results[index] = error
+
+    try:
+        for index in range(len(programs)):
+            advance(index, None)
+        while waiting:
+            asked = list(waiting.items())
+            outcomes = yield tuple(request for _, requests in asked for request in requests)
+            start = 0
+            for index, requests in asked:
+                advance(index, outcomes[start : start + len(requests)])
+                start += len(requests)
+    finally:
+        for program in programs:
+            program.close()
+    return results
+
+
+def next_round(program: Steps[Any], outcomes: Any) -> tuple[Request, ...]:
+    """Send the outcomes of the last round in, get the next round out; ``StopIteration`` carries the result.
+
+    Raises:
+        TypeError: the program yielded another program, which means that a ``from`` was forgotten.
+    """
+    requests = program.send(outcomes)
+    if isinstance(requests, GeneratorType):
+        program.close()
+        raise TypeError("a program was yielded as it is: write 'yield from'")
+    return requests

@@ -1,0 +1,21 @@
+"""Fixtures shared by the whole suite."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+DATA = Path(os.environ.get("RAGMETRICS_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Folder of the real evaluation data; absent on a user's machine, required in continuous integration."""
+    if not DATA.is_dir():
+        message = f"the evaluation data is not at {DATA}; set RAGMETRICS_DATA to its folder"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    return DATA
