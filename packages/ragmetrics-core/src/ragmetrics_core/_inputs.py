@@ -47,6 +47,11 @@ class Input:
     kind: Kind
     required: bool = True
 
+    @classmethod
+    def named(cls, name: str, hint: Any = None) -> Input:
+        """A required input of that name; its kind follows from the name, else from the annotation (``str``, ``list[str]``)."""
+        return cls(name, FIELD_KINDS.get(name) or _kind_of(hint))
+
     def read(self, metric: str, sample: Sample) -> Any:
         """The checked value; None for an optional input that is not there.
 

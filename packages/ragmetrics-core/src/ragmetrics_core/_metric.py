@@ -12,6 +12,7 @@ import abc
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
+from functools import cached_property
 from types import GeneratorType
 from typing import Any, ClassVar, TypeVar
 
@@ -40,11 +41,11 @@ class Metric(abc.ABC):
         name: column name of the metric's scores; by default the class name in snake_case.
 
     Class attributes to set:
-        scale: lowest and highest value; 0 to 1 unless the metric says otherwise.
+        scale: lowest and highest value; 0 to 1 unless the metric says otherwise, None where each score states its own.
         calls: model calls per sample, in words, for the catalogue (n = retrieved contexts).
     """
 
-    scale: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    scale: ClassVar[tuple[float, float] | None] = (0.0, 1.0)
     calls: ClassVar[str] = "none"
 
     llm: AnyLLM | None = field(default=None, kw_only=True, repr=False, compare=False)
@@ -69,12 +70,23 @@ class Metric(abc.ABC):
         if not callable(getattr(self, "measure", None)):
             raise TypeError(f"{type(self).__name__} has no measure() method")
         if not self.name:
-            object.__setattr__(self, "name", default_name(type(self)))
+            object.__setattr__(self, "name", self.default_name())
 
-    @property
+    @classmethod
+    def default_name(cls) -> str:
+        """The class name in snake_case: ``ContextRecall`` is ``context_recall``, ``NDCG`` is ``ndcg``."""
+        return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", cls.__name__).lower()
+
+    @classmethod
+    def declared_inputs(cls) -> tuple[Input, ...]:
+        """The inputs that the signature of ``measure`` names, in order."""
+        return inputs_of(cls.measure)
+
+    # cached, so that a subclass can have a field of this name
+    @cached_property
     def inputs(self) -> tuple[Input, ...]:
-        """The sample fields that ``measure`` takes, in order."""
-        return inputs_of(type(self).measure)
+        """The sample fields that this metric takes, in order."""
+        return self.declared_inputs()
 
     @property
     def models(self) -> Models:
@@ -168,15 +180,10 @@ class Metric(abc.ABC):
     def _is_default(self, item: Field[Any]) -> bool:
         value = getattr(self, item.name)
         if item.name == "name":
-            return bool(value == default_name(type(self)))
+            return bool(value == self.default_name())
         if item.default is not MISSING:
             return bool(value == item.default)
         return item.default_factory is not MISSING and bool(value == item.default_factory())
-
-
-def default_name(cls: type[Metric]) -> str:
-    """The class name in snake_case: ``ContextRecall`` is ``context_recall``, ``NDCG`` is ``ndcg``."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", cls.__name__).lower()
 
 
 def _type_name(cls: type[Metric]) -> str:

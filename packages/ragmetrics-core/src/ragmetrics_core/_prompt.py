@@ -43,6 +43,10 @@ class Example:
     inputs: Mapping[str, Any]
     output: Any
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "inputs", plain(self.inputs))
+        object.__setattr__(self, "output", plain(self.output))
+
     def __hash__(self) -> int:
         return hash((to_json(self.inputs), _reply_text(self.output)))
 
@@ -131,7 +135,7 @@ class Prompt(Generic[T]):
             "name": self.name,
             "version": self.version,
             "instructions": self.instructions,
-            "examples": [{"inputs": plain(item.inputs), "output": plain(item.output)} for item in self.examples],
+            "examples": [{"inputs": item.inputs, "output": item.output} for item in self.examples],
             "notice": self.notice,
         }
 
@@ -162,7 +166,7 @@ def numbered(texts: Iterable[str]) -> list[dict[str, Any]]:
 
 
 def _reply_text(output: Any) -> str:
-    return output if isinstance(output, str) else to_json(plain(output))
+    return output if isinstance(output, str) else to_json(output)
 
 
 def _complaint(problem: BadReply) -> str:

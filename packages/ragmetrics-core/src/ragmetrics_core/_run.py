@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ._answers import check_numbers, check_text, check_vectors, cosines, distinct_texts
-from ._errors import InvalidInput, ModelError
+from ._errors import ModelError
 from ._protocols import AnyEmbeddings, AnyLLM
 from ._requests import Ask, Compare, Embed, Reply, Request
 from ._steps import Outcome, Steps, next_round
@@ -100,7 +100,8 @@ class Models:
         """The request, resolved to the model that answers it.
 
         Raises:
-            InvalidInput: no model is set that could answer, or the one that is set has not the methods.
+            ModelError: no model is set that could answer.
+            TypeError: the one that is set has not the methods.
         """
         if isinstance(request, Ask):
             return _call(self._need("llm", "an LLM"), "generate", "agenerate", request, check_text)
@@ -120,8 +121,9 @@ class Models:
     def _need(self, attribute: str, what: str) -> Any:
         model = getattr(self, attribute)
         if model is None:
-            raise InvalidInput(
-                f"{self.metric} asks {what}, but none is set: give {attribute}=... to the metric or to evaluate()"
+            raise ModelError(
+                f"{self.metric} asks {what}, but none is set: give {attribute}=... to the metric or to evaluate()",
+                fatal=True,
             )
         return model
 
@@ -129,7 +131,7 @@ class Models:
 def _call(model: Any, sync: str, asynchronous: str, argument: Any, check: Callable[[Any], Reply[Any]]) -> Call:
     functions = getattr(model, sync, None), getattr(model, asynchronous, None)
     if functions == (None, None):
-        raise InvalidInput(f"{type(model).__name__} has neither a method {sync}() nor {asynchronous}()")
+        raise TypeError(f"{type(model).__name__} has neither a method {sync}() nor {asynchronous}()")
     return Call(*functions, argument, check, bool(getattr(model, "instant", False)))
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal
 
 from ._errors import BadReply, RagmetricsError
@@ -67,8 +67,7 @@ class Score:
                 raise ValueError(f"a score must be a finite number, got {value}: use Score.unscored(reason)")
             if self.error is not None:
                 raise ValueError(f"a failed score has no value, got {value}")
-            if self.scale is not None and not self.scale[0] <= value <= self.scale[1]:
-                raise ValueError(f"{self.metric or 'the score'}: {value} is outside the scale {self.scale}")
+            self._check_scale()
         if self.details:
             object.__setattr__(self, "details", {str(key): plain(item) for key, item in self.details.items()})
 
@@ -94,10 +93,20 @@ class Score:
             return "scored"
         return "unscored" if self.error is None else "failed"
 
-    def made_by(self, metric: str, scale: tuple[float, float], usage: Usage, prompts: Mapping[str, str]) -> Score:
+    def made_by(
+        self, metric: str, scale: tuple[float, float] | None, usage: Usage, prompts: Mapping[str, str]
+    ) -> Score:
         """This score with its origin filled in: the metric, its scale, the usage, the versions of the prompts asked."""
+        # What is already checked is not checked again: ranking metrics make tens of thousands of scores a second.
+        made = object.__new__(type(self))
         details = {**self.details, "prompts": dict(prompts)} if prompts else self.details
-        return replace(self, metric=metric, scale=self.scale or scale, usage=usage, details=details)
+        made.__dict__.update(self.__dict__, metric=metric, scale=self.scale or scale, usage=usage, details=details)
+        made._check_scale()
+        return made
+
+    def _check_scale(self) -> None:
+        if self.value is not None and self.scale is not None and not self.scale[0] <= self.value <= self.scale[1]:
+            raise ValueError(f"{self.metric or 'the score'}: {self.value} is outside the scale {self.scale}")
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values; ``Score.from_dict`` reads it back."""

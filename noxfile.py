@@ -1,0 +1,130 @@
+"""Every check of the workspace. ``nox`` alone runs the gate; ``nox --list`` shows the sessions.
+
+Python versions, dependencies and their lower bounds are read from the pyproject files, so they stand in one place. Plain venv
+and pip do the installing: they are on every machine, and they honour whatever index and wheels pip is configured for.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2025.2.9"
+nox.options.sessions = ["gate"]
+nox.options.default_venv_backend = "venv"
+nox.options.reuse_venv = "yes"
+nox.options.error_on_missing_interpreters = False
+
+PACKAGE = Path("packages/ragmetrics-core")
+WORKSPACE = nox.project.load_toml("pyproject.toml")
+CORE = nox.project.load_toml(PACKAGE / "pyproject.toml")
+PYTHONS = nox.project.python_versions(CORE)
+CONSTRAINTS = "constraints-test.txt"
+
+# The real embedding models are tested on one Python: torch is large, and what is tested is our use of it.
+MODELS_PYTHON = "3.11"
+
+
+def install(session: nox.Session, *groups: str, extras: str = "openai,pandas") -> None:
+    """The core in place, with extras, and the named dependency groups of the workspace."""
+    wanted = nox.project.dependency_groups(WORKSPACE, *groups)
+    session.install("-q", "-c", CONSTRAINTS, "-e", f"{PACKAGE}[{extras}]", *wanted)
+
+
+def check_style(session: nox.Session) -> None:
+    session.run("ruff", "check")
+    session.run("ruff", "format", "--check")
+
+
+def check_types(session: nox.Session) -> None:
+    session.run("mypy")
+    session.run("basedpyright")
+
+
+def check_wheel(session: nox.Session) -> None:
+    """Build the wheel and compare its files with the source tree."""
+    with tempfile.TemporaryDirectory() as folder:
+        session.run("python", "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", folder, str(PACKAGE))
+        (wheel,) = Path(folder).glob("*.whl")
+        packed = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    source = PACKAGE / "src"
+    expected = {path.relative_to(source).as_posix() for path in source.rglob("*") if path.is_file()}
+    expected = {name for name in expected if "__pycache__" not in name}
+    if packed != expected:
+        session.error(f"the wheel and the source tree differ in {sorted(packed ^ expected)}")
+    if "ragmetrics_core/py.typed" not in packed:
+        session.error("the wheel holds no py.typed")
+
+
+def run_tests(session: nox.Session, version: str) -> None:
+    if version == MODELS_PYTHON:
+        install(session, "test", "models", extras="openai,pandas,sentence-transformers")
+    else:
+        install(session, "test")
+    session.run("pytest", "--cov", *session.posargs)
+
+
+@nox.session
+def gate(session: nox.Session) -> None:
+    """Everything that has to pass, on the Python that runs nox."""
+    install(session, "lint", "types")  # first, as they fail fastest
+    check_style(session)
+    check_types(session)
+    check_wheel(session)
+    run_tests(session, f"{sys.version_info.major}.{sys.version_info.minor}")
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Style, format, and what the wheel holds."""
+    install(session, "lint")
+    check_style(session)
+    check_wheel(session)
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """mypy in strict mode and pyright."""
+    install(session, "types")
+    check_types(session)
+
+
+@nox.session(python=PYTHONS)
+def tests(session: nox.Session) -> None:
+    """The test suite with branch coverage, on each Python that is present."""
+    run_tests(session, str(session.python))
+
+
+@nox.session(python=PYTHONS[0])
+def lowest(session: nox.Session) -> None:
+    """The test suite with the oldest dependencies that the package says it works with."""
+    project = CORE["project"]
+    extras = project["optional-dependencies"]
+    bounds = [*project["dependencies"], *extras["openai"], *extras["pandas"]]
+    with tempfile.TemporaryDirectory() as folder:
+        pins = Path(folder) / "lowest.txt"
+        pins.write_text("".join(f"{lower_bound(item)}\n" for item in bounds))
+        wanted = nox.project.dependency_groups(WORKSPACE, "test")
+        session.install("-q", "-c", str(pins), "-e", f"{PACKAGE}[openai,pandas]", *wanted)
+    session.run("pytest", *session.posargs)
+
+
+def lower_bound(requirement: str) -> str:
+    """``pydantic>=2.7`` as ``pydantic==2.7``."""
+    match = re.fullmatch(r"([\w.-]+)>=([\d.]+)(?:,.*)?", requirement)
+    if match is None:
+        raise ValueError(f"{requirement!r} has no lower bound of the form name>=version")
+    return f"{match[1]}=={match[2]}"
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Write the generated pages anew, then run every code block of README and docs."""
+    install(session, "test")
+    session.run("python", "docs/generate.py")
+    session.run("pytest", "tests/test_docs.py", *session.posargs)

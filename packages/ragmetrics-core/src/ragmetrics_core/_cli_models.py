@@ -1,0 +1,44 @@
+"""Models as words on a command line: ``lexical``, ``openai:gpt-4o-mini``, ``hashing``, ``sentence-transformers:MODEL``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ragmetrics_core import InvalidInput
+
+__all__ = ["parse_models"]
+
+
+def parse_models(llm: str | None, embeddings: str | None, base_url: str | None) -> dict[str, Any]:
+    """The models that the texts name, as ``evaluate`` takes them.
+
+    An LLM is ``lexical`` or a model of OpenAI, with or without ``openai:`` before its name; embeddings are ``provider`` or
+    ``provider:MODEL``. Models of OpenAI are looked for at ``base_url`` if there is one.
+
+    Raises:
+        InvalidInput: there is no such provider, or nobody uses the base URL.
+        MissingExtra: the package that a provider needs is not installed.
+    """
+    provider, _, model = (embeddings or "").partition(":")
+    remote_llm = llm not in (None, "lexical")
+    if base_url is not None and not remote_llm and provider != "openai":
+        raise InvalidInput("--base-url needs --llm openai:MODEL or --embeddings openai:MODEL")
+    address = {} if base_url is None else {"base_url": base_url}
+    models: dict[str, Any] = {}
+    if llm is not None:
+        models["llm"] = _llm(llm, address if remote_llm else {})
+    if embeddings is not None:
+        from .embeddings import embedding_factory  # noqa: PLC0415  only needed here
+
+        models["embeddings"] = embedding_factory(provider, model or None, **(address if provider == "openai" else {}))
+    return models
+
+
+def _llm(text: str, address: dict[str, str]) -> Any:
+    from .llms import llm_factory  # noqa: PLC0415  only needed here
+
+    # names of local models hold colons too, such as llama3.1:8b
+    model = text.removeprefix("openai:")
+    if not model.strip():
+        raise InvalidInput("--llm needs the name of a model: --llm openai:MODEL, or --llm lexical")
+    return llm_factory(model, **address)

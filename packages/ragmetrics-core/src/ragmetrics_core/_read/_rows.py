@@ -1,0 +1,131 @@
+"""Records become rows: the place where columns get their names, missing cells their None, and bad rows their message."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from .._errors import InvalidInput, MissingInput
+from .._sample import Sample
+from ._files import open_file
+from ._frame import frame_records
+from ._text import BadShape, Record
+
+__all__ = ["Row", "Source", "open_source", "rows_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the input.
+
+    Attributes:
+        index: its position, from 0.
+        place: where it stands, for messages: ``questions.jsonl, line 7`` or ``row 3``.
+        sample: what it holds; an empty sample (with the id, if there is one) where it cannot be read.
+        problem: why it cannot be read; the message starts with the place.
+    """
+
+    index: int
+    place: str
+    sample: Sample
+    problem: InvalidInput | None = None
+
+    def locate(self, error: InvalidInput | MissingInput) -> InvalidInput | MissingInput:
+        """The same error, naming the row as well."""
+        if isinstance(error, MissingInput):
+            return MissingInput(error.metric, error.field, f"{error.problem} in {self.place}", error.cure)
+        return InvalidInput(f"{self.place}: {error}")
+
+
+@dataclass(frozen=True)
+class Source:
+    """An input that is open for reading.
+
+    Attributes:
+        name: the file name, or "" for rows in memory.
+        rows: the rows, pulled lazily.
+        total: how many rows will come, where that is known beforehand.
+    """
+
+    name: str
+    rows: Iterator[Row]
+    total: int | None
+
+
+def open_source(samples: Any, limit: int | None = None) -> Source:
+    """The rows of any accepted form of samples, at most ``limit`` of them.
+
+    Raises:
+        InvalidInput: the samples have no accepted form, or the file is missing or (said while reading) not of its format.
+        MissingExtra: a Parquet file, and pandas or its Parquet engine is not installed.
+    """
+    name, total = "", None
+    if isinstance(samples, str | os.PathLike):
+        path = Path(samples)
+        name, records = path.name, open_file(path)
+    else:
+        records = _in_memory(samples)
+        total = len(samples) if hasattr(samples, "__len__") else None
+    if limit is not None:
+        records = islice(records, limit)
+        total = None if total is None else min(total, limit)
+    return Source(name, rows_of(records), total)
+
+
+def rows_of(records: Iterable[Record]) -> Iterator[Row]:
+    """The rows that the records hold.
+
+    Raises:
+        InvalidInput: the first record is of the wrong kind altogether.
+    """
+    for index, (place, value) in enumerate(records):
+        if isinstance(value, Sample):
+            yield Row(index, place, value)
+            continue
+        try:
+            sample = _sample(value)
+        except InvalidInput as error:
+            problem = InvalidInput(f"{place}: {error}")
+            if index == 0 and isinstance(error, BadShape):
+                raise problem from None
+            key = value.get("id") if isinstance(value, Mapping) else None
+            yield Row(index, place, Sample(id=key), problem)
+        else:
+            yield Row(index, place, sample)
+
+
+def _sample(value: Any) -> Sample:
+    if isinstance(value, InvalidInput):
+        raise value
+    if not isinstance(value, Mapping):
+        raise BadShape(f"a row must be a Sample or a mapping from column names to values, got {type(value).__name__}")
+    if any(_is_nan(item) for item in value.values()):
+        value = {name: None if _is_nan(item) else item for name, item in value.items()}
+    return Sample.from_mapping(value)
+
+
+def _is_nan(value: object) -> bool:
+    """Whether it is how data frames write an empty cell."""
+    return isinstance(value, float) and value != value  # noqa: PLR0124
+
+
+def _in_memory(samples: Any) -> Iterator[Record]:
+    if isinstance(samples, Sample):
+        raise InvalidInput("samples must be several samples, got one Sample: write [sample]")
+    if isinstance(samples, Mapping):
+        if any(hasattr(split, "column_names") for split in samples.values()):
+            splits = ", ".join(map(repr, samples))
+            raise InvalidInput(f"samples is a dictionary of data sets: choose one of its splits ({splits})")
+        raise InvalidInput("samples must be several rows, got one mapping: write [row]")
+    if hasattr(samples, "iloc"):
+        return frame_records(samples, "row")
+    if not isinstance(samples, Iterable):
+        raise InvalidInput(
+            "samples must be a path, an iterable of mappings or Samples, a DataFrame or a Dataset, "
+            f"got {type(samples).__name__}"
+        )
+    return ((f"row {number}", value) for number, value in enumerate(samples, 1))

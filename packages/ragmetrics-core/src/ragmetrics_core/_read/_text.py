@@ -1,0 +1,44 @@
+"""What the readers of text files share: numbered lines, and the notion of a record."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from .._errors import InvalidInput
+
+__all__ = ["BadShape", "Record", "lines_of"]
+
+Record = tuple[str, Any]
+"""The place of a row, and its value: a mapping, or the ``InvalidInput`` that says why there is none."""
+
+
+class BadShape(InvalidInput):
+    """A record that is not even of the kind its source is made of, such as a line of a JSONL file that is not JSON."""
+
+
+def lines_of(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a text file, gzipped or not, numbered from 1, with their line ends; a byte order mark is dropped.
+
+    Raises:
+        InvalidInput: a line is not UTF-8, the gzip data is damaged, or the file cannot be opened.
+    """
+    number = 0
+    try:
+        with _open(path) as handle:
+            for raw in handle:
+                number += 1
+                yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{path.name}, line {number}: not UTF-8 text: save the file as UTF-8") from None
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InvalidInput(f"{path.name}, after line {number}: the gzip data is damaged ({error})") from None
+    except OSError as error:
+        raise InvalidInput(f"{path.name} cannot be read: {error.strerror}") from None
+
+
+def _open(path: Path) -> BinaryIO:
+    return cast("BinaryIO", gzip.open(path, "rb")) if path.suffix.lower() == ".gz" else path.open("rb")

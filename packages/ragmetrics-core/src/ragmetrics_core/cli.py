@@ -1,0 +1,228 @@
+"""The command ``ragmetrics``.
+
+Exit status: 0 when all went well, 1 when a gate of ``--fail-under`` is not met, 2 when the input or a model makes the run
+impossible (one line on stderr says why), 130 after Ctrl-C. Tables are plain text, the same on a terminal, in a file and in a CI
+log; they go to stdout, everything else to stderr. An exception outside of this library's own tree is a bug and shows its traceback.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import ragmetrics_core
+
+from ._cli_metrics import fitting_metrics, parse_metrics
+from ._cli_models import parse_models
+from ._errors import InvalidInput, RagmetricsError
+from ._evaluate import Evaluation
+from ._evaluate import evaluate as run_evaluation
+from ._metric import Metric
+from ._read import open_source
+from ._summary import Summary, table
+from .metrics import catalogue
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="ragmetrics",
+    help="Score RAG answers and retrieval results.",
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+API_CURES = {
+    "give llm=... to the metric or to evaluate()": "add --llm MODEL (or --llm lexical, offline)",
+    "give embeddings=... to the metric or to evaluate()": "add --embeddings MODEL (or --embeddings hashing, offline)",
+}
+"""Cures that messages give to callers of the API, and what they are on a command line."""
+
+
+def main() -> None:
+    """Entry point of the console command."""
+    app()
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ragmetrics {ragmetrics_core.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Score RAG answers and retrieval results."""
+
+
+Data = Annotated[str, typer.Argument(help="A .jsonl, .json, .csv, .tsv (.gz may follow) or .parquet file.")]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metrics", "-m", help="Names with commas between; settings as in 'ndcg(k=3)'; your own as module:Class."
+    ),
+]
+LLMName = Annotated[
+    str | None, typer.Option(help="openai:MODEL (the key from OPENAI_API_KEY), or lexical: offline, a baseline.")
+]
+EmbeddingsName = Annotated[
+    str | None, typer.Option(help="openai:MODEL, sentence-transformers:MODEL, or hashing: offline, a baseline.")
+]
+BaseURL = Annotated[
+    str | None, typer.Option(help="Address of an OpenAI-compatible server, such as http://localhost:11434/v1.")
+]
+Out = Annotated[Path | None, typer.Option(help="Write rows, scores and their evidence to this JSONL file.")]
+FailUnder = Annotated[
+    list[str] | None, typer.Option(help="METRIC=VALUE: exit with status 1 if the metric's mean is lower. Repeatable.")
+]
+Limit = Annotated[int | None, typer.Option(help="Only the first so many rows.")]
+MaxConcurrency = Annotated[int, typer.Option(help="Most calls to models in flight.")]
+OnError = Annotated[str, typer.Option(help="record: go on, and count what failed. raise: stop at the first error.")]
+
+
+@app.command()
+def evaluate(
+    data: Data,
+    *,
+    metrics: Metrics = None,
+    llm: LLMName = None,
+    embeddings: EmbeddingsName = None,
+    base_url: BaseURL = None,
+    out: Out = None,
+    fail_under: FailUnder = None,
+    limit: Limit = None,
+    max_concurrency: MaxConcurrency = 16,
+    on_error: OnError = "record",
+) -> None:
+    """Score the rows of DATA and print a table: mean, scored, unscored, failed, calls, tokens."""
+    with _clear_errors(out):
+        chosen = parse_metrics(metrics or [])
+        if not chosen:
+            raise InvalidInput(_which_metrics(data))
+        gates = _gates(fail_under or [], chosen)
+        _check_out(out)
+        evaluation = run_evaluation(
+            data,
+            chosen,
+            **parse_models(llm, embeddings, base_url),
+            max_concurrency=max_concurrency,
+            on_error=on_error,  # type: ignore[arg-type]  # checked by evaluate itself
+            limit=limit,
+        )
+        summary = evaluation.summary()
+        typer.echo(str(summary))
+        if out is not None:
+            _write(evaluation, out)
+    _exit_status(summary, gates)
+
+
+@app.command("metrics")
+def list_metrics() -> None:
+    """List the built-in metrics: inputs, scale, model calls per row (n = retrieved contexts), source."""
+    rows = [
+        (
+            entry.name,
+            ", ".join(item.name + "?" * (not item.required) for item in entry.inputs) or "as declared",
+            f"{entry.scale[0]:g} to {entry.scale[1]:g}" if entry.scale else "its own",
+            entry.calls,
+            entry.source or "-",
+        )
+        for entry in catalogue()
+    ]
+    typer.echo(table(("metric", "inputs (? = optional)", "scale", "calls", "source"), rows, left=5))
+
+
+@contextmanager
+def _clear_errors(out: Path | None) -> Iterator[None]:
+    """Turn what stops a run into one line and an exit status, and save what was finished until then."""
+    try:
+        yield
+    except RagmetricsError as error:
+        message = str(error)
+        for api, cure in API_CURES.items():
+            message = message.replace(api, cure)
+        _stop(message, 2, getattr(error, "partial", None), out)
+    except KeyboardInterrupt as stop:
+        _stop("stopped", 130, getattr(stop, "partial", None), out)
+
+
+def _stop(message: str, status: int, partial: Evaluation | None, out: Path | None) -> None:
+    if partial and out is not None:
+        _write(partial, out)
+        rows = "row" if len(partial) == 1 else f"{len(partial)} rows"
+        message += f" (the {rows} finished before can be found in {out})"
+    typer.echo(f"ragmetrics: {' '.join(message.split())}", err=True)
+    raise typer.Exit(status)
+
+
+def _write(evaluation: Evaluation, out: Path) -> None:
+    try:
+        evaluation.to_jsonl(out)
+    except OSError as error:
+        raise InvalidInput(f"--out: {out} cannot be written: {error.strerror}") from None
+
+
+def _check_out(out: Path | None) -> None:
+    """Refuse before the first call what would only fail after the last."""
+    if out is not None and out.is_dir():
+        raise InvalidInput(f"--out: {out} is a directory: give the path of a file")
+    if out is not None and not out.parent.is_dir():
+        raise InvalidInput(f"--out: there is no directory {out.parent}")
+
+
+def _which_metrics(data: str) -> str:
+    row = next(open_source(data, 1).rows)
+    if row.problem is not None:
+        return (
+            f"choose metrics with --metrics a,b; none can be proposed, for the first row cannot be read: {row.problem}"
+        )
+    fitting = ", ".join(fitting_metrics(row.sample))
+    if not fitting:
+        return "choose metrics with --metrics a,b; no built-in one fits the columns (see `ragmetrics metrics`)"
+    return f"choose metrics with --metrics a,b; these fit the columns of {Path(data).name}: {fitting}"
+
+
+def _gates(texts: list[str], metrics: list[Metric]) -> dict[str, float]:
+    scales: dict[str, Any] = {metric.name: metric.scale for metric in metrics}
+    gates = {}
+    for text in texts:
+        name, equals, number = (part.strip() for part in text.partition("="))
+        try:
+            value = float(number) if equals else math.nan
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise InvalidInput(f"--fail-under takes METRIC=NUMBER, got {text!r}")
+        if name not in scales:
+            raise InvalidInput(f"--fail-under: {name!r} is not among the metrics of this run: {', '.join(scales)}")
+        scale = scales[name]
+        if scale is not None and not scale[0] <= value <= scale[1]:
+            raise InvalidInput(
+                f"--fail-under: {name} goes from {scale[0]:g} to {scale[1]:g}, so {value:g} is no gate for it"
+            )
+        gates[name] = value
+    return gates
+
+
+def _exit_status(summary: Summary, gates: dict[str, float]) -> None:
+    if not any(item.scored for item in summary.metrics) and any(item.failed for item in summary.metrics):
+        _stop("nothing was scored: see the failures above", 2, None, None)
+    missed = []
+    for name, least in gates.items():
+        mean = summary[name].mean
+        if mean is None:
+            missed.append(f"{name} has no score, so it is not known to reach {least:g}")
+        elif mean < least and not math.isclose(mean, least, rel_tol=1e-9):
+            missed.append(f"{name} is {mean:.6g}, under {least:g}")
+    if missed:
+        _stop("; ".join(missed), 1, None, None)

@@ -1,0 +1,99 @@
+"""Embeddings without a model: hashed words and character n-grams, for tests, demonstrations and offline baselines.
+
+Strategy. Every word and every run of three to five characters of a word adds to one component, chosen by a hash that is the same
+in every process; the sign comes from the hash too, so that collisions cancel out on average (Weinberger et al. 2009,
+arXiv:0902.2206). Counts are damped by a square root. Texts that share words, or word stems, are similar; the meaning of words
+plays no part.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from typing import Any
+
+from .._errors import InvalidInput
+from .._requests import Reply
+from ._texts import readable_texts
+
+__all__ = ["HashingEmbeddings"]
+
+WORD = re.compile(r"\w+")
+NGRAMS = (3, 4, 5)
+NGRAM_WEIGHT = 0.3
+"""Of one n-gram next to a whole word: a word has many of them."""
+
+
+class HashingEmbeddings:
+    """Unit vectors from hashed words and character n-grams; deterministic, instant, no download.
+
+    Args:
+        dimensions: length of the vectors, at least 16. More dimensions mean fewer collisions.
+
+    Raises:
+        InvalidInput: fewer than 16 dimensions.
+    """
+
+    instant = True
+
+    def __init__(self, dimensions: int = 512) -> None:
+        if not isinstance(dimensions, int) or dimensions < 16:
+            raise InvalidInput(f"dimensions must be an integer of at least 16, got {dimensions!r}")
+        self.dimensions = dimensions
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Every setting that can change a vector."""
+        return {"provider": "hashing", "version": 1, "dimensions": self.dimensions}
+
+    def embed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
+        """One unit vector per text; never a zero vector, whatever the text.
+
+        Raises:
+            InvalidInput: an item is not a text.
+        """
+        return Reply([self._vector(text) for text in readable_texts(texts)])
+
+    async def aembed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
+        """The same; computing takes less time than handing over to a thread."""
+        return self.embed(texts)
+
+    def _vector(self, text: str) -> list[float]:
+        vector = [0.0] * self.dimensions
+        for feature, count in Counter(_features(text)).items():
+            weight = math.sqrt(count) * (1.0 if feature[0] == "w" else NGRAM_WEIGHT)
+            index, sign = self._place(feature)
+            vector[index] += sign * weight
+        if not any(vector):  # no features at all, or such that cancel out exactly
+            vector[self._place(f"t{text}")[0]] = 1.0
+        length = math.hypot(*vector)
+        return [number / length for number in vector]
+
+    def _place(self, feature: str) -> tuple[int, int]:
+        number = int.from_bytes(blake2b(feature.encode(), digest_size=8).digest(), "big")
+        return (number >> 1) % self.dimensions, 1 if number & 1 else -1
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, HashingEmbeddings) and other.dimensions == self.dimensions
+
+    def __hash__(self) -> int:
+        return hash(self.dimensions)
+
+    def __repr__(self) -> str:
+        return f"HashingEmbeddings(dimensions={self.dimensions})"
+
+
+def _features(text: str) -> Iterator[str]:
+    """Words and n-grams, marked by kind; single characters for a text without words."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    words = WORD.findall(plain) or list("".join(plain.split()))
+    for word in words:
+        yield f"w{word}"
+        padded = f" {word} "
+        for size in NGRAMS:
+            for start in range(len(padded) - size + 1):
+                yield f"n{padded[start : start + size]}"

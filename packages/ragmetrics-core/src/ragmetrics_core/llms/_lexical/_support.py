@@ -1,0 +1,189 @@
+"""Whether contexts support a claim, by the words they share.
+
+Numbers, dates and names weigh most: one that the contexts lack makes a claim unsupported, and within a sentence the
+pieces beside it as well, since what they say is said of it. Ordinary words may be missing from a long claim (people
+paraphrase) but not from a piece of one or two. A claim of more words must also keep some of the contexts' order, or any
+words of a long text would support it. And a word counts only where it is denied or affirmed as in the claim.
+
+This is a baseline: it knows no synonyms and no inference, and it takes each fact for true that is made of true pieces.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from ._index import NEGATION_REACH, Index, index_of, is_negation
+from ._phrases import QUESTION_MARKS, yes_or_no
+from ._words import guess_language, words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ._words import Word
+
+__all__ = ["Support", "support", "verify"]
+
+_SHORT = 2  # content words up to which a claim may miss none
+_SHARE = 0.75  # least share of content words found, for longer claims
+_ORDER = 0.5  # least share of neighbouring words that are neighbours in the contexts too, for longer claims
+_BESIDE = 3  # pieces on either side that a missing name or number takes along
+
+
+class Support(NamedTuple):
+    """The verdict on one claim.
+
+    ``share`` is the part of the claim's content words found in the contexts (0 to 1), ``supported`` the verdict, and
+    ``reason`` says in a sentence what it rests on.
+    """
+
+    share: float
+    supported: bool
+    reason: str
+
+
+class _Reading(NamedTuple):
+    verdict: Support
+    decisive: bool  # a name or a number is missing
+
+
+def support(claim: str, contexts: Sequence[str]) -> Support:
+    """Judge one claim by itself against all ``contexts``."""
+    return verify([claim], contexts)[0]
+
+
+def verify(claims: Sequence[str], contexts: Sequence[str]) -> list[Support]:
+    """Judge ``claims`` in the order in which one text makes them; one verdict per claim.
+
+    A claim found inside an earlier one is taken for a piece of it: it is read as part of that sentence, and shares the
+    fate of the names and numbers beside it.
+    """
+    language = guess_language(*contexts, *claims)
+    index = index_of(tuple(contexts), language)
+    verdicts: list[Support] = []
+    pieces: list[_Reading] = []
+    whole, at, first = "", 0, 0
+    words: tuple[Word, ...] = ()
+    denied: list[bool] = []
+    for claim in claims:
+        found = whole.find(claim, at) if whole else -1
+        if found < 0:
+            verdicts += _together(pieces)
+            pieces, whole, at, first = [], claim, 0, 0
+            words = words_of(claim, language)
+            denied = _denied(words)
+            verdicts.append((_answer(claim, contexts, index) or _read(words, denied, index)).verdict)
+            continue
+        at = found + len(claim)
+        while first < len(words) and words[first].start < found:
+            first += 1
+        last = first
+        while last < len(words) and words[last].end <= at:
+            last += 1
+        pieces.append(_read(words[first:last], denied[first:last], index))
+        first = last
+    return verdicts + _together(pieces)
+
+
+def _together(pieces: list[_Reading]) -> list[Support]:
+    """The verdicts on the pieces of one sentence, each beside its neighbours."""
+    decisive = [place for place, piece in enumerate(pieces) if piece.decisive]
+    verdicts = [piece.verdict for piece in pieces]
+    for place in decisive:
+        why = f"stands beside words that are not supported: {pieces[place].verdict.reason}"
+        for beside in range(max(0, place - _BESIDE), min(len(pieces), place + _BESIDE + 1)):
+            if verdicts[beside].supported:
+                verdicts[beside] = Support(verdicts[beside].share, supported=False, reason=why)
+    return verdicts
+
+
+def _read(words: Sequence[Word], denied: Sequence[bool], index: Index) -> _Reading:
+    """Judge a claim by its own words; ``denied`` says of each whether the claim negates it."""
+    content = [word for word in words if word.kind not in {"stop", "negation"}]
+    if not content:
+        return _Reading(_read_small(words, index), decisive=False)
+    missing = _missing(content, index)
+    share = 1 - len(missing) / len(content)
+    decisive = [word for word in missing if word.kind in {"number", "name"}]
+    if decisive or (missing and (len(content) <= _SHORT or share < _SHARE)):
+        names = ", ".join(dict.fromkeys(word.text for word in decisive or missing))
+        return _Reading(Support(share, supported=False, reason=f"the contexts do not mention {names}"), bool(decisive))
+    order = [index.adjacent(left, right) for left, right in pairwise(words)]
+    if len(content) > _SHORT and sum(order) < _ORDER * len(order):
+        reason = f"the contexts hold the words but in another connection ({sum(order)} of {len(order)} pairs)"
+        return _Reading(Support(share, supported=False, reason=reason), decisive=False)
+    conflict = _conflict(words, denied, index)
+    if conflict:
+        return _Reading(Support(share, supported=False, reason=conflict), decisive=False)
+    found = f"{len(content) - len(missing)} of {len(content)} content words"
+    return _Reading(Support(share, supported=True, reason=f"the contexts hold {found}"), decisive=False)
+
+
+def _read_small(words: Sequence[Word], index: Index) -> Support:
+    """A claim of function words alone, such as a title, must stand in the contexts word for word."""
+    literal = len(words) > 1 and all(index.adjacent(left, right) for left, right in pairwise(words))
+    reason = "the contexts hold it word for word" if literal else "it has no content word to look for"
+    return Support(float(literal), supported=literal, reason=reason)
+
+
+def _missing(content: Sequence[Word], index: Index) -> list[Word]:
+    """The words that the contexts lack; a name and its initials (*United Kingdom*, *UK*) stand for each other."""
+    missing: list[Word] = []
+    for is_name, group in groupby(content, key=lambda word: word.kind == "name"):
+        run = list(group)
+        lacking = [word for word in run if not index.forms(word)]
+        if is_name and lacking and (len(run) == 1 or not index.abbreviates(run)):
+            lacking = [word for word in lacking if not index.abbreviates([word])]
+        elif is_name:
+            lacking = []
+        missing += lacking
+    return missing
+
+
+def _denied(words: Sequence[Word]) -> list[bool]:
+    """Of each word, whether a negation stands shortly before it."""
+    denied: list[bool] = []
+    since = NEGATION_REACH
+    for word in words:
+        denied.append(since < NEGATION_REACH)
+        since = 0 if is_negation(word) else since + 1
+    return denied
+
+
+def _conflict(words: Sequence[Word], denied: Sequence[bool], index: Index) -> str:
+    """Why claim and contexts contradict each other in what they negate; empty where they do not."""
+    negated: list[Word] = []
+    for word, no in zip(words, denied, strict=True):
+        affirms, denies = index.told(word)
+        if word.kind in {"stop", "negation"} or not (affirms or denies):
+            continue
+        if no and denies:
+            return ""
+        if no:
+            negated.append(word)
+        elif not affirms:
+            return f"the contexts deny what it says of {word.text}"
+    return f"it denies what the contexts say of {negated[0].text}" if negated else ""
+
+
+def _answer(claim: str, contexts: Sequence[str], index: Index) -> _Reading | None:
+    """Judge a bare *yes* or *no* to a question (``"No: is it open?"``), or None where the claim is none.
+
+    Contexts that begin with a yes or no decide by it. Otherwise either holds if the contexts speak of what is asked:
+    words alone cannot tell a yes from a no, and the verdict on the one must not favour it over the other.
+    """
+    said, colon, question = claim.partition(": ")
+    positive = yes_or_no(said) if colon and question.endswith(QUESTION_MARKS) else None
+    if positive is None:
+        return None
+    for context in contexts:
+        word, *_ = context.split(maxsplit=1) or [""]
+        told = yes_or_no(word)
+        if told is not None:
+            reason = f"the contexts say {word.strip(' .,!')}"
+            return _Reading(Support(float(told is positive), supported=told is positive, reason=reason), decisive=False)
+    content = [word for word in words_of(question, index.language) if word.kind not in {"stop", "negation"}]
+    missing = _missing(content, index)
+    share = 1 - len(missing) / len(content) if content else 0.0
+    reason = f"the contexts hold {len(content) - len(missing)} of {len(content)} content words of the question"
+    return _Reading(Support(share, supported=share >= _SHARE, reason=reason), decisive=False)

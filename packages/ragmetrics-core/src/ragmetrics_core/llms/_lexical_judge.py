@@ -1,0 +1,176 @@
+"""The offline judge: answers the built-in prompts by comparing words, so that everything runs with no key and no download.
+
+Strategy. It does not read messages; it recognises a prompt by its name, takes the data from ``ask.inputs`` and writes its
+answer as text, in the form that the prompt asks of any model, so that the same code reads it. All answers rest on one signal,
+how many of the content words of one text the other one holds (see ``_lexical``). A prompt it does not know has no lexical answer:
+that is an error, never a guess.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .._errors import ModelError
+from .._requests import ONE_CALL, Ask, Reply
+from . import _lexical as lexical
+
+__all__ = ["LexicalJudge"]
+
+Data = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class LexicalJudge:
+    """A deterministic baseline judge that compares words: claims by sentence and clause, support by overlap of content words.
+
+    Numbers, names and negation weigh most. It needs no key, no download and no network, and costs well under a millisecond per
+    question. It does not understand text: take its scores as a lexical baseline, and see the documentation for how far they
+    agree with human labels.
+
+    It answers the prompts of the built-in metrics, whatever their wording. Prompts of your own, ``RubricScore`` and
+    ``CustomJudge`` need a language model.
+    """
+
+    instant = True
+    caveat = (
+        "These scores are a lexical baseline: the offline judge compares words and does not understand text. "
+        "Use a language model (--llm openai:MODEL) to judge meaning."
+    )
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """What can change a reply: the version of the rules."""
+        return {"provider": "lexical", "version": lexical.VERSION}
+
+    def generate(self, ask: Ask) -> Reply[str]:
+        """Answer a built-in prompt.
+
+        Raises:
+            ModelError: the prompt is not a built-in one.
+        """
+        answer = ANSWERS.get(ask.prompt.name)
+        if answer is None:
+            raise ModelError(
+                f"the offline LexicalJudge cannot answer the prompt {ask.prompt.name!r}; it knows the prompts of the built-in "
+                "metrics except RubricScore and CustomJudge: use a language model, such as OpenAILLM('gpt-4o-mini')",
+                fatal=True,
+            )
+        return Reply(answer(ask.inputs), ONE_CALL)
+
+    async def agenerate(self, ask: Ask) -> Reply[str]:
+        """The same; there is nothing to wait for."""
+        return self.generate(ask)
+
+
+def extract_claims(data: Data) -> str:
+    return json.dumps({"claims": lexical.split_claims(data["question"], data["answer"])})
+
+
+def verify_claims(data: Data) -> str:
+    claims = data["claims"]
+    found = lexical.verify([claim["text"] for claim in claims], data["contexts"])
+    rows = [
+        {"number": claim["number"], "reason": support.reason, "supported": support.supported}
+        for claim, support in zip(claims, found, strict=True)
+    ]
+    return json.dumps({"verdicts": rows})
+
+
+def split_and_check(data: Data) -> str:
+    claims = lexical.split_claims(data["question"], data["answer"])
+    found = lexical.verify(claims, data["contexts"])
+    return json.dumps(
+        {
+            "statements": claims,
+            "reasons": [support.reason for support in found],
+            "statement_scores": [int(support.supported) for support in found],
+        }
+    )
+
+
+def supported_by_context(data: Data) -> str:
+    return "YES" if supported_share(data["information"], [data["context"]]) >= MOSTLY else "NO"
+
+
+def judge_usefulness(data: Data) -> str:
+    claims = lexical.split_claims(data["question"], data["answer"])
+    found = [support for support in lexical.verify(claims, [data["context"]]) if support.supported]
+    reason = f"{len(found)} of {len(claims)} parts of the answer are in the context"
+    return json.dumps({"reason": reason, "useful": bool(found)})
+
+
+def rate_contexts(data: Data) -> str:
+    return str(rating(lexical.relevance(data["question"], "\n".join(data["contexts"])), (0, 1, 2)))
+
+
+def rate_groundedness(data: Data) -> str:
+    return str(rating(supported_share(data["response"], data["contexts"]), (0, 1, 2)))
+
+
+def rate_answer(data: Data) -> str:
+    return str(rating(lexical.agreement(data["answer"], data["reference"]), (0, 2, 4)))
+
+
+def compare_answers(data: Data) -> str:
+    return str(rating(lexical.agreement(data["second_answer"], data["first_answer"]), (0, 2, 4)))
+
+
+def questions_of_answer(data: Data) -> str:
+    answer = data["answer"]
+    questions = lexical.questions_from(answer, data["number_of_questions"])
+    return json.dumps({"questions": questions, "noncommittal": lexical.noncommittal(answer)})
+
+
+def find_relevant_statements(data: Data) -> str:
+    return json.dumps({"relevant_statements": lexical.relevant_sentences(data["question"], data["contexts"])})
+
+
+def grade_correctness(data: Data) -> str:
+    answer, reference = data["generated_answer"], data["reference_answer"]
+    if reference:
+        signal, words = lexical.agreement(answer, reference), "the words of answer and reference agree"
+    else:
+        signal, words = (
+            lexical.relevance(data["query"], answer),
+            "without a reference, the answer holds words of the query",
+        )
+    grade = round(2 * (1 + 4 * signal)) / 2  # 1 to 5, in halves
+    return f"{grade:g}\n{words} to {signal:.0%}"
+
+
+ANSWERS: Mapping[str, Callable[[Data], str]] = {
+    "extract_claims": extract_claims,
+    "verify_claims": verify_claims,
+    "split_and_check": split_and_check,
+    "supported_by_context": supported_by_context,
+    "refine_supported": supported_by_context,
+    "judge_usefulness": judge_usefulness,
+    "rate_contexts": rate_contexts,
+    "rate_contexts_again": rate_contexts,
+    "rate_groundedness": rate_groundedness,
+    "rate_groundedness_again": rate_groundedness,
+    "rate_answer": rate_answer,
+    "compare_answers": compare_answers,
+    "questions_of_answer": questions_of_answer,
+    "find_relevant_statements": find_relevant_statements,
+    "grade_correctness": grade_correctness,
+}
+
+SLIGHTLY, MOSTLY = 0.25, 0.75
+"""Signals below the first count as nothing, from the second on as all, between them as a part."""
+
+
+def supported_share(text: str, contexts: Sequence[str]) -> float:
+    """Share of the text's claims that the contexts support; of a text without claims, whether it is in them as it stands."""
+    claims = lexical.split_claims(None, text) or [text]
+    found = lexical.verify(claims, contexts)
+    return sum(support.supported for support in found) / len(found)
+
+
+def rating(signal: float, menu: tuple[int, int, int]) -> int:
+    """The rating of a three-step menu that a signal from 0 to 1 earns."""
+    nothing, part, everything = menu
+    return nothing if signal < SLIGHTLY else everything if signal >= MOSTLY else part

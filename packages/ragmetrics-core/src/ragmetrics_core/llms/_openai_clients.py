@@ -1,0 +1,181 @@
+"""One place that turns "a client, or the settings of one" into the right openai client for the moment.
+
+Strategy. The user gives a synchronous client, an asynchronous one, or none; calls come from synchronous code, from event
+loops and from several of them. A client of the other kind is built from the settings of the one that was given. The
+connections of an asynchronous client belong to the event loop that opened them, so the user's own client serves the first
+loop and every further loop gets a client of its own. Those are closed when their loop shuts down: asyncio promises to finish
+every asynchronous generator that was started in a loop, so each of them lives inside one (see ``keep_open``).
+
+A client cannot be rebuilt when it is a subclass, has an http client of its own, or fetches its credentials by itself: then
+a synchronous client serves asynchronous code from a thread, and an asynchronous one keeps to its first loop.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import threading
+import weakref
+from collections.abc import AsyncGenerator, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from .._errors import InvalidInput, MissingExtra
+from ._openai_twins import can_be_rebuilt, own_client, twin
+
+if TYPE_CHECKING:
+    import openai
+
+__all__ = ["Clients"]
+
+OPENAI_URL = "https://api.openai.com/v1"
+
+NOT_FOR_SYNC = (
+    "the AsyncOpenAI given as client cannot serve synchronous calls, because it is a subclass, or has its own http_client or "
+    "credentials: use the asynchronous methods, or give an openai.OpenAI"
+)
+NOT_FOR_THIS_LOOP = (
+    "the AsyncOpenAI given as client belongs to another event loop and cannot be rebuilt for this one, because it is a subclass "
+    "or has its own http_client: give an openai.OpenAI, or make one model per event loop"
+)
+
+
+class Clients:
+    """The openai clients of one model.
+
+    Args:
+        client: the user's ``openai.OpenAI`` or ``openai.AsyncOpenAI`` (Azure ones included), or None.
+        settings: for own clients: ``base_url``, ``api_key``, ``timeout``, ``max_retries``; those that are None are left out.
+
+    Raises:
+        MissingExtra: the openai package is not installed.
+        InvalidInput: the client is something else, or both a client and settings are given, or the base URL is none.
+    """
+
+    def __init__(self, client: openai.OpenAI | openai.AsyncOpenAI | None, settings: Mapping[str, Any]) -> None:
+        if importlib.util.find_spec("openai") is None:
+            raise MissingExtra('the openai package is not installed: pip install "ragmetrics-core[openai]"')
+        self._settings = {name: value for name, value in settings.items() if value is not None}
+        self._given = client
+        self._given_loop: weakref.ref[Any] | None = None
+        self._made: openai.OpenAI | None = None
+        self._kept: weakref.WeakKeyDictionary[Any, Kept] = weakref.WeakKeyDictionary()
+        self._lock = threading.Lock()
+        if client is None:
+            _check_url(self._settings.get("base_url", ""))
+        else:
+            _check_client(client, self._settings)
+
+    @property
+    def base_url(self) -> str:
+        """Where the requests go, without credentials and query."""
+        parts = urlsplit(self._full_url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Every text that must never be shown."""
+        names = ("api_key", "_azure_ad_token", "admin_api_key")
+        found = [getattr(client, name, None) for client in (self._given, self._made) for name in names]
+        found += [self._settings.get("api_key"), os.environ.get("OPENAI_API_KEY"), urlsplit(self._full_url).password]
+        return tuple({text for text in found if isinstance(text, str) and text})
+
+    @property
+    def _full_url(self) -> str:
+        if self._given is not None:
+            return str(self._given.base_url)
+        return str(self._settings.get("base_url") or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL)
+
+    def sync(self) -> openai.OpenAI:
+        """A synchronous client.
+
+        Raises:
+            ModelError: there is no API key.
+            InvalidInput: an asynchronous client was given that cannot be rebuilt as a synchronous one.
+        """
+        import openai  # noqa: PLC0415  heavy
+
+        if isinstance(self._given, openai.OpenAI):
+            return self._given
+        with self._lock:
+            if self._made is None:
+                if self._given is not None and not can_be_rebuilt(self._given, asynchronous=False):
+                    raise InvalidInput(NOT_FOR_SYNC)
+                made = twin(self._given, asynchronous=False) if self._given else own_client("OpenAI", self._settings)
+                self._made = made
+                weakref.finalize(self, made.close)
+            return self._made
+
+    async def here(self) -> openai.AsyncOpenAI | None:
+        """An asynchronous client for the running loop; None where only a thread with the synchronous one will do.
+
+        Raises:
+            ModelError: there is no API key.
+            InvalidInput: the asynchronous client given serves another loop and cannot be rebuilt for this one.
+        """
+        import asyncio  # noqa: PLC0415  costs more to import than all of this package
+
+        import openai  # noqa: PLC0415  heavy
+
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            if isinstance(self._given, openai.AsyncOpenAI) and self._given_loop in (None, weakref.ref(loop)):
+                self._given_loop = weakref.ref(loop)
+                return self._given
+            if loop in self._kept:
+                return self._kept[loop].client
+            if self._given is not None and not can_be_rebuilt(self._given, asynchronous=True):
+                if isinstance(self._given, openai.OpenAI):
+                    return None
+                raise InvalidInput(NOT_FOR_THIS_LOOP)
+            for gone in [other for other in self._kept if other.is_closed()]:
+                del self._kept[gone]
+            made = twin(self._given, asynchronous=True) if self._given else own_client("AsyncOpenAI", self._settings)
+            kept = self._kept[loop] = Kept(made, keep_open(made, self._kept))
+        # the first step registers the generator with the loop
+        await anext(kept.keeper)
+        return kept.client
+
+
+class Kept:
+    """The client of one event loop and the generator that closes it."""
+
+    __slots__ = ("client", "keeper")
+
+    def __init__(self, client: openai.AsyncOpenAI, keeper: AsyncGenerator[None, None]) -> None:
+        self.client = client
+        self.keeper = keeper
+
+
+async def keep_open(
+    client: openai.AsyncOpenAI, kept: weakref.WeakKeyDictionary[Any, Kept]
+) -> AsyncGenerator[None, None]:
+    """Keeps the client open until the running loop shuts down, or until nobody needs the client any more."""
+    import asyncio  # noqa: PLC0415  costs more to import than all of this package
+
+    try:
+        yield
+    finally:
+        # open connections hold the loop, which is the key: without this the entry would keep itself alive
+        kept.pop(asyncio.get_running_loop(), None)
+        await client.close()
+
+
+def _check_client(client: Any, settings: Mapping[str, Any]) -> None:
+    import openai  # noqa: PLC0415  heavy
+
+    if not isinstance(client, openai.OpenAI | openai.AsyncOpenAI):
+        raise InvalidInput(
+            f"client must be an openai.OpenAI or an openai.AsyncOpenAI, got {type(client).__name__}; a model of another "
+            "library is wrapped in a class with a method generate(ask)"
+        )
+    if settings:
+        raise InvalidInput(
+            f"client and {min(settings)} are both given, but a client has its own settings: leave {min(settings)} out, "
+            "or give client=client.with_options(...)"
+        )
+
+
+def _check_url(url: str) -> None:
+    if url and not url.startswith(("http://", "https://")):
+        raise InvalidInput(f"base_url must start with http:// or https://, got {url.rpartition('@')[2]!r}")

@@ -1,0 +1,62 @@
+"""All built-in metrics, one per file. ``catalogue()`` lists them with their inputs, scale, model calls and source."""
+
+from __future__ import annotations
+
+from ragmetrics_core.metrics._answer_accuracy import AnswerAccuracy
+from ragmetrics_core.metrics._answer_relevancy import AnswerRelevancy
+from ragmetrics_core.metrics._average_precision import AveragePrecision
+from ragmetrics_core.metrics._catalogue import Entry, catalogue
+from ragmetrics_core.metrics._context_precision import ContextPrecision
+from ragmetrics_core.metrics._context_recall import ContextRecall
+from ragmetrics_core.metrics._context_relevance import ContextRelevance
+from ragmetrics_core.metrics._context_utilization import ContextUtilization
+from ragmetrics_core.metrics._correctness import Correctness
+from ragmetrics_core.metrics._custom_judge import CustomJudge
+from ragmetrics_core.metrics._exact_match import ExactMatch
+from ragmetrics_core.metrics._factual_correctness import FactualCorrectness
+from ragmetrics_core.metrics._faithfulness import Faithfulness
+from ragmetrics_core.metrics._hit_rate import HitRate
+from ragmetrics_core.metrics._ndcg import NDCG
+from ragmetrics_core.metrics._precision import Precision
+from ragmetrics_core.metrics._recall import Recall
+from ragmetrics_core.metrics._reciprocal_rank import ReciprocalRank
+from ragmetrics_core.metrics._refine_faithfulness import RefineFaithfulness
+from ragmetrics_core.metrics._relevant_statements import RelevantStatements
+from ragmetrics_core.metrics._response_groundedness import ResponseGroundedness
+from ragmetrics_core.metrics._rubric_score import RubricScore
+from ragmetrics_core.metrics._semantic_similarity import SemanticSimilarity
+from ragmetrics_core.metrics._single_pass_faithfulness import SinglePassFaithfulness
+from ragmetrics_core.metrics._token_f1 import TokenF1
+
+# needs FactualCorrectness, which it combines with a similarity
+from ragmetrics_core.metrics._answer_correctness import AnswerCorrectness  # isort: skip
+
+__all__ = [
+    "NDCG",
+    "AnswerAccuracy",
+    "AnswerCorrectness",
+    "AnswerRelevancy",
+    "AveragePrecision",
+    "ContextPrecision",
+    "ContextRecall",
+    "ContextRelevance",
+    "ContextUtilization",
+    "Correctness",
+    "CustomJudge",
+    "Entry",
+    "ExactMatch",
+    "FactualCorrectness",
+    "Faithfulness",
+    "HitRate",
+    "Precision",
+    "Recall",
+    "ReciprocalRank",
+    "RefineFaithfulness",
+    "RelevantStatements",
+    "ResponseGroundedness",
+    "RubricScore",
+    "SemanticSimilarity",
+    "SinglePassFaithfulness",
+    "TokenF1",
+    "catalogue",
+]

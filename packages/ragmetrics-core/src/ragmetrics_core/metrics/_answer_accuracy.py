@@ -1,0 +1,65 @@
+"""Answer accuracy, by two judges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ragmetrics_core import Metric, Prompt, Score, Steps
+from ragmetrics_core.metrics.dual_judge import mean_rating
+from ragmetrics_core.replies import RatingReply
+
+__all__ = ["AnswerAccuracy"]
+
+RATE_ANSWER = Prompt(
+    name="rate_answer",
+    version="1",
+    instructions=(
+        "Rate how far the answer agrees with the reference answer to the same question.\n"
+        "4: it says the same as the reference, as completely and as precisely; other words do not matter.\n"
+        "2: it agrees in part: something that the reference says is missing, or something is added that goes beyond it.\n"
+        "0: it says something else, contradicts the reference, or does not answer.\n"
+        "Numbers, names and dates have to agree. Take the reference as right; do not judge by what you know."
+    ),
+    reply=RatingReply((0, 2, 4)),
+)
+
+COMPARE_ANSWERS = Prompt(
+    name="compare_answers",
+    version="1",
+    instructions=(
+        "Two people answered the same question. The first answer is known to be right. Which mark does the second one get?\n"
+        "0: the two do not match, or the second one avoids the question.\n"
+        "2: the second one covers only a part of the first, or more than it.\n"
+        "4: the two are equivalent: whoever knows one knows the other.\n"
+        "Different wording is fine, different facts are not."
+    ),
+    reply=RatingReply((0, 2, 4)),
+)
+
+
+@dataclass(frozen=True)
+class AnswerAccuracy(Metric):
+    """Agreement of the response with the reference, rated by two judges who see the two in exchanged roles.
+
+    Each rates 0, 2 or 4; mean of the valid ratings / 4. The exchange of roles evens out a judge's preference for whichever text
+    stands first. Fails if neither rating is valid.
+
+    Source: NVIDIA's answer evaluation metrics, in the RAGAS documentation, "NVIDIA Metrics: Answer Accuracy",
+    https://docs.ragas.io.
+    """
+
+    calls: ClassVar[str] = "2"
+
+    first: Prompt[int] = RATE_ANSWER
+    second: Prompt[int] = COMPARE_ANSWERS
+
+    def measure(self, user_input: str, response: str, reference: str) -> Steps[Score]:
+        """Ask both judges in one round; the second takes the response for the known answer."""
+        return (
+            yield from mean_rating(
+                self.first.ask(question=user_input, reference=reference, answer=response),
+                self.second.ask(question=user_input, first_answer=response, second_answer=reference),
+                highest=4,
+            )
+        )

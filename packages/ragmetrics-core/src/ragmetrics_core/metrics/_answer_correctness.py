@@ -1,0 +1,72 @@
+"""Answer correctness."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ragmetrics_core import InvalidInput, Metric, Prompt, Score, Steps, compare, together
+from ragmetrics_core.metrics import FactualCorrectness
+from ragmetrics_core.metrics.claims import EXTRACT_CLAIMS, VERIFY_CLAIMS, Claims, Verdicts
+
+__all__ = ["AnswerCorrectness"]
+
+
+@dataclass(frozen=True)
+class AnswerCorrectness(Metric):
+    """Weighted mean of factual agreement and semantic similarity of response and reference.
+
+    w1 * F-beta of ``FactualCorrectness`` (the same calls) + w2 * max(cosine, 0), divided by w1 + w2. A part whose weight is 0 is
+    neither computed nor paid for. Unscored where the factual part is.
+
+    Attributes:
+        weights: weight of the factual part and of the similarity.
+        beta: as in ``FactualCorrectness``.
+
+    Source: the RAGAS documentation, "Answer Correctness", https://docs.ragas.io.
+    """
+
+    calls: ClassVar[str] = "4 + 1 embedding request"
+
+    weights: tuple[float, float] = (0.75, 0.25)
+    beta: float = 1.0
+    extract: Prompt[Claims] = EXTRACT_CLAIMS
+    verify: Prompt[Verdicts] = VERIFY_CLAIMS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        weights = tuple(self.weights)
+        good = len(weights) == 2 and all(isinstance(item, int | float) and math.isfinite(item) for item in weights)
+        if not good or min(weights) < 0 or sum(weights) == 0:
+            raise InvalidInput(
+                f"{self.name}: weights must be two numbers of at least 0 that are not both 0, got {self.weights!r}"
+            )
+        object.__setattr__(self, "weights", weights)
+        self._factual  # noqa: B018  checks beta
+
+    @property
+    def _factual(self) -> FactualCorrectness:
+        return FactualCorrectness(beta=self.beta, extract=self.extract, verify=self.verify, name=self.name)
+
+    def measure(self, user_input: str, response: str, reference: str) -> Steps[Score]:
+        """Compute the parts that have a weight, side by side."""
+        programs: list[Steps[Any]] = []
+        if self.weights[0]:
+            programs.append(self._factual.measure(response, reference, user_input))
+        if self.weights[1]:
+            programs.append(compare([(response, reference)]))
+        parts = yield from together(*programs)
+        details: dict[str, Any] = {}
+        total = 0.0
+        if self.weights[0]:
+            factual: Score = parts[0]
+            if factual.value is None:
+                return factual
+            details.update(factual.details, factual=factual.value)
+            total += self.weights[0] * factual.value
+        if self.weights[1]:
+            similarity = max(parts[-1][0], 0.0)
+            details["similarity"] = similarity
+            total += self.weights[1] * similarity
+        return Score(min(total / sum(self.weights), 1.0), details=details)

@@ -1,0 +1,84 @@
+"""Answer relevancy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pydantic import BaseModel, Field
+
+from ragmetrics_core import Example, InvalidInput, Metric, Prompt, Score, Steps, compare
+from ragmetrics_core.replies import JsonReply
+
+__all__ = ["AnswerRelevancy"]
+
+
+class Questions(BaseModel):
+    """The questions that an answer answers."""
+
+    questions: list[str]
+    noncommittal: bool = Field(description="true if the answer evades, says that it does not know, or declines")
+
+
+QUESTIONS_OF_ANSWER = Prompt(
+    name="questions_of_answer",
+    version="1",
+    instructions=(
+        "Read the answer and write the questions that it could be the answer to: as many as the data asks for, each different "
+        "from the others in what it asks or how, each answered by the answer, all in the language of the answer. Then say "
+        "whether the answer is noncommittal: whether it evades, says that it does not know, or declines to answer."
+    ),
+    reply=JsonReply(Questions),
+    examples=(
+        Example(
+            {"answer": "The ferry to the island leaves at nine and at noon.", "number_of_questions": 2},
+            Questions(
+                questions=["When does the ferry to the island leave?", "How often does a ferry go to the island?"],
+                noncommittal=False,
+            ),
+        ),
+        Example(
+            {"answer": "I am not sure, the timetable does not say.", "number_of_questions": 1},
+            Questions(questions=["When does it leave according to the timetable?"], noncommittal=True),
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class AnswerRelevancy(Metric):
+    """How close the questions that the response answers are to the question that was asked.
+
+    One call writes ``strictness`` different questions for the response; the score is the mean cosine between them and the
+    question asked, or 0.0 for a noncommittal response. Scale -1 to 1. No usable question: unscored.
+
+    Attributes:
+        strictness: number of questions to write.
+
+    Source: Es et al. 2023, RAGAS, arXiv:2309.15217, section 3, "Answer relevance".
+    """
+
+    scale: ClassVar[tuple[float, float] | None] = (-1.0, 1.0)
+    calls: ClassVar[str] = "1 + 1 embedding request"
+
+    strictness: int = 3
+    ask_back: Prompt[Questions] = QUESTIONS_OF_ANSWER
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.strictness, bool) or not isinstance(self.strictness, int) or self.strictness < 1:
+            raise InvalidInput(f"{self.name}: strictness must be a whole number of at least 1, got {self.strictness!r}")
+
+    def measure(self, user_input: str, response: str) -> Steps[Score]:
+        """Write the questions, then compare them with the one that was asked."""
+        reply = yield from self.ask_back.ask(answer=response, number_of_questions=self.strictness)
+        questions = list(dict.fromkeys(question.strip() for question in reply.questions if question.strip()))
+        questions = questions[: self.strictness]
+        details = {"questions": questions, "noncommittal": reply.noncommittal}
+        if reply.noncommittal:
+            return Score(0.0, reason="the response is noncommittal", details=details)
+        if not questions:
+            return Score.unscored("the judge wrote no question that the response answers", details=details)
+        similarities = yield from compare([(user_input, question) for question in questions])
+        mean = sum(similarities) / len(similarities)
+        return Score(max(-1.0, min(1.0, mean)), details={**details, "similarities": similarities})

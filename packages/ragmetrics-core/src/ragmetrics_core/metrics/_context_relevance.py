@@ -1,0 +1,65 @@
+"""Context relevance, by two judges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ragmetrics_core import Metric, Prompt, Score, Steps
+from ragmetrics_core.metrics.dual_judge import mean_rating
+from ragmetrics_core.replies import RatingReply
+
+__all__ = ["ContextRelevance"]
+
+RATE_CONTEXTS = Prompt(
+    name="rate_contexts",
+    version="1",
+    instructions=(
+        "Rate how much of what is needed to answer the question the contexts contain, taken together.\n"
+        "0: they contain nothing that helps to answer it.\n"
+        "1: they contain a part of what is needed.\n"
+        "2: they contain all that is needed.\n"
+        "Judge by the contexts alone; whether you could answer without them does not matter."
+    ),
+    reply=RatingReply((0, 1, 2)),
+)
+
+RATE_CONTEXTS_AGAIN = Prompt(
+    name="rate_contexts_again",
+    version="1",
+    instructions=(
+        "Suppose somebody may read these contexts and nothing else. How well could they answer the question then?\n"
+        "2: completely.\n"
+        "1: in part; something that the question asks for would be missing.\n"
+        "0: not at all; the contexts are about something else."
+    ),
+    reply=RatingReply((0, 1, 2)),
+)
+
+
+@dataclass(frozen=True)
+class ContextRelevance(Metric):
+    """Whether the retrieved contexts contain what the question asks for, rated by two judges.
+
+    Each rates all contexts together 0, 1 or 2; mean of the valid ratings / 2. Fails if neither rating is valid.
+
+    Source: NVIDIA's answer evaluation metrics, in the RAGAS documentation, "NVIDIA Metrics: Context Relevance",
+    https://docs.ragas.io.
+    """
+
+    calls: ClassVar[str] = "2"
+
+    first: Prompt[int] = RATE_CONTEXTS
+    second: Prompt[int] = RATE_CONTEXTS_AGAIN
+
+    def measure(self, user_input: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
+        """Ask both judges in one round."""
+        contexts = list(retrieved_contexts)
+        return (
+            yield from mean_rating(
+                self.first.ask(question=user_input, contexts=contexts),
+                self.second.ask(question=user_input, contexts=contexts),
+                highest=2,
+            )
+        )

@@ -1,0 +1,25 @@
+"""Context utilization."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragmetrics_core import Score, Steps
+from ragmetrics_core.metrics import ContextPrecision
+
+__all__ = ["ContextUtilization"]
+
+
+@dataclass(frozen=True)
+class ContextUtilization(ContextPrecision):
+    """Context precision without a reference: are the contexts that the response makes use of ranked first?
+
+    As ``ContextPrecision``, with every context judged for the response instead of the reference.
+
+    Source: the RAGAS documentation, "Context Utilization", https://docs.ragas.io.
+    """
+
+    def measure(self, user_input: str, response: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:  # type: ignore[override]
+        """Judge every context against the response."""
+        return (yield from self.judge_contexts(user_input, response, retrieved_contexts))

@@ -1,0 +1,61 @@
+"""Correctness, from 1 to 5."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ragmetrics_core import InvalidInput, Metric, Prompt, Score, Steps
+from ragmetrics_core.replies import ScoreReply
+
+__all__ = ["Correctness"]
+
+GRADE_CORRECTNESS = Prompt(
+    name="grade_correctness",
+    version="1",
+    instructions=(
+        "Grade the generated answer to the query, by the reference answer where there is one.\n"
+        "1: the answer is not relevant to the query.\n"
+        "2 to 3: it is relevant but contains mistakes.\n"
+        "4 to 5: it is relevant and fully correct; 5 if it also leaves nothing out.\n"
+        "Half points such as 4.5 are allowed. Differences in wording do not matter."
+    ),
+    reply=ScoreReply(1, 5),
+)
+
+
+@dataclass(frozen=True)
+class Correctness(Metric):
+    """Grade of the response from 1 (not relevant) to 5 (fully correct), in halves; passing from ``threshold`` on.
+
+    Not relevant: 1; relevant with mistakes: 2 to 3; relevant and fully correct: 4 to 5. A grade off the scale is a bad
+    reply, never clipped.
+
+    Attributes:
+        threshold: lowest passing grade.
+
+    Source: LlamaIndex, CorrectnessEvaluator, https://docs.llamaindex.ai, "Correctness Evaluator" and "Building Evaluation from
+    Scratch".
+    """
+
+    scale: ClassVar[tuple[float, float] | None] = (1.0, 5.0)
+    calls: ClassVar[str] = "1"
+
+    threshold: float = 4.0
+    grade: Prompt[tuple[float, str]] = GRADE_CORRECTNESS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.threshold, int | float) or not math.isfinite(self.threshold):
+            raise InvalidInput(
+                f"{self.name}: threshold must be a number on the scale from 1 to 5, got {self.threshold!r}"
+            )
+
+    def measure(self, user_input: str, response: str, reference: str | None = None) -> Steps[Score]:
+        """Ask once."""
+        value, reason = yield from self.grade.ask(
+            query=user_input, reference_answer=reference, generated_answer=response
+        )
+        details = {"grade": value, "reason": reason}
+        return Score(value, passing=value >= self.threshold, reason=reason or None, details=details)

@@ -1,0 +1,136 @@
+"""A judge of the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+from ragmetrics_core import BadReply, Example, Input, InvalidInput, Metric, Prompt, Score, Steps
+from ragmetrics_core.replies import ObjectReply
+
+__all__ = ["CustomJudge"]
+
+
+@dataclass(frozen=True)
+class CustomJudge(Metric):
+    """The user's own question over declared inputs, with outputs by name.
+
+    The value is the output called ``score`` where there is one (yes/no and true/false count as 1 and 0); without it the
+    sample is unscored and the outputs are in the details. Instructions and examples are literal text: no template language
+    runs over them.
+
+    Attributes:
+        instructions: the question, in plain words.
+        inputs: the sample fields or columns to judge: names, or ``(name, type)`` pairs with ``str`` or ``list[str]``.
+        outputs: names of the values that the model is to give, in the order in which it should think of them.
+        examples: mappings ``{"inputs": {...}, "outputs": {...}}`` with exactly these names.
+        score_range: lowest and highest value of the output ``score``; a score outside is a bad reply.
+
+    Source: the definition of Haystack's LLMEvaluator, https://docs.haystack.deepset.ai/docs/llmevaluator.
+    """
+
+    scale: ClassVar[tuple[float, float] | None] = None
+    calls: ClassVar[str] = "1"
+
+    instructions: str
+    inputs: tuple[Input, ...] = field()  # type: ignore[assignment]  # a field over the base class's computed property
+    outputs: tuple[str, ...]
+    examples: tuple[Mapping[str, Any], ...] = ()
+    score_range: tuple[float, float] = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.instructions, str) or not self.instructions.strip():
+            raise InvalidInput(f"{self.name}: instructions must be a text")
+        object.__setattr__(self, "inputs", _inputs(self.name, self.inputs))
+        object.__setattr__(self, "outputs", _names(self.name, "outputs", self.outputs))
+        object.__setattr__(self, "examples", tuple(self.examples))
+        low, high = self.score_range
+        if not low < high:
+            raise InvalidInput(f"{self.name}: score_range must be (lowest, highest), got {self.score_range!r}")
+        for index, example in enumerate(self.examples):
+            self._check_example(index, example)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.instructions, self.inputs, self.outputs, self.score_range))
+
+    @classmethod
+    def declared_inputs(cls) -> tuple[Input, ...]:
+        """None before an instance declares its own."""
+        return ()
+
+    @cached_property
+    def prompt(self) -> Prompt[dict[str, Any]]:
+        """The prompt that the settings make."""
+        return Prompt(
+            name=self.name,
+            instructions=self.instructions,
+            reply=ObjectReply(self.outputs),
+            examples=tuple(Example(item["inputs"], dict(item["outputs"])) for item in self.examples),
+            check=self._check_score,
+        )
+
+    def measure(self, **inputs: Any) -> Steps[Score]:
+        """Ask once."""
+        outputs = yield from self.prompt.ask(**inputs)
+        if "score" not in outputs:
+            return Score.unscored("no output is called 'score'; the outputs are in the details", details=outputs)
+        value = as_number(outputs["score"])
+        reason = outputs.get("reason")
+        return Score(value, reason=reason if isinstance(reason, str) else None, details=outputs, scale=self.score_range)
+
+    def _check_score(self, outputs: Mapping[str, Any], _: Mapping[str, Any]) -> None:
+        if "score" not in outputs:
+            return
+        value = as_number(outputs["score"])
+        low, high = self.score_range
+        if value is None or not low <= value <= high:
+            raise BadReply(f"score must be a number from {low:g} to {high:g}, got {outputs['score']!r}")
+
+    def _check_example(self, index: int, example: Any) -> None:
+        wanted = {"inputs": {item.name for item in self.inputs}, "outputs": set(self.outputs)}
+        for part, names in wanted.items():
+            given = example.get(part) if isinstance(example, Mapping) else None
+            if not isinstance(given, Mapping) or set(given) != names:
+                raise InvalidInput(
+                    f"{self.name}: examples[{index}] must be {{'inputs': ..., 'outputs': ...}} and its {part} must be a mapping "
+                    f"with exactly the keys {sorted(names)}"
+                )
+
+
+def as_number(value: Any) -> float | None:
+    """The number that an output holds, or None; yes and true are 1, no and false are 0."""
+    if isinstance(value, str):
+        word = value.strip().lower()
+        if word in ("yes", "true", "no", "false"):
+            return 1.0 if word in ("yes", "true") else 0.0
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _names(metric: str, setting: str, names: Sequence[str]) -> tuple[str, ...]:
+    good = not isinstance(names, str) and all(isinstance(name, str) and name.strip() for name in names)
+    if not good or not names or len(set(names)) != len(names):
+        raise InvalidInput(f"{metric}: {setting} must be a list of different names, got {names!r}")
+    return tuple(names)
+
+
+def _inputs(metric: str, declared: Any) -> tuple[Input, ...]:
+    pairs = declared.items() if isinstance(declared, Mapping) else declared
+    if isinstance(pairs, str):
+        raise InvalidInput(f"{metric}: inputs must be a list of names, got {declared!r}")
+    inputs: list[Input] = []
+    for item in pairs:
+        if isinstance(item, Input):
+            inputs.append(item)
+        elif isinstance(item, str):
+            inputs.append(Input.named(item))
+        else:
+            name, kind = item
+            inputs.append(Input.named(name, kind))
+    _names(metric, "inputs", [item.name for item in inputs])
+    return tuple(inputs)

@@ -1,0 +1,42 @@
+"""Exact match of two answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ragmetrics_core import InvalidInput, Metric, Score
+from ragmetrics_core.metrics._squad import normalise
+
+__all__ = ["ExactMatch"]
+
+
+@dataclass(frozen=True)
+class ExactMatch(Metric):
+    """1.0 if the response equals the reference, else 0.0.
+
+    Args:
+        normalize: compare as SQuAD does: in lower case, without ASCII punctuation, without the English articles a, an and the,
+            white space made single. Texts of which nothing is left are equal to each other.
+
+    Raises:
+        InvalidInput: ``normalize`` is not a bool.
+
+    Source: Rajpurkar et al. 2016, SQuAD, arXiv:1606.05250, section 6.1; the normalisation is that of the official script
+    evaluate-v2.0.py.
+    """
+
+    normalize: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.normalize, bool):
+            raise InvalidInput(
+                f"{type(self).__name__}: the setting 'normalize' cannot be {self.normalize!r}: give True or False"
+            )
+
+    def measure(self, response: str, reference: str) -> Score:
+        """Score one answer; details hold the normalised texts."""
+        if not self.normalize:
+            return Score(float(response == reference))
+        compared = {"response": normalise(response), "reference": normalise(reference)}
+        return Score(float(compared["response"] == compared["reference"]), details=compared)

@@ -1,0 +1,89 @@
+"""Factual correctness."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from ragmetrics_core import InvalidInput, Metric, Prompt, Score, Steps, together
+from ragmetrics_core.metrics.claims import EXTRACT_CLAIMS, VERIFY_CLAIMS, Claims, Verdicts, supported_share, verify
+
+__all__ = ["FactualCorrectness"]
+
+
+@dataclass(frozen=True)
+class FactualCorrectness(Metric):
+    """How well the claims of the response and of the reference agree.
+
+    precision = response claims that the reference supports / response claims; recall = reference claims that the response
+    supports / reference claims, each over its own decomposition; F-beta = (1 + beta²) P R / (beta² P + R). Not rounded.
+    Without reference claims there is nothing to recall: unscored. Without response claims recall and F are 0.0 and precision
+    is unscored.
+
+    Attributes:
+        mode: ``f1`` (F-beta), ``precision`` or ``recall``; the last two cost half the calls.
+        beta: weight of recall against precision in F-beta.
+
+    Source: the RAGAS documentation, "Factual Correctness", https://docs.ragas.io; F-beta as in van Rijsbergen 1979,
+    Information Retrieval, chapter 7.
+    """
+
+    calls: ClassVar[str] = "4 (2 for precision or recall alone)"
+
+    mode: Literal["f1", "precision", "recall"] = "f1"
+    beta: float = 1.0
+    extract: Prompt[Claims] = EXTRACT_CLAIMS
+    verify: Prompt[Verdicts] = VERIFY_CLAIMS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.mode not in ("f1", "precision", "recall"):
+            raise InvalidInput(f"{self.name}: mode must be 'f1', 'precision' or 'recall', got {self.mode!r}")
+        check_beta(self.name, self.beta)
+
+    def measure(self, response: str, reference: str, user_input: str | None = None) -> Steps[Score]:
+        """Take both texts apart in one round, check both ways in a second one."""
+        texts = {"precision": [response], "recall": [reference], "f1": [response, reference]}[self.mode]
+        extracted = yield from together(*(self.extract.ask(question=user_input, answer=text) for text in texts))
+        claims = [reply.claims for reply in extracted]
+        if self.mode != "precision" and not claims[-1]:
+            return Score.unscored("the reference makes no claims")
+        if self.mode == "precision" and not claims[0]:
+            return Score.unscored("the response makes no claims")
+        if not claims[0]:  # f1: nothing of the reference is recalled, and F is 0 whatever the precision
+            return Score(0.0, reason="the response makes no claims", details={"recall": 0.0, "response_claims": []})
+        others = {"precision": [reference], "recall": [response], "f1": [reference, response]}[self.mode]
+        checked = yield from together(
+            *(verify(self.verify, parts, [other]) for parts, other in zip(claims, others, strict=True))
+        )
+        return self._combine(checked)
+
+    def _combine(self, checked: Sequence[list[dict[str, Any]]]) -> Score:
+        shares = [supported_share(verdicts) for verdicts in checked]
+        names = {"precision": ["precision"], "recall": ["recall"], "f1": ["precision", "recall"]}[self.mode]
+        sides = {"precision": "response_claims", "recall": "reference_claims"}
+        details: dict[str, Any] = dict(zip(names, shares, strict=True))
+        details.update((sides[name], verdicts) for name, verdicts in zip(names, checked, strict=True))
+        return Score(f_beta(shares[0], shares[1], self.beta) if self.mode == "f1" else shares[0], details=details)
+
+
+def f_beta(precision: float, recall: float, beta: float) -> float:
+    """Weighted harmonic mean of precision and recall; 0.0 if either is 0."""
+    if not precision or not recall:
+        return 0.0
+    if precision == recall:
+        return precision  # exactly, whatever the rounding below would make of it
+    weight = beta * beta
+    return (1 + weight) * precision * recall / (weight * precision + recall)
+
+
+def check_beta(metric: str, beta: float) -> None:
+    """Beta is a positive finite number.
+
+    Raises:
+        InvalidInput: it is not.
+    """
+    if isinstance(beta, bool) or not isinstance(beta, int | float) or not (math.isfinite(beta) and beta > 0):
+        raise InvalidInput(f"{metric}: beta must be a positive number, got {beta!r}")

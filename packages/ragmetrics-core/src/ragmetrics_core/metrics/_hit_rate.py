@@ -1,0 +1,40 @@
+"""Hit rate: whether anything relevant was found at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragmetrics_core import Document, Metric, Score
+from ragmetrics_core.metrics._matching import check_settings, find_hits
+
+__all__ = ["HitRate"]
+
+
+@dataclass(frozen=True)
+class HitRate(Metric):
+    """1.0 if any of the retrieved documents is relevant, else 0.0; its mean is the share of questions with a hit.
+
+    Args:
+        k: look at the first k retrieved documents only; None for all.
+        field: what makes two documents the same: ``content``, ``id`` or ``meta.<key>[.<key>]``.
+
+    Raises:
+        InvalidInput: an impossible ``k`` or ``field``.
+
+    Source: NIST trec_eval 9, measure ``success`` (m_success.c).
+    """
+
+    k: int | None = None
+    field: str = "content"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_settings(type(self).__name__, self.k, self.field)
+
+    def measure(
+        self, retrieved_documents: Sequence[Document | str], reference_documents: Sequence[Document | str]
+    ) -> Score:
+        """Score one ranking; details hold the ranks of the hits and the number of relevant documents."""
+        hits = find_hits(retrieved_documents, reference_documents, self.field, self.k)
+        return hits.score(1.0 if hits.ranks else 0.0)

@@ -1,0 +1,147 @@
+"""Which retrieved documents are relevant: the one question that all ranking metrics share.
+
+Strategy. Two documents are the same when their values in the matching field are equal (Python ``==``, so 1 equals True). Each
+relevant value is credited once, at the first rank where it appears; a repeated, unmatched or valueless document still holds
+its place, so no later document moves up. These are trec_eval's ranks. Values are looked up in a dict, which is what makes
+tens of thousands of queries a second possible; values that cannot be hashed, such as lists in ``meta``, are searched instead.
+
+A document's ``score`` plays no part here: whatever stands in ``reference_documents`` is relevant. Only NDCG reads grades.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ragmetrics_core import Document, InvalidInput, Score
+
+__all__ = ["Hits", "check_settings", "find_hits"]
+
+
+class Hits(NamedTuple):
+    """The outcome of matching.
+
+    Attributes:
+        ranks: rank (from 1) of each hit, ascending.
+        found: for each hit, the place (from 0) of its relevant document in the list that was given.
+        relevant: the place of each distinct relevant document, ascending; the first of its duplicates.
+        retrieved: number of ranks looked at: the retrieved documents, or the first k of them.
+        k: the cut-off, if there is one.
+        problem: what makes a hit impossible, in words, or nothing.
+    """
+
+    ranks: list[int]
+    found: list[int]
+    relevant: list[int]
+    retrieved: int
+    k: int | None
+    problem: str
+
+    def score(self, value: float, **evidence: Any) -> Score:
+        """The score, with the hits and more as its evidence; unscored if there is nothing that could be found."""
+        details: dict[str, Any] = {
+            "ranks": self.ranks,
+            "relevant": len(self.relevant),
+            "retrieved": self.retrieved,
+            **evidence,
+        }
+        if self.k is not None:
+            details["k"] = self.k
+        if not self.relevant:
+            return Score.unscored(self.problem, details=details)
+        return Score(value, reason=self.problem or None, details=details)
+
+
+def check_settings(metric: str, k: object, field: object) -> None:
+    """Check the settings that all ranking metrics have.
+
+    Raises:
+        InvalidInput: ``k`` is not a whole number from 1 up or None; ``field`` is not a matching field.
+    """
+    if k is not None and (not isinstance(k, int) or isinstance(k, bool) or k < 1):
+        raise InvalidInput(
+            f"{metric}: the setting 'k' cannot be {k!r}: give a whole number from 1 up, or None for no cut-off"
+        )
+    if field in ("content", "id"):
+        return
+    if isinstance(field, str) and field.startswith("meta.") and all(field.split(".")):
+        return
+    hint = (
+        f"; for an entry of the metadata write 'meta.{field}'"
+        if isinstance(field, str) and field.isidentifier()
+        else ""
+    )
+    raise InvalidInput(
+        f"{metric}: the setting 'field' cannot be {field!r}: give 'content', 'id' or 'meta.<key>[.<key>]'{hint}"
+    )
+
+
+def find_hits(
+    retrieved: Sequence[Document | str], reference: Sequence[Document | str], field: str, k: int | None
+) -> Hits:
+    """Match the first k retrieved documents (all for None), in rank order, to the relevant ones by a field."""
+    wanted = _values(reference, field)
+    shown = _values(retrieved if k is None else retrieved[:k], field)
+    try:
+        ranks, found, relevant = _look_up(wanted, shown)
+    except TypeError:  # a value that cannot be hashed
+        ranks, found, relevant = _search(wanted, shown)
+    problem = ""
+    if not relevant:
+        problem = f"none of the {len(wanted)} reference_documents has a value in the field {field!r} to match by"
+    elif not ranks and shown and all(value is None for value in shown):
+        problem = f"none of the {len(shown)} retrieved_documents has a value in the field {field!r} to match by"
+    return Hits(ranks, found, relevant, len(shown), k, problem)
+
+
+Matches = tuple[list[int], list[int], list[int]]
+
+
+def _look_up(wanted: list[Any], shown: list[Any]) -> Matches:
+    places: dict[Any, int] = {}
+    for place, value in enumerate(wanted):
+        # NaN equals nothing, not even itself, but a dict would find the same NaN object again
+        if value is not None and value == value and value not in places:  # noqa: PLR0124
+            places[value] = place
+    relevant = list(places.values())
+    ranks, found = [], []
+    for rank, value in enumerate(shown, 1):
+        if value in places:
+            ranks.append(rank)
+            found.append(places.pop(value))
+    return ranks, found, relevant
+
+
+def _search(wanted: list[Any], shown: list[Any]) -> Matches:
+    relevant: list[int] = []
+    for place, value in enumerate(wanted):
+        if value is not None and value == value and not any(wanted[other] == value for other in relevant):  # noqa: PLR0124
+            relevant.append(place)
+    ranks, found, left = [], [], list(relevant)
+    for rank, value in enumerate(shown, 1):
+        for place in left:
+            if wanted[place] == value:
+                ranks.append(rank)
+                found.append(place)
+                left.remove(place)
+                break
+    return ranks, found, relevant
+
+
+def _values(documents: Sequence[Document | str], field: str) -> list[Any]:
+    """The value of each document in the field; None where it has none. A plain text is its own content, and its own id."""
+    if field == "content":
+        return [item if isinstance(item, str) else item.content for item in documents]
+    if field == "id":
+        return [item if isinstance(item, str) else item.id for item in documents]
+    keys = field.split(".")[1:]
+    return [None if isinstance(item, str) else _entry(item.meta, keys) for item in documents]
+
+
+def _entry(meta: Any, keys: list[str]) -> Any:
+    for key in keys:
+        if not isinstance(meta, Mapping):
+            return None
+        meta = meta.get(key)
+    # arrays, as Parquet files give, compare item by item; lists compare as a whole
+    return meta.tolist() if hasattr(meta, "tolist") else meta

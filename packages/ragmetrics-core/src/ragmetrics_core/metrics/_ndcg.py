@@ -1,0 +1,111 @@
+"""NDCG: how close the ranking comes to the best possible one, when some documents matter more than others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import fsum, inf, log2
+from typing import Any
+
+from ragmetrics_core import Document, InvalidInput, Metric, Score
+from ragmetrics_core.metrics._matching import Hits, check_settings, find_hits
+
+__all__ = ["NDCG"]
+
+
+@dataclass(frozen=True)
+class NDCG(Metric):
+    """Normalised discounted cumulated gain: the ranking's gain over that of the ideal ranking (0 to 1).
+
+    DCG is the sum over hits of grade / log2(rank + 1); the value is DCG / ideal DCG, the ideal being all distinct relevant
+    documents by descending grade, cut at k like the ranking. The grade is the relevant document's ``score`` (linear gain), or
+    1.0 for all if none has one; of duplicates the highest counts. All grades 0: unscored, for there is nothing to find.
+
+    Args:
+        k: look at the first k retrieved documents only; None for all.
+        field: what makes two documents the same: ``content``, ``id`` or ``meta.<key>[.<key>]``.
+
+    Raises:
+        InvalidInput: an impossible ``k`` or ``field``. From ``measure``: only some of the relevant documents have a score, or a
+            score is no number, negative or not finite.
+
+    Source: Järvelin, Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), section 2, with the
+    discount log2(rank + 1) of trec_eval, measures ``ndcg`` and ``ndcg_cut``.
+    """
+
+    k: int | None = None
+    field: str = "content"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_settings(type(self).__name__, self.k, self.field)
+
+    def measure(
+        self, retrieved_documents: Sequence[Document | str], reference_documents: Sequence[Document | str]
+    ) -> Score:
+        """Score one ranking; details hold the ranks of the hits and, where the documents have grades, their grades."""
+        grades = self._grades(reference_documents)
+        if grades:
+            # the first of several duplicates counts, so the best go first
+            best_first = sorted(zip(grades, reference_documents, strict=True), key=_grade, reverse=True)
+            hits = find_hits(retrieved_documents, [document for _, document in best_first], self.field, self.k)
+            return self._graded(hits, [grade for grade, _ in best_first])
+        hits = find_hits(retrieved_documents, reference_documents, self.field, self.k)
+        if not hits.ranks:
+            return hits.score(0.0)
+        best = min(len(hits.relevant), self.k or len(hits.relevant))
+        return hits.score(min(1.0, fsum(map(_discount, hits.ranks)) / fsum(map(_discount, range(1, best + 1)))))
+
+    def _graded(self, hits: Hits, grades: list[float]) -> Score:
+        """The score from the grades, descending, of all documents that hits were looked for in."""
+        if not hits.relevant:
+            return hits.score(0.0)
+        top = grades[hits.relevant[0]]
+        if top == 0:
+            nothing = "every relevant document has the grade 0, so there is nothing to find"
+            return Score.unscored(nothing, details={"ranks": hits.ranks, "relevant": len(hits.relevant)})
+        found = [grades[place] for place in hits.found]
+        ideal = [grades[place] for place in hits.relevant[: self.k]]
+        # shares of the top grade, so that no sum of huge grades overflows
+        gain = fsum(grade / top * _discount(rank) for rank, grade in zip(hits.ranks, found, strict=True))
+        best = fsum(grade / top * _discount(rank) for rank, grade in enumerate(ideal, 1))
+        return hits.score(min(1.0, gain / best), grades=found)
+
+    def _grades(self, documents: Sequence[Document | str]) -> list[float]:
+        """The grade of each relevant document; empty if none has one."""
+        scores = [None if isinstance(document, str) else document.score for document in documents]
+        missing = scores.count(None)
+        if missing == len(scores):
+            return []
+        if missing:
+            place = scores.index(None)
+            raise InvalidInput(
+                f"{self.name}: reference_documents[{place}] has no score, but others have: give all of them a score, their "
+                "grade of relevance, or none"
+            )
+        return [self._checked(place, score) for place, score in enumerate(scores)]
+
+    def _checked(self, place: int, score: Any) -> float:
+        grade = _float(score)
+        if grade is None or not 0 <= grade < inf:
+            raise InvalidInput(
+                f"{self.name}: reference_documents[{place}] has the score {score!r}, but a grade of relevance is a finite "
+                "number from 0 up"
+            )
+        return grade
+
+
+def _float(score: Any) -> float | None:
+    """A float from any real number, numpy scalars included; None from anything else, text included."""
+    try:
+        return float(score) if hasattr(score, "__float__") else None
+    except OverflowError:  # an int beyond all floats
+        return None
+
+
+def _grade(pair: tuple[float, Document | str]) -> float:
+    return pair[0]
+
+
+def _discount(rank: int) -> float:
+    return 1 / log2(rank + 1)

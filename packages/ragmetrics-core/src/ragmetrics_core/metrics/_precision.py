@@ -1,0 +1,45 @@
+"""Precision of retrieval: how much of what was found is relevant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragmetrics_core import Document, Metric, Score
+from ragmetrics_core.metrics._matching import check_settings, find_hits
+
+__all__ = ["Precision"]
+
+
+@dataclass(frozen=True)
+class Precision(Metric):
+    """Share of the retrieved documents that are relevant (0 to 1).
+
+    With a cut-off: relevant documents among the first k / k, also when fewer than k were retrieved. Without: relevant documents
+    retrieved / documents retrieved, 0.0 if none was. A document that is retrieved twice counts as a hit once, and both times
+    among the retrieved, so that precision without a cut-off equals precision at the length of the list.
+
+    Args:
+        k: look at the first k retrieved documents only; None for all.
+        field: what makes two documents the same: ``content``, ``id`` or ``meta.<key>[.<key>]``.
+
+    Raises:
+        InvalidInput: an impossible ``k`` or ``field``.
+
+    Source: Manning, Raghavan, Schütze 2008, Introduction to Information Retrieval, sections 8.3 and 8.4; trec_eval, measures
+    ``P`` and ``set_P``.
+    """
+
+    k: int | None = None
+    field: str = "content"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_settings(type(self).__name__, self.k, self.field)
+
+    def measure(
+        self, retrieved_documents: Sequence[Document | str], reference_documents: Sequence[Document | str]
+    ) -> Score:
+        """Score one ranking; details hold the ranks of the hits and the number of documents looked at."""
+        hits = find_hits(retrieved_documents, reference_documents, self.field, self.k)
+        return hits.score(len(hits.ranks) / (self.k or hits.retrieved) if hits.ranks else 0.0)

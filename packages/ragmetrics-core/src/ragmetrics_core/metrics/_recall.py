@@ -1,0 +1,49 @@
+"""Recall of retrieval: how much of what is relevant was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ragmetrics_core import Document, InvalidInput, Metric, Score
+from ragmetrics_core.metrics._matching import check_settings, find_hits
+
+__all__ = ["Recall"]
+
+
+@dataclass(frozen=True)
+class Recall(Metric):
+    """Share of the distinct relevant documents that were retrieved (0 to 1).
+
+    Args:
+        mode: ``multi_hit``: relevant documents found / relevant documents; ``single_hit``: 1.0 if any was found, else 0.0.
+        k: look at the first k retrieved documents only; None for all.
+        field: what makes two documents the same: ``content``, ``id`` or ``meta.<key>[.<key>]``.
+
+    Raises:
+        InvalidInput: an impossible ``mode``, ``k`` or ``field``.
+
+    Source: Manning, Raghavan, Schütze 2008, Introduction to Information Retrieval, section 8.3; trec_eval, measure ``recall``.
+    """
+
+    mode: Literal["multi_hit", "single_hit"] = "multi_hit"
+    k: int | None = None
+    field: str = "content"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_settings(type(self).__name__, self.k, self.field)
+        if self.mode not in ("multi_hit", "single_hit"):
+            raise InvalidInput(
+                f"{type(self).__name__}: the setting 'mode' cannot be {self.mode!r}: give 'multi_hit' or 'single_hit'"
+            )
+
+    def measure(
+        self, retrieved_documents: Sequence[Document | str], reference_documents: Sequence[Document | str]
+    ) -> Score:
+        """Score one ranking; details hold the ranks of the hits and the number of relevant documents."""
+        hits = find_hits(retrieved_documents, reference_documents, self.field, self.k)
+        if not hits.ranks:
+            return hits.score(0.0)
+        return hits.score(len(hits.ranks) / len(hits.relevant) if self.mode == "multi_hit" else 1.0)

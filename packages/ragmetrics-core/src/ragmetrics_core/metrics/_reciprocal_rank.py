@@ -1,0 +1,41 @@
+"""Reciprocal rank of the first relevant document; its mean over samples is MRR."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragmetrics_core import Document, Metric, Score
+from ragmetrics_core.metrics._matching import check_settings, find_hits
+
+__all__ = ["ReciprocalRank"]
+
+
+@dataclass(frozen=True)
+class ReciprocalRank(Metric):
+    """How early the first relevant document comes: 1 / its rank, 0.0 if none was retrieved (0 to 1); its mean is MRR.
+
+    Args:
+        k: look at the first k retrieved documents only; None for all.
+        field: what makes two documents the same: ``content``, ``id`` or ``meta.<key>[.<key>]``.
+
+    Raises:
+        InvalidInput: an impossible ``k`` or ``field``.
+
+    Source: Voorhees 1999, The TREC-8 Question Answering Track Report, NIST SP 500-246, pages 77 to 82; trec_eval, measure
+    ``recip_rank``.
+    """
+
+    k: int | None = None
+    field: str = "content"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_settings(type(self).__name__, self.k, self.field)
+
+    def measure(
+        self, retrieved_documents: Sequence[Document | str], reference_documents: Sequence[Document | str]
+    ) -> Score:
+        """Score one ranking; details hold the ranks of the hits and the number of relevant documents."""
+        hits = find_hits(retrieved_documents, reference_documents, self.field, self.k)
+        return hits.score(1 / hits.ranks[0] if hits.ranks else 0.0)

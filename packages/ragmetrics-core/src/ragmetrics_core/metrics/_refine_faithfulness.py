@@ -1,0 +1,73 @@
+"""Faithfulness by refining one verdict over the contexts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ragmetrics_core import Metric, Prompt, Score, Steps
+from ragmetrics_core.metrics.windows import check_window, pack
+from ragmetrics_core.replies import YesNoReply
+
+__all__ = ["RefineFaithfulness"]
+
+SUPPORTED_BY_CONTEXT = Prompt(
+    name="supported_by_context",
+    version="1",
+    instructions=(
+        "Is the information supported by the context? Answer YES if any part of the context supports it, even if most of the "
+        "context is about other things, and NO if the context does not."
+    ),
+    reply=YesNoReply(),
+)
+
+REFINE_SUPPORTED = Prompt(
+    name="refine_supported",
+    version="1",
+    instructions=(
+        "Is the information supported by the context? An earlier part of the context was already judged; its answer is in "
+        "existing_answer. Now refine that answer with more context: if the existing answer is YES, stay with YES; otherwise "
+        "answer YES if this context supports the information, and NO if it does not."
+    ),
+    reply=YesNoReply(),
+)
+
+
+@dataclass(frozen=True)
+class RefineFaithfulness(Metric):
+    """Whether the retrieved contexts support the response as a whole: 1.0 or 0.0.
+
+    The contexts are packed in order into windows. The first window is judged YES or NO, every further one refines the answer; a
+    YES ends it.
+
+    Attributes:
+        window: most tokens of context per call (estimated).
+
+    Source: LlamaIndex, FaithfulnessEvaluator (refine response mode), https://docs.llamaindex.ai, "Faithfulness Evaluator".
+    """
+
+    calls: ClassVar[str] = "1 to number of windows"
+
+    window: int = 3000
+    first: Prompt[bool] = SUPPORTED_BY_CONTEXT
+    refine: Prompt[bool] = REFINE_SUPPORTED
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_window(self.name, self.window)
+
+    def measure(self, response: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
+        """Ask window by window until one says YES."""
+        windows = pack(retrieved_contexts, self.window)
+        supported = yield from self.first.ask(information=response, context="\n\n".join(windows[0]))
+        answers = [supported]
+        for texts in windows[1:]:
+            if supported:
+                break
+            supported = yield from self.refine.ask(
+                information=response, existing_answer="NO", context="\n\n".join(texts)
+            )
+            answers.append(supported)
+        details = {"windows": len(windows), "answers": ["YES" if answer else "NO" for answer in answers]}
+        return Score(1.0 if supported else 0.0, passing=supported, details=details)

@@ -1,0 +1,103 @@
+"""A score by a rubric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, Field
+
+from ragmetrics_core import BadReply, InvalidInput, Metric, MissingInput, Prompt, Score, Steps
+from ragmetrics_core.replies import JsonReply
+
+__all__ = ["RubricScore"]
+
+
+class Grade(BaseModel):
+    """A grade of the rubric."""
+
+    reason: str = Field(description="why this description of the rubric fits best")
+    score: int = Field(description="one of the scores of the rubric")
+
+
+def check_on_rubric(reply: Grade, inputs: Mapping[str, Any]) -> None:
+    """The score is one that the rubric describes."""
+    if str(reply.score) not in inputs["rubric"]:
+        raise BadReply(f"the score must be one of {', '.join(inputs['rubric'])}, got {reply.score}")
+
+
+GRADE_BY_RUBRIC = Prompt(
+    name="grade_by_rubric",
+    version="1",
+    instructions=(
+        "Grade the response by the rubric: for every possible score it describes what earns that score. Weigh whatever else the "
+        "data holds (question, contexts, reference) as far as the rubric refers to it. Choose the score whose description "
+        "fits best; scores between those of the rubric do not exist."
+    ),
+    reply=JsonReply(Grade),
+    check=check_on_rubric,
+)
+
+
+@dataclass(frozen=True)
+class RubricScore(Metric):
+    """An integer score by a rubric that says what each score means; the scale is the rubric's own.
+
+    Attributes:
+        rubric: from scores to descriptions, at least two. None: every sample brings its own in its ``rubric`` field.
+
+    Source: Kim et al. 2023, Prometheus, arXiv:2310.08491 (grading by a customised score rubric).
+    """
+
+    scale: ClassVar[tuple[float, float] | None] = None
+    calls: ClassVar[str] = "1"
+
+    rubric: Mapping[int, str] | None = None
+    grade: Prompt[Grade] = GRADE_BY_RUBRIC
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.rubric is not None:
+            object.__setattr__(self, "rubric", self._checked(self.rubric))
+
+    def __hash__(self) -> int:
+        return hash((self.name, tuple((self.rubric or {}).items()), self.grade))
+
+    def measure(
+        self,
+        user_input: str | None = None,
+        response: str | None = None,
+        retrieved_contexts: Sequence[str] | None = None,
+        reference: str | None = None,
+        reference_contexts: Sequence[str] | None = None,
+        rubric: Mapping[int, str] | None = None,
+    ) -> Steps[Score]:
+        """Ask once, with whatever the sample holds."""
+        data = {
+            "question": user_input,
+            "contexts": retrieved_contexts,
+            "reference": reference,
+            "reference_contexts": reference_contexts,
+            "response": response,
+        }
+        data = {name: value for name, value in data.items() if value is not None}
+        if not data:
+            raise MissingInput(self.name, "response", "is missing, as is every other text field")
+        if self.rubric is None and rubric is None:
+            raise MissingInput(self.name, "rubric", cure="give RubricScore(rubric=...) or a rubric in every sample")
+        chosen = self.rubric if self.rubric is not None else self._checked(rubric)
+        reply = yield from self.grade.ask(rubric={str(score): text for score, text in chosen.items()}, **data)
+        scale = float(min(chosen)), float(max(chosen))
+        return Score(float(reply.score), reason=reply.reason, details=reply.model_dump(), scale=scale)
+
+    def _checked(self, rubric: Any) -> dict[int, str]:
+        good = isinstance(rubric, Mapping) and all(
+            isinstance(score, int) and not isinstance(score, bool) and isinstance(text, str) and text.strip()
+            for score, text in rubric.items()
+        )
+        if not good or len(rubric) < 2:
+            raise InvalidInput(
+                f"{self.name}: rubric must map at least two whole numbers to what each of them means, got {rubric!r}"
+            )
+        return dict(sorted(rubric.items()))

@@ -1,0 +1,49 @@
+"""Semantic answer similarity (SAS)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from ragmetrics_core import InvalidInput, Metric, Score, Steps, compare
+
+__all__ = ["SemanticSimilarity"]
+
+
+@dataclass(frozen=True)
+class SemanticSimilarity(Metric):
+    """How close the response is to the reference in meaning (-1 to 1), by an embedding model or a pair scorer.
+
+    With an embedding model (bi-encoder) the value is the cosine of the two texts, -1 to 1. With a pair scorer (cross-encoder) it
+    is the model's own score for the pair (response, reference), in this order, as a rule 0 to 1.
+
+    Args:
+        model: the embedding model or pair scorer; the same as ``embeddings=``, and like it may be left to ``evaluate``.
+
+    Raises:
+        InvalidInput: ``model`` and ``embeddings`` are both given and differ.
+
+    Source: Risch, Möller, Gutsch, Pietsch 2021, Semantic Answer Similarity for Evaluating Question Answering Models,
+    arXiv:2108.06130, MRQA 2021, pages 149 to 157.
+    """
+
+    scale: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    calls: ClassVar[str] = "1 embedding or pair-scorer request"
+
+    # no part of equality, repr or the settings, as it is a model and may hold a key
+    model: Any = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.model is None:
+            object.__setattr__(self, "model", self.embeddings)
+        elif self.embeddings is None:
+            object.__setattr__(self, "embeddings", self.model)
+        elif self.embeddings is not self.model:
+            name = type(self).__name__
+            raise InvalidInput(f"{name}: 'model' and 'embeddings' mean the same here but differ: give only one of them")
+
+    def measure(self, response: str, reference: str) -> Steps[Score]:
+        """Ask for one similarity."""
+        (similarity,) = yield from compare([(response, reference)])
+        return Score(similarity)

@@ -1,0 +1,128 @@
+"""The two prompts that all claim metrics share: take a text apart into claims, check claims against texts.
+
+Sharing them is what makes metrics cheap together: the same extraction of the same text, or the same check of the same claims, is
+the same request, whichever metric makes it, so a run asks it once. It also makes their numbers comparable: faithfulness,
+context recall and factual correctness count the same claims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from ragmetrics_core import BadReply, Example, Prompt, Steps
+from ragmetrics_core.replies import JsonReply
+
+__all__ = ["EXTRACT_CLAIMS", "VERIFY_CLAIMS", "Claims", "Verdict", "Verdicts", "supported_share", "verify"]
+
+
+class Claims(BaseModel):
+    """The claims of a text."""
+
+    claims: list[str]
+
+
+class Verdict(BaseModel):
+    """The verdict on one claim; the reason comes first, so that a model thinks before it decides."""
+
+    number: int
+    reason: str = Field(description="what the contexts say about the claim, in one short sentence")
+    supported: bool
+
+
+class Verdicts(BaseModel):
+    """One verdict per claim."""
+
+    verdicts: list[Verdict]
+
+
+def check_numbers(reply: Verdicts, inputs: Mapping[str, Any]) -> None:
+    """Every claim has exactly one verdict; a missing, doubled or invented one would change the score."""
+    expected = [claim["number"] for claim in inputs["claims"]]
+    given = sorted(verdict.number for verdict in reply.verdicts)
+    if given != expected:
+        raise BadReply(
+            f"exactly one verdict is needed for each of the claims 1 to {len(expected)}, got numbers {given}"
+        )
+
+
+EXTRACT_CLAIMS = Prompt(
+    name="extract_claims",
+    version="1",
+    instructions=(
+        "Take the answer apart into claims. A claim is one statement of fact that is true or false on its own.\n"
+        "- Cover everything that the answer states, in its order, and add nothing that it does not state.\n"
+        "- Split a sentence that states several facts into several claims.\n"
+        "- Make every claim understandable alone: replace pronouns and short forms by the names they stand for, with the help of "
+        "the question where there is one.\n"
+        "- Greetings, offers of help, questions, and statements that there is no answer are no claims. An answer without any claim "
+        "gives an empty list.\n"
+        "- Write the claims in the language of the answer."
+    ),
+    reply=JsonReply(Claims),
+    examples=(
+        Example(
+            {
+                "question": "Who designed the Sagrada Família?",
+                "answer": "Antoni Gaudí took over the project in 1883 and gave it its final shape. Happy to tell you more!",
+            },
+            Claims(
+                claims=[
+                    "Antoni Gaudí took over the Sagrada Família project in 1883.",
+                    "Antoni Gaudí gave the Sagrada Família its final shape.",
+                ]
+            ),
+        ),
+    ),
+)
+
+VERIFY_CLAIMS = Prompt(
+    name="verify_claims",
+    version="1",
+    instructions=(
+        "Decide for each numbered claim whether the contexts support it.\n"
+        "- A claim is supported if the contexts state it or if it follows from them directly.\n"
+        "- A claim that the contexts contradict, leave open, or cover only in part is not supported.\n"
+        "- Use the contexts alone. That a claim is true in the world does not count.\n"
+        "- Give exactly one verdict per claim, under the number of the claim, in the order of the claims."
+    ),
+    reply=JsonReply(Verdicts),
+    examples=(
+        Example(
+            {
+                "contexts": [
+                    "The bridge over the Tay was opened in 1887. It replaced a bridge that fell in a storm in 1879."
+                ],
+                "claims": [
+                    {"number": 1, "text": "A bridge over the Tay was opened in 1887."},
+                    {"number": 2, "text": "The bridge over the Tay is the longest in Scotland."},
+                ],
+            },
+            Verdicts(
+                verdicts=[
+                    Verdict(number=1, reason="The opening in 1887 is stated.", supported=True),
+                    Verdict(number=2, reason="Nothing is said about its length.", supported=False),
+                ]
+            ),
+        ),
+    ),
+    check=check_numbers,
+)
+
+
+def verify(prompt: Prompt[Verdicts], claims: Sequence[str], contexts: Sequence[str]) -> Steps[list[dict[str, Any]]]:
+    """Check every claim against the contexts in one call; one ``{"claim", "supported", "reason"}`` per claim, in order."""
+    numbered = [{"number": number, "text": claim} for number, claim in enumerate(claims, 1)]
+    reply = yield from prompt.ask(contexts=list(contexts), claims=numbered)
+    verdicts = sorted(reply.verdicts, key=lambda verdict: verdict.number)
+    return [
+        {"claim": claim, "supported": verdict.supported, "reason": verdict.reason}
+        for claim, verdict in zip(claims, verdicts, strict=True)
+    ]
+
+
+def supported_share(verdicts: Sequence[Mapping[str, Any]]) -> float:
+    """Supported verdicts / all verdicts."""
+    return sum(verdict["supported"] for verdict in verdicts) / len(verdicts)

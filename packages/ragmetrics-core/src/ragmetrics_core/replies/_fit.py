@@ -1,0 +1,232 @@
+"""JSON data made to fit a pydantic model, before pydantic validates it.
+
+Keys are matched by name, by case and style, then by synonym where only one reading is possible. Lists come as lists, as objects keyed by
+number, as lists of wrapped items, in a different order with numbers to tell it; items come as objects or as their one telling value. What
+is missing stays missing: validation then says so.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import Any, Literal, get_args, get_origin
+
+from pydantic import BaseModel
+
+from ._find import embedded
+from ._keys import ASIDES, CONTAINERS, REASONS, RELATED, WRITTEN, is_schema, name, stem
+from ._plan import FieldPlan, ModelPlan, bare, issubclass_mapping, item_hint, members, plan_of
+from ._problem import Misfit, Problem
+from ._values import fit_bool, fit_choice, fit_enum, fit_number, fit_text
+
+__all__ = ["Unrelated", "fit_model"]
+
+_BLANK = re.compile(r"\s*(?:<[^<>]*>|\.{3}|…)\s*")
+_NUMBERED = re.compile(r"\D{0,30}?(\d{1,4})\D{0,3}")
+
+
+class Unrelated(Misfit):
+    """The data has nothing in common with the model."""
+
+
+def fit_model(data: Any, model: type[BaseModel]) -> Any:
+    """``data`` with the keys and value types of ``model``.
+
+    Raises:
+        Unrelated: no key of the model is there.
+        Problem: some value cannot be read; the reason starts with its path.
+    """
+    plan = plan_of(model)
+    if "root" in model.model_fields and len(model.model_fields) == 1 and hasattr(model, "root"):
+        return _fit(data, model.model_fields["root"].annotation, "root", None)
+    if isinstance(data, str):
+        data = embedded(data)
+    if isinstance(data, dict) and not (plan.list_field and data and all(map(_NUMBERED.fullmatch, map(str, data)))):
+        return _fit_fields(data, plan)
+    if plan.list_field is not None and isinstance(data, (list, dict)):
+        return {plan.list_field.key: _at(plan.list_field.name, _fit_list, data, plan.list_field.hint, plan.list_field.name)}
+    if plan.scalar_field is not None and not isinstance(data, list):
+        return {plan.scalar_field.key: _fit_field(data, plan.scalar_field)}
+    raise Unrelated("must be an object")
+
+
+def _at(path: str, fit: Any, *arguments: Any) -> Any:
+    """Call ``fit``; a problem inside is told with ``path`` in front."""
+    try:
+        return fit(*arguments)
+    except Problem as problem:
+        misfit = problem if isinstance(problem, Misfit) else Misfit(problem.reason)
+        raise misfit.under(path) from None
+
+
+def _fit_field(data: Any, field: FieldPlan) -> Any:
+    return _at(field.name, _fit, data, field.hint, field.name, field.limit)
+
+
+def _match(data: dict[str, Any], plan: ModelPlan) -> dict[str, str]:
+    """Which key of the data belongs to which field."""
+    matched = {field.name: key for field in plan.fields for key in (field.key, field.name) if key in data}
+    rest = [key for key in data if key not in matched.values()]
+    for related in (lambda field, key: name(field.name) == name(key) or name(field.key) == name(key), FieldPlan.answers_to):
+        open_fields = [field for field in plan.fields if field.name not in matched]
+        pairs = [(field, key) for field in open_fields for key in rest if related(field, key)]
+        for field, key in pairs:
+            alone = sum(other is field for other, _ in pairs) == 1 and sum(other == key for _, other in pairs) == 1
+            if alone:
+                matched[field.name] = key
+        rest = [key for key in rest if key not in matched.values()]
+    return matched
+
+
+def _fit_fields(data: dict[str, Any], plan: ModelPlan) -> dict[str, Any]:
+    if is_schema(data):
+        raise Unrelated("is a schema, not an answer")
+    matched = _match({str(key): value for key, value in data.items()}, plan) if len(data) <= 200 else {}
+    if not matched:
+        raise Unrelated("has none of the fields asked for")
+    fitted: dict[str, Any] = {}
+    for field in plan.fields:
+        if field.name not in matched:
+            if field.required:
+                raise Misfit("is missing", field.name)
+            continue
+        value = data[matched[field.name]]
+        if value is None and not field.required and type(None) not in members(field.hint):
+            continue
+        fitted[field.key] = _fit_field(value, field)
+    if plan.extra == "allow":
+        fitted.update({key: value for key, value in data.items() if key not in matched.values() and key not in fitted})
+    return fitted
+
+
+def _fit(data: Any, hint: Any, key: str, limit: float | None = None) -> Any:
+    options = members(hint)
+    if len(options) > 1:
+        return _fit_union(data, options, key, limit)
+    hint = bare(options[0])
+    if get_origin(hint) is Literal:
+        return fit_choice(data, get_args(hint))
+    if hint is bool:
+        return fit_bool(data)
+    if hint is int or hint is float:
+        return fit_number(data, key, limit, whole=hint is int)
+    if hint is str:
+        return _no_blank(fit_text(data, key))
+    if hint is type(None):
+        if data is None or (isinstance(data, str) and data.strip().casefold() in {"", "null", "none", "n/a"}):
+            return None
+        raise Problem("must be null")
+    if isinstance(hint, type) and issubclass(hint, BaseModel):
+        return fit_model(data, hint)
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return fit_enum(data, hint)
+    if item_hint(hint) is not None:
+        return _fit_list(data, hint, key)
+    if issubclass_mapping(get_origin(hint)) and isinstance(data, dict) and not is_schema(data):
+        return {inner: _at(f"[{inner!r}]", _fit, value, get_args(hint)[1], key) for inner, value in data.items()}
+    return data
+
+
+def _no_blank(text: str) -> str:
+    if _BLANK.fullmatch(text):
+        raise Problem("is a blank of the template, not a text")
+    return text
+
+
+def _fit_union(data: Any, options: tuple[Any, ...], key: str, limit: float | None) -> Any:
+    if data is None and type(None) in options:
+        return None
+    exact = {bool: bool, int: int, float: float, str: str}
+    for option in options:
+        option = bare(option)
+        if type(data) is exact.get(option) and not (option is str and len(options) > 2):
+            return _fit(data, option, key, limit)
+        if get_origin(option) is Literal and any(type(data) is type(value) and data == value for value in get_args(option)):
+            return data
+    problems = []
+    for option in sorted(options, key=lambda option: (bare(option) is type(None), bare(option) is str)):
+        try:
+            return _fit(data, option, key, limit)
+        except Problem as problem:
+            problems.append(problem)
+    raise problems[0]
+
+
+def _fit_list(data: Any, hint: Any, key: str) -> list[Any]:
+    item = bare(item_hint(hint))
+    items = _ordered(_items_of(data, item, key), item)
+    return [_at(f"[{number}]", _fit_item, value, item, key) for number, value in enumerate(items)]
+
+
+def _items_of(data: Any, item: Any, key: str) -> list[Any]:
+    if isinstance(data, str):
+        data = embedded(data)
+    if isinstance(data, list):
+        return _flattened(data, key) if item is str else data
+    if isinstance(data, dict) and not is_schema(data):
+        numbers = [_NUMBERED.fullmatch(str(inner)) for inner in data]
+        if data and all(numbers):
+            return [value for _, value in sorted(zip([int(number.group(1)) for number in numbers if number], data.values(), strict=True), key=lambda pair: pair[0])]
+        if len(data) == 1 and isinstance(inner := next(iter(data.values())), list):
+            return inner
+        if len(data) == 1 and item is str and stem(next(iter(data))) in {stem(key), "item", "li", *RELATED.get(stem(key), ())}:
+            return list(data.values())
+        if isinstance(item, type) and issubclass(item, BaseModel):
+            return [data]
+    if isinstance(data, str) and item is str and data.strip():
+        from ._lines import split_lines
+
+        return split_lines(data)
+    if isinstance(data, (bool, int)) and item is not str:
+        return [data]
+    raise Problem("must be a list")
+
+
+def _flattened(data: list[Any], key: str) -> list[Any]:
+    """Items of a list of texts that come in lists of their own, one per sentence."""
+    flat: list[Any] = []
+    for value in data:
+        lists = [inner for inner in value.values() if isinstance(inner, list)] if isinstance(value, dict) else []
+        if len(data) == 1 and lists and any(stem(inner) == stem(key) for inner in value):
+            raise Problem("holds the object itself")
+        flat.extend(lists[0] if len(lists) == 1 else [value])
+    return flat
+
+
+def _ordered(items: list[Any], item: Any) -> list[Any]:
+    """Items in the order of their numbers, when they carry numbers that the model itself does not ask for."""
+    if not items or not all(isinstance(value, dict) for value in items):
+        return items
+    asked = {name(field.name) for field in plan_of(item).fields} if isinstance(item, type) and issubclass(item, BaseModel) else set()
+    for key in items[0]:
+        if name(key) not in WRITTEN["number"] or name(key) in asked:
+            continue
+        numbers = [_number(value.get(key)) for value in items]
+        if None in numbers:
+            continue
+        if len(set(numbers)) < len(numbers):
+            raise Problem(f"gives the same {key} twice")
+        return [value for _, value in sorted(zip(numbers, items, strict=True), key=lambda pair: pair[0] or 0)]
+    return items
+
+
+def _number(value: Any) -> int | None:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    match = _NUMBERED.fullmatch(value) if isinstance(value, str) and len(value) < 40 else None
+    return int(match.group(1)) if match else None
+
+
+def _fit_item(data: Any, item: Any, key: str) -> Any:
+    if item is not str or not isinstance(data, dict):
+        return _fit(data, item, key)
+    if is_schema(data):
+        raise Problem("is a schema, not a text")
+    for inner, value in data.items():
+        telling = stem(inner) in {stem(key), "text", "content"} or stem(inner) in RELATED.get(stem(key), CONTAINERS)
+        if telling and isinstance(value, str):
+            return _no_blank(value)
+    texts = [value for inner, value in data.items() if isinstance(value, str) and name(inner) not in REASONS | ASIDES]
+    if len(texts) == 1 and not any(isinstance(value, (dict, list)) for value in data.values()):
+        return _no_blank(texts[0])
+    raise Problem("must be a text, not an object")

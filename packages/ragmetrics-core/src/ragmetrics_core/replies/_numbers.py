@@ -1,0 +1,145 @@
+"""A score written as a number, on one scale.
+
+A scale is the lowest and the highest number, or a menu of integers. Everything about form is read through (full-width digits,
+decimal comma, "4/5", "4 out of 5", bold, brackets, number words); everything that changes the meaning is refused: another scale ("4/10",
+"80%"), a range ("3-4"), a list, a number that is not finite or off the scale.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import cached_property, lru_cache
+from typing import Any
+
+from ._clean import plain
+from ._problem import Problem, shown
+
+__all__ = ["NUMBER", "WORDS", "Scale", "scale_of"]
+
+NUMBER = r"[+-]?(?:\d{1,4}(?:[.,]\d{1,3})?|\.\d{1,3})(?![\d_]|[.,]\d)"
+_WORDS = (
+    "zero one two three four five six seven eight nine ten;null eins zwei drei vier fünf sechs sieben acht neun zehn;"
+    "zéro un deux trois quatre cinq six sept huit neuf dix;cero uno dos tres cuatro cinco seis siete ocho nueve diez;"
+    "zero uno due tre quattro cinque sei sette otto nove dieci;zero um dois três quatro cinco seis sete oito nove dez;"
+    "nul een twee drie vier vijf zes zeven acht negen tien;ноль один два три четыре пять шесть семь восемь девять десять;"
+    "零 一 二 三 四 五 六 七 八 九 十;〇 壱 两 参 肆 伍 陸 漆 捌 玖 拾;영 일 이 삼 사 오 육 칠 팔 구 십;"
+    "sıfır bir iki üç dört beş altı yedi sekiz dokuz on;zero jeden dwa trzy cztery pięć sześć siedem osiem dziewięć dziesięć"
+)
+# "null" is German for zero and JSON for nothing, so it is not a number here; nor is Turkish "on".
+WORDS = {
+    word: value
+    for language in _WORDS.split(";")
+    for value, word in enumerate(language.split(" "))
+    if word not in {"null", "on", "nul"}
+}
+_UNIT = r"(?:points?|pts?\.?|stars?|分|点|點|점|Punkte?n?|points|puntos?|punti|pontos?|балл(?:а|ов)?|★)"
+_OVER = r"(?:/|out\sof|of|von|sur|de|su|из|op|/\s{0,2}out of)"
+_DECORATION = re.compile(r"\\(?:boxed|text|mathbf|textbf|bf)\b|[*`#$~\"'{}\[\]()<>]|\s_|_\s")
+_WHOLE = re.compile(
+    rf"(?P<number>{NUMBER})\s{{0,2}}(?:(?P<percent>%|percent|per cent)|{_UNIT})?"
+    rf"(?:\s{{0,2}}{_OVER}\s{{0,2}}(?P<top>{NUMBER})(?:\s{{0,2}}{_UNIT})?)?"
+    r"(?P<rest>\s{0,2}(?:[.!。]?\s{0,2}$|[:：;,.。|]\s(?!\d)[^\n]*$|\s[-–—]+\s[^\d\n][^\n]*$|\(.*$))",
+    re.IGNORECASE,
+)
+_MAX_TEXT = 300
+_PARENTHESIS = re.compile(r"(?<=\S)\s{0,2}\((?!\s{0,2}[+-]?[\d.]+\s{0,2}\)).*\)?\s{0,2}[.!]?\s{0,2}\Z", re.DOTALL)
+
+
+def _number(digits: str) -> float:
+    return float(digits.replace(",", "."))
+
+
+class Scale:
+    """The numbers that count: all from ``low`` to ``high``, or the integers of ``choices``."""
+
+    def __init__(self, low: float, high: float, choices: tuple[int, ...] = ()) -> None:
+        self.low = low
+        self.high = high
+        self.choices = choices
+
+    @cached_property
+    def wanted(self) -> str:
+        """What an answer has to be, in words."""
+        if self.choices:
+            return f"one of {', '.join(map(str, self.choices))}"
+        return f"a number from {self.low:g} to {self.high:g}"
+
+    @cached_property
+    def mentions(self) -> re.Pattern[str]:
+        """Mentions of the scale itself in running text ("1-5", "from 1 to 5", "0, 1 or 2"), which are no scores."""
+        low, high = (re.escape(f"{end:g}") for end in (self.low, self.high))
+        to = r"(?:-|–|—|to|through|and|~|〜|bis|und|à|et|a|y|e|до|и|至|到|から|부터|에서|\.{2,3}|…)"
+        aside = r"(?:\s?\([^()\d]{1,40}\)|\s?=\s?[^\d\n,;]{1,40}[,;]?)?"
+        end = r"(?:점|分|点|\s?(?:points?|stars?)\b)?"
+        forms = [rf"(?:between|from|of|scale|von|de|da|от|zwischen|entre|tra)?\s?{low}{end}{aside}\s?{to}\s?{high}{end}{aside}"]
+        forms.append(rf"(?<!\d)(?<!\d )(?:out\sof|/)\s?{high}(?=\s?[)\]]*\s?[:=])")
+        menu = self.choices or self._integers
+        if len(menu) > 1:
+            between = r"\s?(?:,\s?(?:or|and|oder|ou|o|или)?|/|\||;|or|and|oder|ou|または|或|또는)\s?"
+            forms.insert(0, between.join(f"{choice}{aside}" for choice in menu))
+        return re.compile(rf"[(\[{{]?\s?(?<![\d.,/-])(?:{'|'.join(forms)})(?![\d/]|[.,]\d)\s?[)\]}}]?")
+
+    @cached_property
+    def _integers(self) -> tuple[int, ...]:
+        low, high = math.ceil(self.low), math.floor(self.high)
+        return tuple(range(low, high + 1)) if 1 <= high - low <= 20 else ()
+
+    def check(self, value: float) -> float:
+        """``value`` if it is on the scale.
+
+        Raises:
+            Problem: it is not.
+        """
+        if not math.isfinite(value):
+            raise Problem(f"the score is not a number; give {self.wanted}")
+        if (self.choices and value not in self.choices) or not self.low <= value <= self.high:
+            raise Problem(f"{value:g} is not on the scale; give {self.wanted}")
+        return float(value)
+
+    def over(self, digits: str, top: str | None, percent: str | None = None) -> float:
+        """``digits``, perhaps out of ``top``, as a value on this scale."""
+        if (top is not None and _number(top) != self.high) or (percent and self.high != 100):
+            raise Problem(f"the score is on another scale; give {self.wanted}")
+        return self.check(_number(digits))
+
+    def read_text(self, text: str) -> float:
+        """The number that a short text such as "4/5" or "4 - good" is.
+
+        Raises:
+            Problem: the text is something else, or the number is not on the scale.
+        """
+        if len(text) > _MAX_TEXT:
+            raise Problem(f"the score is a long text; give {self.wanted}")
+        normal = plain(text).strip()
+        normal = _PARENTHESIS.sub("", normal) or normal
+        normal = " ".join(_DECORATION.sub(" ", normal).split())
+        word = normal.rstrip(".!。 ").casefold()
+        if word in WORDS:
+            return self.check(WORDS[word])
+        match = _WHOLE.match(normal)
+        if match is None:
+            raise Problem(f"{shown(text)} is no score; give {self.wanted}")
+        return self.over(match["number"], match["top"], match["percent"])
+
+    def read_value(self, value: Any) -> float:
+        """The number that the value of a JSON key is; a boolean is none.
+
+        Raises:
+            Problem: there is none, or it is not on the scale.
+        """
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0][0] if isinstance(value[0], list) and len(value[0]) == 1 else value[0]
+        if isinstance(value, bool) or value is None or isinstance(value, (dict, list)):
+            raise Problem(f"the score is {shown(value)}; give {self.wanted}")
+        if isinstance(value, str):
+            return self.read_text(value)
+        if isinstance(value, int) and abs(value) > 10**9:
+            raise Problem(f"the score is not on the scale; give {self.wanted}")
+        return self.check(value)
+
+
+@lru_cache(maxsize=256)
+def scale_of(low: float, high: float, choices: tuple[int, ...] = ()) -> Scale:
+    """A scale, made once: its patterns take longer to compile than a reply to read."""
+    return Scale(low, high, choices)

@@ -1,0 +1,69 @@
+"""An object of named values, for those who know the names of what they ask for but need no model class of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from .._errors import InvalidInput
+
+__all__ = ["ObjectReply"]
+
+
+@dataclass(frozen=True, repr=False)
+class ObjectReply:
+    """One JSON object with the given keys, whatever their values; its value is a dict with exactly these keys, in order.
+
+    Raises:
+        InvalidInput: there are no keys, or one of them is no text.
+    """
+
+    keys: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keys", tuple(self.keys))
+        if not self.keys or not all(isinstance(key, str) and key.strip() for key in self.keys):
+            raise InvalidInput(f"ObjectReply: keys must be names, got {self.keys!r}")
+
+    def __repr__(self) -> str:
+        return f"ObjectReply({self.keys!r})"
+
+    @property
+    def schema(self) -> Mapping[str, Any] | None:
+        """None: values of any type have no strict schema."""
+        return None
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        """A field name for every key; a key that cannot be one gets a number."""
+        from pydantic import BaseModel  # noqa: PLC0415  only this format and JsonReply need it
+
+        return {
+            key if key.isidentifier() and not key.startswith("_") and not hasattr(BaseModel, key) else f"value_{number}": key
+            for number, key in enumerate(self.keys)
+        }
+
+    @cached_property
+    def _json(self) -> Any:
+        from pydantic import Field, create_model  # noqa: PLC0415
+
+        from ._json import JsonReply  # noqa: PLC0415
+
+        fields: dict[str, Any] = {name: (Any, Field(alias=key)) for name, key in self._names.items()}
+        return JsonReply(create_model("Reply", **fields))
+
+    def instructions(self) -> str:
+        """The shape of the object."""
+        text: str = self._json.instructions()
+        return text
+
+    def parse(self, text: str) -> dict[str, Any]:
+        """The values by key.
+
+        Raises:
+            BadReply: the reply holds no object with these keys.
+        """
+        value = self._json.parse(text)
+        return {key: getattr(value, name) for name, key in self._names.items()}

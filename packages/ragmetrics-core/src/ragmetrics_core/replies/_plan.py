@@ -1,0 +1,173 @@
+"""What a pydantic model expects, worked out once.
+
+A plan lists a model's fields with the names a reply may use for them, and the one field that holds its list, if it has just one: a
+reply that is nothing but that list, or but one item of it, can then be understood.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import types
+from collections.abc import Mapping
+from enum import Enum
+from functools import lru_cache
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+
+from pydantic import AliasChoices, BaseModel
+from pydantic.fields import FieldInfo
+
+from ._keys import ASIDES, CONTAINERS, RELATED, WRITTEN, name, stem
+
+__all__ = ["FieldPlan", "ModelPlan", "bare", "is_choice", "item_hint", "issubclass_mapping", "members", "plan_of"]
+
+_LISTS = (list, set, frozenset, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection,
+          collections.abc.Set, collections.abc.MutableSequence)  # fmt: skip
+
+
+class FieldPlan(NamedTuple):
+    """One field: its name, the key that validation wants, its type, and the highest number it takes."""
+
+    name: str
+    key: str
+    hint: Any
+    required: bool
+    limit: float | None
+
+    def answers_to(self, key: str) -> bool:
+        """Whether a reply may mean this field by ``key``, beyond its exact name."""
+        mine, theirs = stem(self.name), stem(key)
+        if mine == theirs:
+            return True
+        if theirs in ASIDES or name(key) in ASIDES:
+            return False
+        item = item_hint(self.hint)
+        if item is not None:
+            item = bare(item)
+            nested = isinstance(item, type) and issubclass(item, BaseModel)
+            group = RELATED.get(theirs)
+            return (
+                theirs in CONTAINERS
+                or bool(set(theirs.split("_")) & set(mine.split("_")))
+                or (group is not None and (group is RELATED.get(mine) or nested))
+            )
+        group = RELATED.get(mine)
+        if group is None or group is WRITTEN["verdict"] or group is WRITTEN["score"]:
+            same_kind = group is not None and is_choice(self.hint) and theirs in group
+            return same_kind or ("_" not in mine and is_choice(self.hint) and theirs.split("_")[-1] == mine)
+        return theirs in group
+
+
+class ModelPlan(NamedTuple):
+    """The fields of a model, the only list among them, and every key that its clean JSON may hold."""
+
+    fields: tuple[FieldPlan, ...]
+    list_field: FieldPlan | None
+    scalar_field: FieldPlan | None
+    extra: str | None
+    top: frozenset[str]
+    known: frozenset[str] | None
+
+
+def bare(hint: Any) -> Any:
+    """A type without ``Annotated``, ``NewType`` and ``type X = ...`` around it."""
+    while True:
+        if get_origin(hint) is Annotated:
+            hint = get_args(hint)[0]
+        elif hasattr(hint, "__supertype__"):
+            hint = hint.__supertype__
+        elif hasattr(hint, "__value__") and not isinstance(hint, type):
+            hint = hint.__value__
+        else:
+            return hint
+
+
+def members(hint: Any) -> tuple[Any, ...]:
+    """The members of a union, or the type itself as the only one."""
+    hint = bare(hint)
+    return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+
+
+def item_hint(hint: Any) -> Any | None:
+    """The type of the items when ``hint`` is a list of any length (or an optional one), else None."""
+    for member in members(hint):
+        member = bare(member)
+        origin = get_origin(member)
+        arguments = get_args(member)
+        if member in _LISTS:
+            return Any
+        if origin in _LISTS or (origin is tuple and len(arguments) == 2 and arguments[1] is Ellipsis):
+            return arguments[0]
+    return None
+
+
+def is_choice(hint: Any) -> bool:
+    """Whether a type takes verdicts or numbers rather than free text."""
+    for member in members(hint):
+        member = bare(member)
+        if member in (bool, int, float) or get_origin(member) is Literal:
+            return True
+        if isinstance(member, type) and issubclass(member, Enum):
+            return True
+    return False
+
+
+def _key_of(field: str, info: FieldInfo) -> str:
+    alias = info.validation_alias
+    if isinstance(alias, str):
+        return alias
+    if isinstance(alias, AliasChoices):
+        return next((choice for choice in alias.choices if isinstance(choice, str)), field)
+    return field
+
+
+def _limit(info: FieldInfo) -> float | None:
+    for item in info.metadata:
+        bound = getattr(item, "le", None)
+        if isinstance(bound, (int, float)):
+            return float(bound)
+    return None
+
+
+@lru_cache(maxsize=256)
+def plan_of(model: type[BaseModel]) -> ModelPlan:
+    """The plan of a model; cached, for it depends on the class alone."""
+    fields = tuple(
+        FieldPlan(field, _key_of(field, info), info.annotation, info.is_required(), _limit(info))
+        for field, info in model.model_fields.items()
+    )
+    lists = [field for field in fields if item_hint(field.hint) is not None]
+    required = [field for field in fields if field.required]
+    list_field = lists[0] if len(lists) == 1 and all(field is lists[0] for field in required) else None
+    choices = [field for field in fields if is_choice(field.hint) and stem(field.name) not in WRITTEN["number"]]
+    scalar_field = required[0] if len(required) == 1 else choices[0] if not required and len(choices) == 1 else None
+    top = frozenset(field.key for field in fields)
+    extra = model.model_config.get("extra")
+    return ModelPlan(fields, list_field, scalar_field, extra, top, _known(model, set()))
+
+
+def _known(hint: Any, seen: set[Any]) -> frozenset[str] | None:
+    """All keys of a model and the models in it; None when some part takes keys of any name."""
+    hint = bare(hint)
+    if isinstance(hint, type) and issubclass(hint, BaseModel):
+        if hint in seen:
+            return frozenset()
+        seen.add(hint)
+        if hint.model_config.get("extra") == "allow":
+            return None
+        keys = {_key_of(field, info) for field, info in hint.model_fields.items()}
+        parts = [_known(info.annotation, seen) for info in hint.model_fields.values()]
+    elif hint in (str, int, float, bool, type(None)) or get_origin(hint) is Literal:
+        return frozenset()
+    elif isinstance(hint, type) and issubclass(hint, Enum):
+        return frozenset()
+    elif get_origin(hint) is not None and not issubclass_mapping(get_origin(hint)):
+        keys = set()
+        parts = [_known(argument, seen) for argument in get_args(hint) if argument is not Ellipsis]
+    else:
+        return None
+    return None if None in parts else frozenset(keys).union(*(part for part in parts if part is not None))
+
+
+def issubclass_mapping(origin: Any) -> bool:
+    """Whether a generic origin is a mapping."""
+    return isinstance(origin, type) and issubclass(origin, Mapping)

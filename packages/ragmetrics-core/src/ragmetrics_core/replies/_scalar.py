@@ -1,0 +1,213 @@
+"""One answer (a yes or no, a number) with or without a reason, in any of the shapes models give it.
+
+The readers of words (``_verdict``) and of numbers (``_marks``) know what an answer is; this module knows where it can stand: as a JSON
+value, in an object beside its reason, in an object inside others, in tags, in prose. A ``Want`` is what one reply format looks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from ._clean import answer_part
+from ._find import Bad, Fit, choose, decode, embedded, views
+from ._keys import ASIDES, REASONS, WRAPPERS, is_schema, is_template, name, singular
+from ._problem import Problem, shown
+from ._scan import scan
+from ._tags import read_tags
+
+__all__ = ["Answer", "Want", "read_scalar"]
+
+T = TypeVar("T")
+_MAX_NESTING = 6
+
+
+class Answer(NamedTuple, Generic[T]):
+    """An answer and its reason (empty when none was given)."""
+
+    value: T
+    reason: str
+
+
+class Want(NamedTuple, Generic[T]):
+    """What a format looks for: how keys rank, and how a value or a text is read (both raise ``Problem``)."""
+
+    rank: Callable[[str], int]  # 1 is the surest name for the answer, 0 is none
+    weak: int  # from this rank on, a value that cannot be read was not meant as the answer
+    read: Callable[[Any], T]
+    read_text: Callable[[str], Answer[T]]
+    wanted: str
+
+
+def read_scalar(text: str, want: Want[T]) -> Answer[T]:
+    """The one answer in a reply.
+
+    Raises:
+        Problem: there is none, or several that disagree.
+    """
+    whole = decode(text)
+    if whole is not None and not isinstance(whole[0], str):
+        return _settle(_in_value(whole[0], want), want)
+    if whole is not None:
+        text = str(whole[0])
+    part = answer_part(text)
+    for view in views(part):
+        reading, outside = _in_text(view, want)
+        if isinstance(reading, Fit):
+            return _unless_corrected(reading.value, outside, want)
+        if reading is not None:
+            raise Problem(reading.reason)
+    tags = read_tags(part)
+    reading = _in_object(tags, want, 0) if tags is not None else None
+    if reading is not None:
+        return _settle(reading, want)
+    return want.read_text(part)
+
+
+def _settle(reading: Fit[Answer[T]] | Bad | None, want: Want[T]) -> Answer[T]:
+    if isinstance(reading, Fit):
+        return reading.value
+    raise Problem(reading.reason if reading else f"the JSON in the reply holds no answer; give {want.wanted}")
+
+
+def _in_text(view: str, want: Want[T]) -> tuple[Fit[Answer[T]] | Bad | None, tuple[str, str]]:
+    stripped = view.strip(" \t\r\n`*>$.")
+    found = [item for item in scan(view) if isinstance(item.value, dict) or item.end - item.start >= len(stripped) - 8]
+    lists = [item for item in found if isinstance(item.value, list)]
+    if lists and (len(found) > 1 or "[[" in stripped[:2]):
+        found = [item for item in found if isinstance(item.value, dict)]
+    reading = choose(view, found, lambda value: _in_value(value, want), lambda one, two: one.value == two.value)
+    outside = (view[: found[0].start], view[found[-1].end :]) if found else ("", "")
+    return reading, outside
+
+
+def _unless_corrected(answer: Answer[T], outside: tuple[str, str], want: Want[T]) -> Answer[T]:
+    """The answer of an object, unless the words around it give another one."""
+    for text in outside:
+        if not text.strip():
+            continue
+        try:
+            other = want.read_text(text)
+        except Problem:
+            continue
+        if other.value != answer.value:
+            if "final" in text.casefold() and text is outside[1]:
+                return other
+            raise Problem("the reply gives two different answers; give one")
+    return answer
+
+
+def _in_value(data: Any, want: Want[T], depth: int = 0) -> Fit[Answer[T]] | Bad | None:
+    if depth > _MAX_NESTING:
+        return None
+    if isinstance(data, dict):
+        return _in_object(data, want, depth)
+    if isinstance(data, list):
+        return _in_list(data, want, depth)
+    if isinstance(data, str):
+        inner = embedded(data)
+        if not isinstance(inner, str):
+            return _in_value(inner, want, depth + 1)
+        try:
+            return Fit(want.read_text(answer_part(data)))
+        except Problem as problem:
+            return Bad(problem.reason) if depth == 0 else None
+    try:
+        return Fit(Answer(want.read(data), ""))
+    except Problem as problem:
+        return Bad(problem.reason)
+
+
+def _in_list(data: list[Any], want: Want[T], depth: int) -> Fit[Answer[T]] | Bad | None:
+    if not data or not (len(data) == 1 or all(isinstance(item, dict) for item in data)):
+        return Bad(f"the reply is a list; give {want.wanted}")
+    readings = [_in_value(item, want, depth + 1) for item in data[:100]]
+    return _agreed(readings)
+
+
+def _agreed(readings: list[Fit[Answer[T]] | Bad | None]) -> Fit[Answer[T]] | Bad | None:
+    fits = [reading for reading in readings if isinstance(reading, Fit)]
+    bad = [reading for reading in readings if isinstance(reading, Bad)]
+    if bad:
+        return bad[0]
+    if any(fit.value.value != fits[0].value.value for fit in fits[1:]):
+        return Bad("the reply gives two different answers; give one")
+    return fits[0] if fits else None
+
+
+def _in_object(data: dict[str, Any], want: Want[T], depth: int) -> Fit[Answer[T]] | Bad | None:
+    if is_schema(data):
+        return None
+    ranked: dict[int, list[tuple[str, Any]]] = {}
+    for key, value in data.items():
+        if rank := want.rank(key):
+            ranked.setdefault(rank, []).append((key, value))
+    for rank in sorted(ranked):
+        reading = _agreed([_under(key, value, want, depth, weak=rank >= want.weak) for key, value in ranked[rank]])
+        if isinstance(reading, Fit):
+            return Fit(Answer(reading.value.value, reading.value.reason or reason_in(data)))
+        if reading is not None:
+            return reading
+    names = {key: name(key) for key in data}
+    children = [
+        _in_value(value, want, depth + 1)
+        for key, value in data.items()
+        if _opens(names[key], value, alone=len(data) == 1)
+    ]
+    reading = _agreed(children)
+    if reading is None:
+        reading = _only_candidate(data, names, want)
+    if reading is None and depth == 0 and (set(names.values()) & REASONS or ranked) and not _blank(data):
+        return Bad(f"the answer is missing from the JSON; give {want.wanted}")
+    return reading
+
+
+def _blank(data: dict[str, Any]) -> bool:
+    return any(is_template(value) for value in data.values())
+
+
+def _opens(key: str, value: Any, *, alone: bool) -> bool:
+    """Whether an answer may stand inside this value."""
+    if key in ASIDES or key in REASONS:
+        return False
+    if isinstance(value, str) and not alone:
+        return "_".join(map(singular, key.split("_"))) in WRAPPERS and not value.strip().isalpha()
+    return isinstance(value, (dict, list, str)) and bool(value) and (alone or singular(key) in WRAPPERS or key in WRAPPERS)
+
+
+def _under(key: str, value: Any, want: Want[T], depth: int, *, weak: bool) -> Fit[Answer[T]] | Bad | None:
+    try:
+        return Fit(Answer(want.read(value), ""))
+    except Problem as problem:
+        if isinstance(value, dict) or (isinstance(value, list) and value and isinstance(value[0], dict)):
+            return _in_value(value, want, depth + 1)
+        if isinstance(value, str) and not isinstance(inner := embedded(value), str):
+            return _in_value(inner, want, depth + 1)
+        if is_template(value) or (weak and isinstance(value, (str, list))):
+            return None
+        return Bad(f"{shown(key)}: {problem.reason}")
+
+
+def _only_candidate(data: dict[str, Any], names: dict[str, str], want: Want[T]) -> Fit[Answer[T]] | None:
+    """The answer under a name of the model's own, when nothing else in the object could be it."""
+    candidates = []
+    for key, value in data.items():
+        if names[key] in ASIDES or names[key] in REASONS or isinstance(value, (dict, list)) or value is None:
+            continue
+        try:
+            candidates.append(want.read(value))
+        except Problem:
+            if not isinstance(value, str):
+                return None
+    return Fit(Answer(candidates[0], reason_in(data))) if len(candidates) == 1 else None
+
+
+def reason_in(data: dict[str, Any]) -> str:
+    """The reason that an object gives, or an empty text."""
+    for key, value in data.items():
+        if name(key) in REASONS:
+            if isinstance(value, list):
+                return "; ".join(str(item) for item in value)
+            if isinstance(value, str):
+                return value.strip()
+    return ""

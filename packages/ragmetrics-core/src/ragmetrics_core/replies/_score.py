@@ -1,0 +1,110 @@
+"""A number on a continuous scale, with a reason.
+
+Two written forms are in use: an object with reason and score, which is what the schema asks for, and LlamaIndex's plain one, a line
+with the score and the reason on the lines after it. Both are read, and the usual ways of putting a score into prose.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .._errors import InvalidInput
+from ._clean import tidy
+from ._keys import ASIDES, REASONS, words
+from ._marks import read_marks
+from ._numbers import Scale, scale_of
+from ._problem import Problem, parse_or_bad_reply
+from ._scalar import Answer, Want, read_scalar
+from ._schema import answer_schema
+
+__all__ = ["ScoreReply", "number_want"]
+
+_NAMES = frozenset(
+    "score rating grade mark points point stars rate bewertung note nota puntuación punteggio voto оценка 评分 得分 分数 評価 スコア 점수 "
+    "평점 평가".split()
+)
+_LOOSE = frozenset("value result answer verdict output number response evaluation judgement judgment assessment label level".split())
+
+
+def _rank(key: str) -> int:
+    split = words(key)
+    joined = "_".join(split)
+    if not split or joined in REASONS or joined in ASIDES or set(split) & {"max", "min", "maximum", "minimum", "confidence"}:
+        return 0
+    if {"final", "overall", "total"} & set(split) and (len(split) == 1 or set(split) & (_NAMES | _LOOSE)):
+        return 1
+    if joined in _NAMES:
+        return 2
+    if joined in _LOOSE:
+        return 4
+    return 3 if split[-1] in _NAMES or split[0] in _NAMES else 0
+
+
+def number_want(scale: Scale) -> Want[float]:
+    """What a format with a number on ``scale`` looks for."""
+
+    def read_text(text: str) -> Answer[float]:
+        try:
+            return Answer(scale.read_text(text), "")
+        except Problem:
+            mark = read_marks(text, scale)
+        return Answer(mark.value if mark.value is not None else math.nan, _reason(text))
+
+    return Want(_rank, 4, scale.read_value, read_text, scale.wanted)
+
+
+def _reason(text: str) -> str:
+    """The words around a score: what stands after its line when it comes first, else the whole text."""
+    first, _, rest = tidy(text).partition("\n")
+    if rest and len(first) <= 40 and any(character.isdigit() for character in first):
+        first = rest
+    elif rest:
+        first = f"{first}\n{rest}"
+    label, colon, body = first.partition(":")
+    return (body if colon and "_".join(words(label)) in REASONS else first).strip()
+
+
+@dataclass(frozen=True)
+class ScoreReply:
+    """A score from ``low`` to ``high`` with its reason; its value is ``(float, str)``.
+
+    ``halves=True`` tells the model that half points are allowed; the reader takes any number in the range. Other scales ("4/10" on 1 to
+    5, "80%"), ranges ("3-4"), numbers off the scale and several scores that disagree raise ``BadReply``.
+
+    Raises:
+        InvalidInput: the range is empty or not finite.
+    """
+
+    low: float
+    high: float
+    halves: bool = False
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+            raise InvalidInput(f"ScoreReply: low={self.low!r} must be a finite number below high={self.high!r}")
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """An object with the reason first and the score last."""
+        return answer_schema("score", {"type": "number"})
+
+    def instructions(self) -> str:
+        """The shape of the reply, for the system message."""
+        halves = ", halves allowed" if self.halves else ""
+        return (
+            'Reply with one JSON object and nothing else: {"reason": "<why, in one or two sentences>", '
+            f'"score": <number from {self.low:g} to {self.high:g}{halves}>}}'
+        )
+
+    def parse(self, text: str) -> tuple[float, str]:
+        """The score and its reason (empty when the reply gives none).
+
+        Raises:
+            BadReply: the reply gives no score on this scale, or several that disagree.
+        """
+        want = number_want(scale_of(self.low, self.high))
+        answer = parse_or_bad_reply(text, lambda reply: read_scalar(reply, want))
+        return answer.value, answer.reason

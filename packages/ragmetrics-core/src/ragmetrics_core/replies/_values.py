@@ -1,0 +1,154 @@
+"""One JSON value made to fit a plain type: true/"yes"/"1" for a 0/1 choice, "4" for a number, a list of reasons for a text.
+
+The form gives way, the meaning does not: 2 is no yes, "maybe" is no verdict, 1.5 is no integer, true is no score, null is nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from enum import Enum
+from typing import Any
+
+from ._clean import plain
+from ._keys import REASONS, RELATED, WRITTEN, stem
+from ._numbers import WORDS, scale_of
+from ._problem import Problem, shown
+from ._verdict import truth
+
+__all__ = ["fit_bool", "fit_choice", "fit_enum", "fit_number", "fit_text", "is_flag", "is_reason"]
+
+_NUMERAL = re.compile(r"([+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:e[+-]?\d{1,3})?)(?:\s{0,2}(?:/|out of)\s{0,2}(\d{1,6}(?:\.\d{1,3})?))?\.?")
+_EDGES = " \t\r\n\"'`*_.,;:!()[]{}<>"
+_HEAD = re.compile(r"[^\w]*(.{1,60}?)\s*(?:[:,.;(–—]|\s-\s|-\s|$)", re.DOTALL)
+
+
+def is_flag(key: str) -> bool:
+    """Whether a key names a verdict, so that a whole number under it is a yes or a no."""
+    group = RELATED.get(stem(key))
+    return group is WRITTEN["verdict"] or group is WRITTEN["noncommittal"]
+
+
+def is_reason(key: str) -> bool:
+    """Whether a key names a reason."""
+    return stem(key) in REASONS
+
+
+def fit_bool(data: Any) -> bool:
+    said = truth(data)
+    if said is None:
+        raise Problem(f"must be true or false, not {shown(data)}")
+    return said
+
+
+def fit_number(data: Any, key: str, limit: float | None, *, whole: bool) -> float | int:
+    """An int or a float; a boolean or a yes only where the key names a verdict."""
+    wanted = "a whole number" if whole else "a number"
+    if isinstance(data, list) and len(data) == 1:
+        data = data[0]
+    value: Any = data
+    if isinstance(data, bool) or (isinstance(data, str) and _numeral(data, limit) is None):
+        said = truth(data) if is_flag(key) else None
+        if said is None:
+            raise Problem(f"must be {wanted}, not {shown(data)}")
+        value = int(said)
+    elif isinstance(data, str):
+        value = _numeral(data, limit)
+    if not isinstance(value, (int, float)) or (isinstance(value, float) and not math.isfinite(value)):
+        raise Problem(f"must be {wanted}, not {shown(data)}")
+    if whole and value != int(value):
+        raise Problem(f"must be a whole number, not {value}")
+    if whole:
+        return int(value)
+    return float(value) if abs(value) < 1e308 else _too_large(wanted)
+
+
+def _too_large(wanted: str) -> float:
+    raise Problem(f"must be {wanted} of a sensible size")
+
+
+def _numeral(text: str, limit: float | None) -> int | float | None:
+    if len(text) > 100:
+        return None
+    normal = plain(text).strip(" \t\r\n\"'`*()[]").casefold()
+    if normal in WORDS:
+        return WORDS[normal]
+    match = _NUMERAL.fullmatch(normal.replace(",", ".") if normal.count(",") == 1 and "." not in normal else normal)
+    if match is None or (match.group(2) and (limit is None or float(match.group(2)) != limit)):
+        return None
+    return int(match.group(1)) if match.group(1).lstrip("+-").isdigit() else float(match.group(1))
+
+
+def fit_text(data: Any, key: str) -> str:
+    """A text; numbers become text, a list of reasons one reason, and a reason that is null an empty one."""
+    if isinstance(data, str):
+        return data
+    if isinstance(data, (int, float)) and not isinstance(data, bool):
+        return str(data)
+    if isinstance(data, list) and all(isinstance(item, str) for item in data) and (is_reason(key) or len(data) == 1):
+        return "; ".join(data)
+    if data is None and is_reason(key):
+        return ""
+    if isinstance(data, dict):
+        texts = [value for value in data.values() if isinstance(value, str)]
+        if len(texts) == 1:
+            return texts[0]
+    raise Problem(f"must be a text, not {shown(data)}")
+
+
+def _label(value: Any) -> str:
+    return " ".join(re.split(r"[\s_-]+", plain(value).strip(_EDGES).casefold())) if isinstance(value, str) else ""
+
+
+def _same(option: Any, data: Any) -> bool:
+    return type(option) is type(data) and option == data
+
+
+def fit_choice(data: Any, options: tuple[Any, ...]) -> Any:
+    """The option that ``data`` is, whatever its form.
+
+    Raises:
+        Problem: it is none of them, or could be several.
+    """
+    for option in options:
+        if _same(option, data):
+            return option
+    if isinstance(data, list) and len(data) == 1:
+        return fit_choice(data[0], options)
+    numbers = tuple(option for option in options if isinstance(option, int) and not isinstance(option, bool))
+    if len(numbers) > 1 and not isinstance(data, bool):
+        try:
+            return int(scale_of(min(numbers), max(numbers), numbers).read_value(data))
+        except Problem:
+            if not isinstance(data, str):
+                raise Problem(f"must be {_menu(options)}, not {shown(data)}") from None
+    if isinstance(data, str) and len(data) < 500:
+        heads = [_label(data), _label(match.group(1)) if (match := _HEAD.match(data)) else ""]
+        for head in heads:
+            matching = [option for option in options if _label(option) == head and head]
+            if len(matching) == 1:
+                return matching[0]
+    said = truth(data)
+    if said is not None:
+        sided = [option for option in options if truth(option) is said]
+        if len(sided) == 1 and any(truth(option) is not None and truth(option) is not said for option in options):
+            return sided[0]
+    raise Problem(f"must be {_menu(options)}, not {shown(data)}")
+
+
+def _menu(options: tuple[Any, ...]) -> str:
+    texts = [shown(option) for option in options[:12]]
+    return " or ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else texts[0]
+
+
+def fit_enum(data: Any, enum: type[Enum]) -> Any:
+    """The value of the member that ``data`` names by value or by name."""
+    values = tuple(member.value for member in enum)
+    try:
+        return fit_choice(data, values)
+    except Problem:
+        by_name = {member.name: member.value for member in enum}
+        try:
+            return by_name[fit_choice(data, tuple(by_name))]
+        except Problem:
+            raise Problem(f"must be {_menu(values)}, not {shown(data)}") from None

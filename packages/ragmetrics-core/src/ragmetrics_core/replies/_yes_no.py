@@ -1,0 +1,78 @@
+"""A yes or a no.
+
+The schema puts the reason before the answer, so that a model thinks before it decides; the reader takes that object, a bare word, a
+label, a translated or two-valued one, and gives up on anything that says both or neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ._keys import REASONS, WRITTEN, words
+from ._problem import Problem, parse_or_bad_reply, shown
+from ._scalar import Answer, Want, read_scalar
+from ._schema import answer_schema
+from ._verdict import read_verdict, truth
+
+__all__ = ["YesNoReply"]
+
+_SURE = frozenset({"verdict", "judgement", "judgment", "decision", "conclusion"})
+# Keys under which other things are found as well, so that a value that is no yes or no means nothing.
+_LOOSE = frozenset("answer response result status label evaluation assessment output value score rating grade support useful".split())
+_WANTED = 'the answer "yes" or "no"'
+
+
+def _rank(key: str) -> int:
+    split = words(key)
+    joined = "_".join(split)
+    if joined in REASONS:
+        return 0
+    if "final" in split or "overall" in split:
+        return 1
+    if joined in _SURE:
+        return 2
+    if joined in _LOOSE:
+        return 4
+    return 3 if joined in WRITTEN["verdict"] or (split and split[-1] in _SURE) else 0
+
+
+def _read(value: Any) -> bool:
+    said = truth(value)
+    if said is None:
+        raise Problem(f"{shown(value)} is neither yes nor no; give {_WANTED}")
+    return said
+
+
+def _read_text(text: str) -> Answer[bool]:
+    return Answer(read_verdict(text), "")
+
+
+_WANT = Want(_rank, 4, _read, _read_text, _WANTED)
+
+
+@dataclass(frozen=True)
+class YesNoReply:
+    """A yes/no answer; its value is a bool.
+
+    Reads ``{"reason": ..., "answer": "yes"}``, "YES", "No, because ...", "Verdict: PASS", "Ja.", "否", ``true``, 1 and the like. Two
+    answers that disagree, a hedge ("partially"), an echoed choice ("yes/no") and anything else raise ``BadReply``.
+    """
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """An object with the reason first and the answer, "yes" or "no", last."""
+        return answer_schema("answer", {"type": "string", "enum": ["yes", "no"]})
+
+    def instructions(self) -> str:
+        """The shape of the reply, for the system message."""
+        return 'Reply with one JSON object and nothing else: {"reason": "<why, in one sentence>", "answer": "<yes or no>"}'
+
+    def parse(self, text: str) -> bool:
+        """True for yes, False for no.
+
+        Raises:
+            BadReply: the reply gives no answer, or two that disagree.
+        """
+        return parse_or_bad_reply(text, lambda reply: read_scalar(reply, _WANT).value)

@@ -1,0 +1,160 @@
+"""Models that say what a test tells them to, and remember what they were asked."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from .._errors import InvalidInput, ModelError
+from .._requests import Ask, Message, Reply
+
+__all__ = ["ScriptedEmbeddings", "ScriptedLLM"]
+
+Line = str | Reply[str] | ModelError
+Lines = Line | Iterable[Line]
+
+
+class ScriptedLLM:
+    """An LLM that plays a script.
+
+    Args:
+        replies: one of three.
+            A list: given out in order, one per question. Each is the text of a reply, a whole ``Reply``, or a ``ModelError``
+            (such as a ``BadReply``), which is raised.
+            A mapping from prompt names to lists: each prompt has a script of its own, so that questions asked side by side
+            get the same replies whatever their order. A single reply instead of a list answers every question.
+            A function from the ``Ask`` to a reply.
+
+    Attributes:
+        asks: every question so far, in order of arrival.
+
+    Raises:
+        AssertionError: (when asked) the script is over, or has no line for the prompt. It is no ``ModelError``, so it fails the
+            test instead of becoming a failed score.
+    """
+
+    instant = True
+
+    def __init__(self, replies: Lines | Mapping[str, Lines] | Callable[[Ask], Line]) -> None:
+        self.asks: list[Ask] = []
+        self._lock = threading.Lock()
+        self._write: Callable[[Ask], Line] | None = None
+        self._scripts: dict[str, Iterator[Line]] = {}
+        self._script: Iterator[Line] | None = None
+        if callable(replies):
+            self._write = replies
+        elif isinstance(replies, Mapping):
+            self._scripts = {name: _script(lines) for name, lines in cast("Mapping[str, Lines]", replies).items()}
+        else:
+            # one reply is no script: a list that is too short is a test's commonest mistake
+            if isinstance(replies, str | Reply | ModelError):
+                raise InvalidInput("ScriptedLLM takes a list of replies, a mapping or a function: write [reply]")
+            self._script = iter(list(replies))
+
+    @property
+    def identity(self) -> None:
+        """None: what a script says depends on what it has said before."""
+
+    @property
+    def messages(self) -> list[tuple[Message, ...]]:
+        """The messages of every question so far."""
+        return [ask.messages for ask in self.asks]
+
+    def generate(self, ask: Ask) -> Reply[str]:
+        """The next line of the script."""
+        with self._lock:
+            self.asks.append(ask)
+            line = None if self._write else next(self._lines(ask), None)
+        if self._write:
+            line = self._write(ask)  # not under the lock: functions may take their time
+        if line is None:
+            where = f" for the prompt {ask.prompt.name!r}" if self._scripts else ""
+            raise AssertionError(f"ScriptedLLM has no reply left{where}; question {len(self.asks)} was: {_shown(ask)}")
+        if isinstance(line, ModelError):
+            raise line
+        if isinstance(line, str):
+            return Reply(line)
+        if isinstance(line, Reply):
+            return line
+        raise AssertionError(f"ScriptedLLM: a reply is a str, a Reply or a ModelError, got {type(line).__name__}")
+
+    async def agenerate(self, ask: Ask) -> Reply[str]:
+        """The next line of the script."""
+        return self.generate(ask)
+
+    def _lines(self, ask: Ask) -> Iterator[Line]:
+        if self._script is not None:
+            return self._script
+        if ask.prompt.name not in self._scripts:
+            known = ", ".join(sorted(self._scripts)) or "none"
+            raise AssertionError(f"ScriptedLLM has no script for the prompt {ask.prompt.name!r}; it has: {known}")
+        return self._scripts[ask.prompt.name]
+
+    def __deepcopy__(self, memo: Any) -> ScriptedLLM:
+        return self  # a copy would be asked where nobody looks
+
+    def __repr__(self) -> str:
+        return f"<ScriptedLLM, asked {len(self.asks)} times>"
+
+
+class ScriptedEmbeddings:
+    """An embedding model that knows the vectors it was given, and no others.
+
+    Args:
+        vectors: from texts to vectors, or a function from a text to its vector.
+
+    Attributes:
+        requests: the texts of every request so far.
+
+    Raises:
+        AssertionError: (when asked) a text has no vector.
+    """
+
+    instant = True
+
+    def __init__(self, vectors: Mapping[str, Sequence[float]] | Callable[[str], Sequence[float]]) -> None:
+        self.requests: list[tuple[str, ...]] = []
+        self._vectors = vectors
+
+    @property
+    def identity(self) -> None:
+        """None: a script says nothing about itself."""
+
+    def embed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
+        """The vectors of the texts."""
+        if isinstance(texts, str):
+            raise TypeError("an embedding model is given a list of texts, got one str")
+        items = tuple(texts)
+        self.requests.append(items)
+        return Reply([list(self._vector(text)) for text in items])
+
+    async def aembed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
+        """The vectors of the texts."""
+        return self.embed(texts)
+
+    def _vector(self, text: str) -> Sequence[float]:
+        if not isinstance(self._vectors, Mapping):
+            return self._vectors(text)
+        if text not in self._vectors:
+            raise AssertionError(
+                f"ScriptedEmbeddings has no vector for {text!r}; it has: {', '.join(map(repr, self._vectors))}"
+            )
+        return self._vectors[text]
+
+    def __deepcopy__(self, memo: Any) -> ScriptedEmbeddings:
+        return self  # a copy would be asked where nobody looks
+
+    def __repr__(self) -> str:
+        return f"<ScriptedEmbeddings, asked {len(self.requests)} times>"
+
+
+def _script(lines: Lines) -> Iterator[Line]:
+    if isinstance(lines, str | Reply | ModelError):
+        return iter(lambda: lines, None)  # for ever
+    return iter(list(lines))
+
+
+def _shown(ask: Ask) -> str:
+    text = ask.messages[-1].content
+    return text if len(text) <= 300 else f"{text[:300]} ..."

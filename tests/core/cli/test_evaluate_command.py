@@ -1,0 +1,307 @@
+"""``ragmetrics evaluate``: tables, gates, exit status, and one clear line for everything that cannot be."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from ragmetrics_core.cli import app
+
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "questions.jsonl"
+
+OWN_METRIC = '''
+from dataclasses import dataclass
+from ragmetrics_core import Metric, Score
+
+@dataclass(frozen=True)
+class Shortness(Metric):
+    """One minus the share of the limit that the response takes."""
+
+    limit: int = 10
+
+    def measure(self, response: str) -> Score:
+        if response == "?":
+            return Score.unscored("the response is a question mark")
+        if response == "!":
+            raise KeyboardInterrupt
+        if response == "bug":
+            raise ZeroDivisionError("a bug")
+        return Score(1 - min(len(response), self.limit) / self.limit)
+'''
+
+
+def call(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current directory, with a metric of the user's own and a small file."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "ownmetric", raising=False)
+    (tmp_path / "ownmetric.py").write_text(OWN_METRIC)
+    (tmp_path / "q.jsonl").write_text(
+        '{"response": "12345"}\n{"response": "?"}\n{"response": 3}\n{"answer": "123456789"}\n'
+    )
+    return tmp_path
+
+
+OWN = "ownmetric:Shortness"
+
+OWN_TABLE = """\
+q.jsonl: 4 rows, 1 metric
+
+metric      mean   scale  scored  unscored  failed  calls  cached  prompt tokens  completion tokens
+shortness  0.300  0 to 1       2         1       1      0       0              0                  0
+
+unscored:
+  1 of shortness: the response is a question mark (line 2)
+
+failed:
+  1 of shortness: InvalidInput: response must be a str, got int (line 3)
+"""
+
+
+class TestOwnMetric:
+    def test_table(self, folder: Path) -> None:
+        result = call("evaluate", "q.jsonl", "--metrics", OWN)
+        assert (result.exit_code, result.stderr, result.stdout) == (0, "", OWN_TABLE)
+
+    def test_settings_and_name(self, folder: Path) -> None:
+        result = call("evaluate", "q.jsonl", "--limit", "1", "-m", f"{OWN}(limit=20), {OWN}(limit=5, name='five')")
+        assert [line.split()[:2] for line in result.stdout.splitlines()[3:]] == [
+            ["shortness", "0.750"],
+            ["five", "0.000"],
+        ]
+
+    def test_out(self, folder: Path) -> None:
+        result = call("evaluate", "q.jsonl", "--metrics", OWN, "--out", "scores.jsonl")
+        assert result.exit_code == 0
+        rows = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
+        assert [row["scores"]["shortness"]["value"] for row in rows] == [0.5, None, None, pytest.approx(0.1)]
+        assert [row["place"] for row in rows] == [f"q.jsonl, line {number}" for number in (1, 2, 3, 4)]
+
+    @pytest.mark.parametrize(
+        ("gate", "status", "message"),
+        [
+            ("shortness=0.3", 0, ""),
+            (" shortness = 0 ", 0, ""),
+            ("shortness=0.31", 1, "ragmetrics: shortness is 0.3, under 0.31\n"),
+        ],
+    )
+    def test_gate(self, folder: Path, gate: str, status: int, message: str) -> None:
+        result = call("evaluate", "q.jsonl", "--metrics", OWN, "--fail-under", gate)
+        assert (result.exit_code, result.stdout, result.stderr) == (status, OWN_TABLE, message)
+
+    def test_a_gate_without_a_score_is_not_met(self, folder: Path) -> None:
+        (folder / "q.jsonl").write_text('{"response": "?"}\n')
+        result = call(
+            "evaluate", "q.jsonl", "-m", f"{OWN},{OWN}(name='b')", "--fail-under", "b=0", "--fail-under", "shortness=1"
+        )
+        assert (result.exit_code, result.stderr) == (
+            1,
+            "ragmetrics: b has no score, so it is not known to reach 0; shortness has no score, so it is not known to reach 1\n",
+        )
+
+    def test_nothing_but_failures(self, folder: Path) -> None:
+        (folder / "q.jsonl").write_text('{"response": 3}\n')
+        result = call("evaluate", "q.jsonl", "-m", OWN)
+        assert (result.exit_code, result.stderr) == (2, "ragmetrics: nothing was scored: see the failures above\n")
+        assert "shortness     -  0 to 1       0         0       1" in result.stdout
+
+    def test_raise_saves_what_is_finished(self, folder: Path) -> None:
+        arguments = ["evaluate", "q.jsonl", "-m", OWN, "--on-error", "raise"]
+        result = call(*arguments, "--out", "part.jsonl")
+        assert (result.exit_code, result.stdout, result.stderr) == (
+            2,
+            "",
+            (
+                "ragmetrics: q.jsonl, line 3: shortness: response must be a str, got int "
+                "(the 2 rows finished before can be found in part.jsonl)\n"
+            ),
+        )
+        assert len((folder / "part.jsonl").read_text().splitlines()) == 2
+        assert call(*arguments).stderr == "ragmetrics: q.jsonl, line 3: shortness: response must be a str, got int\n"
+
+    def test_ctrl_c(self, folder: Path) -> None:
+        (folder / "q.jsonl").write_text('{"response": "a"}\n{"response": "!"}\n')
+        result = call("evaluate", "q.jsonl", "-m", OWN, "--out", "part.jsonl")
+        assert (result.exit_code, result.stderr) == (
+            130,
+            "ragmetrics: stopped (the row finished before can be found in part.jsonl)\n",
+        )
+
+    def test_a_bug_keeps_its_traceback(self, folder: Path) -> None:
+        (folder / "q.jsonl").write_text('{"response": "bug"}\n')
+        assert isinstance(call("evaluate", "q.jsonl", "-m", OWN).exception, ZeroDivisionError)
+
+
+class TestMessages:
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["none.jsonl", "-m", OWN], "there is no file 'none.jsonl' (looked in {cwd})"),
+            (
+                ["q.jsonl", "-m", "faithfullness"],
+                (
+                    "there is no metric 'faithfullness'; did you mean 'faithfulness'? "
+                    "(`ragmetrics metrics` lists them; your own is written module:Class)"
+                ),
+            ),
+            (
+                ["q.jsonl", "-m", "zzzz"],
+                "there is no metric 'zzzz' (`ragmetrics metrics` lists them; your own is written module:Class)",
+            ),
+            (
+                ["q.jsonl", "-m", "nomodule:X"],
+                "the metric 'nomodule:X' names the module 'nomodule', which is not found",
+            ),
+            (["q.jsonl", "-m", "ownmetric:Short"], "there is no metric 'ownmetric:Short'; did you mean 'Shortness'?"),
+            (["q.jsonl", "-m", "ndcg(k"], "the metric 'ndcg(k' cannot be read: write name(setting=value, ...)"),
+            (
+                ["q.jsonl", "-m", "ndcg()(k=3)"],
+                "the metric 'ndcg()(k=3)' cannot be read: write name(setting=value, ...)",
+            ),
+            (
+                ["q.jsonl", "-m", "ndcg(3)"],
+                "the metric 'ndcg(3)' has a setting without a name: write name(setting=value, ...)",
+            ),
+            (
+                ["q.jsonl", "-m", "ndcg(**{'k': 3})"],
+                "the metric \"ndcg(**{'k': 3})\" has a setting without a name: write name(setting=value, ...)",
+            ),
+            (
+                ["q.jsonl", "-m", "ndcg(k=open('x'))"],
+                (
+                    "the setting 'k' of \"ndcg(k=open('x'))\" must be a number, a quoted text, True, False, None, "
+                    "or a list or dict of these"
+                ),
+            ),
+            (["q.jsonl", "-m", OWN, "--limit", "0"], "limit must be a whole number from 1, got 0"),
+            (["q.jsonl", "-m", OWN, "--max-concurrency", "0"], "max_concurrency must be a whole number from 1, got 0"),
+            (["q.jsonl", "-m", OWN, "--on-error", "hide"], "on_error must be 'record' or 'raise', got 'hide'"),
+            (["q.jsonl", "-m", OWN, "--out", "."], "--out: . is a directory: give the path of a file"),
+            (["q.jsonl", "-m", OWN, "--out", "no/s.jsonl"], "--out: there is no directory no"),
+            (["q.jsonl", "-m", OWN, "--fail-under", "shortness"], "--fail-under takes METRIC=NUMBER, got 'shortness'"),
+            (
+                ["q.jsonl", "-m", OWN, "--fail-under", "shortness=x"],
+                "--fail-under takes METRIC=NUMBER, got 'shortness=x'",
+            ),
+            (["q.jsonl", "-m", OWN, "--fail-under", "x=nan"], "--fail-under takes METRIC=NUMBER, got 'x=nan'"),
+            (
+                ["q.jsonl", "-m", OWN, "--fail-under", "x=0.5"],
+                "--fail-under: 'x' is not among the metrics of this run: shortness",
+            ),
+            (
+                ["q.jsonl", "-m", OWN, "--fail-under", "shortness=80"],
+                "--fail-under: shortness goes from 0 to 1, so 80 is no gate for it",
+            ),
+            (
+                ["q.jsonl", "-m", OWN, "--llm", "lexical", "--base-url", "http://localhost"],
+                "--base-url needs --llm openai:MODEL or --embeddings openai:MODEL",
+            ),
+            (
+                ["q.jsonl", "-m", OWN, "--llm", "openai:"],
+                "--llm needs the name of a model: --llm openai:MODEL, or --llm lexical",
+            ),
+            (
+                ["q.jsonl", "-m", "custom_judge(outputs=['score'])"],
+                "custom_judge needs 'instructions' and 'inputs': write custom_judge(outputs=..., instructions=..., inputs=...)",
+            ),
+            (
+                ["q.jsonl"],
+                "choose metrics with --metrics a,b; no built-in one fits the columns (see `ragmetrics metrics`)",
+            ),
+            (
+                ["bad.jsonl"],
+                (
+                    "choose metrics with --metrics a,b; none can be proposed, for the first row cannot be read: "
+                    "bad.jsonl, line 1: the columns 'answer' and 'response' both mean 'response' but differ: keep one of them"
+                ),
+            ),
+        ],
+    )
+    def test_one_line_and_status_2(self, folder: Path, arguments: list[str], message: str) -> None:
+        (folder / "bad.jsonl").write_text('{"answer": "a", "response": "b"}\n')
+        result = call("evaluate", *arguments)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr == f"ragmetrics: {message.replace('{cwd}', str(Path.cwd()))}\n"
+
+    def test_out_that_cannot_be_written_after_all(self, folder: Path) -> None:
+        (folder / "taken").symlink_to(folder / "none" / "scores.jsonl")
+        result = call("evaluate", "q.jsonl", "-m", OWN, "--out", "taken")
+        assert (result.exit_code, result.stdout) == (2, OWN_TABLE)
+        assert result.stderr == "ragmetrics: --out: taken cannot be written: No such file or directory\n"
+
+    def test_an_unknown_option(self, folder: Path) -> None:
+        result = call("evaluate", "q.jsonl", "--metric", OWN)
+        assert result.exit_code == 2
+        assert "No such option" in result.stderr
+
+
+class TestProcess:
+    """The same through a real process: output, error output, status."""
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "ragmetrics_core", *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+
+    def test_table_and_gate(self, folder: Path) -> None:
+        done = self.run("evaluate", "q.jsonl", "--metrics", OWN, "--fail-under", "shortness=0.9")
+        assert (done.returncode, done.stdout, done.stderr) == (
+            1,
+            OWN_TABLE,
+            "ragmetrics: shortness is 0.3, under 0.9\n",
+        )
+
+    def test_an_error_is_one_line(self, folder: Path) -> None:
+        done = self.run("evaluate", "none.csv", "--metrics", OWN)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == f"ragmetrics: there is no file 'none.csv' (looked in {Path.cwd()})\n"
+
+    def test_ctrl_c(self, folder: Path) -> None:
+        (folder / "slow.py").write_text(
+            "from dataclasses import dataclass\n"
+            "import time\n"
+            "from ragmetrics_core import Metric, Score, embed\n"
+            "class Model:\n"
+            "    def embed(self, texts):\n"
+            "        print('asked', flush=True)\n"
+            "        time.sleep(60)\n"
+            "@dataclass(frozen=True)\n"
+            "class Slow(Metric):\n"
+            "    def __post_init__(self):\n"
+            "        super().__post_init__()\n"
+            "        object.__setattr__(self, 'embeddings', Model())\n"
+            "    def measure(self, response):\n"
+            "        yield from embed([response])\n"
+            "        return Score(1)\n"
+        )
+        process = subprocess.Popen(
+            [sys.executable, "-m", "ragmetrics_core", "evaluate", "q.jsonl", "--limit", "1", "-m", "slow:Slow"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ.copy(),
+        )
+        assert process.stdout is not None
+        assert process.stdout.readline() == "asked\n"
+        process.send_signal(signal.SIGINT)
+        started = time.monotonic()
+        out, err = process.communicate(timeout=50)
+        assert (process.returncode, out, err) == (130, "", "ragmetrics: stopped\n")
+        assert time.monotonic() - started < 10

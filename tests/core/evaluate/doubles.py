@@ -1,0 +1,143 @@
+"""Small metrics and models for the tests of ``evaluate``: every one does one thing that a test needs."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+import time
+from dataclasses import dataclass
+
+from ragmetrics_core import Ask, Metric, ModelError, Prompt, Reply, Score, Steps, Usage, embed, together
+
+
+@dataclass(frozen=True)
+class PlainReply:
+    """The text itself."""
+
+    schema = None
+
+    def instructions(self) -> str:
+        return "Reply with a number."
+
+    def parse(self, text: str) -> str:
+        return text
+
+
+RATE = Prompt("Rate the text.", PlainReply(), name="rate")
+
+
+@dataclass(frozen=True)
+class Length(Metric):
+    """Characters of the response over ten; asks nobody."""
+
+    def measure(self, response: str) -> Score:
+        if response == "?":
+            return Score.unscored("the response is a question mark")
+        return Score(min(len(response), 10) / 10)
+
+
+@dataclass(frozen=True)
+class Rated(Metric):
+    """One question, answered with the value."""
+
+    prompt: Prompt[str] = RATE
+
+    def measure(self, user_input: str) -> Steps[Score]:
+        text = yield from self.prompt.ask(text=user_input)
+        return Score(float(text), details={"said": text})
+
+
+@dataclass(frozen=True)
+class RatedTwice(Metric):
+    """A second round that repeats the question of ``Rated``, after one of its own."""
+
+    def measure(self, user_input: str) -> Steps[Score]:
+        yield from RATE.ask(text=f"first {user_input}")
+        return Score(float((yield from RATE.ask(text=user_input))))
+
+
+@dataclass(frozen=True)
+class RatedContexts(Metric):
+    """One question per context, all in one round."""
+
+    def measure(self, retrieved_contexts: list[str]) -> Steps[Score]:
+        texts = yield from together(*(RATE.ask(text=context) for context in retrieved_contexts))
+        return Score(sum(map(float, texts)) / len(texts))
+
+
+@dataclass(frozen=True)
+class Embedded(Metric):
+    """One embedding request."""
+
+    def measure(self, response: str) -> Steps[Score]:
+        (vector,) = yield from embed([response])
+        return Score(vector[0])
+
+
+class AsyncModel:
+    """Answers every question after a delay, and counts how many it has at once."""
+
+    def __init__(self, answer: object = "0.5", *, delay: float = 0.001, seed: int | None = None) -> None:
+        self.answer = answer
+        self.delay = delay
+        self.random = random.Random(seed) if seed is not None else None
+        self.asked: list[str] = []
+        self.now = 0
+        self.most = 0
+
+    def reply(self, ask: Ask) -> object:
+        text = ask.inputs["text"]
+        self.asked.append(text)
+        value = self.answer(text) if callable(self.answer) else self.answer
+        if isinstance(value, BaseException):
+            raise value
+        return Reply(value, Usage(calls=1, prompt_tokens=10, completion_tokens=2))
+
+    async def agenerate(self, ask: Ask) -> object:
+        self.now += 1
+        self.most = max(self.most, self.now)
+        try:
+            await asyncio.sleep(self.random.uniform(0, self.delay) if self.random else self.delay)
+            return self.reply(ask)
+        finally:
+            self.now -= 1
+
+
+class SyncModel(AsyncModel):
+    """The same with nothing but a blocking method."""
+
+    agenerate = None
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self.lock = threading.Lock()
+        self.threads: set[str] = set()
+
+    def generate(self, ask: Ask) -> object:
+        with self.lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+            self.threads.add(threading.current_thread().name)
+        time.sleep(self.delay)
+        with self.lock:
+            self.now -= 1
+            return self.reply(ask)
+
+
+class InstantModel(AsyncModel):
+    """The same, computed in place."""
+
+    instant = True
+    caveat = "these scores are guesses"
+
+    def generate(self, ask: Ask) -> object:
+        return self.reply(ask)
+
+
+def questions(count: int) -> list[dict[str, str]]:
+    return [{"user_input": str(number), "response": "x" * (number % 10 + 1)} for number in range(count)]
+
+
+def refused() -> ModelError:
+    return ModelError("the key is refused", fatal=True)

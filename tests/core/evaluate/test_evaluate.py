@@ -1,0 +1,169 @@
+"""What ``evaluate`` promises: order, independence of rows, states, arguments, both worlds."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import time
+
+import pytest
+
+from core.evaluate.doubles import (
+    AsyncModel,
+    Embedded,
+    InstantModel,
+    Length,
+    Rated,
+    SyncModel,
+    questions,
+    refused,
+)
+from ragmetrics_core import (
+    ModelError,
+    Sample,
+    Score,
+    Usage,
+    aevaluate,
+    evaluate,
+)
+
+
+def unit(text: str) -> str:
+    """A reply that tells the rows apart: 7 becomes 0.07."""
+    return str(int(text) / 100)
+
+
+class TestResult:
+    def test_rows_keep_their_order_under_random_delays(self) -> None:
+        model = AsyncModel(unit, delay=0.01, seed=7)
+        result = evaluate(questions(60), Rated(), llm=model, max_concurrency=8)
+        assert [score.value for score in result.scores["rated"]] == [number / 100 for number in range(60)]
+        assert [row.user_input for row in result.rows] == [str(number) for number in range(60)]
+        assert model.asked != sorted(model.asked, key=int), "the delays must have mixed the order of the answers"
+
+    def test_score_carries_metric_scale_usage_and_prompts(self) -> None:
+        result = evaluate(questions(1), [Rated()], llm=AsyncModel("0.25"))
+        assert result.scores["rated"] == [
+            Score(
+                0.25,
+                details={"said": "0.25", "prompts": {"rate": "1"}},
+                usage=Usage(calls=1, prompt_tokens=10, completion_tokens=2),
+                metric="rated",
+                scale=(0.0, 1.0),
+            )
+        ]
+
+    def test_scores_are_found_by_metric_and_by_name(self) -> None:
+        metric = Length(name="size")
+        result = evaluate(questions(2), metric)
+        assert result.scores[metric] is result.scores["size"]
+        assert list(result.scores) == ["size"]
+        assert len(result.scores) == 1
+        with pytest.raises(KeyError, match="no metric 'length'; there are size"):
+            result.scores["length"]
+
+    def test_samples_and_mappings_mix(self) -> None:
+        result = evaluate([Sample(response="ab"), {"answer": "abcd"}], Length())
+        assert [score.value for score in result.scores["length"]] == [0.2, 0.4]
+
+    def test_no_rows(self) -> None:
+        result = evaluate([], Length())
+        assert len(result) == 0
+        assert result.summary()["length"].mean is None
+
+    def test_limit(self) -> None:
+        assert len(evaluate(questions(10), Length(), limit=3)) == 3
+        assert len(evaluate(questions(2), Length(), limit=3)) == 2
+
+
+class TestModels:
+    def test_a_metric_s_own_model_wins(self) -> None:
+        own, general = AsyncModel("1"), AsyncModel("0")
+        result = evaluate(questions(1), [Rated(llm=own), Rated(name="other")], llm=general)
+        assert [result.scores[name][0].value for name in ("rated", "other")] == [1.0, 0.0]
+        assert len(own.asked) == len(general.asked) == 1
+
+    def test_embeddings_reach_the_metric(self) -> None:
+        class Vectors:
+            async def aembed(self, texts: tuple[str, ...]) -> list[list[float]]:
+                return [[0.5, 0.5] for _ in texts]
+
+        result = evaluate(questions(1), Embedded(), embeddings=Vectors())
+        assert result.scores["embedded"][0].value == 0.5
+
+    def test_a_missing_model_stops_the_run_and_is_no_failed_score(self) -> None:
+        with pytest.raises(ModelError) as caught:
+            evaluate(questions(3), [Length(), Rated()])
+        assert str(caught.value) == ("rated asks an LLM, but none is set: give llm=... to the metric or to evaluate()")
+        assert len(caught.value.partial) == 0
+
+    def test_sync_only_models_run_on_threads_side_by_side(self) -> None:
+        model = SyncModel("0.5", delay=0.2)
+        result = evaluate(questions(40), Rated(), llm=model, max_concurrency=20)
+        assert result.summary()["rated"].scored == 40
+        assert 10 < model.most <= 20
+        assert len(model.threads) <= 20
+        assert all(name.startswith("ragmetrics-") for name in model.threads)
+
+    def test_instant_models_are_asked_in_place(self) -> None:
+        model = InstantModel("0.5")
+        result = evaluate(questions(3), Rated(), llm=model)
+        assert model.most == 0, "agenerate would have counted"
+        assert result.summary()["rated"].usage == Usage(calls=3, prompt_tokens=30, completion_tokens=6)
+
+    def test_context_variables_reach_models_of_every_kind(self) -> None:
+        tracing = contextvars.ContextVar("tracing", default="lost")
+        seen: list[str] = []
+
+        def answer(text: str) -> str:
+            seen.append(tracing.get())
+            return "1"
+
+        async def inside() -> None:
+            evaluate(questions(1), Rated(), llm=AsyncModel(answer))
+            evaluate(questions(1), Rated(), llm=SyncModel(answer))
+            await aevaluate(questions(1), Rated(), llm=SyncModel(answer))
+
+        tracing.set("kept")
+        for model in (AsyncModel(answer), SyncModel(answer), InstantModel(answer)):
+            evaluate(questions(1), Rated(), llm=model)
+        asyncio.run(inside())
+        assert seen == ["kept"] * 6
+
+
+class TestBothWorlds:
+    async def test_evaluate_works_inside_a_running_loop(self) -> None:
+        result = evaluate(questions(5), Rated(), llm=AsyncModel(unit))
+        assert [score.value for score in result.scores["rated"]] == [0.0, 0.01, 0.02, 0.03, 0.04]
+
+    async def test_aevaluate_leaves_the_loop_free(self) -> None:
+        ticks = 0
+
+        async def tick() -> None:
+            nonlocal ticks
+            while True:
+                ticks += 1
+                await asyncio.sleep(0)
+
+        def slow_rows():
+            for row in questions(50):
+                time.sleep(0.01)
+                yield row
+
+        ticking = asyncio.create_task(tick())
+        await aevaluate(slow_rows(), Length())
+        ticking.cancel()
+        assert ticks >= 10, "half a second of work without a model, in bites of 0.02 s"
+
+    async def test_errors_come_through_from_the_other_thread(self) -> None:
+        with pytest.raises(ModelError, match="the key is refused"):
+            evaluate(questions(2), Rated(), llm=AsyncModel(refused()))
+
+    async def test_cancelling_aevaluate_ends_it(self) -> None:
+        model = AsyncModel("1", delay=30)
+        task = asyncio.create_task(aevaluate(questions(5), Rated(), llm=model))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert model.now == 0

@@ -1,0 +1,342 @@
+"""The base class: inputs off the signature, checks before calls, accounting, settings, repr."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from ragmetrics_core import (
+    Ask,
+    Document,
+    Input,
+    InvalidInput,
+    Metric,
+    MissingInput,
+    ModelError,
+    Prompt,
+    Reply,
+    Sample,
+    Score,
+    Steps,
+    Usage,
+    together,
+)
+
+from .test_prompt import COLOUR
+
+
+class Counting:
+    """Answers 'red' and counts."""
+
+    instant = True
+
+    def __init__(self, *replies: str) -> None:
+        self.asks: list[Ask] = []
+        self.replies = list(replies)
+
+    def generate(self, ask: Ask) -> Reply[str]:
+        self.asks.append(ask)
+        return Reply(self.replies.pop(0) if self.replies else "red", Usage(1, 10, 2))
+
+
+@dataclass(frozen=True)
+class Colour(Metric):
+    """How red it is."""
+
+    calls: ClassVar[str] = "1"
+
+    wanted: str = "red"
+    weights: tuple[float, float] = (1.0, 2.0)
+    prompt: Prompt[str] = COLOUR
+
+    def measure(self, response: str, retrieved_contexts: Sequence[str] = ()) -> Steps[Score]:
+        word = yield from self.prompt.ask(thing=response)
+        return Score(float(word == self.wanted), details={"word": word, "contexts": retrieved_contexts})
+
+
+@dataclass(frozen=True)
+class Plain(Metric):
+    """Needs no model."""
+
+    def measure(self, retrieved_documents: Sequence[Document | str], rubric: Mapping[int, str], topic: Any = None) -> Score:
+        return Score(0.5, details={"documents": len(retrieved_documents), "rubric": dict(rubric), "topic": topic})
+
+
+def test_score_fills_in_origin_usage_and_prompt_versions() -> None:
+    score = Colour(llm=Counting()).score(response="blood")
+    assert score == Score(
+        1.0,
+        details={"word": "red", "contexts": None, "prompts": {"colour": "1"}},
+        usage=Usage(1, 10, 2),
+        metric="colour",
+        scale=(0.0, 1.0),
+    )
+
+
+def test_usage_counts_the_second_attempt() -> None:
+    assert Colour(llm=Counting("rather red")).score(response="x").usage == Usage(2, 20, 4)
+
+
+def test_an_error_carries_what_was_spent() -> None:
+    with pytest.raises(ModelError) as caught:
+        Colour(llm=Counting("a b", "c d")).score(response="x")
+    assert caught.value.usage == Usage(2, 20, 4)
+
+
+def test_inputs_are_read_off_the_signature() -> None:
+    assert Colour().inputs == (Input("response", "text"), Input("retrieved_contexts", "texts", required=False))
+    assert Plain().inputs == (
+        Input("retrieved_documents", "documents"),
+        Input("rubric", "rubric"),
+        Input("topic", "any", required=False),
+    )
+
+
+@pytest.mark.parametrize(
+    ("hint", "kind"),
+    [
+        (str, "text"),
+        (str | None, "text"),
+        (list[str], "texts"),
+        (Sequence[str] | None, "texts"),
+        (list[int], "any"),
+        (None, "any"),
+        (int, "any"),
+    ],
+)
+def test_kinds_of_own_columns(hint: Any, kind: str) -> None:
+    assert Input.named("column", hint) == Input("column", kind)  # type: ignore[arg-type]
+    assert Input.named("response", hint).kind == "text"
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (None, "colour needs 'response', which is missing: give response=... or leave the metric out for this sample"),
+        ("", "colour needs 'response', which is blank: give response=... or leave the metric out for this sample"),
+        (" \n", "colour needs 'response', which is blank: give response=... or leave the metric out for this sample"),
+    ],
+)
+def test_missing_inputs_cost_no_call(value: Any, message: str) -> None:
+    llm = Counting()
+    with pytest.raises(MissingInput) as caught:
+        Colour(llm=llm).score(response=value)
+    assert (str(caught.value), caught.value.field, caught.value.metric) == (message, "response", "colour")
+    assert llm.asks == []
+
+
+@dataclass(frozen=True)
+class Contexts(Metric):
+    """Needs contexts."""
+
+    def measure(self, retrieved_contexts: Sequence[str]) -> Score:
+        return Score(1.0, details={"n": list(retrieved_contexts)})
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "message"),
+    [
+        ([], MissingInput, "contexts needs 'retrieved_contexts', which is an empty list"),
+        (["", " "], MissingInput, "contexts needs 'retrieved_contexts', which holds only blank texts"),
+        (["a", 5], InvalidInput, r"contexts: retrieved_contexts\[1\] must be a str, got int"),
+        ("a", InvalidInput, "contexts: retrieved_contexts must be a list of str, got str: write a list of one"),
+        ({"a": 1}, InvalidInput, "contexts: retrieved_contexts must be a list of str, got dict"),
+        (5, InvalidInput, "contexts: retrieved_contexts must be a list of str, got int"),
+    ],
+)
+def test_wrong_lists(value: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        Contexts().score(retrieved_contexts=value)
+
+
+@pytest.mark.parametrize("value", [["a", "b"], ("a", "b"), np.array(["a", "b"])])
+def test_right_lists(value: Any) -> None:
+    assert Contexts().score(retrieved_contexts=value).details["n"] == ["a", "b"]
+
+
+def test_wrong_text() -> None:
+    with pytest.raises(InvalidInput, match="colour: response must be a str, got list"):
+        Colour().score(response=["x"])
+
+
+def test_documents_and_rubric() -> None:
+    score = Plain().score(retrieved_documents=[{"content": "c"}, "t", Document("d")], rubric={"1": "bad", 2: "good"}, topic=7)
+    assert score.details == {"documents": 3, "rubric": {"1": "bad", "2": "good"}, "topic": 7}
+    assert Plain().score(retrieved_documents=[], rubric={1: "x"}).value == 0.5
+    with pytest.raises(InvalidInput, match=r"plain: retrieved_documents\[1\] must be a Document, a mapping or a str, got int"):
+        Plain().score(retrieved_documents=["a", 1], rubric={1: "x"})
+    with pytest.raises(InvalidInput, match="plain: rubric: the score 'one' must be an integer"):
+        Plain().score(retrieved_documents=[], rubric={"one": "x"})
+    with pytest.raises(InvalidInput, match=r"plain: rubric\[1\] must be a str, got int"):
+        Plain().score(retrieved_documents=[], rubric={1: 5})
+    with pytest.raises(InvalidInput, match="plain: rubric must be a mapping from scores to descriptions, got list"):
+        Plain().score(retrieved_documents=[], rubric=["x"])
+
+
+def test_ways_to_give_a_sample() -> None:
+    metric = Colour(llm=Counting())
+    sample = Sample(response="x")
+    expected = metric.score(response="x")
+    assert metric.score(sample) == expected
+    assert metric.score({"answer": "x"}) == expected
+    assert metric.score({"answer": "y"}, response=None, answer="x") == expected
+    assert metric.score(Sample(response="y"), response="x") == expected
+    assert asyncio.run(metric.ascore(sample)) == expected
+    assert asyncio.run(metric.ascore(response="x", reference="ignored")) == expected
+    with pytest.raises(InvalidInput, match="colour knows no input 'respnse'; it takes response, retrieved_contexts"):
+        metric.score(respnse="x")
+    with pytest.raises(InvalidInput, match="colour.score takes a Sample, a mapping, or the fields by name"):
+        metric.score("x")  # type: ignore[arg-type]
+
+
+def test_a_metadata_column_can_be_an_input() -> None:
+    assert Plain().score({"retrieved_documents": [], "rubric": {1: "x"}, "topic": "t"}).details["topic"] == "t"
+    sample = Sample(retrieved_documents=[], rubric={1: "x"}, metadata={"topic": "t"})
+    assert Plain().score(sample).details["topic"] == "t"
+    assert Plain().score(sample, rubric={2: "y"}).details["topic"] == "t"
+
+
+def test_repr_shows_what_differs_and_reads_back() -> None:
+    assert repr(Colour()) == "Colour()"
+    metric = Colour(wanted="blue", name="mine", llm=Counting())
+    assert repr(metric) == "Colour(name='mine', wanted='blue')"
+    assert eval(repr(metric)) == metric
+
+
+def test_models_are_no_settings() -> None:
+    assert Colour(llm=Counting()) == Colour()
+    assert hash(Colour(llm=Counting())) == hash(Colour())
+    assert "llm" not in str(Colour(llm=Counting()).to_dict())
+
+
+def test_settings_round_trip() -> None:
+    metric = Colour("blue", (0.5, 1.0), COLOUR.replace(instructions="Farbe?", version="de-1"), name="mine")
+    data = metric.to_dict()
+    assert data["metric"] == f"{__name__}:Colour"
+    assert data["settings"]["prompt"]["instructions"] == "Farbe?"
+    again = Metric.from_dict(data)
+    assert again == metric
+    assert Colour.from_dict(data) == metric
+    with pytest.raises(InvalidInput, match="is not a Plain"):
+        Plain.from_dict(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"metric": "Faithfulnes"}, "there is no metric 'Faithfulnes'; did you mean 'Faithfulness'?"),
+        ({"metric": "nowhere_at_all:X"}, "names the module 'nowhere_at_all', which is not found"),
+        ({"metric": "json:dumps"}, "'json:dumps' is not a Metric"),
+        ({"metric": f"{__name__}:Colour", "settings": {"wnted": 1}}, "Colour has no setting 'wnted'; it has name, prompt"),
+        (
+            {"metric": f"{__name__}:Colour", "settings": {"weights": ["a", 1]}},
+            "Colour: the setting 'weights' cannot be .* valid number",
+        ),
+    ],
+)
+def test_wrong_settings(data: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        Metric.from_dict(data)
+
+
+def test_a_module_that_fails_to_import_something_else_is_not_called_missing(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "half_broken.py").write_text("import nowhere_at_all\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="nowhere_at_all"):
+        Metric.from_dict({"metric": "half_broken:X"})
+
+
+def test_mistakes_in_a_metric_are_named() -> None:
+    class Undecorated(Metric):
+        threshold: float = 0.5
+
+        def measure(self, response: str) -> Score:
+            return Score(1.0)
+
+    with pytest.raises(TypeError, match=r"write @dataclass\(frozen=True\) above class Undecorated"):
+        Undecorated()
+
+    @dataclass(frozen=True)
+    class Idle(Metric):
+        pass
+
+    with pytest.raises(TypeError, match=r"Idle has no measure\(\) method"):
+        Idle()
+
+    @dataclass(frozen=True)
+    class Naked(Metric):
+        def measure(self, response: str) -> Any:
+            return 0.5
+
+    with pytest.raises(TypeError, match="Naked.measure must return a Score, got float"):
+        Naked().score(response="x")
+
+    @dataclass(frozen=True)
+    class Wide(Metric):
+        def measure(self, response: str) -> Score:
+            return Score(7)
+
+    with pytest.raises(ValueError, match=r"wide: 7.0 is outside the scale \(0.0, 1.0\)"):
+        Wide().score(response="x")
+
+    @dataclass(frozen=True)
+    class Loose(Metric):
+        def measure(self, **fields: Any) -> Score:
+            return Score(1)
+
+    with pytest.raises(TypeError, match=r"\*args and \*\*kwargs need an `inputs` property"):
+        Loose().score(response="x")
+
+    @dataclass(frozen=True)
+    class Forgetful(Metric):
+        def measure(self, response: str) -> Steps[Score]:
+            yield COLOUR.ask(thing=response)  # type: ignore[misc]
+            return Score(1)
+
+    with pytest.raises(TypeError, match="write 'yield from'"):
+        Forgetful(llm=Counting()).score(response="x")
+
+
+def test_a_metric_without_settings_needs_no_decorator() -> None:
+    class Short(Metric):
+        scale: ClassVar[tuple[float, float] | None] = (0.0, 9.0)
+
+        def measure(self, response: str) -> Score:
+            return Score(len(response))
+
+    assert Short().score(response="abc").value == 3.0
+    assert Short().name == "short"
+
+
+def test_annotations_for_type_checkers_only_do_not_matter() -> None:
+    @dataclass(frozen=True)
+    class Lazy(Metric):
+        def measure(self, response: str, retrieved_contexts: Unimported[str]) -> Score:  # type: ignore[name-defined]  # noqa: F821
+            return Score(1)
+
+    assert [item.kind for item in Lazy().inputs] == ["text", "texts"]
+
+
+def test_names_in_snake_case() -> None:
+    names = ["NDCG", "ContextRecall", "TokenF1", "AnswerAccuracy", "MyBLEUScore"]
+    made = [type(name, (Metric,), {"measure": lambda self, response: Score(1)}).default_name() for name in names]
+    assert made == ["ndcg", "context_recall", "token_f1", "answer_accuracy", "my_bleu_score"]
+
+
+def test_metrics_of_metrics() -> None:
+    @dataclass(frozen=True)
+    class Pair(Metric):
+        def measure(self, response: str) -> Steps[Score]:
+            left, right = yield from together(COLOUR.ask(thing=response), COLOUR.ask(thing=response[::-1]))
+            return Score(float(left == right))
+
+    llm = Counting()
+    assert Pair(llm=llm).score(response="abc").usage.calls == 2
+    assert [ask.inputs["thing"] for ask in llm.asks] == ["abc", "cba"]

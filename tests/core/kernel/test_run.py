@@ -1,0 +1,213 @@
+"""The drivers: sync is sync, async is async, and models of one kind are bridged."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+import time
+from collections.abc import Sequence
+
+import pytest
+
+from ragmetrics_core import Ask, InvalidInput, Message, ModelError, Models, Reply, Steps, Usage, arun, compare, embed, run, together
+from ragmetrics_core._prompt import Prompt
+from ragmetrics_core._run import in_new_loop
+
+from .test_prompt import COLOUR
+
+TRACE: contextvars.ContextVar[str] = contextvars.ContextVar("trace", default="none")
+
+
+class SyncOnly:
+    def __init__(self) -> None:
+        self.threads: list[int] = []
+        self.traces: list[str] = []
+
+    def generate(self, ask: Ask) -> str:
+        self.threads.append(threading.get_ident())
+        self.traces.append(TRACE.get())
+        time.sleep(0.02)
+        return "red"
+
+
+class AsyncOnly:
+    def __init__(self) -> None:
+        self.traces: list[str] = []
+
+    async def agenerate(self, ask: Ask) -> Reply[str]:
+        await asyncio.sleep(0.001)
+        self.traces.append(TRACE.get())
+        return Reply("red", Usage(1, 10, 2))
+
+
+class Both(AsyncOnly, SyncOnly):
+    def __init__(self) -> None:
+        self.threads = []
+        self.traces = []
+
+
+def three(prompt: Prompt[str] = COLOUR) -> Steps[list[str]]:
+    return (yield from together(*(prompt.ask(thing=str(number)) for number in range(3))))
+
+
+@pytest.mark.parametrize("llm", [SyncOnly(), AsyncOnly(), Both()], ids=lambda llm: type(llm).__name__)
+def test_every_kind_of_model_in_both_worlds(llm: object) -> None:
+    models = Models(llm=llm)  # type: ignore[arg-type]
+    assert run(three(), models) == ["red"] * 3
+    assert asyncio.run(arun(three(), models)) == ["red"] * 3
+
+    async def sync_inside_a_loop() -> list[str]:
+        return run(three(), models)
+
+    assert asyncio.run(sync_inside_a_loop()) == ["red"] * 3
+
+
+def test_sync_only_models_run_on_threads_with_the_callers_context() -> None:
+    llm = SyncOnly()
+    TRACE.set("mine")
+    run(three(), Models(llm=llm))
+    assert len(set(llm.threads)) == 3
+    asyncio.run(arun(three(), Models(llm=llm)))
+    assert threading.get_ident() not in llm.threads
+    assert llm.traces == ["mine"] * 6
+
+
+def test_async_only_models_see_the_callers_context() -> None:
+    llm = AsyncOnly()
+    TRACE.set("mine")
+    run(COLOUR.ask(thing="x"), Models(llm=llm))
+    assert llm.traces == ["mine"]
+
+
+def test_a_sync_model_never_meets_a_loop_in_run() -> None:
+    class Watching(SyncOnly):
+        def generate(self, ask: Ask) -> str:
+            with pytest.raises(RuntimeError):
+                asyncio.get_running_loop()
+            return "red"
+
+    assert run(COLOUR.ask(thing="x"), Models(llm=Watching())) == "red"
+
+
+def test_model_errors_become_values_and_bugs_propagate() -> None:
+    class Down:
+        def generate(self, ask: Ask) -> str:
+            raise ModelError("down")
+
+    class Broken:
+        instant = True
+
+        def generate(self, ask: Ask) -> str:
+            raise TypeError("a bug in the adapter")
+
+    with pytest.raises(ModelError, match="down"):
+        run(COLOUR.ask(thing="x"), Models(llm=Down()))
+    with pytest.raises(TypeError, match="a bug in the adapter"):
+        run(three(), Models(llm=Broken()))
+    with pytest.raises(TypeError, match="a bug in the adapter"):
+        asyncio.run(arun(three(), Models(llm=Broken())))
+
+
+def test_a_missing_model_is_named_with_its_cure() -> None:
+    with pytest.raises(ModelError) as caught:
+        run(COLOUR.ask(thing="x"), Models(metric="faithfulness"))
+    assert str(caught.value) == (
+        "faithfulness asks an LLM, but none is set: give llm=... to the metric or to evaluate()"
+    )
+    assert caught.value.fatal
+    with pytest.raises(ModelError, match="asks an embedding model, but none is set: give embeddings="):
+        run(embed(["a"]), Models())
+
+
+def test_an_object_that_is_no_model_is_named() -> None:
+    with pytest.raises(TypeError, match=r"str has neither a method generate\(\) nor agenerate\(\)"):
+        run(COLOUR.ask(thing="x"), Models(llm="gpt-4"))  # type: ignore[arg-type]
+
+
+def test_an_answer_of_the_wrong_type_is_a_bug() -> None:
+    class Wrong:
+        instant = True
+
+        def generate(self, ask: Ask) -> dict[str, str]:
+            return {}
+
+    with pytest.raises(TypeError, match="an LLM answers with a Reply or a str, got dict"):
+        run(COLOUR.ask(thing="x"), Models(llm=Wrong()))  # type: ignore[arg-type]
+
+
+class Vectors:
+    instant = True
+
+    def __init__(self, vectors: object) -> None:
+        self.vectors = vectors
+        self.texts: list[Sequence[str]] = []
+
+    def embed(self, texts: Sequence[str]) -> object:
+        self.texts.append(texts)
+        return self.vectors
+
+
+def models(vectors: object) -> Models:
+    return Models(embeddings=Vectors(vectors))  # type: ignore[arg-type]
+
+
+def test_vectors_are_checked_at_the_border() -> None:
+    assert run(embed(["a", "b"]), models([[1, 0], [0, 1]])) == [[1.0, 0.0], [0.0, 1.0]]
+    for vectors, message in [
+        ([[1.0]], "the embedding model returned 1 vectors for 2 texts"),
+        ([[1.0], [1.0, 2.0]], "the embedding model returned vectors of different lengths"),
+        ([[1.0], [float("nan")]], "the embedding model returned nan, which is not a finite number"),
+    ]:
+        with pytest.raises(ModelError, match=message):
+            run(embed(["a", "b"]), models(vectors))
+
+
+def test_compare_by_an_embedding_model_is_the_cosine_of_distinct_texts() -> None:
+    model = Vectors([[1.0, 0.0], [1.0, 1.0], [-1.0, 0.0]])
+    result = run(compare([("a", "a"), ("a", "b"), ("a", "c")]), Models(embeddings=model))  # type: ignore[arg-type]
+    assert result == [1.0, pytest.approx(0.5**0.5), -1.0]
+    assert model.texts == [("a", "b", "c")]
+
+
+def test_the_cosine_of_equal_vectors_is_exactly_one() -> None:
+    vector = [0.1, 0.7, 1e-9, 3e200]
+    assert run(compare([("a", "b")]), models([vector, vector])) == [1.0]
+
+
+def test_a_zero_vector_has_no_cosine() -> None:
+    with pytest.raises(ModelError, match="a zero vector, which has no direction to compare"):
+        run(compare([("a", "b")]), models([[0.0, 0.0], [1.0, 0.0]]))
+
+
+class Pairs:
+    instant = True
+
+    def __init__(self, numbers: list[float]) -> None:
+        self.numbers = numbers
+
+    def compare(self, pairs: object) -> list[float]:
+        return self.numbers
+
+
+def test_compare_by_a_pair_scorer() -> None:
+    assert run(compare([("a", "b")]), Models(embeddings=Pairs([0.25]))) == [0.25]
+    with pytest.raises(ModelError, match="the pair scorer returned 2 numbers for 1 pairs"):
+        run(compare([("a", "b")]), Models(embeddings=Pairs([0.25, 1])))
+    with pytest.raises(TypeError, match=r"Pairs has neither a method embed\(\) nor aembed\(\)"):
+        run(embed(["a"]), Models(embeddings=Pairs([])))
+
+
+def test_results_of_a_new_loop() -> None:
+    async def double(number: int) -> int:
+        await asyncio.sleep(0)
+        return 2 * number
+
+    assert in_new_loop(double, 4) == 8
+
+
+def test_messages_are_frozen() -> None:
+    with pytest.raises(AttributeError):
+        Message("user", "x").content = "y"  # type: ignore[misc]
+    with pytest.raises(InvalidInput):
+        run(embed("ab"), Models())

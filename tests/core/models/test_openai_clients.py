@@ -1,0 +1,228 @@
+"""Whichever client is given, both ways of calling work, in as many event loops and threads as there are, and nothing leaks."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import openai
+import pytest
+
+from loopback import OpenAIServer, Response
+from ragmetrics_core import InvalidInput
+from ragmetrics_core.llms import OpenAILLM
+
+TEXT = '{"reason": "so", "verdict": true}'
+
+
+@pytest.fixture(params=["none", "sync", "async"])
+def llm(request: Any, server: OpenAIServer, key: str) -> Any:
+    settings = {"base_url": server.base_url, "api_key": key, "max_retries": 0}
+    if request.param == "none":
+        yield OpenAILLM("judge", **settings)
+    elif request.param == "sync":
+        with openai.OpenAI(**settings) as client:
+            yield OpenAILLM("judge", client=client)
+    else:
+        client = openai.AsyncOpenAI(**settings)
+        yield OpenAILLM("judge", client=client)
+
+
+async def use_and_close(llm: OpenAILLM, ask: Any, times: int = 1) -> list[str]:
+    """Ask side by side; then close the user's own client, as a careful user does."""
+    replies = await asyncio.gather(*(llm.agenerate(ask(str(number))) for number in range(times)))
+    given = llm._clients._given
+    if isinstance(given, openai.AsyncOpenAI) and not given.is_closed():
+        await given.close()
+    return [reply.value for reply in replies]
+
+
+def test_both_ways_work_in_any_order(llm: OpenAILLM, server: OpenAIServer, ask: Any) -> None:
+    for _ in range(3):
+        assert llm.generate(ask()).value == TEXT
+        assert asyncio.run(use_and_close(llm, ask, times=4)) == [TEXT] * 4
+    assert len(server.chats) == 15
+    gc.collect()  # a connection left open is a ResourceWarning here, and so an error
+
+
+def test_synchronously_inside_a_running_loop(llm: OpenAILLM, ask: Any) -> None:
+    async def cell() -> str:
+        return llm.generate(ask()).value
+
+    assert asyncio.run(cell()) == TEXT
+
+
+def test_two_loops_at_the_same_time(llm: OpenAILLM, ask: Any) -> None:
+    """Each thread has a loop of its own, and each loop connections of its own."""
+    barrier = threading.Barrier(3)
+
+    given = llm._clients._given
+
+    async def work() -> list[str]:
+        found = [(await llm.agenerate(ask())).value]
+        await asyncio.to_thread(barrier.wait)
+        found.append((await llm.agenerate(ask())).value)
+        if isinstance(given, openai.AsyncOpenAI) and llm._clients._given_loop() is asyncio.get_running_loop():
+            await given.close()
+        return found
+
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(lambda _: asyncio.run(work()), range(3)))
+    assert found == [[TEXT, TEXT]] * 3
+
+
+def test_threads_share_one_client(llm: OpenAILLM, server: OpenAIServer, ask: Any) -> None:
+    server.responder = lambda body: Response(TEXT, delay=0.05)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda number: llm.generate(ask(str(number))).value, range(16)))
+    assert found == [TEXT] * 16
+    assert server.max_in_flight > 1
+    assert server.connections <= 8
+
+
+def test_tasks_are_answered_side_by_side_over_kept_connections(llm: OpenAILLM, server: OpenAIServer, ask: Any) -> None:
+    server.responder = lambda body: Response(TEXT, delay=0.1)
+
+    async def twice() -> None:
+        await asyncio.gather(*(llm.agenerate(ask(str(number))) for number in range(10)))
+        await use_and_close(llm, ask, times=10)
+
+    start = time.perf_counter()
+    asyncio.run(twice())
+    assert time.perf_counter() - start < 1.5  # one after the other would take two seconds
+    assert server.max_in_flight == 10
+    assert server.connections == 10
+
+
+def test_the_users_own_client_serves_the_first_loop(server: OpenAIServer, key: str, ask: Any) -> None:
+    client = openai.AsyncOpenAI(base_url=server.base_url, api_key=key)
+    llm = OpenAILLM("judge", client=client)
+
+    async def first() -> None:
+        assert await llm._clients.here() is client
+        await use_and_close(llm, ask)
+
+    async def second() -> None:
+        assert await llm._clients.here() is not client
+        assert (await llm.agenerate(ask())).value == TEXT
+        assert await llm._clients.here() is await llm._clients.here()
+
+    asyncio.run(first())
+    asyncio.run(second())
+    assert not llm._clients._kept  # closed and forgotten when the loop shut down
+
+
+def test_own_clients_are_closed_with_the_model(server: OpenAIServer, key: str, ask: Any) -> None:
+    llm = OpenAILLM("judge", base_url=server.base_url, api_key=key)
+    llm.generate(ask())
+    sync = llm._clients.sync()
+
+    async def main() -> openai.AsyncOpenAI:
+        nonlocal llm
+        await llm.agenerate(ask())
+        client = await llm._clients.here()
+        assert client is not None
+        del llm
+        gc.collect()
+        for _ in range(10):
+            await asyncio.sleep(0.01)
+        assert client.is_closed()  # while the loop still runs: nobody needs it any more
+        return client
+
+    asyncio.run(main())
+    assert sync.is_closed()
+
+
+def test_a_loop_that_was_closed_without_shutting_down_is_forgotten(server: OpenAIServer, key: str, ask: Any) -> None:
+    llm = OpenAILLM("judge", base_url=server.base_url, api_key=key)
+    loop = asyncio.new_event_loop()
+    client = loop.run_until_complete(llm._clients.here())
+    assert client is not None
+    loop.close()
+    assert asyncio.run(use_and_close(llm, ask)) == [TEXT]
+    assert len(llm._clients._kept) == 0
+
+
+@pytest.mark.parametrize("kind", [openai.OpenAI, openai.AsyncOpenAI])
+def test_a_client_of_the_other_kind_has_the_same_settings(server: OpenAIServer, key: str, ask: Any, kind: Any) -> None:
+    client = kind(
+        base_url=server.base_url,
+        api_key=key,
+        organization="org-1",
+        project="proj-1",
+        timeout=12.5,
+        max_retries=7,
+        default_headers={"X-Team": "search"},
+        default_query={"version": "3"},
+    )
+    llm = OpenAILLM("judge", client=client)
+    if kind is openai.OpenAI:
+        asyncio.run(llm.agenerate(ask()))
+        other = asyncio.run(llm._clients.here())
+        client.close()
+    else:
+        llm.generate(ask())
+        other = llm._clients.sync()
+    assert type(other) is not kind
+    assert (other.timeout, other.max_retries) == (12.5, 7)
+    received = server.requests[0]
+    assert received.path == "/v1/chat/completions?version=3"
+    names = ("authorization", "openai-organization", "openai-project", "x-team")
+    assert [received.headers[name] for name in names] == [f"Bearer {key}", "org-1", "proj-1", "search"]
+
+
+@pytest.mark.parametrize("kind", [openai.AzureOpenAI, openai.AsyncAzureOpenAI])
+@pytest.mark.parametrize("credentials", [{"api_key": "azure-key-123"}, {"azure_ad_token": "azure-token-123"}])
+def test_azure_clients_serve_both_ways(ask: Any, kind: Any, credentials: dict[str, str]) -> None:
+    with OpenAIServer(lambda body: TEXT) as server:
+        client = kind(azure_endpoint=server.origin, azure_deployment="dep", api_version="2024-10-21", **credentials)
+        llm = OpenAILLM("judge", client=client)
+        assert llm.generate(ask()).value == TEXT
+        assert asyncio.run(use_and_close(llm, ask)) == [TEXT]
+        if kind is openai.AzureOpenAI:
+            client.close()
+        assert llm.identity["base_url"] == f"{server.origin}/openai/deployments/dep"
+    secret = next(iter(credentials.values()))
+    for received in server.requests:
+        assert received.path == "/openai/deployments/dep/chat/completions?api-version=2024-10-21"
+        assert secret in (received.headers.get("api-key"), received.headers.get("authorization", "")[len("Bearer ") :])
+    assert secret in llm._clients.secrets
+
+
+def test_a_sync_client_that_cannot_be_rebuilt_serves_async_code_from_a_thread(
+    server: OpenAIServer, key: str, ask: Any
+) -> None:
+    threads = []
+
+    class Traced(openai.OpenAI):
+        def _prepare_request(self, request: Any) -> None:
+            threads.append(threading.current_thread())
+
+    with Traced(base_url=server.base_url, api_key=key) as client:
+        assert asyncio.run(OpenAILLM("judge", client=client).agenerate(ask())).value == TEXT
+    assert threads
+    assert threading.main_thread() not in threads
+
+
+def test_an_async_client_that_cannot_be_rebuilt_keeps_to_its_first_loop(
+    server: OpenAIServer, key: str, ask: Any
+) -> None:
+    client = openai.AsyncOpenAI(base_url=server.base_url, api_key=key, http_client=openai.DefaultAsyncHttpxClient())
+    llm = OpenAILLM("judge", client=client)
+    with pytest.raises(InvalidInput) as caught:
+        llm.generate(ask())
+    assert str(caught.value) == (
+        "the AsyncOpenAI given as client cannot serve synchronous calls, because it is a subclass, or has its own http_client or "
+        "credentials: use the asynchronous methods, or give an openai.OpenAI"
+    )
+    assert asyncio.run(use_and_close(llm, ask)) == [TEXT]
+    with pytest.raises(InvalidInput) as caught:
+        asyncio.run(llm.agenerate(ask()))
+    assert str(caught.value) == (
+        "the AsyncOpenAI given as client belongs to another event loop and cannot be rebuilt for this one, because it is a "
+        "subclass or has its own http_client: give an openai.OpenAI, or make one model per event loop"
+    )

@@ -1,0 +1,19 @@
+"""A server on 127.0.0.1 that speaks the OpenAI protocol, so that tests run the real clients without the network.
+
+    with OpenAIServer() as server:
+        server.responder = lambda body: "yes"
+        client = openai.OpenAI(base_url=server.base_url, api_key="sk-test")
+        ...
+        assert server.chats[0]["messages"][0]["role"] == "system"
+
+It answers ``POST /v1/chat/completions`` (streamed or not), ``POST /v1/embeddings`` and ``GET /v1/models``, records every
+request, counts how many were in flight at once, and can be told to fail in every way that real servers do. Standard
+library only.
+"""
+
+from __future__ import annotations
+
+from ._protocol import Response, error, hashed_vector, rate_limited, server_error
+from ._server import OpenAIServer, Received
+
+__all__ = ["OpenAIServer", "Received", "Response", "error", "hashed_vector", "rate_limited", "server_error"]

@@ -1,0 +1,180 @@
+"""README, docs and examples tell the truth: every code block runs, shown output is real output, lists match the code."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import runpy
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from pages import Block, blocks, commands, shows
+from source_tree import ROOT
+
+TOP = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+PAGES = sorted([*TOP, *ROOT.glob("packages/*/README.md"), *ROOT.glob("docs/**/*.md")])
+EXAMPLES = sorted(ROOT.glob("examples/*.py"))
+SCRIPT = Path(sys.executable).with_name("ragmetrics")
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the examples in it, as a reader has who follows the pages; no key is set there."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("COLUMNS", "120")
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_code_blocks_run(
+    page: Path, checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The python blocks of a page, one after the other in one namespace, and its ``$ ragmetrics`` commands."""
+    module = ModuleType(f"page_{page.stem.replace('-', '_').lower()}")
+    monkeypatch.setitem(sys.modules, module.__name__, module)  # dataclasses look their module up
+    for block in blocks(page):
+        if block.language == "python":
+            run_python(block, module, capsys)
+        elif block.language == "console":
+            run_console(block)
+
+
+def run_python(block: Block, module: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    code = compile("\n" * (block.line - 1) + block.text, str(block.page), "exec")
+    if block.file:
+        Path(block.file).write_text(block.text, encoding="utf-8")
+    if not block.runs:
+        return
+    capsys.readouterr()
+    exec(code, vars(module))
+    printed = capsys.readouterr().out
+    if block.output is not None:
+        assert shows(block.output, printed), f"{block.page.name}:{block.line} prints\n{printed}"
+
+
+def run_console(block: Block) -> None:
+    for command, output in commands(block.text):
+        if block.runs and command.startswith("ragmetrics "):
+            printed = run_command(command)
+            assert shows(output, printed), f"{block.page.name}:{block.line} prints\n{printed}"
+
+
+def run_command(command: str) -> str:
+    """What ``ragmetrics ...`` prints on standard output."""
+    name, *arguments = shlex.split(command)
+    assert name == "ragmetrics"
+    result = subprocess.run([SCRIPT, *arguments], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, f"{command}\n{result.stderr}"
+    return result.stdout
+
+
+def test_blocks_that_do_not_run_say_why_and_are_few() -> None:
+    skipped = [block for page in PAGES for block in blocks(page) if not block.runs]
+    reasons = {block.marker.removeprefix("not run: ") for block in skipped}
+    assert reasons <= {"needs a key", "needs a server"}
+    assert len(skipped) <= 8
+
+
+def test_blocks_are_of_known_languages() -> None:
+    """A misspelt language would keep a block from being run."""
+    known = {"python", "console", "text", "bash", "json"}
+    unknown = [
+        f"{name_of(page)}:{block.line}" for page in PAGES for block in blocks(page) if block.language not in known
+    ]
+    assert unknown == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "same"),
+    [
+        ("a\nb\n", "a\nb", True),
+        ("a\nb\n", "a\nc", False),
+        ("took ... s", "took 1.5 s", True),
+        ("first\n...\nlast", "first\n2\n3\nlast", True),
+        ("first ...", "first 1\nsecond", False),
+        ("", "something", False),
+    ],
+)
+def test_comparison_of_output(expected: str, actual: str, *, same: bool) -> None:
+    assert shows(expected, actual) is same
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    targets = [target for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text) if "://" not in target]
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=name_of)
+def test_examples_print_what_they_say(example: Path, checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An example's docstring ends with what it prints, indented."""
+    namespace = runpy.run_path(str(example), run_name="__main__")
+    expected = re.sub(r"(?m)^ {4}", "", namespace["__doc__"].split("Prints:")[1])
+    printed = capsys.readouterr().out
+    assert shows(expected, printed), f"{example.name} prints\n{printed}"
+
+
+def load_generator() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("generate_docs", ROOT / "docs" / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_generated_pages_are_up_to_date() -> None:
+    """``python docs/generate.py`` writes them anew."""
+    stale = [path.name for path, text in load_generator().pages().items() if path.read_text(encoding="utf-8") != text]
+    assert stale == []
+
+
+def readme_command(marker: str) -> str:
+    """The one command below a marker of the README, on one line."""
+    (block,) = [block for block in blocks(ROOT / "README.md") if block.marker == marker]
+    return block.text.replace("\\\n", " ").strip()
+
+
+def test_the_first_command_of_the_readme_scores_the_examples(checkout: Path) -> None:
+    """Its last part, run here; the parts before it only install."""
+    steps = [step.strip() for step in readme_command("main job").split("&&")]
+    assert steps[0].startswith("python3 -m venv ")
+    assert steps[1].endswith("pip install -q ./packages/ragmetrics-core")
+    printed = run_command(steps[2].removeprefix(".venv/bin/"))
+    assert "lexical baseline" in printed
+    assert all(word in printed for word in ("scored", "unscored", "failed"))
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_continuous_integration_runs_the_test_command_of_the_readme(tmp_path: Path, status: int) -> None:
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci" / "run")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    command = readme_command("tests")
+    assert text.count(command) == 1
+    (tmp_path / "README.md").write_text(text.replace(command, f'echo "CI is $CI" && exit {status}'), encoding="utf-8")
+    environment = {name: value for name, value in os.environ.items() if name != "CI"}
+    result = subprocess.run(
+        [tmp_path / ".ci" / "run"], capture_output=True, text=True, check=False, cwd="/", env=environment
+    )
+    assert result.stdout.splitlines() == [f'echo "CI is $CI" && exit {status}', "CI is true"]
+    assert result.returncode == status
+
+
+def test_the_package_carries_the_licence() -> None:
+    assert (ROOT / "packages" / "ragmetrics-core" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()

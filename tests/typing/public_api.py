@@ -1,0 +1,124 @@
+"""The public names, used as a user does, for type checkers. Nothing here runs: mypy and pyright read it.
+
+``assert_type`` holds what a name is seen as. A ``type: ignore`` holds a mistake that checkers must find: where they find none, the
+comment itself is reported as unused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from pydantic import BaseModel
+from typing_extensions import assert_type
+
+from ragmetrics_core import (
+    Ask,
+    Evaluation,
+    Example,
+    Metric,
+    Prompt,
+    Reply,
+    Sample,
+    Score,
+    Steps,
+    Usage,
+    aevaluate,
+    compare,
+    embed,
+    evaluate,
+    run,
+    together,
+)
+from ragmetrics_core.embeddings import HashingEmbeddings
+from ragmetrics_core.llms import LLM, LexicalJudge, OpenAILLM
+from ragmetrics_core.metrics import NDCG, ContextRecall, Faithfulness, catalogue
+from ragmetrics_core.replies import JsonReply, LinesReply, RatingReply, ScoreReply, YesNoReply
+
+
+class Tone(BaseModel):
+    """What the model is to answer."""
+
+    reason: str
+    friendly: bool
+
+
+TONE = Prompt(name="tone", instructions="Is the answer friendly?", reply=JsonReply(Tone))
+
+
+@dataclass(frozen=True)
+class Friendliness(Metric):
+    """A metric of a user's own, with a prompt as setting."""
+
+    scale: ClassVar[tuple[float, float] | None] = (0.0, 1.0)
+
+    prompt: Prompt[Tone] = TONE
+    weight: float = 1.0
+
+    def measure(self, response: str, retrieved_contexts: Sequence[str] | None = None) -> Steps[Score]:
+        """Ask once."""
+        tone = yield from self.prompt.ask(answer=response)
+        assert_type(tone, Tone)
+        return Score(self.weight * tone.friendly, passing=tone.friendly, details={"tone": tone})
+
+
+class Echo:
+    """An LLM without a base class."""
+
+    def generate(self, ask: Ask) -> Reply[str]:
+        """Answer with the data."""
+        return Reply(ask.messages[-1].content, Usage(calls=1))
+
+
+def replies_have_the_types_of_their_forms() -> Steps[None]:
+    """What ``ask`` returns follows from the form of the reply."""
+    assert_type((yield from Prompt("?", YesNoReply()).ask(text="")), bool)
+    assert_type((yield from Prompt("?", RatingReply((0, 1, 2))).ask(text="")), int)
+    assert_type((yield from Prompt("?", ScoreReply(1, 5)).ask(text="")), tuple[float, str])
+    assert_type((yield from Prompt("?", LinesReply()).ask(text="")), list[str])
+    assert_type((yield from Prompt("?", JsonReply(Tone)).ask(text="")), Tone)
+    assert_type((yield from embed(["a"])), list[list[float]])
+    assert_type((yield from compare([("a", "b")])), list[float])
+    assert_type((yield from together(embed(["a"]), embed(["b"]))), list[Any])
+
+
+def prompts_keep_their_type() -> None:
+    """A reworded prompt fits where the first one did."""
+    other = TONE.replace(
+        version="2", examples=(Example({"answer": "Hello!"}, Tone(reason="It greets.", friendly=True)),)
+    )
+    assert_type(other, Prompt[Tone])
+    Friendliness(prompt=other)
+    Friendliness(prompt=Prompt("?", YesNoReply()))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+async def scores(sample: Sample) -> None:
+    """One sample: by names, as a sample, as a mapping."""
+    metric = Friendliness(llm=Echo(), weight=0.5)
+    assert_type(metric.score(response="Hello!"), Score)
+    assert_type(metric.score(sample), Score)
+    assert_type(metric.score({"answer": "Hello!"}), Score)
+    assert_type(await metric.ascore(response="Hello!"), Score)
+    score = metric.score(sample)
+    assert_type(score.value, float | None)
+    assert_type(score.passing, bool | None)
+    assert_type(float(score), float)
+    assert_type(run(metric.program(sample), metric.models), Score)
+    assert_type(Friendliness.from_dict(metric.to_dict()), Friendliness)
+    Friendliness(weigth=0.5)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    metric.weight = 1.0  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
+
+
+async def runs(rows: list[dict[str, Any]], samples: list[Sample]) -> None:
+    """Many samples, from all that ``evaluate`` takes."""
+    metrics = [Faithfulness(), ContextRecall(), NDCG(k=10), Friendliness()]
+    llm: LLM = LexicalJudge()
+    assert_type(evaluate("rows.jsonl", metrics, llm=llm, embeddings=HashingEmbeddings()), Evaluation)
+    assert_type(evaluate(rows, Faithfulness(llm=OpenAILLM("gpt-4o-mini"))), Evaluation)
+    result = await aevaluate(samples, metrics, llm=Echo(), max_concurrency=4, on_error="raise")
+    assert_type(result, Evaluation)
+    assert_type(result.scores["faithfulness"], list[Score])
+    assert_type(result.rows, list[Sample])
+    print(result.summary(), [entry.name for entry in catalogue()])
+    evaluate(rows, metrics, llm=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
