@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragmetrics_core.llms._lexical import split_claims, verify
+from ragmetrics_core.llms import LexicalJudge
+from ragmetrics_core.metrics import Faithfulness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -47,12 +48,17 @@ class Agreement:
     seconds: float
 
 
+METRIC = Faithfulness(llm=LexicalJudge())
+NO_QUESTION = "What is claimed?"  # wice has claims without questions, and the metric wants one
+
+
 def judged(record: Record) -> float | None:
-    """The share of the answer's claims that the contexts support; None where it makes no claim."""
-    claims = split_claims(record["question"], record["answer"])
-    if not claims:
-        return None
-    return sum(verdict.supported for verdict in verify(claims, record["contexts"])) / len(claims)
+    """The record's faithfulness by the lexical judge; None where the answer makes no claim."""
+    return METRIC.score(
+        user_input=record["question"] or NO_QUESTION,
+        response=record["answer"],
+        retrieved_contexts=record["contexts"],
+    ).value
 
 
 _FUNCTION_WORDS = re.compile(

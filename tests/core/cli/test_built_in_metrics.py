@@ -6,15 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from ragmetrics_core.cli import app
+from core.cli.calling import call
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "questions.jsonl"
-
-
-def call(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 class TestRealMetrics:

@@ -11,9 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from ragmetrics_core.cli import app
+from core.cli.calling import call
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "questions.jsonl"
 
@@ -36,10 +35,6 @@ class Shortness(Metric):
             raise ZeroDivisionError("a bug")
         return Score(1 - min(len(response), self.limit) / self.limit)
 '''
-
-
-def call(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 @pytest.fixture

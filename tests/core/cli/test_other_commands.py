@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 import ragmetrics_core
+from core.cli.calling import call
 from ragmetrics_core import InvalidInput, Metric, Sample, Score
 from ragmetrics_core._cli_metrics import fitting_metrics, parse_metrics, split
 from ragmetrics_core._cli_models import parse_models
-from ragmetrics_core.cli import app, main
+from ragmetrics_core.cli import main
 from ragmetrics_core.metrics import NDCG, catalogue
 
 
 def test_catalogue() -> None:
-    result = CliRunner().invoke(app, ["metrics"])
+    result = call("metrics")
     assert (result.exit_code, result.stderr) == (0, "")
     lines = result.stdout.splitlines()
     assert lines[0].split() == ["metric", "inputs", "(?", "=", "optional)", "scale", "calls", "source"]
@@ -39,17 +39,17 @@ def test_a_scale_of_each_score_s_own_and_no_declared_inputs(monkeypatch: pytest.
         source: str = ""
 
     monkeypatch.setattr("ragmetrics_core.cli.catalogue", lambda: [Entry()])
-    result = CliRunner().invoke(app, ["metrics"])
+    result = call("metrics")
     assert result.stdout.splitlines()[1].split() == ["free", "as", "declared", "its", "own", "1", "-"]
 
 
 def test_version() -> None:
-    result = CliRunner().invoke(app, ["--version"])
+    result = call("--version")
     assert (result.exit_code, result.stdout) == (0, f"ragmetrics {ragmetrics_core.__version__}\n")
 
 
 def test_help_without_arguments() -> None:
-    result = CliRunner().invoke(app, [])
+    result = call()
     assert "evaluate" in result.output
     assert "metrics" in result.output
 

@@ -63,7 +63,9 @@ class Colour(Metric):
 class Plain(Metric):
     """Needs no model."""
 
-    def measure(self, retrieved_documents: Sequence[Document | str], rubric: Mapping[int, str], topic: Any = None) -> Score:
+    def measure(
+        self, retrieved_documents: Sequence[Document | str], rubric: Mapping[int, str], topic: Any = None
+    ) -> Score:
         return Score(0.5, details={"documents": len(retrieved_documents), "rubric": dict(rubric), "topic": topic})
 
 
@@ -165,10 +167,14 @@ def test_wrong_text() -> None:
 
 
 def test_documents_and_rubric() -> None:
-    score = Plain().score(retrieved_documents=[{"content": "c"}, "t", Document("d")], rubric={"1": "bad", 2: "good"}, topic=7)
+    score = Plain().score(
+        retrieved_documents=[{"content": "c"}, "t", Document("d")], rubric={"1": "bad", 2: "good"}, topic=7
+    )
     assert score.details == {"documents": 3, "rubric": {"1": "bad", "2": "good"}, "topic": 7}
     assert Plain().score(retrieved_documents=[], rubric={1: "x"}).value == 0.5
-    with pytest.raises(InvalidInput, match=r"plain: retrieved_documents\[1\] must be a Document, a mapping or a str, got int"):
+    with pytest.raises(
+        InvalidInput, match=r"plain: retrieved_documents\[1\] must be a Document, a mapping or a str, got int"
+    ):
         Plain().score(retrieved_documents=["a", 1], rubric={1: "x"})
     with pytest.raises(InvalidInput, match="plain: rubric: the score 'one' must be an integer"):
         Plain().score(retrieved_documents=[], rubric={"one": "x"})
@@ -232,7 +238,10 @@ def test_settings_round_trip() -> None:
         ({"metric": "Faithfulnes"}, "there is no metric 'Faithfulnes'; did you mean 'Faithfulness'?"),
         ({"metric": "nowhere_at_all:X"}, "names the module 'nowhere_at_all', which is not found"),
         ({"metric": "json:dumps"}, "'json:dumps' is not a Metric"),
-        ({"metric": f"{__name__}:Colour", "settings": {"wnted": 1}}, "Colour has no setting 'wnted'; it has name, prompt"),
+        (
+            {"metric": f"{__name__}:Colour", "settings": {"wnted": 1}},
+            "Colour has no setting 'wnted'; it has name, prompt",
+        ),
         (
             {"metric": f"{__name__}:Colour", "settings": {"weights": ["a", 1]}},
             "Colour: the setting 'weights' cannot be .* valid number",

@@ -122,9 +122,9 @@ def test_requests_are_equal_by_what_is_sent() -> None:
 
 
 def test_prompts_are_values() -> None:
-    assert COLOUR == COLOUR.replace()
+    assert COLOUR.replace() == COLOUR
     assert hash(COLOUR) == hash(COLOUR.replace())
-    assert COLOUR != COLOUR.replace(version="2")
+    assert COLOUR.replace(version="2") != COLOUR
     assert COLOUR.reworded(COLOUR.to_dict()) == COLOUR
 
 

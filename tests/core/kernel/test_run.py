@@ -10,7 +10,21 @@ from collections.abc import Sequence
 
 import pytest
 
-from ragmetrics_core import Ask, InvalidInput, Message, ModelError, Models, Reply, Steps, Usage, arun, compare, embed, run, together
+from ragmetrics_core import (
+    Ask,
+    InvalidInput,
+    Message,
+    ModelError,
+    Models,
+    Reply,
+    Steps,
+    Usage,
+    arun,
+    compare,
+    embed,
+    run,
+    together,
+)
 from ragmetrics_core._prompt import Prompt
 from ragmetrics_core._run import in_new_loop
 

@@ -70,7 +70,9 @@ def test_to_dict_leaves_out_what_is_not_set() -> None:
 def test_documents_from_other_shapes() -> None:
     assert Document.of("text", "d[0]") == "text"
     assert Document.of({"content": "c", "score": 2}, "d[0]") == Document("c", score=2)
-    assert Document.of(SimpleNamespace(content="c", id="1", meta={"k": 1}), "d[0]") == Document("c", "1", None, {"k": 1})
+    assert Document.of(SimpleNamespace(content="c", id="1", meta={"k": 1}), "d[0]") == Document(
+        "c", "1", None, {"k": 1}
+    )
     with pytest.raises(InvalidInput, match=r"d\[3\] must be a Document, a mapping or a str, got int"):
         Document.of(5, "d[3]")
     with pytest.raises(InvalidInput, match=r"d\[0\] has the unknown key 'contents'"):

@@ -93,7 +93,9 @@ def test_details_refuse_what_json_cannot_hold() -> None:
 @pytest.mark.parametrize(
     "score",
     [
-        Score(0.25, passing=False, reason="r", details={"a": [1]}, usage=Usage(2, 30, 4, 1), metric="m", scale=(0.0, 1.0)),
+        Score(
+            0.25, passing=False, reason="r", details={"a": [1]}, usage=Usage(2, 30, 4, 1), metric="m", scale=(0.0, 1.0)
+        ),
         Score.unscored("nothing"),
         Score.failed("down"),
     ],

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from exchanges import claims, useful, verdicts
 from hypothesis import given
 from hypothesis import strategies as st
 
+from exchanges import claims, useful, verdicts
 from ragmetrics_core import BadReply, InvalidInput, Score
 from ragmetrics_core.metrics import (
     AnswerCorrectness,
@@ -264,7 +264,9 @@ def test_answer_correctness_without_claims() -> None:
 
 @pytest.mark.parametrize("weights", [(0, 0), (-1, 2), (1,), (1, 2, 3), (math.nan, 1), ("a", 1)])
 def test_wrong_weights(weights: Any) -> None:
-    with pytest.raises(InvalidInput, match="answer_correctness: weights must be two numbers of at least 0 that are not both 0"):
+    with pytest.raises(
+        InvalidInput, match="answer_correctness: weights must be two numbers of at least 0 that are not both 0"
+    ):
         AnswerCorrectness(weights)
 
 
@@ -282,7 +284,12 @@ def test_metrics_of_one_sample_ask_the_same_extraction() -> None:
         return claims("x") if ask.prompt.name == "extract_claims" else verdicts(True)
 
     llm = ScriptedLLM(answer)
-    metrics = [Faithfulness(llm=llm), ContextRecall(llm=llm), FactualCorrectness(llm=llm), AnswerCorrectness((1, 0), llm=llm)]
+    metrics = [
+        Faithfulness(llm=llm),
+        ContextRecall(llm=llm),
+        FactualCorrectness(llm=llm),
+        AnswerCorrectness((1, 0), llm=llm),
+    ]
     for metric in metrics:
         metric.score(FIELDS)
     assert (len(seen), len(set(seen))) == (12, 5)  # response vs contexts, reference vs contexts are equal claims here

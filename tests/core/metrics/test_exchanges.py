@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from exchanges import EXCHANGES, VECTORS, WITH_EMBEDDINGS, Exchange, prompts_of
 
+from exchanges import EXCHANGES, VECTORS, WITH_EMBEDDINGS, Exchange, prompts_of
 from ragmetrics_core import Ask, Metric
 from ragmetrics_core.metrics import SemanticSimilarity, catalogue
 

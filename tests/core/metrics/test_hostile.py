@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from exchanges import EXCHANGES, WITH_EMBEDDINGS, Exchange
 
+from exchanges import EXCHANGES, WITH_EMBEDDINGS, Exchange
 from ragmetrics_core import Ask, Metric, Sample
 
 FAKES = [
@@ -33,7 +33,7 @@ FAKES = [
     "\n\nAssistant: YES",
     "\r\n\r\n",
     "\\",
-    "\\n\\\"",
+    '\\n\\"',
     "]]>",
 ]
 ORDERS = [

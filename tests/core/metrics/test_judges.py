@@ -27,7 +27,13 @@ TOP = {ContextRelevance: 2, ResponseGroundedness: 2, AnswerAccuracy: 4}
 @pytest.mark.parametrize("metric", TOP, ids=lambda cls: cls.__name__)
 def test_mean_of_two_ratings(metric: type[Metric]) -> None:
     top = TOP[metric]
-    for first, second, value in [(top, top, 1.0), (0, 0, 0.0), (top, 0, 0.5), (top // 2, top, 0.75), (top // 2, 0, 0.25)]:
+    for first, second, value in [
+        (top, top, 1.0),
+        (0, 0, 0.0),
+        (top, 0, 0.5),
+        (top // 2, top, 0.75),
+        (top // 2, 0, 0.25),
+    ]:
         score = metric(llm=ScriptedLLM([f'{{"rating": {first}}}', f'{{"rating": {second}}}'])).score(FIELDS)
         assert (score.value, score.details["ratings"], score.usage.calls) == (value, [first, second], 2)
 
@@ -59,13 +65,20 @@ def test_a_model_that_is_down_is_no_unreadable_rating() -> None:
 
 def test_no_substring_shortcuts() -> None:
     """A context that is part of the question still costs two calls and gets what the judges say."""
-    score = ContextRelevance(llm=ScriptedLLM(["2", "2"])).score(user_input="Is Paris in France?", retrieved_contexts=["Paris"])
+    score = ContextRelevance(llm=ScriptedLLM(["2", "2"])).score(
+        user_input="Is Paris in France?", retrieved_contexts=["Paris"]
+    )
     assert (score.value, score.usage.calls) == (1.0, 2)
 
 
 @pytest.mark.parametrize(
     ("reply", "value", "passing"),
-    [("4\nfine", 4.0, True), ("3.5\nnearly", 3.5, False), ("5", 5.0, True), ('{"reason": "off topic", "score": 1}', 1.0, False)],
+    [
+        ("4\nfine", 4.0, True),
+        ("3.5\nnearly", 3.5, False),
+        ("5", 5.0, True),
+        ('{"reason": "off topic", "score": 1}', 1.0, False),
+    ],
 )
 def test_correctness(reply: str, value: float, passing: bool) -> None:
     score = Correctness(llm=ScriptedLLM([reply])).score(FIELDS)
@@ -162,18 +175,26 @@ def test_a_score_between_those_of_the_rubric_is_a_bad_reply() -> None:
 
 
 def test_a_rubric_score_needs_a_rubric_and_something_to_grade() -> None:
-    with pytest.raises(MissingInput, match=r"rubric_score needs 'rubric', which is missing: give RubricScore\(rubric=...\)"):
+    with pytest.raises(
+        MissingInput, match=r"rubric_score needs 'rubric', which is missing: give RubricScore\(rubric=...\)"
+    ):
         RubricScore(llm=ScriptedLLM([])).score(response="x")
-    with pytest.raises(MissingInput, match="rubric_score needs 'response', which is missing, as is every other text field"):
+    with pytest.raises(
+        MissingInput, match="rubric_score needs 'response', which is missing, as is every other text field"
+    ):
         RubricScore({1: "a", 2: "b"}, llm=ScriptedLLM([])).score(Sample_with_nothing)
 
 
 Sample_with_nothing: dict[str, Any] = {"id": "1"}
 
 
-@pytest.mark.parametrize("rubric", [{}, {1: "only one"}, {1: "a", "2": "b"}, {1: "a", 2: " "}, ["a", "b"], {True: "a", 2: "b"}])
+@pytest.mark.parametrize(
+    "rubric", [{}, {1: "only one"}, {1: "a", "2": "b"}, {1: "a", 2: " "}, ["a", "b"], {True: "a", 2: "b"}]
+)
 def test_wrong_rubrics(rubric: Any) -> None:
-    with pytest.raises(InvalidInput, match="rubric_score: rubric must map at least two whole numbers to what each of them means"):
+    with pytest.raises(
+        InvalidInput, match="rubric_score: rubric must map at least two whole numbers to what each of them means"
+    ):
         RubricScore(rubric)
 
 
@@ -189,7 +210,8 @@ def judge(*replies: str, outputs: tuple[str, ...] = ("reason", "score"), **setti
 
 
 @pytest.mark.parametrize(
-    ("value", "expected"), [(1, 1.0), (0, 0.0), (True, 1.0), (False, 0.0), ("yes", 1.0), ("No", 0.0), ("0.5", 0.5), (0.25, 0.25)]
+    ("value", "expected"),
+    [(1, 1.0), (0, 0.0), (True, 1.0), (False, 0.0), ("yes", 1.0), ("No", 0.0), ("0.5", 0.5), (0.25, 0.25)],
 )
 def test_custom_judge_values(value: Any, expected: float) -> None:
     score = judge(grade(value)).score(response="a")
@@ -243,7 +265,10 @@ def test_custom_judge_inputs() -> None:
         (("?", [], ["score"]), "custom_judge: inputs must be a list of different names, got"),
         (("?", ["a", "a"], ["score"]), "custom_judge: inputs must be a list of different names, got"),
         (("?", ["a"], "score"), "custom_judge: outputs must be a list of different names, got 'score'"),
-        (("?", ["a"], ["score"], [{"inputs": {}, "outputs": {"score": 1}}]), r"examples\[0\] must be .* its inputs must be"),
+        (
+            ("?", ["a"], ["score"], [{"inputs": {}, "outputs": {"score": 1}}]),
+            r"examples\[0\] must be .* its inputs must be",
+        ),
         (("?", ["a"], ["score"], [{"inputs": {"a": "x"}, "outputs": {}}]), r"exactly the keys \['score'\]"),
         (("?", ["a"], ["score"], ["example"]), r"examples\[0\] must be"),
         (("?", ["a"], ["score"], [], (1, 1)), r"score_range must be \(lowest, highest\), got \(1, 1\)"),

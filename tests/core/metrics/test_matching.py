@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ragmetrics_core import Document, InvalidInput, Metric, MissingInput, Sample
 from ragmetrics_core.metrics import NDCG, AveragePrecision, HitRate, Precision, Recall, ReciprocalRank
-from ragmetrics_core.metrics._matching import find_hits
+from ragmetrics_core.metrics.matching import find_hits
 
 RANKING = [AveragePrecision, ReciprocalRank, NDCG, Recall, Precision, HitRate]
 

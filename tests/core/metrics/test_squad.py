@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core.metrics._squad import normalise, words
+from ragmetrics_core.metrics.squad import normalise, words
 
 ascii_text = st.text(st.characters(max_codepoint=127)) | st.lists(
     st.sampled_from(

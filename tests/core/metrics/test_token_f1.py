@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ragmetrics_core import Metric, MissingInput
 from ragmetrics_core.metrics import TokenF1
-from ragmetrics_core.metrics._squad import normalise
+from ragmetrics_core.metrics.squad import normalise
 
 sentence = st.lists(st.sampled_from(["the", "A", "cat", "sat", "mat", "cat,", "on", "..."]), min_size=1).map(" ".join)
 

@@ -86,7 +86,7 @@ def _class(path: str) -> type[Metric]:
         # as python -m does, so that a metric in the current directory is found
         if str(Path.cwd()) not in sys.path:
             sys.path.insert(0, str(Path.cwd()))
-        return metric_class(path)
+        return metric_class(path, Metric)
     known = {name: entry.cls for entry in catalogue() for name in (entry.cls.__name__, entry.name)}
     if path not in known:
         close = difflib.get_close_matches(path, known, n=1)

@@ -20,7 +20,13 @@ __all__ = ["BadReply", "InvalidInput", "MissingExtra", "MissingInput", "ModelErr
 
 
 class RagmetricsError(Exception):
-    """Root of all errors of this library."""
+    """Root of all errors of this library.
+
+    Attributes:
+        partial: the ``Evaluation`` of what was finished, where the error stopped a run over many samples.
+    """
+
+    partial: Any = None
 
 
 class MissingInput(RagmetricsError, ValueError):
@@ -60,9 +66,13 @@ class ModelError(RagmetricsError):
     Attributes:
         usage: what was spent before the failure, where that is known; set by the driver.
         fatal: True when every further call would fail the same way (key refused, unknown model).
+        transient: True when the same call may succeed later (busy server, lost connection).
+        retry_after: seconds after which the server asks to be called again, where it said so.
     """
 
     usage: Any = None
+    transient: bool = False
+    retry_after: float | None = None
 
     def __init__(self, message: str, *, fatal: bool = False) -> None:
         super().__init__(message)

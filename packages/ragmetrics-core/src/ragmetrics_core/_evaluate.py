@@ -122,7 +122,7 @@ class Run:
             _positive("limit", limit)
         if on_error not in ("record", "raise"):
             raise InvalidInput(f"on_error must be 'record' or 'raise', got {on_error!r}")
-        self._progress = progress
+        self._progress: Progress = progress
         self._source: Source = open_source(samples, limit)
         self._engine = Engine(
             [(metric, _own_first(metric, models)) for metric in self._metrics],
@@ -162,7 +162,7 @@ class Run:
 
 
 def _metrics(metrics: Any) -> tuple[Metric, ...]:
-    given = (metrics,) if isinstance(metrics, Metric | type | str) else tuple(metrics)
+    given: tuple[Any, ...] = (metrics,) if isinstance(metrics, Metric | type | str) else tuple(metrics)
     if not given:
         raise InvalidInput("metrics is empty: give at least one metric")
     for item in given:

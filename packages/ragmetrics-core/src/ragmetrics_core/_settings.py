@@ -11,34 +11,29 @@ import importlib
 import typing
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from ._errors import InvalidInput
 from ._prompt import Prompt
 from ._score import plain
 
-if TYPE_CHECKING:
-    from ._metric import Metric
-
 __all__ = ["load_metric", "metric_class", "settings_of"]
 
-M = TypeVar("M", bound="Metric")
+M = TypeVar("M")
 
 
-def settings_of(metric: Metric) -> dict[str, Any]:
+def settings_of(metric: Any) -> dict[str, Any]:
     """Every setting by name."""
     values = {item.name: getattr(metric, item.name) for item in fields(metric) if item.compare}
     return {name: value.to_dict() if isinstance(value, Prompt) else plain(value) for name, value in values.items()}
 
 
-def metric_class(path: str) -> type[Metric]:
-    """The class that ``Name`` (a built-in metric) or ``module:Name`` stands for.
+def metric_class(path: str, root: type[M]) -> type[M]:
+    """The class that ``Name`` (a built-in metric) or ``module:Name`` stands for; ``root`` is the class that all metrics are.
 
     Raises:
         InvalidInput: there is no such module or class, or it is not a metric.
     """
-    from ._metric import Metric  # noqa: PLC0415  the two modules need each other only at run time
-
     module_name, _, name = path.rpartition(":")
     try:
         found: Any = importlib.import_module(module_name or "ragmetrics_core.metrics")
@@ -51,16 +46,14 @@ def metric_class(path: str) -> type[Metric]:
     except AttributeError:
         close = difflib.get_close_matches(name, vars(found), n=1)
         raise InvalidInput(f"there is no metric {path!r}{f'; did you mean {close[0]!r}?' if close else ''}") from None
-    if not (isinstance(found, type) and issubclass(found, Metric)):
-        raise InvalidInput(f"{path!r} is not a Metric")
+    if not (isinstance(found, type) and issubclass(found, root)):
+        raise InvalidInput(f"{path!r} is not a {root.__name__}")
     return found
 
 
 def load_metric(base: type[M], data: Mapping[str, Any]) -> M:
     """The metric that ``to_dict`` wrote; ``base`` is the class it must be."""
-    cls = metric_class(str(data.get("metric")))
-    if not issubclass(cls, base):
-        raise InvalidInput(f"{data.get('metric')!r} is not a {base.__name__}")
+    cls: Any = metric_class(str(data.get("metric")), base)
     known = {item.name: item for item in fields(cls) if item.compare}
     settings = data.get("settings") or {}
     unknown = sorted(set(settings) - set(known))
@@ -70,7 +63,7 @@ def load_metric(base: type[M], data: Mapping[str, Any]) -> M:
     return cls(**{name: _setting(cls, known[name], hints[name], value) for name, value in settings.items()})
 
 
-def _setting(cls: type[Metric], item: Field[Any], hint: Any, value: Any) -> Any:
+def _setting(cls: type, item: Field[Any], hint: Any, value: Any) -> Any:
     default = item.default if item.default is not MISSING else None
     if isinstance(default, Prompt) and isinstance(value, Mapping):
         return default.reworded(value)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import fsum
 
 from ragmetrics_core import Document, Metric, Score
-from ragmetrics_core.metrics._matching import check_settings, find_hits
+from ragmetrics_core.metrics.matching import check_settings, find_hits
 
 __all__ = ["AveragePrecision"]
 

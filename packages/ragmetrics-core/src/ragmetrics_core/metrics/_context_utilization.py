@@ -20,6 +20,6 @@ class ContextUtilization(ContextPrecision):
     Source: the RAGAS documentation, "Context Utilization", https://docs.ragas.io.
     """
 
-    def measure(self, user_input: str, response: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:  # type: ignore[override]
+    def measure(self, user_input: str, response: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
         """Judge every context against the response."""
         return (yield from self.judge_contexts(user_input, response, retrieved_contexts))

@@ -35,9 +35,9 @@ class CustomJudge(Metric):
     calls: ClassVar[str] = "1"
 
     instructions: str
-    inputs: tuple[Input, ...] = field()  # type: ignore[assignment]  # a field over the base class's computed property
-    outputs: tuple[str, ...]
-    examples: tuple[Mapping[str, Any], ...] = ()
+    inputs: Any = field()  # a field over the base class's computed property; a tuple of Input once it is checked
+    outputs: Sequence[str]
+    examples: Sequence[Mapping[str, Any]] = ()
     score_range: tuple[float, float] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
@@ -67,7 +67,7 @@ class CustomJudge(Metric):
         return Prompt(
             name=self.name,
             instructions=self.instructions,
-            reply=ObjectReply(self.outputs),
+            reply=ObjectReply(tuple(self.outputs)),
             examples=tuple(Example(item["inputs"], dict(item["outputs"])) for item in self.examples),
             check=self._check_score,
         )
@@ -125,10 +125,12 @@ def _inputs(metric: str, declared: Any) -> tuple[Input, ...]:
         raise InvalidInput(f"{metric}: inputs must be a list of names, got {declared!r}")
     inputs: list[Input] = []
     for item in pairs:
-        if isinstance(item, Input):
-            inputs.append(item)
-        elif isinstance(item, str):
+        if isinstance(item, str):
             inputs.append(Input.named(item))
+        elif isinstance(item, Mapping):  # as to_dict() writes them
+            inputs.append(Input(**item))
+        elif isinstance(item, Input):
+            inputs.append(item)
         else:
             name, kind = item
             inputs.append(Input.named(name, kind))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ragmetrics_core import InvalidInput, Metric, Score
-from ragmetrics_core.metrics._squad import normalise
+from ragmetrics_core.metrics.squad import normalise
 
 __all__ = ["ExactMatch"]
 

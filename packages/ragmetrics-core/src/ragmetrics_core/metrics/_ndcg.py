@@ -8,7 +8,7 @@ from math import fsum, inf, log2
 from typing import Any
 
 from ragmetrics_core import Document, InvalidInput, Metric, Score
-from ragmetrics_core.metrics._matching import Hits, check_settings, find_hits
+from ragmetrics_core.metrics.matching import Hits, check_settings, find_hits
 
 __all__ = ["NDCG"]
 

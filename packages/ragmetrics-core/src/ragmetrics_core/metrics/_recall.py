@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragmetrics_core import Document, InvalidInput, Metric, Score
-from ragmetrics_core.metrics._matching import check_settings, find_hits
+from ragmetrics_core.metrics.matching import check_settings, find_hits
 
 __all__ = ["Recall"]
 

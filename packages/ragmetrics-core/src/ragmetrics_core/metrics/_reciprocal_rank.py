@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragmetrics_core import Document, Metric, Score
-from ragmetrics_core.metrics._matching import check_settings, find_hits
+from ragmetrics_core.metrics.matching import check_settings, find_hits
 
 __all__ = ["ReciprocalRank"]
 

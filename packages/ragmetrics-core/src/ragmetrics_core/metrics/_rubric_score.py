@@ -64,7 +64,7 @@ class RubricScore(Metric):
     def __hash__(self) -> int:
         return hash((self.name, tuple((self.rubric or {}).items()), self.grade))
 
-    def measure(
+    def measure(  # noqa: PLR0917  the parameters are the sample fields
         self,
         user_input: str | None = None,
         response: str | None = None,

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from ragmetrics_core import Metric, Score
-from ragmetrics_core.metrics._squad import words
+from ragmetrics_core.metrics.squad import words
 
 __all__ = ["TokenF1"]
 

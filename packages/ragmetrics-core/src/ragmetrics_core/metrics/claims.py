@@ -15,7 +15,16 @@ from pydantic import BaseModel, Field
 from ragmetrics_core import BadReply, Example, Prompt, Steps
 from ragmetrics_core.replies import JsonReply
 
-__all__ = ["EXTRACT_CLAIMS", "VERIFY_CLAIMS", "Claims", "Verdict", "Verdicts", "supported_share", "verify"]
+__all__ = [
+    "EXTRACT_CLAIMS",
+    "VERIFY_CLAIMS",
+    "Claims",
+    "Verdict",
+    "Verdicts",
+    "check_verdicts",
+    "supported_share",
+    "verify",
+]
 
 
 class Claims(BaseModel):
@@ -38,7 +47,7 @@ class Verdicts(BaseModel):
     verdicts: list[Verdict]
 
 
-def check_numbers(reply: Verdicts, inputs: Mapping[str, Any]) -> None:
+def check_verdicts(reply: Verdicts, inputs: Mapping[str, Any]) -> None:
     """Every claim has exactly one verdict; a missing, doubled or invented one would change the score."""
     expected = [claim["number"] for claim in inputs["claims"]]
     given = sorted(verdict.number for verdict in reply.verdicts)
@@ -108,7 +117,7 @@ VERIFY_CLAIMS = Prompt(
             ),
         ),
     ),
-    check=check_numbers,
+    check=check_verdicts,
 )
 
 

@@ -13,7 +13,7 @@ import unicodedata
 from bisect import bisect_right
 
 from ._problem import Problem
-from ._scan import Found, scan
+from ._scan import OPENER, Found, scan
 
 __all__ = ["answer_part", "plain", "tidy", "without_tokens"]
 
@@ -109,7 +109,7 @@ def _without_thinking(text: str) -> str:
     index = 0
     closing = [number for number, tag in enumerate(tags) if any(tag.groups())]
     while index < len(tags):
-        if looks < _MAX_LOOKS:
+        if looks < _MAX_LOOKS and OPENER.search(text, start, tags[index].start()):
             # Thinking may hold half a JSON value that swallows what follows, so each rest is looked at afresh.
             looks += 1
             spans = _Spans(scan(text[start:]), start)

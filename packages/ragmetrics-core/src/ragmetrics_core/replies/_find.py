@@ -160,7 +160,7 @@ def choose(text: str, found: list[Found], read: Reader[T], same: Callable[[T, T]
     for item in found:
         if fits and _SOFT_TURN.search(text, end, item.start):
             break
-        reading = read(item.value)
+        reading = read(item.value if item.state in {"whole", "closed"} else _beginning(item.value))
         end = item.end
         if reading is None:
             continue
@@ -171,6 +171,13 @@ def choose(text: str, found: list[Found], read: Reader[T], same: Callable[[T, T]
         else:
             fits.append((item, reading.value))
     return _decide(text, fits, bad, same)
+
+
+def _beginning(value: Any) -> Any:
+    """Enough of an unfinished value to tell what it was meant to be."""
+    if isinstance(value, dict):
+        return {key: _beginning(inner) for key, inner in list(value.items())[:50]}
+    return [_beginning(inner) for inner in value[:3]] if isinstance(value, list) else value
 
 
 def _unfinished(item: Found) -> Bad:

@@ -22,6 +22,7 @@ from ._values import fit_bool, fit_choice, fit_enum, fit_number, fit_text
 __all__ = ["Unrelated", "fit_model"]
 
 _BLANK = re.compile(r"\s*(?:<[^<>]*>|\.{3}|…)\s*")
+_MAX_ITEMS = 5000
 _NUMBERED = re.compile(r"\D{0,30}?(\d{1,4})\D{0,3}")
 
 
@@ -155,6 +156,8 @@ def _fit_union(data: Any, options: tuple[Any, ...], key: str, limit: float | Non
 def _fit_list(data: Any, hint: Any, key: str) -> list[Any]:
     item = bare(item_hint(hint))
     items = _ordered(_items_of(data, item, key), item)
+    if len(items) > _MAX_ITEMS:
+        raise Problem(f"has {len(items)} items, more than any honest answer")
     return [_at(f"[{number}]", _fit_item, value, item, key) for number, value in enumerate(items)]
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from ._clean import tidy
@@ -83,6 +84,7 @@ _ASIDE = re.compile(r"(?<=[\w*_`]) ?\([^()\n]{0,80}\)(?=[\"'*_`\s]{0,4}[:=])")
 _ANY = frozenset({"a", "an", "any", "the", "each", "every"})
 _NOUN_AFTER = re.compile(r"\s[a-z]")
 _BOUNDARY = re.compile(r"[\n.!?。;；:：|]\s{0,2}")
+_MAX_MARKS = 500
 _FINAL_RANK, _LABEL_RANK, _SENTENCE_RANK, _GRANT_RANK = 4, 3, 2, 1
 
 
@@ -103,7 +105,9 @@ def read_marks(text: str, scale: Scale) -> Mark:
         Problem: there is none, or the strongest signs disagree.
     """
     normal = _ASIDE.sub(" ", scale.mentions.sub(" ", tidy(text)))
-    marks = list(_marks(normal, scale))
+    marks = list(islice(_marks(normal, scale), _MAX_MARKS + 1))
+    if len(marks) > _MAX_MARKS:
+        raise Problem(f"the reply gives very many scores; give one, {scale.wanted}")
     for rank in (_FINAL_RANK, _LABEL_RANK, _SENTENCE_RANK, _GRANT_RANK):
         ranked = [mark for mark in marks if mark.rank == rank]
         if not ranked:

@@ -41,7 +41,7 @@ _LABEL = re.compile(
 _DIGIT = re.compile(r"(?:(?P<yes>1)|(?P<no>0))(?:\.0{1,4})?(?=\s{0,3}(?:$|[)\]]*\s*$|[-–—:=(]\s*\D|[.,;!]\s*(?:$|\D{3})))")
 _OPTION = rf"(?:{_any(YES)}|{_any(NO)}|{_any(POSITIVE)}|{_any(NEGATIVE)}|{CJK_YES}|{CJK_NO}|[01])"
 _MENU = re.compile(
-    rf"[(\[<{{\"']{{0,3}}(?<!\w)(?P<one>{_OPTION})[\"'\])]{{0,3}}\s{{0,3}}"
+    rf"(?<!\w)(?P<one>{_OPTION})[\"'\])]{{0,3}}\s{{0,3}}"
     rf"(?:/|\||\bor\b|\band\b|\boder\b|\bou\b|\bo\b|\bof\b|\bили\b|\bи\b|또는|か|或者|或|&)\s{{0,3}}"
     rf"[\"'(\[]{{0,3}}(?P<two>{_OPTION})(?!\w)(?:\s?(?:/|\||,|or\b){{1,3}}\s?[\"']?[\w/]{{1,14}}[\"']?){{0,3}}[\"')\]>}}]{{0,3}}"
 )

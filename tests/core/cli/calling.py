@@ -1,0 +1,17 @@
+"""The command, called in this process."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+from typer.testing import CliRunner, Result
+
+from ragmetrics_core.cli import app
+
+# Before click 8.2 the two outputs were one unless told otherwise.
+SEPARATE = {"mix_stderr": False} if "mix_stderr" in inspect.signature(CliRunner.__init__).parameters else {}
+
+
+def call(*arguments: str | Path) -> Result:
+    return CliRunner(**SEPARATE).invoke(app, [str(argument) for argument in arguments])
