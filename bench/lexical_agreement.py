@@ -141,17 +141,25 @@ def agreement(source: str, records: Sequence[Record], score: Callable[[Record], 
     )
 
 
+def table(rows: Sequence[Agreement]) -> str:
+    """The figures as lines of text; the documentation publishes them as they are."""
+    lines = [
+        "                               larger   lexical judge      plain overlap",
+        "source       records unscored   class   AUROC  bal.acc.    AUROC  bal.acc.",
+    ]
+    lines += [
+        f"{row.source:12s} {row.records:7d} {row.unscored:8d} {row.larger_class:7.3f} {row.auroc:7.3f} "
+        f"{row.balanced_accuracy:9.3f} {row.overlap_auroc:8.3f} {row.overlap_balanced_accuracy:9.3f}"
+        for row in rows
+    ]
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Agreement of the offline judge with human labels of faithfulness.")
     parser.add_argument("data", nargs="?", type=Path, default=SHARED, help="folder that holds rag_records.jsonl.gz")
     rows = [agreement(source, records) for source, records in load(parser.parse_args().data).items()]
-    print("                               larger   lexical judge      plain overlap")
-    print("source       records unscored   class   AUROC  bal.acc.    AUROC  bal.acc.")
-    for row in rows:
-        print(
-            f"{row.source:12s} {row.records:7d} {row.unscored:8d} {row.larger_class:7.3f} {row.auroc:7.3f} "
-            f"{row.balanced_accuracy:9.3f} {row.overlap_auroc:8.3f} {row.overlap_balanced_accuracy:9.3f}"
-        )
+    print(table(rows))
     seconds, records = sum(row.seconds for row in rows), sum(row.records for row in rows)
     print(f"{records} records in {seconds:.2f} s: {1e6 * seconds / records:.0f} microseconds per record")
 

@@ -6,6 +6,7 @@ errors from its own module. A test compares the files with ``pages()``.
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -92,10 +93,11 @@ def error_tree() -> str:
 
 def with_part(page: str, name: str, text: str) -> str:
     """The page with the text between the markers of that name exchanged."""
-    start, end = f"<!-- generated: {name} -->\n", "\n<!-- end -->"
-    before, _, rest = page.partition(start)
-    _, _, after = rest.partition(end)
-    return f"{before}{start}{text}{end}{after}"
+    parts = re.split(rf"(<!-- generated: {name} -->\n|<!-- end: {name} -->)", page)
+    if len(parts) != 5:
+        raise ValueError(f"the page needs one pair of markers 'generated: {name}' and 'end: {name}'")
+    parts[2] = f"{text}\n"
+    return "".join(parts)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from source_tree import CORE, ROOT, SOURCE, Import, all_imports, imports, is_cor
 LAYERS: list[list[set[str]]] = [
     [{"_errors", "_requests", "_protocols"}],
     [{"_answers", "_inputs", "_sample", "_score", "_steps", "replies"}],
-    [{"_metric", "_prompt", "_run", "_settings"}],
+    [{"_metric", "_prompt", "_run", "_settings", "_tasks"}],
     [{"_engine", "_evaluate", "_evaluation", "_progress", "_read", "_summary", ""}],
     [{"metrics"}, {"llms", "embeddings"}, {"testing"}],
     [{"__main__", "_cli_metrics", "_cli_models", "cli"}],

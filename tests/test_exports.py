@@ -7,6 +7,7 @@ import importlib
 import inspect
 import re
 import sys
+import typing
 
 import pytest
 
@@ -95,7 +96,8 @@ def test_every_name_is_there_and_documented(module: str) -> None:
     undocumented = []
     for name in written(module):
         value = getattr(loaded, name)
-        if inspect.isclass(value) or inspect.isroutine(value):
+        is_alias = typing.get_origin(value) is not None  # which Python 3.10 takes for a class
+        if not is_alias and (inspect.isclass(value) or inspect.isroutine(value)):
             undocumented += [f"{module}.{name}"] if not own_doc(value) else []
             undocumented += [f"{module}.{name}.{method}" for method in bare_methods(value)]
     assert undocumented == []

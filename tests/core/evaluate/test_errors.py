@@ -55,7 +55,7 @@ class TestErrors:
         result = evaluate(questions(1), Rated(prompt=RATE.replace(reply=Strict())), llm=model)
         (score,) = result.scores["rated"]
         assert score.error == "BadReply: the model's reply to the prompt 'rate' is unreadable, twice: no number"
-        assert score.details == {"raw": ["maybe", "maybe"]}
+        assert score.details == {"raw": ["maybe", "maybe"], "prompts": {"rate": "1"}}
         assert score.usage == Usage(calls=2, prompt_tokens=20, completion_tokens=4)
 
     def test_a_missing_field_fails_its_score_and_names_the_row(self) -> None:

@@ -73,7 +73,7 @@ def test_score_fills_in_origin_usage_and_prompt_versions() -> None:
     score = Colour(llm=Counting()).score(response="blood")
     assert score == Score(
         1.0,
-        details={"word": "red", "contexts": None, "prompts": {"colour": "1"}},
+        details={"word": "red", "contexts": [], "prompts": {"colour": "1"}},
         usage=Usage(1, 10, 2),
         metric="colour",
         scale=(0.0, 1.0),
@@ -176,7 +176,7 @@ def test_documents_and_rubric() -> None:
         InvalidInput, match=r"plain: retrieved_documents\[1\] must be a Document, a mapping or a str, got int"
     ):
         Plain().score(retrieved_documents=["a", 1], rubric={1: "x"})
-    with pytest.raises(InvalidInput, match="plain: rubric: the score 'one' must be an integer"):
+    with pytest.raises(InvalidInput, match="plain: rubric: the score 'one' must be a whole number"):
         Plain().score(retrieved_documents=[], rubric={"one": "x"})
     with pytest.raises(InvalidInput, match=r"plain: rubric\[1\] must be a str, got int"):
         Plain().score(retrieved_documents=[], rubric={1: 5})

@@ -75,8 +75,15 @@ def test_documents_from_other_shapes() -> None:
     )
     with pytest.raises(InvalidInput, match=r"d\[3\] must be a Document, a mapping or a str, got int"):
         Document.of(5, "d[3]")
-    with pytest.raises(InvalidInput, match=r"d\[0\] has the unknown key 'contents'"):
+    with pytest.raises(InvalidInput, match=r"d\[0\] has neither content nor id nor meta"):
         Document.of({"contents": "c"}, "d[0]")
+    flat = {"content": "c", "blob": None, "page": 3}
+    assert Document.of(flat, "d[0]") == Document("c", meta={"blob": None, "page": 3})
+    assert Document.of({**flat, "meta": {"page": 4}}, "d[0]").meta == {"blob": None, "page": 4}
+    with pytest.raises(InvalidInput, match=r"d\[0\]: a document's content must be a str, got int"):
+        Document.of({"content": 5}, "d[0]")
+    with pytest.raises(InvalidInput, match=r"d\[0\]: a document's meta must be a mapping, got str"):
+        Document.of({"content": "c", "meta": "xx"}, "d[0]")
 
 
 def test_samples_with_documents_are_hashable_by_fields() -> None:

@@ -43,3 +43,5 @@ def test_better_than_plain_overlap_on_every_source(bench: ModuleType, shared_dat
     for source, least in PLAIN_OVERLAP.items():
         assert rows[source].auroc >= least
         assert rows[source].unscored < 0.01 * rows[source].records
+    published = (BENCH.parents[1] / "docs" / "offline-judge.md").read_text(encoding="utf-8")
+    assert bench.table(list(rows.values())) in published, "publish the new figures in docs/offline-judge.md"

@@ -35,7 +35,7 @@ def test_details_hold_what_was_compared() -> None:
     score = ExactMatch(normalize=True).score(response="The Cat!", reference="a cat")
 
     assert score.details == {"response": "cat", "reference": "cat"}
-    assert ExactMatch().score(response="cat", reference="cat").details == {}
+    assert ExactMatch().score(response="Cat", reference="cat").details == {"response": "Cat", "reference": "cat"}
 
 
 @given(text, text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from typing import Any
 
 import pytest
@@ -188,9 +189,7 @@ def test_a_rubric_score_needs_a_rubric_and_something_to_grade() -> None:
 Sample_with_nothing: dict[str, Any] = {"id": "1"}
 
 
-@pytest.mark.parametrize(
-    "rubric", [{}, {1: "only one"}, {1: "a", "2": "b"}, {1: "a", 2: " "}, ["a", "b"], {True: "a", 2: "b"}]
-)
+@pytest.mark.parametrize("rubric", [{}, {1: "only one"}, {1: "a", 2: " "}, ["a", "b"], {True: "a", 2: "b"}])
 def test_wrong_rubrics(rubric: Any) -> None:
     with pytest.raises(
         InvalidInput, match="rubric_score: rubric must map at least two whole numbers to what each of them means"
@@ -200,6 +199,7 @@ def test_wrong_rubrics(rubric: Any) -> None:
 
 def test_rubric_round_trip() -> None:
     metric = RubricScore({1: "bad", 2: "good"})
+    assert RubricScore({"2": "good", "1": "bad"}) == metric  # type: ignore[dict-item]
     again = Metric.from_dict(json.loads(json.dumps(metric.to_dict())))
     assert again == metric
     assert hash(again) == hash(metric)
@@ -215,10 +215,11 @@ def judge(*replies: str, outputs: tuple[str, ...] = ("reason", "score"), **setti
 )
 def test_custom_judge_values(value: Any, expected: float) -> None:
     score = judge(grade(value)).score(response="a")
-    assert (score.value, score.reason, score.details["score"]) == (expected, "fits", value)
+    assert (score.value, score.reason) == (expected, "fits")
+    assert score.details["outputs"] == {"reason": "fits", "score": value}
 
 
-@pytest.mark.parametrize("value", [2, -1, "maybe", None, [1], "nan"])
+@pytest.mark.parametrize("value", [2, -1, "maybe", None, [1], "nan", float("nan"), 10**400])
 def test_custom_judge_refuses_what_is_no_score(value: Any) -> None:
     with pytest.raises(BadReply):
         judge(grade(value), grade(value)).score(response="a")
@@ -228,7 +229,7 @@ def test_custom_judge_range_and_other_outputs() -> None:
     score = judge(grade(7), score_range=(0, 10)).score(response="a")
     assert (score.value, score.scale) == (7.0, (0, 10))
     score = judge('{"verdict": "short"}', outputs=("verdict",)).score(response="a")
-    assert (score.state, score.details["verdict"]) == ("unscored", "short")
+    assert (score.state, score.details["outputs"]["verdict"]) == ("unscored", "short")
     with pytest.raises(BadReply):
         judge('{"score": 1}', '{"reason": "x"}').score(response="a")
 
@@ -257,9 +258,27 @@ def test_custom_judge_inputs() -> None:
     assert hash(again) == hash(metric)
 
 
+def test_custom_judge_over_other_common_names() -> None:
+    llm = ScriptedLLM(['{"score": 1}'] * 2)
+    metric = CustomJudge("?", ["question", "context"], ["score"], llm=llm)
+    metric.score(question="q", context="c")
+    metric.score({"user_input": "q", "retrieved_contexts": ["c"]})
+    assert [ask.inputs for ask in llm.asks] == [{"question": "q", "context": ["c"]}] * 2
+
+
+def test_a_used_custom_judge_pickles() -> None:
+    metric = CustomJudge("?", ["response"], ["score"])
+    assert metric.prompt.reply.parse('{"score": 1}') == {"score": 1}
+    assert pickle.loads(pickle.dumps(metric)) == metric
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (("?", 5, ["score"]), "custom_judge: inputs must be a list of names, got 5"),
+        (("?", [("a",)], ["score"]), r"custom_judge: an input is a name or a \(name, type\) pair, got \('a',\)"),
+        (("?", ["a"], 5), "custom_judge: outputs must be a list of different names, got 5"),
+        (("?", ["a"], ["score"], [], 5), r"score_range must be \(lowest, highest\), got 5"),
         ((" ", ["a"], ["score"]), "custom_judge: instructions must be a text"),
         (("?", "response", ["score"]), "custom_judge: inputs must be a list of names, got 'response'"),
         (("?", [], ["score"]), "custom_judge: inputs must be a list of different names, got"),

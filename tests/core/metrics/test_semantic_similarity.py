@@ -98,14 +98,15 @@ def test_without_a_model_the_error_names_the_cure() -> None:
 def test_model_and_embeddings_are_two_names_for_one() -> None:
     model = Compass()
 
-    assert SemanticSimilarity(model).embeddings is model
-    assert SemanticSimilarity(embeddings=model).model is model
-    assert SemanticSimilarity(model, embeddings=model).model is model
-    assert replace(SemanticSimilarity(model), name="sas").embeddings is model
+    assert SemanticSimilarity(model).models.embeddings is model
+    assert SemanticSimilarity(embeddings=model).models.embeddings is model
+    assert SemanticSimilarity(model, embeddings=model).models.embeddings is model
+    assert replace(SemanticSimilarity(model), name="sas").models.embeddings is model
+    assert replace(SemanticSimilarity(embeddings=model), embeddings=Scorer(1.0)).models.embeddings is not model
     with pytest.raises(InvalidInput) as caught:
         SemanticSimilarity(model, embeddings=Scorer(1.0))
     assert str(caught.value) == (
-        "SemanticSimilarity: 'model' and 'embeddings' mean the same here but differ: give only one of them"
+        "semantic_similarity: 'model' and 'embeddings' mean the same here but differ: give only one of them"
     )
 
 
@@ -124,8 +125,17 @@ def test_a_vector_without_direction_is_a_model_error() -> None:
 
 
 def test_a_score_off_the_scale_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"5\.3 is outside the scale"):
+    with pytest.raises(
+        ModelError, match=r"the pair scorer gave 5\.3 for a pair, but a similarity lies between -1 and 1"
+    ):
         SemanticSimilarity(Scorer(5.3)).score(response="a", reference="b")
+
+
+def test_a_name_is_no_model() -> None:
+    with pytest.raises(
+        InvalidInput, match="model must be a model, got the text 'MiniLM': write SentenceTransformerEmbeddings"
+    ):
+        SemanticSimilarity("MiniLM")
 
 
 def test_inputs_are_checked_before_the_model_is_asked() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ragmetrics_core import BadReply, InvalidInput, ModelError, Models, Reply, Usage, arun, embed, run, together
+from ragmetrics_core import BadReply, ModelError, Models, Reply, Usage, arun, embed, run, together
 from ragmetrics_core.testing import ScriptedEmbeddings, ScriptedLLM
 
 
@@ -53,11 +53,12 @@ def test_a_function_answers(ask: Any) -> None:
         ScriptedLLM(lambda question: 3).generate(ask())  # type: ignore[arg-type,return-value]
 
 
-def test_one_reply_is_no_script() -> None:
-    with pytest.raises(
-        InvalidInput, match=r"ScriptedLLM takes a list of replies, a mapping or a function: write \[reply\]"
-    ):
-        ScriptedLLM("yes")
+def test_replies_may_be_arguments(ask: Any) -> None:
+    llm = ScriptedLLM("yes", Reply("no"))
+    assert [llm.generate(ask(text)).value for text in "ab"] == ["yes", "no"]
+    assert llm.calls == 2
+    with pytest.raises(AssertionError, match="ScriptedLLM has no reply left"):
+        llm.generate(ask("c"))
 
 
 def test_scripted_embeddings() -> None:

@@ -25,6 +25,8 @@ def check_vectors(answer: Any, count: int) -> Reply[list[list[float]]]:
     """The answer of an embedding model: ``count`` vectors of finite numbers, of one length."""
     reply = answer if isinstance(answer, Reply) else Reply(answer)
     vectors = _plain(reply.value)
+    if not isinstance(vectors, list | tuple):
+        raise TypeError(f"an embedding model answers with one vector per text, got {type(vectors).__name__}")
     if len(vectors) != count:
         raise ModelError(f"the embedding model returned {len(vectors)} vectors for {count} texts")
     rows = [_floats(vector, "the embedding model") for vector in vectors]
@@ -36,6 +38,8 @@ def check_vectors(answer: Any, count: int) -> Reply[list[list[float]]]:
 def check_numbers(answer: Any, count: int) -> Reply[list[float]]:
     """The answer of a pair scorer: ``count`` finite numbers."""
     reply = answer if isinstance(answer, Reply) else Reply(answer)
+    if isinstance(reply.value, str) or not hasattr(reply.value, "__len__"):
+        raise TypeError(f"a pair scorer answers with one number per pair, got {type(reply.value).__name__}")
     numbers = _floats(reply.value, "the pair scorer")
     if len(numbers) != count:
         raise ModelError(f"the pair scorer returned {len(numbers)} numbers for {count} pairs")

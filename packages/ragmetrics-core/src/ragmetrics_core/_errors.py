@@ -13,7 +13,7 @@ ever recorded in a score by a run over many samples; anything outside this tree 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 __all__ = ["BadReply", "InvalidInput", "MissingExtra", "MissingInput", "ModelError", "RagmetricsError"]
@@ -64,13 +64,15 @@ class ModelError(RagmetricsError):
     """A model (LLM, embeddings, pair scorer) could not answer.
 
     Attributes:
-        usage: what was spent before the failure, where that is known; set by the driver.
+        usage: what was spent before the failure, where that is known; set by the metric that asked.
+        prompts: the versions of the prompts that were asked, by name; set by the metric that asked.
         fatal: True when every further call would fail the same way (key refused, unknown model).
         transient: True when the same call may succeed later (busy server, lost connection).
         retry_after: seconds after which the server asks to be called again, where it said so.
     """
 
     usage: Any = None
+    prompts: Mapping[str, str] = {}
     transient: bool = False
     retry_after: float | None = None
 
@@ -93,4 +95,4 @@ class BadReply(ModelError):
         self.raw: tuple[str, ...] = (raw,) if isinstance(raw, str) else tuple(raw)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self), (self.reason, self.raw), {"usage": self.usage})
+        return (type(self), (self.reason, self.raw), vars(self))

@@ -55,8 +55,9 @@ def evaluate(
         An ``Evaluation``: the rows and their scores, in input order.
 
     Raises:
-        InvalidInput: the arguments or the file cannot be used, or a metric needs a model and has none.
-        ModelError: a model refuses in a way that every further call would meet (key, unknown model).
+        InvalidInput: the arguments or the file cannot be used.
+        ModelError: a model refuses in a way that every further call would meet (key, unknown model), or a metric needs one
+            and has none.
         MissingExtra: an optional package is needed and not installed.
 
     Whatever stops a run carries what was finished until then: ``error.partial`` is an ``Evaluation`` (also on a
@@ -141,7 +142,8 @@ class Run:
                     advance()
 
                 await self._engine.run(self._source.rows, finished)
-        except RagmetricsError as error:
+        except Exception as error:
+            # also a bug in a metric or a model must not cost what is already paid for
             vars(error)["partial"] = self.result()
             raise
         return self.result()

@@ -1,21 +1,21 @@
 """What a metric needs of a sample, read off the signature of its ``measure`` method, and the checks at that border.
 
-Strategy. The kind of an input follows from its name for the fixed sample fields, and from its annotation for a metric's own
-columns. Every check happens before the first question is asked, so a bad sample costs nothing, and every message
-names the metric, the field and the place inside it.
+Strategy. The kind of an input follows from its name for the fixed sample fields (under any of their common names), and from its
+annotation for a metric's own columns. Every check happens before the first question is asked, so a bad sample costs nothing, and
+every message names the metric, the field and the place inside it.
 """
 
 from __future__ import annotations
 
 import inspect
+import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal
 
 from ._errors import InvalidInput, MissingInput
-from ._sample import Document, Sample
+from ._sample import ALIASES, Document, Sample
 
 __all__ = ["Input"]
 
@@ -33,9 +33,8 @@ FIELD_KINDS: dict[str, Kind] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
-    """One input of a metric.
+class Input(str):
+    """One input of a metric: its name, as a str, that also knows what is expected under that name.
 
     Attributes:
         name: the sample field, or a column of the metric's own.
@@ -43,14 +42,27 @@ class Input:
         required: False where the metric works without it.
     """
 
+    __slots__ = ("kind", "name", "required")
+
     name: str
     kind: Kind
-    required: bool = True
+    required: bool
+
+    def __new__(cls, name: str, kind: Kind = "any", *, required: bool = True) -> Input:
+        self = super().__new__(cls, name)
+        self.name = str(name)
+        self.kind = kind
+        self.required = required
+        return self
 
     @classmethod
-    def named(cls, name: str, hint: Any = None) -> Input:
-        """A required input of that name; its kind follows from the name, else from the annotation (``str``, ``list[str]``)."""
-        return cls(name, FIELD_KINDS.get(name) or _kind_of(hint))
+    def named(cls, name: str, hint: Any = None, *, required: bool = True) -> Input:
+        """An input of that name; its kind follows from the name, else from the annotation (``str``, ``list[str]``)."""
+        return cls(name, FIELD_KINDS.get(ALIASES.get(name, name)) or _kind_of(hint), required=required)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name, kind and whether it is required; ``Input(**data)`` reads it back."""
+        return {"name": self.name, "kind": self.kind, "required": self.required}
 
     def read(self, metric: str, sample: Sample) -> Any:
         """The checked value; None for an optional input that is not there.
@@ -60,18 +72,49 @@ class Input:
             InvalidInput: the value has the wrong type; the message holds the path.
         """
         value = sample.get(self.name)
-        problem = "is missing" if value is None else _emptiness(value, self.name)
+        if hasattr(value, "tolist"):  # numpy arrays and scalars, as Parquet files give
+            value = value.tolist()
+        problem = "is missing" if value is None else self._emptiness(value)
         if problem:
             if self.required:
                 raise MissingInput(metric, self.name, problem)
             return None
         return CHECKS[self.kind](f"{metric}: {self.name}", value)
 
+    def _emptiness(self, value: Any) -> str:
+        """How the value is empty, in words, or nothing."""
+        if isinstance(value, str):
+            return "" if value and not value.isspace() else "is blank"
+        if isinstance(value, list | tuple | Mapping) and not value:
+            # an empty result list is a legitimate outcome of retrieval
+            return "" if self.name == "retrieved_documents" else "is an empty list"
+        if self.kind == "texts" and isinstance(value, list | tuple) and all(map(_is_blank, value)):
+            return "holds only blank texts"
+        return ""
+
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, str) and str.__eq__(self, other)
+        return same and (not isinstance(other, Input) or (self.kind, self.required) == (other.kind, other.required))
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
+
+    def __repr__(self) -> str:
+        return f"Input({self.name!r}, {self.kind!r}{'' if self.required else ', required=False'})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_input, (self.name, self.kind, self.required))
+
+
+def _input(name: str, kind: Kind, required: bool) -> Input:
+    return Input(name, kind, required=required)
+
 
 @cache
 def inputs_of(measure: Callable[..., Any]) -> tuple[Input, ...]:
     """The inputs that the parameters of ``measure`` name; a parameter with a default is optional."""
-    hints = _hints(measure)
     inputs = []
     for parameter in list(inspect.signature(measure).parameters.values())[1:]:
         if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
@@ -79,46 +122,35 @@ def inputs_of(measure: Callable[..., Any]) -> tuple[Input, ...]:
                 f"{measure.__qualname__}: the parameters are the sample fields the metric needs, so *args and **kwargs need an "
                 "`inputs` property that names them"
             )
-        kind = FIELD_KINDS.get(parameter.name) or _kind_of(hints.get(parameter.name))
-        inputs.append(Input(parameter.name, kind, required=parameter.default is parameter.empty))
+        hint = _resolved(parameter.annotation, measure)
+        inputs.append(Input.named(parameter.name, hint, required=parameter.default is parameter.empty))
     return tuple(inputs)
 
 
-def _hints(measure: Callable[..., Any]) -> dict[str, Any]:
+def _resolved(annotation: Any, measure: Callable[..., Any]) -> Any:
+    """The type that an annotation means; None if it names something that is imported for type checkers only."""
+    holder = types.SimpleNamespace(__annotations__={"value": annotation})
     try:
-        return typing.get_type_hints(measure)
-    except NameError:
-        # a name imported for type checkers only; the fixed sample fields need no annotation at all
-        return {}
+        return typing.get_type_hints(holder, getattr(measure, "__globals__", {}))["value"]
+    except (NameError, TypeError):
+        # the fixed sample fields need no annotation, and a column of another type is passed through
+        return None
 
 
 def _kind_of(hint: Any) -> Kind:
-    arguments = [item for item in typing.get_args(hint) if item is not type(None)]
-    if hint is str or (arguments == [str] and not _is_sequence(hint)):
+    if hint is str:
         return "text"
-    if _is_sequence(hint) and arguments[:1] == [str]:
-        return "texts"
-    for argument in arguments:
-        if _is_sequence(argument):
-            return _kind_of(argument)
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        kinds = [_kind_of(argument) for argument in arguments if argument is not type(None)]
+        return kinds[0] if len(set(kinds)) == 1 else "any"
+    if isinstance(origin, type) and issubclass(origin, Iterable) and arguments[:1] == (str,):
+        return "any" if issubclass(origin, Mapping) else "texts"
     return "any"
 
 
-def _is_sequence(hint: Any) -> bool:
-    origin = typing.get_origin(hint)
-    return isinstance(origin, type) and issubclass(origin, Sequence)
-
-
-def _emptiness(value: Any, name: str) -> str:
-    """How the value is empty, in words, or nothing. An empty result list is a legitimate outcome of retrieval."""
-    if isinstance(value, str):
-        return "" if value and not value.isspace() else "is blank"
-    if hasattr(value, "__len__"):
-        if len(value) == 0:
-            return "" if name == "retrieved_documents" else "is an empty list"
-        if isinstance(value, list | tuple) and all(isinstance(item, str) and not item.strip() for item in value):
-            return "holds only blank texts"
-    return ""
+def _is_blank(item: Any) -> bool:
+    return isinstance(item, str) and not item.strip()
 
 
 def _text(path: str, value: Any) -> str:
@@ -128,8 +160,6 @@ def _text(path: str, value: Any) -> str:
 
 
 def _items(path: str, value: Any, what: str) -> Sequence[Any]:
-    if hasattr(value, "tolist"):  # a numpy array, as Parquet files give
-        value = value.tolist()
     if not isinstance(value, Sequence) or isinstance(value, str | bytes):
         cure = ": write a list of one" if isinstance(value, str) else ""
         raise InvalidInput(f"{path} must be a list of {what}, got {type(value).__name__}{cure}")
@@ -151,23 +181,28 @@ def _documents(path: str, value: Any) -> list[Document | str]:
     ]
 
 
-def _rubric(path: str, value: Any) -> dict[int, str]:
+def checked_rubric(path: str, value: Any) -> dict[int, str]:
+    """A rubric with whole numbers as keys (numerals in text count, as in JSON) and a text for each, in ascending order.
+
+    Raises:
+        InvalidInput: it is none; the message starts with ``path``.
+    """
     if not isinstance(value, Mapping):
         raise InvalidInput(f"{path} must be a mapping from scores to descriptions, got {type(value).__name__}")
     rubric: dict[int, str] = {}
     for key, text in value.items():
-        try:
-            number = int(key)
-        except (TypeError, ValueError):
-            raise InvalidInput(f"{path}: the score {key!r} must be an integer") from None
-        rubric[number] = _text(f"{path}[{key!r}]", text)
-    return rubric
+        if isinstance(key, bool | float) or not str(key).strip().removeprefix("-").isdecimal():
+            raise InvalidInput(f"{path}: the score {key!r} must be a whole number")
+        if int(key) in rubric:
+            raise InvalidInput(f"{path} has the score {int(key)} twice")
+        rubric[int(key)] = _text(f"{path}[{key!r}]", text)
+    return dict(sorted(rubric.items()))
 
 
 CHECKS: dict[Kind, Callable[[str, Any], Any]] = {
     "text": _text,
     "texts": _texts,
     "documents": _documents,
-    "rubric": _rubric,
+    "rubric": checked_rubric,
     "any": lambda _, value: value,
 }

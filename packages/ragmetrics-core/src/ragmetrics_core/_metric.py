@@ -57,9 +57,10 @@ class Metric(abc.ABC):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        # dataclass() keeps a __repr__ that it finds in the class itself
-        if "__repr__" not in cls.__dict__:
-            cls.__repr__ = Metric.__repr__  # type: ignore[method-assign]
+        # dataclass() keeps these methods only where it finds them in the class itself
+        for name in ("__repr__", "__hash__"):
+            if name not in cls.__dict__:
+                setattr(cls, name, getattr(cls, name))
 
     def __post_init__(self) -> None:
         own = vars(type(self)).get("__annotations__", {})
@@ -118,7 +119,11 @@ class Metric(abc.ABC):
             MissingInput: see ``score``.
             InvalidInput: see ``score``.
         """
-        bound = {item.name: item.read(self.name, sample) for item in self.inputs}
+        if not self.name:
+            raise TypeError(f"{type(self).__name__}.__post_init__ must call super().__post_init__()")
+        values = ((item, item.read(self.name, sample)) for item in self.inputs)
+        # an optional input that is absent is left to the default in the signature
+        bound = {str(item): value for item, value in values if item.required or value is not None}
         return self._accounted(bound)
 
     def _accounted(self, bound: Mapping[str, Any]) -> Steps[Score]:
@@ -135,7 +140,7 @@ class Metric(abc.ABC):
                     result = done.value
                     break
                 except ModelError as error:
-                    error.usage = usage
+                    error.usage, error.prompts = usage, prompts
                     raise
                 prompts.update((item.prompt.name, item.prompt.version) for item in requests if isinstance(item, Ask))
                 outcomes = list((yield requests))
@@ -145,20 +150,20 @@ class Metric(abc.ABC):
         return result.made_by(self.name, self.scale, usage, prompts)
 
     def _sample(self, sample: Sample | Mapping[str, Any] | None, inputs: Mapping[str, Any]) -> Sample:
-        wanted = {item.name for item in self.inputs}
+        wanted = set(self.inputs)
         for name in inputs:
             if name not in wanted and name not in FIELD_NAMES and name not in ALIASES:
                 raise InvalidInput(f"{self.name} knows no input {name!r}; it takes {', '.join(sorted(wanted))}")
-        if isinstance(sample, Sample):
-            if not inputs:
-                return sample
-            sample = {**{name: getattr(sample, name) for name in FIELD_NAMES - inputs.keys()}}
-        elif sample is not None and not isinstance(sample, Mapping):
+        if sample is None:
+            return Sample.from_mapping(inputs)
+        if isinstance(sample, Mapping):
+            sample = Sample.from_mapping(sample)
+        if not isinstance(sample, Sample):
             raise InvalidInput(
                 f"{self.name}.score takes a Sample, a mapping, or the fields by name ({', '.join(sorted(wanted))}), "
                 f"got {type(sample).__name__}"
             )
-        return Sample.from_mapping({**(sample or {}), **inputs})
+        return sample.updated(inputs) if inputs else sample
 
     def to_dict(self) -> dict[str, Any]:
         """Class and settings as JSON values; models are not part of it, so neither is any key."""
@@ -176,6 +181,10 @@ class Metric(abc.ABC):
     def __repr__(self) -> str:
         shown = [item for item in fields(self) if item.repr and not self._is_default(item)]
         return f"{type(self).__name__}({', '.join(f'{item.name}={getattr(self, item.name)!r}' for item in shown)})"
+
+    def __hash__(self) -> int:
+        # settings may hold mappings, which have no hash; equal metrics have equal names
+        return hash((type(self), self.name))
 
     def _is_default(self, item: Field[Any]) -> bool:
         value = getattr(self, item.name)

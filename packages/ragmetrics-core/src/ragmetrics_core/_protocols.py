@@ -1,10 +1,11 @@
 """The shapes that models, prompts and reply formats have. Structural types: nobody has to inherit from anything.
 
 A model may offer a synchronous method, an asynchronous one, or both; the drivers take the one that fits and bridge the
-gap with a thread. Three optional attributes tell a driver more:
+gap with a thread. Three optional attributes tell more:
 
 * ``identity``: a mapping of every setting that can change a reply (never a key or another secret);
-* ``instant``: True for a model that computes in place, for which threads would only cost time.
+* ``instant``: True for a model that computes in place, for which threads would only cost time;
+* ``caveat``: what must be known about the model's answers, for every table that shows them.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class ReplyView(Protocol):
     @property
     def schema(self) -> Mapping[str, Any] | None:
         """JSON schema of the reply, or None where the reply is plain text."""
+        ...
 
 
 class ReplyFormat(ReplyView, Protocol[T_co]):
@@ -45,9 +47,11 @@ class ReplyFormat(ReplyView, Protocol[T_co]):
 
     def instructions(self) -> str:
         """The words that tell a model how to reply."""
+        ...
 
     def parse(self, text: str) -> T_co:
         """The value that the text holds; raises ``BadReply`` where there is no honest reading."""
+        ...
 
 
 class PromptView(Protocol):
@@ -56,10 +60,12 @@ class PromptView(Protocol):
     @property
     def name(self) -> str:
         """Name of the prompt, unique among the built-in ones."""
+        ...
 
     @property
     def version(self) -> str:
         """Version of the wording."""
+        ...
 
 
 class SyncLLM(Protocol):
@@ -67,6 +73,7 @@ class SyncLLM(Protocol):
 
     def generate(self, ask: Ask) -> Reply[str] | str:
         """Answer one question; raises ``ModelError`` when it cannot."""
+        ...
 
 
 class AsyncLLM(Protocol):
@@ -74,6 +81,7 @@ class AsyncLLM(Protocol):
 
     async def agenerate(self, ask: Ask) -> Reply[str] | str:
         """Answer one question; raises ``ModelError`` when it cannot."""
+        ...
 
 
 @runtime_checkable
@@ -82,9 +90,11 @@ class LLM(Protocol):
 
     def generate(self, ask: Ask) -> Reply[str] | str:
         """Answer one question; raises ``ModelError`` when it cannot."""
+        ...
 
     async def agenerate(self, ask: Ask) -> Reply[str] | str:
         """Answer one question; raises ``ModelError`` when it cannot."""
+        ...
 
 
 Vectors = Sequence[Sequence[float]]
@@ -95,6 +105,7 @@ class SyncEmbeddings(Protocol):
 
     def embed(self, texts: Sequence[str]) -> Reply[Vectors] | Vectors:
         """One vector per text, all of one length."""
+        ...
 
 
 @runtime_checkable
@@ -103,9 +114,11 @@ class Embeddings(Protocol):
 
     def embed(self, texts: Sequence[str]) -> Reply[Vectors] | Vectors:
         """One vector per text; raises ``ModelError`` when it cannot."""
+        ...
 
     async def aembed(self, texts: Sequence[str]) -> Reply[Vectors] | Vectors:
         """One vector per text; raises ``ModelError`` when it cannot."""
+        ...
 
 
 @runtime_checkable
@@ -114,6 +127,7 @@ class PairScorer(Protocol):
 
     def compare(self, pairs: Sequence[tuple[str, str]]) -> Reply[Sequence[float]] | Sequence[float]:
         """One number per pair, 0 (unrelated) to 1 (same meaning); raises ``ModelError`` when it cannot."""
+        ...
 
 
 AnyLLM = LLM | SyncLLM | AsyncLLM

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import contextvars
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ._answers import check_numbers, check_text, check_vectors, cosines, distinct_texts
 from ._errors import ModelError
@@ -19,12 +20,15 @@ from ._protocols import AnyEmbeddings, AnyLLM
 from ._requests import Ask, Compare, Embed, Reply, Request
 from ._steps import Outcome, Steps, next_round
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, ThreadPoolExecutor
+
 __all__ = ["Models", "arun", "run"]
 
 T = TypeVar("T")
 
-MAX_THREADS = 16
-"""Most threads that one round of one sample may use when it is run synchronously."""
+MAX_THREADS = 64
+"""Most threads that one round of one sample may use for models that block."""
 
 
 @dataclass(frozen=True)
@@ -47,19 +51,24 @@ class Call:
         except ModelError as error:
             return error
 
-    async def aperform(self) -> Outcome:
-        """Answer asynchronously; a sync-only model gets a thread, with the caller's context variables."""
-        try:
-            if self.asynchronous is not None:
-                return self.check(await self.asynchronous(self.argument))
-            assert self.sync is not None
-            if self.instant:
-                return self.check(self.sync(self.argument))
-            import asyncio  # noqa: PLC0415  costs more to import than all of this package
+    @property
+    def blocks(self) -> bool:
+        """Whether the model makes its caller wait: it has no async method and does not compute in place."""
+        return self.asynchronous is None and not self.instant
 
-            return self.check(await asyncio.to_thread(self.sync, self.argument))
-        except ModelError as error:
-            return error
+    async def aperform(self, threads: Executor | None = None) -> Outcome:
+        """Answer asynchronously; a model that blocks gets one of the threads, with the caller's context variables."""
+        if self.asynchronous is not None:
+            try:
+                return self.check(await self.asynchronous(self.argument))
+            except ModelError as error:
+                return error
+        if self.instant:
+            return self.perform()
+        import asyncio  # noqa: PLC0415  costs more to import than all of this package
+
+        context = contextvars.copy_context()
+        return await asyncio.get_running_loop().run_in_executor(threads, context.run, self.perform)
 
 
 @dataclass(frozen=True)
@@ -81,20 +90,25 @@ class Models:
         calls = [self.call(request) for request in requests]
         if len(calls) == 1 or all(call.instant for call in calls):
             return [call.perform() for call in calls]
-        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  costly to import, rarely needed
-
-        with ThreadPoolExecutor(min(len(calls), MAX_THREADS)) as pool:
+        with _threads(len(calls)) as pool:
             jobs = [pool.submit(contextvars.copy_context().run, call.perform) for call in calls]
             return [job.result() for job in jobs]
 
     async def aanswer(self, requests: Sequence[Request]) -> list[Outcome]:
         """The same, without blocking the running loop."""
         calls = [self.call(request) for request in requests]
-        if len(calls) == 1:
-            return [await calls[0].aperform()]
-        import asyncio  # noqa: PLC0415  costs more to import than all of this package
+        blocking = sum(call.blocks for call in calls)
+        # asyncio's own pool is small and shared with whoever else waits for files and names
+        threads = _threads(blocking) if blocking else None
+        try:
+            if len(calls) == 1:
+                return [await calls[0].aperform(threads)]
+            from ._tasks import all_of  # noqa: PLC0415  loads asyncio
 
-        return await asyncio.gather(*(call.aperform() for call in calls))
+            return await all_of(call.aperform(threads) for call in calls)
+        finally:
+            if threads is not None:
+                threads.shutdown(wait=False)
 
     def call(self, request: Request) -> Call:
         """The request, resolved to the model that answers it.
@@ -135,30 +149,38 @@ def _call(model: Any, sync: str, asynchronous: str, argument: Any, check: Callab
     return Call(*functions, argument, check, bool(getattr(model, "instant", False)))
 
 
-def run(steps: Steps[T], models: Models) -> T:
+def run(steps: Steps[T], models: Models | AnyLLM) -> T:
     """Drive a program to its result, synchronously.
+
+    Args:
+        steps: the program, such as ``PROMPT.ask(...)`` or ``metric.program(sample)``.
+        models: who answers; an LLM alone will do where only an LLM is asked.
 
     Raises:
         ModelError: a model could not answer and the program did not catch it.
     """
+    answering = models if isinstance(models, Models) else Models(models)
     outcomes = None
-    while True:
-        try:
-            requests = next_round(steps, outcomes)
-        except StopIteration as done:
-            return done.value
-        outcomes = models.answer(requests)
+    with closing(steps):
+        while True:
+            try:
+                requests = next_round(steps, outcomes)
+            except StopIteration as done:
+                return done.value
+            outcomes = answering.answer(requests)
 
 
-async def arun(steps: Steps[T], models: Models) -> T:
+async def arun(steps: Steps[T], models: Models | AnyLLM) -> T:
     """Drive a program to its result without blocking the running loop; otherwise the same as ``run``."""
+    answering = models if isinstance(models, Models) else Models(models)
     outcomes = None
-    while True:
-        try:
-            requests = next_round(steps, outcomes)
-        except StopIteration as done:
-            return done.value
-        outcomes = await models.aanswer(requests)
+    with closing(steps):
+        while True:
+            try:
+                requests = next_round(steps, outcomes)
+            except StopIteration as done:
+                return done.value
+            outcomes = await answering.aanswer(requests)
 
 
 def in_new_loop(function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
@@ -168,11 +190,23 @@ def in_new_loop(function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
     async def main() -> T:
         return await function(*arguments)
 
+    if not _in_loop():
+        return asyncio.run(main())
+    with _threads(1) as pool:
+        return pool.submit(contextvars.copy_context().run, asyncio.run, main()).result()
+
+
+def _in_loop() -> bool:
+    import asyncio  # noqa: PLC0415  costs more to import than all of this package
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(main())
+        return False
+    return True
+
+
+def _threads(count: int) -> ThreadPoolExecutor:
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  costly to import, rarely needed
 
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(contextvars.copy_context().run, asyncio.run, main()).result()
+    return ThreadPoolExecutor(min(count, MAX_THREADS), "ragmetrics")

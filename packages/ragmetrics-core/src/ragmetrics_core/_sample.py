@@ -8,7 +8,7 @@ so that a bad column nobody asked for costs nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from ._errors import InvalidInput
@@ -49,26 +49,40 @@ class Document:
     score: float | None = None
     meta: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
+    def __post_init__(self) -> None:
+        if not (self.content is None or isinstance(self.content, str)):
+            raise InvalidInput(f"a document's content must be a str, got {type(self.content).__name__}")
+        if not isinstance(self.meta, Mapping):
+            raise InvalidInput(f"a document's meta must be a mapping, got {type(self.meta).__name__}")
+
     @classmethod
     def of(cls, value: object, path: str) -> Document | str:
         """A document from a mapping or from any object with the same attributes; a str stays as it is.
+
+        Keys of a mapping that no document has become metadata.
 
         Raises:
             InvalidInput: the value is neither; the message starts with ``path``.
         """
         if isinstance(value, cls | str):
             return value
+        names = ("content", "id", "score", "meta")
         if isinstance(value, Mapping):
-            unknown = set(value) - {"content", "id", "score", "meta"}
-            if unknown:
+            if not any(name in value for name in ("content", "id", "meta")):
                 raise InvalidInput(
-                    f"{path} has the unknown key {min(map(str, unknown))!r}: a document has content, id, score and meta"
+                    f"{path} has neither content nor id nor meta: a document needs one of them to be matched by"
                 )
-            return cls(value.get("content"), value.get("id"), value.get("score"), value.get("meta") or {})
-        if hasattr(value, "content"):
-            content, key, score, meta = (getattr(value, name, None) for name in ("content", "id", "score", "meta"))
+            content, key, score, meta = (value.get(name) for name in names)
+            extra = {name: item for name, item in value.items() if name not in names}
+            meta = {**extra, **meta} if extra and isinstance(meta or {}, Mapping) and meta else (meta or extra)
+        elif hasattr(value, "content"):
+            content, key, score, meta = (getattr(value, name, None) for name in names)
+        else:
+            raise InvalidInput(f"{path} must be a Document, a mapping or a str, got {type(value).__name__}")
+        try:
             return cls(content, key, score, meta or {})
-        raise InvalidInput(f"{path} must be a Document, a mapping or a str, got {type(value).__name__}")
+        except InvalidInput as error:
+            raise InvalidInput(f"{path}: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -135,10 +149,19 @@ class Sample:
         return cls(**values, metadata=metadata)
 
     def get(self, name: str) -> Any:
-        """The field of that name, or the metadata column of that name, or None."""
+        """The field of that name (other common names of it included), or the metadata column of that name, or None."""
         if name in FIELD_NAMES:
             return getattr(self, name)
+        if name in ALIASES:
+            return getattr(self, ALIASES[name])
         return self.metadata.get(name)
+
+    def updated(self, row: Mapping[str, Any]) -> Sample:
+        """This sample with the fields that a row sets put in their places; unknown columns are added to the metadata."""
+        other = Sample.from_mapping(row)
+        names = {ALIASES.get(column, column) for column in row} & FIELD_NAMES
+        changes = {name: getattr(other, name) for name in names - {"metadata"}}
+        return replace(self, **changes, metadata={**self.metadata, **other.metadata})
 
     def to_dict(self) -> dict[str, Any]:
         """The fields that are set, under their own names, ready for JSON as far as the metadata is."""
@@ -157,11 +180,9 @@ FIELD_NAMES = frozenset(item.name for item in fields(Sample))
 
 
 def _same(left: Any, right: Any) -> bool:
-    if left is right:
-        return True
-    result = left == right
-    # arrays compare item by item
-    return bool(result.all()) if hasattr(result, "all") else bool(result)
+    # arrays compare item by item, lists as a whole
+    left, right = (value.tolist() if hasattr(value, "tolist") else value for value in (left, right))
+    return left is right or bool(left == right)
 
 
 def _document_row(document: object) -> object:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal
 
-from ._errors import BadReply, RagmetricsError
+from ._errors import BadReply, ModelError, RagmetricsError
 from ._requests import Usage
 
 __all__ = ["Score"]
@@ -54,11 +54,12 @@ class Score:
 
     def __post_init__(self) -> None:
         value = self.value
+        if self.scale is not None:
+            object.__setattr__(self, "scale", (float(self.scale[0]), float(self.scale[1])))
+        if self.passing is not None:
+            object.__setattr__(self, "passing", bool(self.passing))
         if value is None:
-            if self.error is None and not self.reason:
-                raise ValueError(
-                    "a score without a value needs a reason: Score.unscored(reason) or Score.failed(error)"
-                )
+            self._check_no_value()
         else:
             if type(value) is not float:
                 value = _number(value)
@@ -71,6 +72,12 @@ class Score:
         if self.details:
             object.__setattr__(self, "details", {str(key): plain(item) for key, item in self.details.items()})
 
+    def _check_no_value(self) -> None:
+        if not (self.error or self.reason):
+            raise ValueError("a score without a value needs a reason: Score.unscored(reason) or Score.failed(error)")
+        if self.passing is not None:
+            raise ValueError(f"a score without a value neither passes nor fails, got passing={self.passing}")
+
     @classmethod
     def unscored(cls, reason: str, *, details: Mapping[str, Any] | None = None) -> Score:
         """There is nothing to score in this sample, for the reason given."""
@@ -82,6 +89,8 @@ class Score:
         evidence = dict(details or {})
         if isinstance(error, BadReply):
             evidence["raw"] = list(error.raw)
+        if isinstance(error, ModelError) and error.prompts:
+            evidence["prompts"] = error.prompts
         usage = getattr(error, "usage", None) or NO_USAGE
         text = f"{type(error).__name__}: {error}" if isinstance(error, RagmetricsError) else error
         return cls(None, error=text, details=evidence, usage=usage)
@@ -160,17 +169,36 @@ def _number(value: Any) -> float:
 
 
 def plain(value: Any) -> Any:
-    """The value as plain JSON values, copied: pydantic models and dataclasses become dicts, tuples become lists."""
-    if value is None or isinstance(value, str | bool | int | float):
+    """The value as plain JSON values, copied: pydantic models and dataclasses become dicts, tuples become lists.
+
+    Raises:
+        TypeError: JSON has no such value.
+        ValueError: a number is not finite.
+    """
+    kind = type(value)
+    if kind is str or kind is bool or kind is int or value is None:
+        return value
+    if kind is float:
+        if not math.isfinite(value):
+            raise ValueError(f"details hold finite numbers, got {value}")
         return value
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
+    return _plain_object(value)
+
+
+def _plain_object(value: Any) -> Any:
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
-    if is_dataclass(value) and not isinstance(value, type):
-        return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
+    if hasattr(value, "to_dict"):
+        return plain(value.to_dict())
     if hasattr(value, "tolist"):  # numpy scalars and arrays
         return plain(value.tolist())
+    if is_dataclass(value) and not isinstance(value, type):
+        return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
+    for base in (str, int, float):  # enum members and other kinds of text and number
+        if isinstance(value, base):
+            return plain(base(value))
     raise TypeError(f"details hold plain JSON values, got {type(value).__name__}")

@@ -1,7 +1,8 @@
 """A metric's settings as JSON values, and back.
 
 Values are checked against the annotations of the dataclass fields, so that a wrong setting in a file is named when it is
-read. Models are never written: a field that takes no part in equality is not a setting.
+read. Models are never written: a field that takes no part in equality is not a setting. Of a prompt only the wording is
+written, since the form of its reply belongs to the code that reads it.
 """
 
 from __future__ import annotations
@@ -23,9 +24,25 @@ M = TypeVar("M")
 
 
 def settings_of(metric: Any) -> dict[str, Any]:
-    """Every setting by name."""
-    values = {item.name: getattr(metric, item.name) for item in fields(metric) if item.compare}
-    return {name: value.to_dict() if isinstance(value, Prompt) else plain(value) for name, value in values.items()}
+    """Every setting by name.
+
+    Raises:
+        InvalidInput: a prompt has another form of reply than the metric's own, which no file can hold.
+    """
+    return {item.name: _written(metric, item) for item in fields(metric) if item.compare}
+
+
+def _written(metric: Any, item: Field[Any]) -> Any:
+    value = getattr(metric, item.name)
+    if not isinstance(value, Prompt):
+        return plain(value)
+    default = item.default
+    if not isinstance(default, Prompt) or value != default.reworded(value.to_dict()):
+        raise InvalidInput(
+            f"{metric.name}: the prompt {item.name!r} cannot be written, because more than the wording of the metric's own "
+            "prompt is changed: keep such a metric in code"
+        )
+    return value.to_dict()
 
 
 def metric_class(path: str, root: type[M]) -> type[M]:
@@ -35,17 +52,20 @@ def metric_class(path: str, root: type[M]) -> type[M]:
         InvalidInput: there is no such module or class, or it is not a metric.
     """
     module_name, _, name = path.rpartition(":")
+    if module_name.startswith("."):
+        raise InvalidInput(f"the metric {path!r} names a module by a relative path: give its full name")
     try:
-        found: Any = importlib.import_module(module_name or "ragmetrics_core.metrics")
-        for part in name.split("."):
-            found = getattr(found, part)
+        module = importlib.import_module(module_name or "ragmetrics_core.metrics")
     except ModuleNotFoundError as error:
         if error.name is None or not (module_name == error.name or module_name.startswith(f"{error.name}.")):
             raise  # the module is there, but something that it imports is not
         raise InvalidInput(f"the metric {path!r} names the module {module_name!r}, which is not found") from None
-    except AttributeError:
-        close = difflib.get_close_matches(name, vars(found), n=1)
-        raise InvalidInput(f"there is no metric {path!r}{f'; did you mean {close[0]!r}?' if close else ''}") from None
+    found: Any = module
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    if found is None:
+        close = difflib.get_close_matches(name, vars(module), n=1)
+        raise InvalidInput(f"there is no metric {path!r}{f'; did you mean {close[0]!r}?' if close else ''}")
     if not (isinstance(found, type) and issubclass(found, root)):
         raise InvalidInput(f"{path!r} is not a {root.__name__}")
     return found
@@ -53,24 +73,42 @@ def metric_class(path: str, root: type[M]) -> type[M]:
 
 def load_metric(base: type[M], data: Mapping[str, Any]) -> M:
     """The metric that ``to_dict`` wrote; ``base`` is the class it must be."""
-    cls: Any = metric_class(str(data.get("metric")), base)
-    known = {item.name: item for item in fields(cls) if item.compare}
+    if not isinstance(data, Mapping) or not isinstance(data.get("metric"), str):
+        raise InvalidInput(f"a metric is read from {{'metric': name, 'settings': {{...}}}}, got {data!r}")
     settings = data.get("settings") or {}
+    if not isinstance(settings, Mapping):
+        raise InvalidInput(f"{data['metric']}: settings must be a mapping, got {type(settings).__name__}")
+    cls: Any = metric_class(data["metric"], base)
+    known = {item.name: item for item in fields(cls) if item.compare}
     unknown = sorted(set(settings) - set(known))
     if unknown:
         raise InvalidInput(f"{cls.__name__} has no setting {unknown[0]!r}; it has {', '.join(sorted(known)) or 'none'}")
-    hints = typing.get_type_hints(cls)
-    return cls(**{name: _setting(cls, known[name], hints[name], value) for name, value in settings.items()})
+    needed = [
+        name
+        for name, item in known.items()
+        if item.default is MISSING and item.default_factory is MISSING and name not in settings
+    ]
+    if needed:
+        raise InvalidInput(f"{cls.__name__} needs the setting {needed[0]!r}")
+    return cls(**{name: _setting(cls, known[name], value) for name, value in settings.items()})
 
 
-def _setting(cls: type, item: Field[Any], hint: Any, value: Any) -> Any:
-    default = item.default if item.default is not MISSING else None
-    if isinstance(default, Prompt) and isinstance(value, Mapping):
-        return default.reworded(value)
-    from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415  heavy, and needed for files only
+def _setting(cls: type, item: Field[Any], value: Any) -> Any:
+    if isinstance(item.default, Prompt):
+        if not isinstance(value, Mapping):
+            raise InvalidInput(
+                f"{cls.__name__}: the setting {item.name!r} is a prompt: give a mapping with its wording"
+            )
+        return item.default.reworded(value)
+    from pydantic import PydanticUserError, TypeAdapter, ValidationError  # noqa: PLC0415  heavy, and needed for files only
 
     try:
-        return TypeAdapter(hint, config={"arbitrary_types_allowed": True}).validate_python(value)
+        adapter: TypeAdapter[Any] = TypeAdapter(typing.get_type_hints(cls)[item.name])
+    except (NameError, PydanticUserError):
+        return value  # a type that only the metric's own checks know
+    try:
+        # a bool is no number, though Python counts it as one
+        return adapter.validate_python(value, strict=isinstance(value, bool))
     except ValidationError as error:
         problem = error.errors()[0]["msg"]
         raise InvalidInput(f"{cls.__name__}: the setting {item.name!r} cannot be {value!r}: {problem}") from None

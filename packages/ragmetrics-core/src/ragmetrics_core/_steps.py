@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterable, Sequence
 from types import GeneratorType
 from typing import Any, TypeVar
 
-from ._errors import BadReply, ModelError
+from ._errors import BadReply, InvalidInput, ModelError
 from ._requests import Compare, Embed, Reply, Request, texts_of
 
 __all__ = ["Outcome", "Steps", "compare", "embed", "together", "unwrap"]
@@ -48,9 +48,14 @@ def compare(pairs: Iterable[tuple[str, str]]) -> Steps[list[float]]:
     A pair scorer answers with its own score (0 to 1), an embedding model with the cosine (-1 to 1).
 
     Raises:
+        InvalidInput: an item is not a pair of texts.
         ModelError: the model could not answer.
     """
-    (outcome,) = yield (Compare(tuple((left, right) for left, right in pairs)),)
+    items = tuple(pairs)
+    for index, pair in enumerate(items):
+        if not (isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(text, str) for text in pair)):
+            raise InvalidInput(f"compare: item [{index}] must be a pair of texts, got {pair!r}")
+    (outcome,) = yield (Compare(tuple((left, right) for left, right in items)),)
     return unwrap(outcome).value
 
 
@@ -101,10 +106,12 @@ def next_round(program: Steps[Any], outcomes: Any) -> tuple[Request, ...]:
     """Send the outcomes of the last round in, get the next round out; ``StopIteration`` carries the result.
 
     Raises:
-        TypeError: the program yielded another program, which means that a ``from`` was forgotten.
+        TypeError: the program yielded something else than requests; another program means that a ``from`` was forgotten.
     """
     requests = program.send(outcomes)
+    if isinstance(requests, tuple) and all(isinstance(request, Request) for request in requests):
+        return requests
+    program.close()
     if isinstance(requests, GeneratorType):
-        program.close()
         raise TypeError("a program was yielded as it is: write 'yield from'")
-    return requests
+    raise TypeError(f"a program yields rounds, which are tuples of requests, got {type(requests).__name__}")

@@ -8,19 +8,18 @@ kept: who asks next tries again. A model that computes in place (``instant``) is
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from .._errors import ModelError
 from .._requests import Ask, Reply, Request, Usage
 from .._run import Call, Models
 from .._steps import Outcome
+from .._tasks import all_of
 from ._threads import DaemonThreads
 
-__all__ = ["Answers", "Question", "RowMemory", "all_of"]
-
-T = TypeVar("T")
+__all__ = ["Answers", "Question", "RowMemory"]
 
 SHARED = Usage(calls=1, cached_calls=1)
 
@@ -49,7 +48,7 @@ class Answers:
         """The calls that would answer a round.
 
         Raises:
-            InvalidInput: no model is set that could answer.
+            ModelError: no model is set that could answer.
         """
         questions = []
         for request in requests:
@@ -108,16 +107,3 @@ def _checked(outcome: Outcome) -> Outcome:
     if isinstance(outcome, ModelError) and outcome.fatal:
         raise outcome
     return outcome
-
-
-async def all_of(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """The results of all, run side by side; the first error ends the others before it is raised."""
-    tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
-    try:
-        return await asyncio.gather(*tasks)
-    finally:
-        unfinished = [task for task in tasks if not task.done()]
-        for task in unfinished:
-            task.cancel()
-        if unfinished:
-            await asyncio.gather(*unfinished, return_exceptions=True)

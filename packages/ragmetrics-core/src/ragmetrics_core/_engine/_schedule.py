@@ -23,7 +23,8 @@ from .._requests import Request
 from .._run import Models
 from .._score import Score
 from .._steps import Outcome, Steps, next_round
-from ._answers import Answers, Question, RowMemory, all_of
+from .._tasks import all_of
+from ._answers import Answers, Question, RowMemory
 from ._threads import DaemonThreads
 
 __all__ = ["Engine"]

@@ -52,7 +52,8 @@ class LexicalJudge:
             ModelError: the prompt is not a built-in one.
         """
         answer = ANSWERS.get(ask.prompt.name)
-        if answer is None:
+        # a user's own prompt may have the name of a built-in one, but hardly its inputs
+        if answer is None or not NEEDED[ask.prompt.name] <= ask.inputs.keys():
             raise ModelError(
                 f"the offline LexicalJudge cannot answer the prompt {ask.prompt.name!r}; it knows the prompts of the built-in "
                 "metrics except RubricScore and CustomJudge: use a language model, such as OpenAILLM('gpt-4o-mini')",
@@ -71,10 +72,10 @@ def extract_claims(data: Data) -> str:
 
 def verify_claims(data: Data) -> str:
     claims = data["claims"]
-    found = lexical.verify([claim["text"] for claim in claims], data["contexts"])
+    found = lexical.verify(claims, data["contexts"])
     rows = [
-        {"number": claim["number"], "reason": support.reason, "supported": support.supported}
-        for claim, support in zip(claims, found, strict=True)
+        {"number": number, "reason": support.reason, "supported": support.supported}
+        for number, support in enumerate(found, 1)
     ]
     return json.dumps({"verdicts": rows})
 
@@ -158,6 +159,28 @@ ANSWERS: Mapping[str, Callable[[Data], str]] = {
     "find_relevant_statements": find_relevant_statements,
     "grade_correctness": grade_correctness,
 }
+
+NEEDED: Mapping[str, frozenset[str]] = {
+    name: frozenset(inputs.split())
+    for name, inputs in {
+        "extract_claims": "question answer",
+        "verify_claims": "claims contexts",
+        "split_and_check": "question answer contexts",
+        "supported_by_context": "information context",
+        "refine_supported": "information context",
+        "judge_usefulness": "question answer context",
+        "rate_contexts": "question contexts",
+        "rate_contexts_again": "question contexts",
+        "rate_groundedness": "response contexts",
+        "rate_groundedness_again": "response contexts",
+        "rate_answer": "answer reference",
+        "compare_answers": "first_answer second_answer",
+        "questions_of_answer": "answer number_of_questions",
+        "find_relevant_statements": "question contexts",
+        "grade_correctness": "query generated_answer reference_answer",
+    }.items()
+}
+"""The inputs that each built-in prompt is asked with."""
 
 SLIGHTLY, MOSTLY = 0.25, 0.75
 """Signals below the first count as nothing, from the second on as all, between them as a part."""

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ragmetrics_core import Metric, Prompt, Score, Steps
-from ragmetrics_core.metrics.claims import EXTRACT_CLAIMS, VERIFY_CLAIMS, Claims, Verdicts, supported_share, verify
+from ragmetrics_core.metrics.claims import (
+    EXTRACT_CLAIMS,
+    VERIFY_CLAIMS,
+    Claims,
+    Verdicts,
+    extract,
+    supported_share,
+    verify,
+)
 
 __all__ = ["ContextRecall"]
 
@@ -29,7 +37,7 @@ class ContextRecall(Metric):
 
     def measure(self, user_input: str, reference: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
         """Extract the claims of the reference, verify them against the contexts."""
-        claims = (yield from self.extract.ask(question=user_input, answer=reference)).claims
+        claims = yield from extract(self.extract, user_input, reference)
         if not claims:
             return Score.unscored("the reference makes no claims")
         verdicts = yield from verify(self.verify, claims, retrieved_contexts)

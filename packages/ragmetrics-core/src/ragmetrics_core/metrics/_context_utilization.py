@@ -20,6 +20,9 @@ class ContextUtilization(ContextPrecision):
     Source: the RAGAS documentation, "Context Utilization", https://docs.ragas.io.
     """
 
-    def measure(self, user_input: str, response: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
+    # other parameters are other inputs, which is the point of this class
+    def measure(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, user_input: str, response: str, retrieved_contexts: Sequence[str]
+    ) -> Steps[Score]:
         """Judge every context against the response."""
         return (yield from self.judge_contexts(user_input, response, retrieved_contexts))

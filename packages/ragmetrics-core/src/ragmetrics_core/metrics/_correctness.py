@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -47,10 +46,8 @@ class Correctness(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.threshold, int | float) or not math.isfinite(self.threshold):
-            raise InvalidInput(
-                f"{self.name}: threshold must be a number on the scale from 1 to 5, got {self.threshold!r}"
-            )
+        if not isinstance(self.threshold, int | float) or not 1 <= self.threshold <= 5:
+            raise InvalidInput(f"{self.name}: threshold must be a number from 1 to 5, got {self.threshold!r}")
 
     def measure(self, user_input: str, response: str, reference: str | None = None) -> Steps[Score]:
         """Ask once."""

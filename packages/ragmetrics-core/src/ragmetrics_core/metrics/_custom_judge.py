@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -47,14 +48,13 @@ class CustomJudge(Metric):
         object.__setattr__(self, "inputs", _inputs(self.name, self.inputs))
         object.__setattr__(self, "outputs", _names(self.name, "outputs", self.outputs))
         object.__setattr__(self, "examples", tuple(self.examples))
-        low, high = self.score_range
-        if not low < high:
-            raise InvalidInput(f"{self.name}: score_range must be (lowest, highest), got {self.score_range!r}")
+        bounds = self.score_range
+        numbers = isinstance(bounds, tuple | list) and [item for item in bounds if isinstance(item, int | float)]
+        if not numbers or len(bounds) != 2 or not -math.inf < numbers[0] < numbers[-1] < math.inf:
+            raise InvalidInput(f"{self.name}: score_range must be (lowest, highest), got {bounds!r}")
+        object.__setattr__(self, "score_range", (float(bounds[0]), float(bounds[1])))
         for index, example in enumerate(self.examples):
             self._check_example(index, example)
-
-    def __hash__(self) -> int:
-        return hash((self.name, self.instructions, self.inputs, self.outputs, self.score_range))
 
     @classmethod
     def declared_inputs(cls) -> tuple[Input, ...]:
@@ -75,11 +75,12 @@ class CustomJudge(Metric):
     def measure(self, **inputs: Any) -> Steps[Score]:
         """Ask once."""
         outputs = yield from self.prompt.ask(**inputs)
+        details = {"outputs": outputs}
         if "score" not in outputs:
-            return Score.unscored("no output is called 'score'; the outputs are in the details", details=outputs)
+            return Score.unscored("no output is called 'score'; the outputs are in the details", details=details)
         value = as_number(outputs["score"])
         reason = outputs.get("reason")
-        return Score(value, reason=reason if isinstance(reason, str) else None, details=outputs, scale=self.score_range)
+        return Score(value, reason=reason if isinstance(reason, str) else None, details=details, scale=self.score_range)
 
     def _check_score(self, outputs: Mapping[str, Any], _: Mapping[str, Any]) -> None:
         if "score" not in outputs:
@@ -108,31 +109,32 @@ def as_number(value: Any) -> float | None:
             return 1.0 if word in ("yes", "true") else 0.0
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
-def _names(metric: str, setting: str, names: Sequence[str]) -> tuple[str, ...]:
-    good = not isinstance(names, str) and all(isinstance(name, str) and name.strip() for name in names)
+def _names(metric: str, setting: str, names: Any) -> tuple[str, ...]:
+    good = isinstance(names, list | tuple) and all(isinstance(name, str) and name.strip() for name in names)
     if not good or not names or len(set(names)) != len(names):
         raise InvalidInput(f"{metric}: {setting} must be a list of different names, got {names!r}")
     return tuple(names)
 
 
 def _inputs(metric: str, declared: Any) -> tuple[Input, ...]:
-    pairs = declared.items() if isinstance(declared, Mapping) else declared
-    if isinstance(pairs, str):
+    items = list(declared.items()) if isinstance(declared, Mapping) else declared
+    if not isinstance(items, list | tuple):
         raise InvalidInput(f"{metric}: inputs must be a list of names, got {declared!r}")
     inputs: list[Input] = []
-    for item in pairs:
-        if isinstance(item, str):
-            inputs.append(Input.named(item))
-        elif isinstance(item, Mapping):  # as to_dict() writes them
-            inputs.append(Input(**item))
-        elif isinstance(item, Input):
+    for item in items:
+        if isinstance(item, Input):
             inputs.append(item)
+        elif isinstance(item, str):
+            inputs.append(Input.named(item))
+        elif isinstance(item, Mapping) and "name" in item:  # as to_dict() writes them
+            inputs.append(Input(**item))
+        elif isinstance(item, tuple | list) and len(item) == 2 and isinstance(item[0], str):
+            inputs.append(Input.named(*item))
         else:
-            name, kind = item
-            inputs.append(Input.named(name, kind))
-    _names(metric, "inputs", [item.name for item in inputs])
+            raise InvalidInput(f"{metric}: an input is a name or a (name, type) pair, got {item!r}")
+    _names(metric, "inputs", inputs)
     return tuple(inputs)

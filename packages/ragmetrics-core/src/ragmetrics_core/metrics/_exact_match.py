@@ -35,8 +35,7 @@ class ExactMatch(Metric):
             )
 
     def measure(self, response: str, reference: str) -> Score:
-        """Score one answer; details hold the normalised texts."""
-        if not self.normalize:
-            return Score(float(response == reference))
-        compared = {"response": normalise(response), "reference": normalise(reference)}
+        """Score one answer; details hold the texts as they were compared."""
+        prepare = normalise if self.normalize else str
+        compared = {"response": prepare(response), "reference": prepare(reference)}
         return Score(float(compared["response"] == compared["reference"]), details=compared)

@@ -8,9 +8,21 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from ragmetrics_core import InvalidInput, Metric, Prompt, Score, Steps, together
-from ragmetrics_core.metrics.claims import EXTRACT_CLAIMS, VERIFY_CLAIMS, Claims, Verdicts, supported_share, verify
+from ragmetrics_core.metrics.claims import (
+    EXTRACT_CLAIMS,
+    VERIFY_CLAIMS,
+    Claims,
+    Verdicts,
+    extract,
+    supported_share,
+    verify,
+)
 
 __all__ = ["FactualCorrectness"]
+
+
+SIDES = {"precision": ["response"], "recall": ["reference"], "f1": ["response", "reference"]}
+"""The texts whose claims a mode counts."""
 
 
 @dataclass(frozen=True)
@@ -45,27 +57,31 @@ class FactualCorrectness(Metric):
 
     def measure(self, response: str, reference: str, user_input: str | None = None) -> Steps[Score]:
         """Take both texts apart in one round, check both ways in a second one."""
-        texts = {"precision": [response], "recall": [reference], "f1": [response, reference]}[self.mode]
-        extracted = yield from together(*(self.extract.ask(question=user_input, answer=text) for text in texts))
-        claims = [reply.claims for reply in extracted]
-        if self.mode != "precision" and not claims[-1]:
-            return Score.unscored("the reference makes no claims")
-        if self.mode == "precision" and not claims[0]:
-            return Score.unscored("the response makes no claims")
-        if not claims[0]:  # f1: nothing of the reference is recalled, and F is 0 whatever the precision
-            return Score(0.0, reason="the response makes no claims", details={"recall": 0.0, "response_claims": []})
-        others = {"precision": [reference], "recall": [response], "f1": [reference, response]}[self.mode]
+        text = {"response": response, "reference": reference}
+        texts = [text[side] for side in SIDES[self.mode]]
+        claims = yield from together(*(extract(self.extract, user_input, text) for text in texts))
+        if not all(claims):
+            return self._without_claims(claims)
+        others = [text["reference" if side == "response" else "response"] for side in SIDES[self.mode]]
         checked = yield from together(
             *(verify(self.verify, parts, [other]) for parts, other in zip(claims, others, strict=True))
         )
         return self._combine(checked)
 
+    def _without_claims(self, claims: Sequence[list[str]]) -> Score:
+        details = {f"{side}_claims": found for side, found in zip(SIDES[self.mode], claims, strict=True)}
+        if self.mode != "precision" and not claims[-1]:
+            return Score.unscored("the reference makes no claims", details=details)
+        if self.mode == "precision":
+            return Score.unscored("the response makes no claims", details=details)
+        # nothing of the reference is recalled, so F is 0 whatever the precision
+        return Score(0.0, reason="the response makes no claims", details={**details, "recall": 0.0})
+
     def _combine(self, checked: Sequence[list[dict[str, Any]]]) -> Score:
         shares = [supported_share(verdicts) for verdicts in checked]
-        names = {"precision": ["precision"], "recall": ["recall"], "f1": ["precision", "recall"]}[self.mode]
-        sides = {"precision": "response_claims", "recall": "reference_claims"}
+        names = ["precision", "recall"] if self.mode == "f1" else [self.mode]
         details: dict[str, Any] = dict(zip(names, shares, strict=True))
-        details.update((sides[name], verdicts) for name, verdicts in zip(names, checked, strict=True))
+        details.update((f"{side}_claims", found) for side, found in zip(SIDES[self.mode], checked, strict=True))
         return Score(f_beta(shares[0], shares[1], self.beta) if self.mode == "f1" else shares[0], details=details)
 
 
@@ -76,6 +92,8 @@ def f_beta(precision: float, recall: float, beta: float) -> float:
     if precision == recall:
         return precision  # exactly, whatever the rounding below would make of it
     weight = beta * beta
+    if math.isinf(weight):
+        return recall  # the limit
     return (1 + weight) * precision * recall / (weight * precision + recall)
 
 

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ragmetrics_core import Metric, Prompt, Score, Steps, together
-from ragmetrics_core.metrics.claims import EXTRACT_CLAIMS, VERIFY_CLAIMS, Claims, Verdicts, supported_share, verify
+from ragmetrics_core.metrics.claims import (
+    EXTRACT_CLAIMS,
+    VERIFY_CLAIMS,
+    Claims,
+    Verdicts,
+    extract,
+    supported_share,
+    verify,
+)
 from ragmetrics_core.metrics.windows import check_window, pack
 
 __all__ = ["Faithfulness"]
@@ -35,11 +43,12 @@ class Faithfulness(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_window(self.name, self.window)
+        if self.window is not None:
+            check_window(self.name, self.window)
 
     def measure(self, user_input: str, response: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
         """Extract the claims, verify them."""
-        claims = (yield from self.extract.ask(question=user_input, answer=response)).claims
+        claims = yield from extract(self.extract, user_input, response)
         if not claims:
             return Score.unscored("the response makes no claims")
         windows = [retrieved_contexts] if self.window is None else pack(retrieved_contexts, self.window)

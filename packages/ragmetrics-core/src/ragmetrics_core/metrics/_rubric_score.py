@@ -59,10 +59,7 @@ class RubricScore(Metric):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.rubric is not None:
-            object.__setattr__(self, "rubric", self._checked(self.rubric))
-
-    def __hash__(self) -> int:
-        return hash((self.name, tuple((self.rubric or {}).items()), self.grade))
+            object.__setattr__(self, "rubric", check_rubric(self.name, self.rubric))
 
     def measure(  # noqa: PLR0917  the parameters are the sample fields
         self,
@@ -86,18 +83,25 @@ class RubricScore(Metric):
             raise MissingInput(self.name, "response", "is missing, as is every other text field")
         if self.rubric is None and rubric is None:
             raise MissingInput(self.name, "rubric", cure="give RubricScore(rubric=...) or a rubric in every sample")
-        chosen = self.rubric if self.rubric is not None else self._checked(rubric)
+        chosen = self.rubric if self.rubric is not None else check_rubric(self.name, rubric)
         reply = yield from self.grade.ask(rubric={str(score): text for score, text in chosen.items()}, **data)
         scale = float(min(chosen)), float(max(chosen))
         return Score(float(reply.score), reason=reply.reason, details=reply.model_dump(), scale=scale)
 
-    def _checked(self, rubric: Any) -> dict[int, str]:
-        good = isinstance(rubric, Mapping) and all(
-            isinstance(score, int) and not isinstance(score, bool) and isinstance(text, str) and text.strip()
-            for score, text in rubric.items()
+
+def check_rubric(metric: str, rubric: Any) -> dict[int, str]:
+    """A rubric that can be graded by, in ascending order of its scores; numerals in text count as scores, as in JSON.
+
+    Raises:
+        InvalidInput: fewer than two scores, a score that is no whole number, or one without a description.
+    """
+    try:
+        pairs = {int(score): text for score, text in rubric.items() if not isinstance(score, bool | float)}
+    except (AttributeError, TypeError, ValueError):
+        pairs = {}
+    good = len(pairs) >= 2 and len(pairs) == len(rubric)
+    if not good or not all(isinstance(text, str) and text.strip() for text in pairs.values()):
+        raise InvalidInput(
+            f"{metric}: rubric must map at least two whole numbers to what each of them means, got {rubric!r}"
         )
-        if not good or len(rubric) < 2:
-            raise InvalidInput(
-                f"{self.name}: rubric must map at least two whole numbers to what each of them means, got {rubric!r}"
-            )
-        return dict(sorted(rubric.items()))
+    return dict(sorted(pairs.items()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from ragmetrics_core import InvalidInput, Metric, Score, Steps, compare
+from ragmetrics_core import InvalidInput, Metric, ModelError, Models, Score, Steps, compare
 
 __all__ = ["SemanticSimilarity"]
 
@@ -35,15 +35,27 @@ class SemanticSimilarity(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.model is None:
-            object.__setattr__(self, "model", self.embeddings)
-        elif self.embeddings is None:
-            object.__setattr__(self, "embeddings", self.model)
-        elif self.embeddings is not self.model:
-            name = type(self).__name__
-            raise InvalidInput(f"{name}: 'model' and 'embeddings' mean the same here but differ: give only one of them")
+        if isinstance(self.model, str):
+            raise InvalidInput(
+                f"{self.name}: model must be a model, got the text {self.model!r}: write "
+                f"SentenceTransformerEmbeddings({self.model!r}) or CrossEncoder({self.model!r})"
+            )
+        if self.model is not None and self.embeddings not in (None, self.model):
+            raise InvalidInput(
+                f"{self.name}: 'model' and 'embeddings' mean the same here but differ: give only one of them"
+            )
+
+    @property
+    def models(self) -> Models:
+        """The metric's own models."""
+        return Models(self.llm, self.embeddings if self.model is None else self.model, self.name)
 
     def measure(self, response: str, reference: str) -> Steps[Score]:
         """Ask for one similarity."""
         (similarity,) = yield from compare([(response, reference)])
-        return Score(similarity)
+        if not -1 <= similarity <= 1:
+            raise ModelError(
+                f"the pair scorer gave {similarity:g} for a pair, but a similarity lies between -1 and 1: is it a logit that "
+                "still needs its activation?"
+            )
+        return Score(similarity, details={"similarity": similarity})

@@ -24,6 +24,8 @@ class Statements(BaseModel):
 
 def check_lengths(reply: Statements, inputs: Mapping[str, Any]) -> None:  # noqa: ARG001
     """As many scores as statements; otherwise nobody knows which score belongs to which statement."""
+    if not all(statement.strip() for statement in reply.statements):
+        raise BadReply("a statement is blank")
     counts = len(reply.statements), len(reply.statement_scores)
     if counts[0] != counts[1]:
         raise BadReply(f"there must be one score per statement, got {counts[0]} statements and {counts[1]} scores")

@@ -22,6 +22,7 @@ __all__ = [
     "Verdict",
     "Verdicts",
     "check_verdicts",
+    "extract",
     "supported_share",
     "verify",
 ]
@@ -49,7 +50,7 @@ class Verdicts(BaseModel):
 
 def check_verdicts(reply: Verdicts, inputs: Mapping[str, Any]) -> None:
     """Every claim has exactly one verdict; a missing, doubled or invented one would change the score."""
-    expected = [claim["number"] for claim in inputs["claims"]]
+    expected = list(range(1, len(inputs["claims"]) + 1))
     given = sorted(verdict.number for verdict in reply.verdicts)
     if given != expected:
         raise BadReply(
@@ -105,8 +106,8 @@ VERIFY_CLAIMS = Prompt(
                     "The bridge over the Tay was opened in 1887. It replaced a bridge that fell in a storm in 1879."
                 ],
                 "claims": [
-                    {"number": 1, "text": "A bridge over the Tay was opened in 1887."},
-                    {"number": 2, "text": "The bridge over the Tay is the longest in Scotland."},
+                    "A bridge over the Tay was opened in 1887.",
+                    "The bridge over the Tay is the longest in Scotland.",
                 ],
             },
             Verdicts(
@@ -118,13 +119,19 @@ VERIFY_CLAIMS = Prompt(
         ),
     ),
     check=check_verdicts,
+    numbered=("claims",),
 )
+
+
+def extract(prompt: Prompt[Claims], question: str | None, answer: str) -> Steps[list[str]]:
+    """Take the answer apart in one call; its claims, in order, blank ones left out."""
+    reply = yield from prompt.ask(question=question, answer=answer)
+    return [claim for claim in reply.claims if claim.strip()]
 
 
 def verify(prompt: Prompt[Verdicts], claims: Sequence[str], contexts: Sequence[str]) -> Steps[list[dict[str, Any]]]:
     """Check every claim against the contexts in one call; one ``{"claim", "supported", "reason"}`` per claim, in order."""
-    numbered = [{"number": number, "text": claim} for number, claim in enumerate(claims, 1)]
-    reply = yield from prompt.ask(contexts=list(contexts), claims=numbered)
+    reply = yield from prompt.ask(contexts=list(contexts), claims=list(claims))
     verdicts = sorted(reply.verdicts, key=lambda verdict: verdict.number)
     return [
         {"claim": claim, "supported": verdict.supported, "reason": verdict.reason}

@@ -23,14 +23,14 @@ def tokens(text: str) -> int:
     return wide + -(-(len(text) - wide) // 4)
 
 
-def check_window(metric: str, window: int | None) -> None:
-    """A window is a number of tokens that leaves room for at least a sentence.
+def check_window(metric: str, window: int) -> None:
+    """A window is a positive number of tokens.
 
     Raises:
         InvalidInput: it is not.
     """
-    if window is not None and (isinstance(window, bool) or not isinstance(window, int) or window < 16):
-        raise InvalidInput(f"{metric}: window must be a whole number of tokens, at least 16, got {window!r}")
+    if isinstance(window, bool) or not isinstance(window, int) or window < 1:
+        raise InvalidInput(f"{metric}: window must be a whole number of tokens, at least 1, got {window!r}")
 
 
 def pack(texts: Sequence[str], window: int) -> list[list[str]]:

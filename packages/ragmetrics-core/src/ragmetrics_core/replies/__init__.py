@@ -1,8 +1,9 @@
 """Reply formats: how a model is asked to reply, and how its reply is read.
 
-A format is a value with ``instructions()`` for the prompt, a ``schema`` for structured output where there is one, and ``parse(text)``. The
-readers are tolerant of form and strict about meaning: fences, prose, thinking, near-JSON, other keys, other languages
-and other ways of writing a number are read through; what has no honest reading raises ``BadReply``, never a default.
+A format is a value with ``instructions()`` for the prompt, a ``schema`` for structured output where there is one,
+and ``parse(text)``. The readers are tolerant of form and strict about meaning: fences, prose, thinking, near-JSON,
+other keys, other languages and other ways of writing a number are read through; what has no honest reading raises
+``BadReply``, never a default.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ __all__ = ["JsonReply", "LinesReply", "ObjectReply", "RatingReply", "ReplyFormat
 def __getattr__(name: str) -> Any:
     """Load ``JsonReply``, the one format that needs pydantic, when it is asked for."""
     if name == "JsonReply":
-        from ._json import JsonReply
+        from ._json import JsonReply  # noqa: PLC0415  the one format that needs pydantic
 
         return JsonReply
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,8 +1,8 @@
 """From raw text to the part of it that is the answer.
 
-Three things surround an answer without being one: thinking (tags, channels), the machinery of chat templates (headers,
-end-of-turn tokens), and turns of a conversation that the model invents after its own. Tags may also be content, as in a claim
-about ``<think>``, so a marker inside a complete JSON value is left alone.
+Three things surround an answer without being one: thinking (tags, channels), the machinery of chat templates
+(headers, end-of-turn tokens), and turns of a conversation that the model invents after its own. Tags may also be
+content, as in a claim about ``<think>``, so a marker inside a complete JSON value is left alone.
 """
 
 from __future__ import annotations
@@ -50,8 +50,12 @@ _TOKEN = re.compile(
     r"<\|[\w▁ /-]{1,40}\|>|<｜[\w▁ ]{1,40}｜>|</?s>|<(?:start|end)_of_turn>|<(?:eos|bos|pad|unk)>|\[/?INST\]|<</?SYS>>",
     re.IGNORECASE,
 )
-_INVISIBLE = re.compile("[\u00ad\u200b\u200c\u200d\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufe0e\ufe0f\ufeff\u20e3]")
-_QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‟": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "‚": "'", "−": "-"})
+_INVISIBLE = re.compile(
+    "[\u00ad\u200b\u200c\u200d\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufe0e\ufe0f\ufeff\u20e3]"
+)
+_QUOTES = str.maketrans(
+    {"“": '"', "”": '"', "„": '"', "‟": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "‚": "'", "−": "-"}
+)
 _MAX_LOOKS = 4
 
 

@@ -1,18 +1,20 @@
 """Which of the things found in a reply is the answer.
 
-A reply may hold several objects: an echoed schema, a draft, an object quoted from the text under judgement, the answer,
-the answer again. A reader says of each what it is (an answer, a bad answer, or nothing of the kind) and ``choose`` decides:
-what all answers agree on; else the one that a cue such as "final answer" points to; else nothing.
+A reply may hold several objects: an echoed schema, a draft, an object quoted from the text under judgement, the
+answer, the answer again. A reader says of each what it is (an answer, a bad answer, or nothing of the kind) and
+``choose`` decides: what all answers agree on; else the one that a cue such as "final answer" points to; else
+nothing.
 """
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from ._problem import Problem
 from ._scan import MAX_DEPTH, Found, scan
 from ._tokens import unescape
 
@@ -21,7 +23,8 @@ __all__ = ["Bad", "Fit", "Reader", "choose", "clean_json", "decode", "embedded",
 T = TypeVar("T")
 
 
-class Fit(NamedTuple, Generic[T]):
+@dataclass(frozen=True)
+class Fit(Generic[T]):
     """An answer."""
 
     value: T
@@ -36,7 +39,9 @@ class Bad(NamedTuple):
 Reader = Callable[[Any], "Fit[T] | Bad | None"]
 
 _FENCED = re.compile(r"\s*(?:```|~~~)[ \t]*[\w+-]{0,20}[ \t]*\r?\n(.*?)(?:```|~~~)?\s*\Z", re.DOTALL)
-_JSONISH = re.compile(r"[\s`~>*]*(?:json\w?|javascript|python)?\s*(?:\{|\[\s*[\[{\"'“])|[^\n]{0,200}\n?```json", re.IGNORECASE)
+_JSONISH = re.compile(
+    r"[\s`~>*]*(?:json\w?|javascript|python)?\s*(?:\{|\[\s*[\[{\"'“])|[^\n]{0,200}\n?```json", re.IGNORECASE
+)
 _FINAL = re.compile(
     r"(?:final|correct(?:ed|ion)|revised|updated|actual answer|so the answer|my answer|conclusion|"
     r"最终|最終|최종|endgültig|finale|définiti|definitiv|итог|окончательн|corregid|corrig|korrigiert|修正|订正|정정)"
@@ -82,7 +87,8 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_float=_finite, parse
 def clean_json(text: str) -> tuple[Any] | None:
     """The value of a text that is JSON and nothing else, in a tuple (it may be null); None for any other text.
 
-    Repeated keys and numbers that are not finite do not count as JSON here: the standard library lets them pass silently.
+    Repeated keys and numbers that are not finite do not count as JSON here: the standard library lets them pass
+    silently.
     """
     try:
         value = _DECODER.decode(text)
@@ -120,7 +126,7 @@ def decode(text: str) -> tuple[Any] | None:
 def embedded(text: str) -> Any:
     """The JSON value that a string holds, or the string itself."""
     stripped = text.strip()
-    if not stripped or stripped[0] not in "{[\"`":
+    if not stripped or stripped[0] not in '{["`':
         return text
     value = decode(stripped)
     if value is not None:
@@ -145,8 +151,6 @@ def views(text: str) -> Iterator[str]:
 
 
 def _one_entity(match: re.Match[str]) -> str:
-    import html
-
     return html.unescape(match.group())
 
 
@@ -209,10 +213,3 @@ def _decide(
     if still_bad:
         return still_bad[-1][1]
     return Bad("the reply gives two different answers; give one")
-
-
-def need(reading: Fit[T] | Bad | None, otherwise: str) -> T:
-    """The value of a reading, or a ``Problem`` with its reason."""
-    if isinstance(reading, Fit):
-        return reading.value
-    raise Problem(reading.reason if isinstance(reading, Bad) else otherwise)

@@ -1,8 +1,8 @@
 """JSON data made to fit a pydantic model, before pydantic validates it.
 
-Keys are matched by name, by case and style, then by synonym where only one reading is possible. Lists come as lists, as objects keyed by
-number, as lists of wrapped items, in a different order with numbers to tell it; items come as objects or as their one telling value. What
-is missing stays missing: validation then says so.
+Keys are matched by name, by case and style, then by synonym where only one reading is possible. Lists come as
+lists, as objects keyed by number, as lists of wrapped items, in a different order with numbers to tell it; items
+come as objects or as their one telling value. What is missing stays missing: validation then says so.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import re
 from enum import Enum
 from typing import Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel
 
 from ._find import embedded
 from ._keys import ASIDES, CONTAINERS, REASONS, RELATED, WRITTEN, is_schema, name, stem
-from ._plan import FieldPlan, ModelPlan, bare, issubclass_mapping, item_hint, members, plan_of
+from ._lines import split_lines
+from ._plan import FieldPlan, ModelPlan, bare, is_subclass, issubclass_mapping, item_hint, members, plan_of
 from ._problem import Misfit, Problem
 from ._values import fit_bool, fit_choice, fit_enum, fit_number, fit_text
 
@@ -38,14 +39,18 @@ def fit_model(data: Any, model: type[BaseModel]) -> Any:
         Problem: some value cannot be read; the reason starts with its path.
     """
     plan = plan_of(model)
-    if "root" in model.model_fields and len(model.model_fields) == 1 and hasattr(model, "root"):
+    if issubclass(model, RootModel):
         return _fit(data, model.model_fields["root"].annotation, "root", None)
     if isinstance(data, str):
         data = embedded(data)
     if isinstance(data, dict) and not (plan.list_field and data and all(map(_NUMBERED.fullmatch, map(str, data)))):
         return _fit_fields(data, plan)
     if plan.list_field is not None and isinstance(data, (list, dict)):
-        return {plan.list_field.key: _at(plan.list_field.name, _fit_list, data, plan.list_field.hint, plan.list_field.name)}
+        if isinstance(data, list) and len(data) > 1 and all(_holds_list(item, plan.list_field.name) for item in data):
+            raise Problem("holds several answers; give one")
+        return {
+            plan.list_field.key: _at(plan.list_field.name, _fit_list, data, plan.list_field.hint, plan.list_field.name)
+        }
     if plan.scalar_field is not None and not isinstance(data, list):
         return {plan.scalar_field.key: _fit_field(data, plan.scalar_field)}
     raise Unrelated("must be an object")
@@ -68,7 +73,10 @@ def _match(data: dict[str, Any], plan: ModelPlan) -> dict[str, str]:
     """Which key of the data belongs to which field."""
     matched = {field.name: key for field in plan.fields for key in (field.key, field.name) if key in data}
     rest = [key for key in data if key not in matched.values()]
-    for related in (lambda field, key: name(field.name) == name(key) or name(field.key) == name(key), FieldPlan.answers_to):
+    for related in (
+        lambda field, key: name(field.name) == name(key) or name(field.key) == name(key),
+        FieldPlan.answers_to,
+    ):
         open_fields = [field for field in plan.fields if field.name not in matched]
         pairs = [(field, key) for field in open_fields for key in rest if related(field, key)]
         for field, key in pairs:
@@ -104,7 +112,7 @@ def _fit(data: Any, hint: Any, key: str, limit: float | None = None) -> Any:
     options = members(hint)
     if len(options) > 1:
         return _fit_union(data, options, key, limit)
-    hint = bare(options[0])
+    hint = options[0]
     if get_origin(hint) is Literal:
         return fit_choice(data, get_args(hint))
     if hint is bool:
@@ -114,18 +122,22 @@ def _fit(data: Any, hint: Any, key: str, limit: float | None = None) -> Any:
     if hint is str:
         return _no_blank(fit_text(data, key))
     if hint is type(None):
-        if data is None or (isinstance(data, str) and data.strip().casefold() in {"", "null", "none", "n/a"}):
+        if data is None or _is_null(data):
             return None
         raise Problem("must be null")
-    if isinstance(hint, type) and issubclass(hint, BaseModel):
+    if is_subclass(hint, BaseModel):
         return fit_model(data, hint)
-    if isinstance(hint, type) and issubclass(hint, Enum):
+    if is_subclass(hint, Enum):
         return fit_enum(data, hint)
     if item_hint(hint) is not None:
         return _fit_list(data, hint, key)
     if issubclass_mapping(get_origin(hint)) and isinstance(data, dict) and not is_schema(data):
         return {inner: _at(f"[{inner!r}]", _fit, value, get_args(hint)[1], key) for inner, value in data.items()}
     return data
+
+
+def _is_null(data: Any) -> bool:
+    return isinstance(data, str) and data.strip().casefold() in {"", "null", "none", "n/a"}
 
 
 def _no_blank(text: str) -> str:
@@ -135,22 +147,23 @@ def _no_blank(text: str) -> str:
 
 
 def _fit_union(data: Any, options: tuple[Any, ...], key: str, limit: float | None) -> Any:
-    if data is None and type(None) in options:
+    if type(None) in options and (data is None or (str not in options and _is_null(data))):
         return None
     exact = {bool: bool, int: int, float: float, str: str}
     for option in options:
-        option = bare(option)
         if type(data) is exact.get(option) and not (option is str and len(options) > 2):
             return _fit(data, option, key, limit)
-        if get_origin(option) is Literal and any(type(data) is type(value) and data == value for value in get_args(option)):
+        if get_origin(option) is Literal and any(
+            type(data) is type(value) and data == value for value in get_args(option)
+        ):
             return data
-    problems = []
-    for option in sorted(options, key=lambda option: (bare(option) is type(None), bare(option) is str)):
+    first: Problem | None = None
+    for option in sorted(options, key=lambda option: (option is type(None), option is str)):
         try:
             return _fit(data, option, key, limit)
-        except Problem as problem:
-            problems.append(problem)
-    raise problems[0]
+        except Problem as problem:  # noqa: PERF203  the next member may fit
+            first = first or problem
+    raise first or Problem("fits nothing")
 
 
 def _fit_list(data: Any, hint: Any, key: str) -> list[Any]:
@@ -169,20 +182,35 @@ def _items_of(data: Any, item: Any, key: str) -> list[Any]:
     if isinstance(data, dict) and not is_schema(data):
         numbers = [_NUMBERED.fullmatch(str(inner)) for inner in data]
         if data and all(numbers):
-            return [value for _, value in sorted(zip([int(number.group(1)) for number in numbers if number], data.values(), strict=True), key=lambda pair: pair[0])]
+            count = sorted(int(number.group(1)) for number in numbers if number)
+            if count not in (list(range(len(count))), list(range(1, len(count) + 1))):
+                raise Problem("does not number its items one by one")
+            return [
+                value
+                for _, value in sorted(
+                    zip([int(number.group(1)) for number in numbers if number], data.values(), strict=True),
+                    key=lambda pair: pair[0],
+                )
+            ]
         if len(data) == 1 and isinstance(inner := next(iter(data.values())), list):
             return inner
-        if len(data) == 1 and item is str and stem(next(iter(data))) in {stem(key), "item", "li", *RELATED.get(stem(key), ())}:
+        if (
+            len(data) == 1
+            and item is str
+            and stem(next(iter(data))) in {stem(key), "item", "li", *RELATED.get(stem(key), ())}
+        ):
             return list(data.values())
-        if isinstance(item, type) and issubclass(item, BaseModel):
+        if is_subclass(item, BaseModel):
             return [data]
     if isinstance(data, str) and item is str and data.strip():
-        from ._lines import split_lines
-
         return split_lines(data)
     if isinstance(data, (bool, int)) and item is not str:
         return [data]
     raise Problem("must be a list")
+
+
+def _holds_list(data: Any, key: str) -> bool:
+    return isinstance(data, dict) and any(stem(inner) == stem(key) and isinstance(data[inner], list) for inner in data)
 
 
 def _flattened(data: list[Any], key: str) -> list[Any]:
@@ -190,7 +218,7 @@ def _flattened(data: list[Any], key: str) -> list[Any]:
     flat: list[Any] = []
     for value in data:
         lists = [inner for inner in value.values() if isinstance(inner, list)] if isinstance(value, dict) else []
-        if len(data) == 1 and lists and any(stem(inner) == stem(key) for inner in value):
+        if len(data) == 1 and _holds_list(value, key):
             raise Problem("holds the object itself")
         flat.extend(lists[0] if len(lists) == 1 else [value])
     return flat
@@ -200,7 +228,11 @@ def _ordered(items: list[Any], item: Any) -> list[Any]:
     """Items in the order of their numbers, when they carry numbers that the model itself does not ask for."""
     if not items or not all(isinstance(value, dict) for value in items):
         return items
-    asked = {name(field.name) for field in plan_of(item).fields} if isinstance(item, type) and issubclass(item, BaseModel) else set()
+    asked = (
+        {name(field.name) for field in plan_of(item).fields}
+        if is_subclass(item, BaseModel)
+        else set()
+    )
     for key in items[0]:
         if name(key) not in WRITTEN["number"] or name(key) in asked:
             continue

@@ -1,16 +1,19 @@
 """An object of a user's pydantic model.
 
-Most replies are clean JSON in the model's own shape, so those take a short way: decode, see that every key is known, validate strictly.
-All others take the long way: find what in the text is meant as the answer, fit it to the model, validate. The short way
-must not be laxer than the long one, hence the check of the keys: a model full of defaults accepts any object.
+Most replies are clean JSON in the model's own shape, so those take a short way: decode, see that every key is
+known, validate strictly. All others take the long way: find what in the text is meant as the answer, fit it to the
+model, validate. The short way must not be laxer than the long one, hence the check of the keys: a model full of
+defaults accepts any object.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -19,11 +22,11 @@ from .._errors import InvalidInput
 from ._clean import answer_part
 from ._find import Bad, Fit, choose, clean_json, decode, embedded, is_jsonish, views
 from ._fit import Unrelated, fit_model
-from ._keys import ASIDES, REASONS, WRAPPERS, WRITTEN, is_schema, name, singular, stem
+from ._keys import ASIDES, REASONS, WRAPPERS, is_schema, name, singular, stem
 from ._lines import read_lines
 from ._outline import read_block, read_numbered
-from ._plan import ModelPlan, bare, item_hint, plan_of
-from ._problem import Misfit, Problem, parse_or_bad_reply
+from ._plan import ModelPlan, bare, is_subclass, item_hint, plan_of
+from ._problem import Problem, parse_or_bad_reply
 from ._scan import Found, scan
 from ._schema import strict_schema
 from ._shape import shape_of
@@ -36,6 +39,8 @@ M = TypeVar("M", bound=BaseModel)
 
 _SUSPECT = re.compile(r"<|\.\.\.|…")
 _BETWEEN_ITEMS = re.compile(r"[\s,;*`>-]*(?:\d{1,3}[.)])?[\s`]*")
+_VERDICT_ROW = re.compile(r"[01]|[^\d:]{1,24}")
+_LABEL = re.compile(r"\W{0,6}\w{1,20}\s{0,2}[:=]\s{0,2}")
 _MAX_NESTING = 6
 _MAX_ROWS = 500
 
@@ -44,8 +49,8 @@ _MAX_ROWS = 500
 class JsonReply(Generic[M]):
     """One JSON object that fits a pydantic model; its value is an instance of the model.
 
-    Reads through fences, prose, thinking, wrappers, near-JSON, other key styles and unambiguous other keys; checks types and
-    choices as strictly as the model states them.
+    Reads through fences, prose, thinking, wrappers, near-JSON, other key styles and unambiguous other keys; checks
+    types and choices as strictly as the model states them.
 
     Raises:
         InvalidInput: ``model`` is not a pydantic model class.
@@ -64,9 +69,13 @@ class JsonReply(Generic[M]):
         # What is worked out once per instance is worked out again where it is unpickled.
         return (type(self), (self.model,))
 
-    @cached_property
+    @property
     def schema(self) -> Mapping[str, Any] | None:
         """The model's JSON schema in the strict subset, or None for a model that it cannot express."""
+        return self._schema
+
+    @cached_property
+    def _schema(self) -> Mapping[str, Any] | None:
         return strict_schema(self.model.model_json_schema())
 
     @cached_property
@@ -121,15 +130,14 @@ class JsonReply(Generic[M]):
         part = answer_part(text)
         for view in views(part):
             reading = self._in_text(view)
-            if isinstance(reading, Fit):
-                return reading.value
             if reading is not None:
-                raise Problem(reading.reason)
+                return self._settle(reading)
         return self._without_json(part)
 
     def _settle(self, reading: Fit[M] | Bad | None) -> M:
         if isinstance(reading, Fit):
-            return reading.value
+            value: M = reading.value
+            return value
         if reading is None:
             fields = ", ".join(repr(field.key) for field in self._plan.fields)
             raise Problem(f"the JSON in the reply has none of the fields {fields}")
@@ -149,8 +157,10 @@ class JsonReply(Generic[M]):
         """Several objects one after the other that are the items of the model's list."""
         if self._plan.list_field is None or len(found) < 2 or any(item.state != "whole" for item in found):
             return None
-        gaps = [view[one.end : two.start] for one, two in zip(found, found[1:], strict=False)]
-        if not all(_BETWEEN_ITEMS.fullmatch(gap) for gap in gaps) or not all(isinstance(item.value, dict) for item in found):
+        gaps = [view[one.end : two.start] for one, two in pairwise(found)]
+        if not all(_BETWEEN_ITEMS.fullmatch(gap) for gap in gaps) or not all(
+            isinstance(item.value, dict) for item in found
+        ):
             return None
         if any(isinstance(value, list) for value in found[0].value.values()):
             # These are whole answers, given several times.
@@ -180,14 +190,15 @@ class JsonReply(Generic[M]):
         readings = [
             self._in_value(value, depth + 1)
             for key, value in data.items()
-            if isinstance(value, (dict, list, str)) and not schema
-            and (len(data) == 1 or singular(name(key)) in WRAPPERS) and name(key) not in ASIDES
+            if isinstance(value, (dict, list, str)) and not schema and name(key) not in ASIDES
+            and (singular(name(key)) in WRAPPERS or (len(data) == 1 and not _all_text(value)))
         ]  # fmt: skip
         fits = [reading for reading in readings if isinstance(reading, Fit)]
         if fits:
             same = all(_same_essence(fits[0].value, fit.value) for fit in fits[1:])
             return fits[0] if same else Bad("the reply gives two different answers; give one")
-        if not schema and self._plan.list_field is not None and len(data) > 0:
+        field = self._plan.list_field
+        if not schema and field is not None and data and bare(item_hint(field.hint)) is not str:
             single = self._validated([data])
             if isinstance(single, Fit):
                 return single
@@ -198,8 +209,6 @@ class JsonReply(Generic[M]):
             return Fit(self.model.model_validate(fit_model(data, self.model)))
         except Unrelated as problem:
             return Bad(problem.reason) if problem.path else None
-        except Misfit as problem:
-            return Bad(problem.reason)
         except Problem as problem:
             return Bad(problem.reason)
         except ValidationError as error:
@@ -212,7 +221,7 @@ class JsonReply(Generic[M]):
             for data in self._outlines(stripped):
                 reading = self._in_value(data, 0)
                 if isinstance(reading, Fit):
-                    return reading.value
+                    return self._settle(reading)
         raise Problem("the reply holds no JSON object of the shape asked for")
 
     def _outlines(self, part: str) -> list[Any]:
@@ -222,19 +231,26 @@ class JsonReply(Generic[M]):
             return [data for data in candidates if data]
         item = bare(item_hint(field.hint))
         if item is str:
-            try:
+            with suppress(Problem):
                 candidates.append(read_lines(part, marked_only=True))
-            except Problem:
-                pass
-        elif isinstance(item, type) and issubclass(item, BaseModel) and plan_of(item).scalar_field is not None:
+        elif is_subclass(item, BaseModel) and plan_of(item).scalar_field is not None:
             candidates.extend([read_numbered(part), _verdict_row(part)])
         return [data for data in candidates if data]
+
+
+def _all_text(value: Any) -> bool:
+    """Texts under a key that nobody asked for are something else ("errors", "sources")."""
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 def _verdict_row(part: str) -> list[str] | None:
     """Verdicts that stand alone, one per line or one after the other."""
     rows = [row.strip() for row in re.split(r"[\n,;]", part, maxsplit=_MAX_ROWS) if row.strip()]
-    return rows if 1 < len(rows) <= _MAX_ROWS and all(len(row) < 24 and truth(row) is not None for row in rows) else None
+    return (
+        rows
+        if 1 < len(rows) <= _MAX_ROWS and all(_VERDICT_ROW.fullmatch(row) and truth(row) is not None for row in rows)
+        else None
+    )
 
 
 def _is_data(item: Found, view: str) -> bool:
@@ -242,7 +258,9 @@ def _is_data(item: Found, view: str) -> bool:
     if isinstance(item.value, dict) or any(isinstance(value, (str, dict)) for value in item.value):
         return True
     # An empty list counts where the reply begins with it, whatever explanation follows.
-    return len(view.strip(" \t\r\n`*>$.")) - (item.end - item.start) < 9 or not (item.value or view[: item.start].strip())
+    label = _LABEL.match(view)
+    rest = view[label.end() if label else 0 :].strip(" \t\r\n`*>$.")
+    return len(rest) - (item.end - item.start) < 9 or not (item.value or view[: item.start].strip())
 
 
 def _same_essence(one: BaseModel, two: BaseModel) -> bool:
@@ -252,7 +270,9 @@ def _same_essence(one: BaseModel, two: BaseModel) -> bool:
 
 def _essence(data: Any) -> Any:
     if isinstance(data, dict):
-        return {key: _essence(value) for key, value in data.items() if not (isinstance(key, str) and stem(key) in REASONS)}
+        return {
+            key: _essence(value) for key, value in data.items() if not (isinstance(key, str) and stem(key) in REASONS)
+        }
     return [_essence(value) for value in data] if isinstance(data, list) else data
 
 

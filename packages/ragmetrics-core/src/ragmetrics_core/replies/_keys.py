@@ -1,7 +1,8 @@
 """Names that models use for the same thing.
 
-A key is compared without regard to case, style and decoration (``finalScore``, ``Final Score``, ``final_score (1-5)``). Beyond
-that, a small table of synonyms says which keys mean a verdict, a number, a reason, a list of claims and so on.
+A key is compared without regard to case, style and decoration (``finalScore``, ``Final Score``, ``final_score
+(1-5)``). Beyond that, a small table of synonyms says which keys mean a verdict, a number, a reason, a list of
+claims and so on.
 """
 
 from __future__ import annotations
@@ -10,7 +11,21 @@ import re
 from functools import lru_cache
 from typing import Any
 
-__all__ = ["ASIDES", "CONTAINERS", "REASONS", "RELATED", "WRAPPERS", "WRITTEN", "is_schema", "is_template", "name", "singular", "stem", "words"]
+__all__ = [
+    "ASIDES",
+    "CONTAINERS",
+    "REASONS",
+    "RELATED",
+    "WRAPPERS",
+    "WRITTEN",
+    "is_schema",
+    "is_template",
+    "name",
+    "singular",
+    "stem",
+    "word_set",
+    "words",
+]
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SCALE = re.compile(r"[(\[{][^)\]}]{0,60}[)\]}]")
@@ -41,55 +56,59 @@ def stem(key: str) -> str:
     return "_".join(singular(word) for word in words(key))
 
 
-def _set(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text; long lists of words read better so."""
     return frozenset(text.split())
 
 
 WRITTEN = {
-    "claim": _set(
+    "claim": word_set(
         "statement claim fact sentence proposition assertion simpler_statement atomic_fact atomic_statement atomic_claim "
         "extracted_statement extracted_claim"
     ),
-    "question": _set("question query generated_question sub_question follow_up_question"),
-    "verdict": _set(
+    "question": word_set("question query generated_question sub_question follow_up_question"),
+    "verdict": word_set(
         "verdict answer label judgement judgment decision classification result supported is_supported support attributed "
         "attribution faithful is_faithful entailed entailment correct is_correct relevant is_relevant useful is_useful "
         "useful_context grounded is_grounded vote conclusion evaluation assessment response final_answer final_verdict status"
     ),
-    "score": _set(
+    "score": word_set(
         "score rating grade mark point value rate overall_score final_score overall_rating final_rating total_score "
         "overall total score_value rating_value overall_grade final_grade numeric_score number"
     ),
-    "reason": _set(
+    "reason": word_set(
         "reason reasoning explanation rationale justification comment feedback analysis thought why description note summary "
         "evidence critique chain_of_thought explain reasoning_steps thinking evaluation_reason details remark"
     ),
-    "noncommittal": _set("noncommittal non_committal is_noncommittal evasive is_evasive"),
-    "number": _set(
+    "noncommittal": word_set("noncommittal non_committal is_noncommittal evasive is_evasive"),
+    "number": word_set(
         "number id index no idx n statement_id claim_id statement_number claim_number statement_index claim_index "
         "statement_no claim_no item position"
     ),
 }
 REASONS = WRITTEN["reason"]
 RELATED = {member: group for group in WRITTEN.values() for member in group}
-CONTAINERS = _set("item list result output data value array element entry answer response final_list final_answer")
-WRAPPERS = _set(
+CONTAINERS = word_set("item list result output data value array element entry answer response final_list final_answer")
+WRAPPERS = word_set(
     "result output response answer data propertie property argument parameter input json object final value content message "
     "choice text output_text evaluation assessment judgement judgment verdict tool_call tool_input function function_call args "
     "final_answer final_output return payload body reply instance structured_output parsed entity delta candidate part "
     "grade score rating review feedback"
 )
 # Numbers and flags that stand beside an answer without being one.
-ASIDES = _set(
-    "confidence probability certainty max maximum max_score max_rating min minimum min_score min_rating scale threshold id index idx "
-    "number count total_tokens prompt_tokens completion_tokens usage tokens temperature top_p created seed version model error "
-    "errors code status_code http_status finish_reason object role system_fingerprint user type title name language lang "
+ASIDES = word_set(
+    "confidence probability certainty max maximum max_score max_rating min minimum min_score min_rating scale threshold "
+    "id index idx number count usage tokens temperature top_p created seed version model error "
+    "errors code status_code http_status finish_reason status object role system_fingerprint user type title name language lang "
     "previous_score average mean weight page line step sub_scores subscores scores criteria_scores breakdown rubric rubric_items "
     "criteria refusal refused truncated is_final done"
 )
-_TYPES = _set("string integer number boolean bool int float str array object null list text value any your_answer your_score x n tbd todo")
+_TYPES = word_set(
+    "string integer number boolean bool int float str array object null list text value any your_answer your_score x n tbd todo"
+)
 _TEMPLATE = re.compile(
-    r"<[^<>]*>|\{[^{}]*\}|\[[^\[\]]*\]|\.{2,}|…|\?+|_+|.*(?:\||\bor\b|\boder\b|\bou\b|或|または|또는).*|\w{1,12}(?:/\w{1,12}){1,4}|\$\{?\w*\}?",
+    r"<[^<>]*>|\{[^{}]*\}|\[[^\[\]]*\]|\.{2,}|…|\?+|_+|.*(?:\||\bor\b|\boder\b|\bou\b|或|または|또는).*"
+    r"|\w{1,12}(?:/\w{1,12}){1,4}|\$\{?\w*\}?",
     re.DOTALL | re.IGNORECASE,
 )
 
@@ -110,6 +129,8 @@ def is_schema(data: dict[str, Any]) -> bool:
     described = isinstance(kind, (str, list)) and ("properties" in data or "items" in data or "enum" in data)
     properties = data.get("properties")
     if isinstance(properties, dict) and properties:
-        return all(isinstance(value, dict) and ("type" in value or "$ref" in value or "anyOf" in value or "enum" in value)
-                   for value in properties.values())
+        return all(
+            isinstance(value, dict) and ("type" in value or "$ref" in value or "anyOf" in value or "enum" in value)
+            for value in properties.values()
+        )
     return described or (kind in {"string", "integer", "number", "boolean", "array", "object"} and len(data) <= 4)

@@ -1,7 +1,8 @@
 """A list of short texts: questions, claims, key points.
 
-The plain form is one per line, numbered or with bullets; models also send JSON lists or an object around one. Numbering, labels,
-introductions, closing remarks, empty lines and repetitions are left out; the wording of an item is never touched.
+The plain form is one per line, numbered or with bullets; models also send JSON lists or an object around one.
+Numbering, labels, introductions, closing remarks, empty lines and repetitions are left out; the wording of an item
+is never touched.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _LABEL = (
 )
 _ITEM = re.compile(
     rf"(?P<indent>\s{{0,40}})(?:>\s?)?\**"
-    rf"(?:(?P<number>[(\[#]?(?:(?:{_LABEL})\s?)?[0-9０-９]{{1,3}}\s?(?:[.)\]:：、．）]|\s[-–—]\s))(?![0-9])"
+    rf"(?:(?P<number>[(\[#]?(?:(?:{_LABEL})\s?)?[0-9０-９]{{1,3}}\s?(?:[.)\]:：、．）]|\s[-–—]\s)(?![0-9])|[a-h]\))"
     rf"|(?P<bullet>[-*•–—‣▪◦●○+·▸►]\s|[•●▪])"
     rf"|(?P<circled>[①-⑳])"
     rf"|(?P<label>(?:{_LABEL})\s?[:：]))"
@@ -35,7 +36,8 @@ _ITEM = re.compile(
 _INLINE = re.compile(r"(?:^|(?<=[.!?。！？;；,)\"”]))\s?[(\[]?(\d{1,2})[.)\]]\s(?=\S)")
 _RULE = re.compile(r"\s*(?:```\w*|~~~\w*|[-=_*]{3,}|#{1,6}\s.*|\*\*[^*]{1,80}:?\*\*:?|<[^<>]{1,40}>)\s*")
 _INTRO = re.compile(
-    r"(?:sure|certainly|of course|absolutely|great|okay|ok|here (?:are|is)|here's|below|the following|these are|following|as requested|"
+    r"(?:sure|certainly|of course|absolutely|great|okay|ok|here (?:are|is)|here's|"
+    r"below|the following|these are|following|as requested|"
     r"i have|i've|hier sind|voici|aquí|ecco|aqui|вот|以下|这是|다음은|아래)\b(?!.*[?？]\s*$)",
     re.IGNORECASE,
 )
@@ -45,8 +47,10 @@ _OUTRO = re.compile(
     re.IGNORECASE,
 )
 _REFUSAL = re.compile(
-    r"\s*(?:i(?:'m| am) (?:sorry|unable|not able)|i (?:can't|cannot|can not|could not|couldn't|won't|do not|don't)|sorry\b|as an ai|unfortunately|"
-    r"(?:http )?\d{3}\b|error\b|internal server|bad gateway|rate limit|too many requests|service unavailable|timeout|none\b|n/?a\b|null\b|"
+    r"\s*(?:i(?:'m| am) (?:sorry|unable|not able)|i (?:can't|cannot|can not|could not|couldn't|"
+    r"won't|do not|don't)|sorry\b|as an ai|unfortunately|"
+    r"(?:http )?\d{3}\b|error\b|internal server|bad gateway|rate limit|too many requests|service unavailable|"
+    r"timeout|none\b|n/?a\b|null\b|"
     r"nothing\b|empty\b|unknown\b|\[\w+\]\s*$|no answer|there (?:is|are) no\b|no \w+ (?:can|could|were|was|are|is)\b)"
     r"|.{0,120}\b(?:no|without(?: any)?|zero|any) (?:[\w-]+ ){0,2}(?:questions?|statements?|claims?|facts?|items?)\b",
     re.IGNORECASE | re.DOTALL,
@@ -150,13 +154,15 @@ def _texts_in(data: Any, depth: int = 0) -> Fit[list[str]] | Bad | None:
         return None
     if isinstance(data.get("properties"), dict):
         return _texts_in(data["properties"], depth + 1)
-    if len(data) > 1 and any(isinstance(data.get(key), list) and data[key] and isinstance(data[key][0], dict) for key in _ENVELOPES):
+    if len(data) > 1 and any(
+        isinstance(data.get(key), list) and data[key] and isinstance(data[key][0], dict) for key in _ENVELOPES
+    ):
         data = {key: data[key] for key in _ENVELOPES if key in data}
-    lists = [value for key, value in data.items() if isinstance(value, list) and name(key) not in ASIDES]
+    lists = _lists(data)
     if len(lists) > 1:
         return Bad("the reply holds several lists; give one")
     if lists:
-        return _texts_of_list(lists[0], depth)
+        return _texts_of_list(lists[0], depth + 1)
     texts = [value for key, value in data.items() if isinstance(value, str) and _names_text(key)]
     if len(texts) == 1:
         inner = _texts_in(texts[0], depth + 1)
@@ -170,6 +176,10 @@ def _texts_in(data: Any, depth: int = 0) -> Fit[list[str]] | Bad | None:
     return fits[0] if len(fits) == 1 else None
 
 
+def _lists(data: dict[str, Any]) -> list[list[Any]]:
+    return [value for key, value in data.items() if isinstance(value, list) and name(key) not in ASIDES]
+
+
 def _names_text(key: str) -> bool:
     group = RELATED.get(stem(key))
     return group is WRITTEN["question"] or group is WRITTEN["claim"]
@@ -177,6 +187,8 @@ def _names_text(key: str) -> bool:
 
 def _texts_of_list(data: list[Any], depth: int) -> Fit[list[str]] | Bad | None:
     texts: list[str] = []
+    if depth == 0 and len(data) > 1 and all(isinstance(item, dict) and _lists(item) for item in data):
+        return Bad("the reply holds several lists; give one")
     for item in data:
         if isinstance(item, str):
             text = item
@@ -187,7 +199,11 @@ def _texts_of_list(data: list[Any], depth: int) -> Fit[list[str]] | Bad | None:
             texts.extend(inner.value)
             continue
         elif isinstance(item, dict) and not is_schema(item):
-            named = [value for key, value in item.items() if isinstance(value, str) and (_names_text(key) or stem(key) in CONTAINERS)]
+            named = [
+                value
+                for key, value in item.items()
+                if isinstance(value, str) and (_names_text(key) or stem(key) in CONTAINERS)
+            ]
             others = [value for key, value in item.items() if isinstance(value, str) and name(key) not in REASONS]
             if len(named) != 1 and len(others) != 1:
                 return Bad("the items of the list are no texts")
@@ -205,7 +221,7 @@ def _read(text: str) -> list[str]:
     if whole is not None:
         reading = _texts_in(whole[0])
         if isinstance(reading, Fit):
-            return reading.value
+            return list(reading.value)
         if isinstance(whole[0], (dict, list)):
             raise Problem(reading.reason if reading else "the JSON in the reply holds no list of texts")
         text = str(whole[0])
@@ -214,14 +230,25 @@ def _read(text: str) -> list[str]:
         found = [item for item in scan(view) if _is_data(item.value) or not (item.value or view[: item.start].strip())]
         reading = choose(view, found, _texts_in, lambda one, two: one == two)
         if isinstance(reading, Fit):
-            return reading.value
+            return list(reading.value)
         if isinstance(reading, Bad):
             raise Problem(reading.reason)
     if is_jsonish(part):
         raise Problem("the JSON in the reply cannot be read")
     tags = read_tags(part)
     reading = _texts_in(_untagged(tags)) if tags else None
-    return reading.value if isinstance(reading, Fit) else read_lines(part)
+    return list(reading.value) if isinstance(reading, Fit) else read_lines(_without_objects(part))
+
+
+def _without_objects(part: str) -> str:
+    """The prose around objects that are no answer, such as an echoed schema."""
+    kept = []
+    start = 0
+    for item in scan(part):
+        if item.state == "whole" and isinstance(item.value, dict):
+            kept.append(part[start : item.start])
+            start = item.end
+    return "".join(kept) + part[start:]
 
 
 def _is_data(value: Any) -> bool:
@@ -239,7 +266,8 @@ def _untagged(data: Any) -> Any:
 class LinesReply:
     """A list of texts, one per line; its value is a list of str without repetitions, possibly empty for an empty JSON list.
 
-    Reads numbered and bulleted lists, plain lines, JSON lists of texts, and an object that holds exactly one such list.
+    Reads numbered and bulleted lists, plain lines, JSON lists of texts, and an object that holds exactly one such
+    list.
     """
 
     @property

@@ -1,8 +1,8 @@
 """A score written as a number, on one scale.
 
-A scale is the lowest and the highest number, or a menu of integers. Everything about form is read through (full-width digits,
-decimal comma, "4/5", "4 out of 5", bold, brackets, number words); everything that changes the meaning is refused: another scale ("4/10",
-"80%"), a range ("3-4"), a list, a number that is not finite or off the scale.
+A scale is the lowest and the highest number, or a menu of integers. Everything about form is read through (full-
+width digits, decimal comma, "4/5", "4 out of 5", bold, brackets, number words); everything that changes the meaning
+is refused: another scale ("4/10", "80%"), a range ("3-4"), a list, a number that is not finite or off the scale.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from typing import Any
 from ._clean import plain
 from ._problem import Problem, shown
 
-__all__ = ["NUMBER", "WORDS", "Scale", "scale_of"]
+__all__ = ["COMPARED", "NUMBER", "WORDS", "Scale", "scale_of"]
 
-NUMBER = r"[+-]?(?:\d{1,4}(?:[.,]\d{1,3})?|\.\d{1,3})(?![\d_]|[.,]\d)"
+NUMBER = (
+    r"[+-]?(?:\d{1,4}(?:\.\d{1,3}|,\d{1,2})?|\.\d{1,3})(?![\d_]|[.,]\d|\s?\+|(?!pts?\b|points?\b|stars?\b)[A-Za-z])"
+)
 _WORDS = (
     "zero one two three four five six seven eight nine ten;null eins zwei drei vier fünf sechs sieben acht neun zehn;"
     "zéro un deux trois quatre cinq six sept huit neuf dix;cero uno dos tres cuatro cinco seis siete ocho nueve diez;"
@@ -39,10 +41,12 @@ _DECORATION = re.compile(r"\\(?:boxed|text|mathbf|textbf|bf)\b|[*`#$~\"'{}\[\]()
 _WHOLE = re.compile(
     rf"(?P<number>{NUMBER})\s{{0,2}}(?:(?P<percent>%|percent|per cent)|{_UNIT})?"
     rf"(?:\s{{0,2}}{_OVER}\s{{0,2}}(?P<top>{NUMBER})(?:\s{{0,2}}{_UNIT})?)?"
-    r"(?P<rest>\s{0,2}(?:[.!。]?\s{0,2}$|[:：;,.。|]\s(?!\d)[^\n]*$|\s[-–—]+\s[^\d\n][^\n]*$|\(.*$))",
+    r"(?P<rest>\s{0,2}(?:[.!。]?\s{0,2}$|[:：;,|]\s(?!\d)[^\n]*$|\s[-–—]+\s[^\d\n][^\n]*$|\(.*$))",
     re.IGNORECASE,
 )
 _MAX_TEXT = 300
+# "at least 4", "about 4", a price: not the number itself. A blank after > makes it a quotation mark of mail.
+COMPARED = re.compile(r"[<≤≥~≈]\s?[\d.]|>[\d.]|#\d|\d\s?\+(?!\d)|\A[^$]*\$[^$]*\Z")
 _PARENTHESIS = re.compile(r"(?<=\S)\s{0,2}\((?!\s{0,2}[+-]?[\d.]+\s{0,2}\)).*\)?\s{0,2}[.!]?\s{0,2}\Z", re.DOTALL)
 
 
@@ -72,7 +76,9 @@ class Scale:
         to = r"(?:-|–|—|to|through|and|~|〜|bis|und|à|et|a|y|e|до|и|至|到|から|부터|에서|\.{2,3}|…)"
         aside = r"(?:\s?\([^()\d]{1,40}\)|\s?=\s?[^\d\n,;]{1,40}[,;]?)?"
         end = r"(?:점|分|点|\s?(?:points?|stars?)\b)?"
-        forms = [rf"(?:between|from|of|scale|von|de|da|от|zwischen|entre|tra)?\s?{low}{end}{aside}\s?{to}\s?{high}{end}{aside}"]
+        forms = [
+            rf"(?:between|from|of|scale|von|de|da|от|zwischen|entre|tra)?\s?{low}{end}{aside}\s?{to}\s?{high}{end}{aside}"
+        ]
         forms.append(rf"(?<!\d)(?<!\d )(?:out\sof|/)\s?{high}(?=\s?[)\]]*\s?[:=])")
         menu = self.choices or self._integers
         if len(menu) > 1:
@@ -109,7 +115,7 @@ class Scale:
         Raises:
             Problem: the text is something else, or the number is not on the scale.
         """
-        if len(text) > _MAX_TEXT:
+        if len(text) > _MAX_TEXT or "\n" in text.strip():
             raise Problem(f"the score is a long text; give {self.wanted}")
         normal = plain(text).strip()
         normal = _PARENTHESIS.sub("", normal) or normal
@@ -118,7 +124,7 @@ class Scale:
         if word in WORDS:
             return self.check(WORDS[word])
         match = _WHOLE.match(normal)
-        if match is None:
+        if match is None or COMPARED.search(text):
             raise Problem(f"{shown(text)} is no score; give {self.wanted}")
         return self.over(match["number"], match["top"], match["percent"])
 

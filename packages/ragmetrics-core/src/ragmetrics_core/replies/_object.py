@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from .._errors import InvalidInput
+from .._errors import BadReply, InvalidInput
 
 __all__ = ["ObjectReply"]
 
@@ -30,6 +31,10 @@ class ObjectReply:
     def __repr__(self) -> str:
         return f"ObjectReply({self.keys!r})"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # the model that is made on first use stays where it was made
+        return (type(self), (self.keys,))
+
     @property
     def schema(self) -> Mapping[str, Any] | None:
         """None: values of any type have no strict schema."""
@@ -41,7 +46,9 @@ class ObjectReply:
         from pydantic import BaseModel  # noqa: PLC0415  only this format and JsonReply need it
 
         return {
-            key if key.isidentifier() and not key.startswith("_") and not hasattr(BaseModel, key) else f"value_{number}": key
+            key
+            if key.isidentifier() and not key.startswith("_") and not hasattr(BaseModel, key)
+            else f"value_{number}": key
             for number, key in enumerate(self.keys)
         }
 
@@ -66,4 +73,15 @@ class ObjectReply:
             BadReply: the reply holds no object with these keys.
         """
         value = self._json.parse(text)
-        return {key: getattr(value, name) for name, key in self._names.items()}
+        values = {key: getattr(value, name) for name, key in self._names.items()}
+        if not _is_finite(values):
+            raise BadReply("the reply holds a number that is not finite", text)
+        return values
+
+
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, Mapping):
+        return all(map(_is_finite, value.values()))
+    return not isinstance(value, list) or all(map(_is_finite, value))

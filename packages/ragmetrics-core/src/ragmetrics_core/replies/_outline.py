@@ -1,7 +1,7 @@
 """Data written as an outline: YAML-like blocks, and verdicts listed one by one.
 
-Only outlines in which every line has its place are read; a text with anything left over is prose, and prose is not turned
-into data.
+Only outlines in which every line has its place are read; a text with anything left over is prose, and prose is not
+turned into data.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ _ENTRY = re.compile(r"(?P<key>[\"'*]{0,3}[^\W\d][\w ()/-]{0,40}[\"'*]{0,3})\s?[:
 _MAX_LINES = 2000
 _MAX_DEPTH = 12
 _MARK = re.compile(
-    r"(?:^|\n|(?<=[.;!?,。；]) )[\s*#(\[\"'•-]{0,6}(?:(?:statement|claim|item|fact|sentence|verdict|question|aussage|affirmation|陈述|声明)s?[\s#*]{0,2})?"
+    r"(?:^|\n|(?<=[.;!?,。；]) )[\s*#(\[\"'•-]{0,6}"
+    r"(?:(?:statement|claim|item|fact|sentence|verdict|question|aussage|affirmation|陈述|声明)s?[\s#*]{0,2})?"
     r"(\d{1,3})\**\s?(?:[:.)\]：、]|-|–|—|=|→|\bis\b)\**\s?",
     re.IGNORECASE,
 )
@@ -103,7 +104,12 @@ def read_numbered(text: str) -> list[str] | None:
     normal = tidy(text)
     marks = list(_MARK.finditer(normal))
     numbers = [int(mark[1]) for mark in marks]
-    if not marks or len(marks) > _MAX_LINES or marks[0].start() > _MAX_INTRO or sorted(numbers) != list(range(1, len(marks) + 1)):
+    if (
+        not marks
+        or len(marks) > _MAX_LINES
+        or marks[0].start() > _MAX_INTRO
+        or sorted(numbers) != list(range(1, len(marks) + 1))
+    ):
         return None
     ends = [mark.start() for mark in marks[1:]] + [len(normal)]
     texts = {number: normal[mark.end() : end].strip() for number, mark, end in zip(numbers, marks, ends, strict=True)}

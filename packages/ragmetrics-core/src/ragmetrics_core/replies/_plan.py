@@ -1,7 +1,7 @@
 """What a pydantic model expects, worked out once.
 
-A plan lists a model's fields with the names a reply may use for them, and the one field that holds its list, if it has just one: a
-reply that is nothing but that list, or but one item of it, can then be understood.
+A plan lists a model's fields with the names a reply may use for them, and the one field that holds its list, if it
+has just one: a reply that is nothing but that list, or but one item of it, can then be understood.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pydantic.fields import FieldInfo
 
 from ._keys import ASIDES, CONTAINERS, RELATED, WRITTEN, name, stem
 
-__all__ = ["FieldPlan", "ModelPlan", "bare", "is_choice", "item_hint", "issubclass_mapping", "members", "plan_of"]
+__all__ = ["FieldPlan", "ModelPlan", "bare", "is_choice", "issubclass_mapping", "item_hint", "members", "plan_of"]
 
 _LISTS = (list, set, frozenset, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection,
           collections.abc.Set, collections.abc.MutableSequence)  # fmt: skip
@@ -43,7 +43,7 @@ class FieldPlan(NamedTuple):
         item = item_hint(self.hint)
         if item is not None:
             item = bare(item)
-            nested = isinstance(item, type) and issubclass(item, BaseModel)
+            nested = is_subclass(item, BaseModel)
             group = RELATED.get(theirs)
             return (
                 theirs in CONTAINERS
@@ -84,13 +84,18 @@ def bare(hint: Any) -> Any:
 def members(hint: Any) -> tuple[Any, ...]:
     """The members of a union, or the type itself as the only one."""
     hint = bare(hint)
-    return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    options = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    return tuple(bare(option) for option in options)
+
+
+def is_subclass(hint: Any, base: type) -> bool:
+    """Whether a type is a class below ``base``; on Python 3.10 ``list[str]`` passes for a class, but has none below it."""
+    return isinstance(hint, type) and get_origin(hint) is None and issubclass(hint, base)
 
 
 def item_hint(hint: Any) -> Any | None:
     """The type of the items when ``hint`` is a list of any length (or an optional one), else None."""
     for member in members(hint):
-        member = bare(member)
         origin = get_origin(member)
         arguments = get_args(member)
         if member in _LISTS:
@@ -103,10 +108,9 @@ def item_hint(hint: Any) -> Any | None:
 def is_choice(hint: Any) -> bool:
     """Whether a type takes verdicts or numbers rather than free text."""
     for member in members(hint):
-        member = bare(member)
         if member in (bool, int, float) or get_origin(member) is Literal:
             return True
-        if isinstance(member, type) and issubclass(member, Enum):
+        if is_subclass(member, Enum):
             return True
     return False
 
@@ -148,7 +152,7 @@ def plan_of(model: type[BaseModel]) -> ModelPlan:
 def _known(hint: Any, seen: set[Any]) -> frozenset[str] | None:
     """All keys of a model and the models in it; None when some part takes keys of any name."""
     hint = bare(hint)
-    if isinstance(hint, type) and issubclass(hint, BaseModel):
+    if is_subclass(hint, BaseModel):
         if hint in seen:
             return frozenset()
         seen.add(hint)
@@ -156,9 +160,11 @@ def _known(hint: Any, seen: set[Any]) -> frozenset[str] | None:
             return None
         keys = {_key_of(field, info) for field, info in hint.model_fields.items()}
         parts = [_known(info.annotation, seen) for info in hint.model_fields.values()]
-    elif hint in (str, int, float, bool, type(None)) or get_origin(hint) is Literal:
-        return frozenset()
-    elif isinstance(hint, type) and issubclass(hint, Enum):
+    elif (
+        hint in (str, int, float, bool, type(None))
+        or get_origin(hint) is Literal
+        or (is_subclass(hint, Enum))
+    ):
         return frozenset()
     elif get_origin(hint) is not None and not issubclass_mapping(get_origin(hint)):
         keys = set()

@@ -46,7 +46,9 @@ class RatingReply:
     def instructions(self) -> str:
         """The shape of the reply, for the system message."""
         menu = ", ".join(map(str, self.choices[:-1])) + f" or {self.choices[-1]}"
-        return f'Reply with one JSON object and nothing else: {{"reason": "<why, in one sentence>", "rating": <{menu}>}}'
+        return (
+            f'Reply with one JSON object and nothing else: {{"reason": "<why, in one sentence>", "rating": <{menu}>}}'
+        )
 
     def parse(self, text: str) -> int:
         """The rating.

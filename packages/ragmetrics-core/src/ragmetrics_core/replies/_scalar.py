@@ -1,13 +1,15 @@
 """One answer (a yes or no, a number) with or without a reason, in any of the shapes models give it.
 
-The readers of words (``_verdict``) and of numbers (``_marks``) know what an answer is; this module knows where it can stand: as a JSON
-value, in an object beside its reason, in an object inside others, in tags, in prose. A ``Want`` is what one reply format looks for.
+The readers of words (``_verdict``) and of numbers (``_marks``) know what an answer is; this module knows where it
+can stand: as a JSON value, in an object beside its reason, in an object inside others, in tags, in prose. A
+``Want`` is what one reply format looks for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from ._clean import answer_part
 from ._find import Bad, Fit, choose, decode, embedded, views
@@ -22,14 +24,16 @@ T = TypeVar("T")
 _MAX_NESTING = 6
 
 
-class Answer(NamedTuple, Generic[T]):
+@dataclass(frozen=True)
+class Answer(Generic[T]):
     """An answer and its reason (empty when none was given)."""
 
     value: T
     reason: str
 
 
-class Want(NamedTuple, Generic[T]):
+@dataclass(frozen=True)
+class Want(Generic[T]):
     """What a format looks for: how keys rank, and how a value or a text is read (both raise ``Problem``)."""
 
     rank: Callable[[str], int]  # 1 is the surest name for the answer, 0 is none
@@ -37,6 +41,8 @@ class Want(NamedTuple, Generic[T]):
     read: Callable[[Any], T]
     read_text: Callable[[str], Answer[T]]
     wanted: str
+    # Whether keys of any rank may not contradict each other; scores of parts may differ from the whole.
+    single: bool = False
 
 
 def read_scalar(text: str, want: Want[T]) -> Answer[T]:
@@ -66,7 +72,8 @@ def read_scalar(text: str, want: Want[T]) -> Answer[T]:
 
 def _settle(reading: Fit[Answer[T]] | Bad | None, want: Want[T]) -> Answer[T]:
     if isinstance(reading, Fit):
-        return reading.value
+        answer: Answer[T] = reading.value
+        return answer
     raise Problem(reading.reason if reading else f"the JSON in the reply holds no answer; give {want.wanted}")
 
 
@@ -145,6 +152,11 @@ def _in_object(data: dict[str, Any], want: Want[T], depth: int) -> Fit[Answer[T]
     for rank in sorted(ranked):
         reading = _agreed([_under(key, value, want, depth, weak=rank >= want.weak) for key, value in ranked[rank]])
         if isinstance(reading, Fit):
+            others = [_under(key, value, want, depth, weak=True) for other in ranked if want.single and other > rank > 1
+                      for key, value in ranked[other]]  # fmt: skip
+            agreed = _agreed([reading, *(other for other in others if isinstance(other, Fit))])
+            if not isinstance(agreed, Fit):
+                return agreed
             return Fit(Answer(reading.value.value, reading.value.reason or reason_in(data)))
         if reading is not None:
             return reading
@@ -172,17 +184,19 @@ def _opens(key: str, value: Any, *, alone: bool) -> bool:
         return False
     if isinstance(value, str) and not alone:
         return "_".join(map(singular, key.split("_"))) in WRAPPERS and not value.strip().isalpha()
-    return isinstance(value, (dict, list, str)) and bool(value) and (alone or singular(key) in WRAPPERS or key in WRAPPERS)
+    return (
+        isinstance(value, (dict, list, str)) and bool(value) and (alone or singular(key) in WRAPPERS or key in WRAPPERS)
+    )
 
 
 def _under(key: str, value: Any, want: Want[T], depth: int, *, weak: bool) -> Fit[Answer[T]] | Bad | None:
+    if isinstance(value, str) and not isinstance(inner := embedded(value), str):
+        return _in_value(inner, want, depth + 1)
     try:
         return Fit(Answer(want.read(value), ""))
     except Problem as problem:
         if isinstance(value, dict) or (isinstance(value, list) and value and isinstance(value[0], dict)):
             return _in_value(value, want, depth + 1)
-        if isinstance(value, str) and not isinstance(inner := embedded(value), str):
-            return _in_value(inner, want, depth + 1)
         if is_template(value) or (weak and isinstance(value, (str, list))):
             return None
         return Bad(f"{shown(key)}: {problem.reason}")

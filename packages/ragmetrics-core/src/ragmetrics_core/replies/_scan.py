@@ -1,12 +1,13 @@
 """A tolerant JSON reader that walks the text once.
 
-Models write almost-JSON: comments, single quotes, apostrophes inside them, Python literals, missing or trailing commas, raw
-newlines, unquoted keys, brackets that are never closed. A regular expression cannot repair that and a retry at every
-bracket takes quadratic time, so one iterative scanner with an explicit stack reads the text from left to right and
-never goes back: whatever fails, the search for the next value goes on from where it failed.
+Models write almost-JSON: comments, single quotes, apostrophes inside them, Python literals, missing or trailing
+commas, raw newlines, unquoted keys, brackets that are never closed. A regular expression cannot repair that and a
+retry at every bracket takes quadratic time, so one iterative scanner with an explicit stack reads the text from
+left to right and never goes back: whatever fails, the search for the next value goes on from where it failed.
 
-The scanner is tolerant of form only. It closes brackets that the end of the text left open, but a string, key or item
-cut in the middle is reported as ``cut`` and a value that stops making sense half way as ``broken``: nothing is completed.
+The scanner is tolerant of form only. It closes brackets that the end of the text left open, but a string, key or
+item cut in the middle is reported as ``cut`` and a value that stops making sense half way as ``broken``: nothing is
+completed.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ State = Literal["whole", "closed", "cut", "broken"]
 class Found(NamedTuple):
     """A JSON-like value in a text.
 
-    ``state``: ``whole``; ``closed`` (only its closing brackets were missing); ``cut`` (the text ends inside an item) or
-    ``broken`` (stops being JSON after at least one item), where ``value`` holds what was read until then.
+    ``state``: ``whole``; ``closed`` (only its closing brackets were missing); ``cut`` (the text ends inside an
+    item) or ``broken`` (stops being JSON after at least one item), where ``value`` holds what was read until then.
     """
 
     value: Any
@@ -111,7 +112,7 @@ def _read(text: str, start: int) -> tuple[Found | None, int, int]:
         if position >= len(text) or STOP.match(text, position):
             return _at_end(stack, start, position)
         char = text[position]
-        if char == ",":
+        if char in ",;":
             if frame.key is not None:
                 frame.add(None)
             frame.need_item = True

@@ -1,8 +1,8 @@
 """JSON schemas in the subset that strict structured output accepts.
 
-Servers that promise a reply in a schema want every property required, ``additionalProperties`` false and none of the keywords that
-restrict values; what those said is checked by the reader anyway. A model that this subset cannot say (free-form objects, tuples,
-anything at all) has no schema and relies on its instructions.
+Servers that promise a reply in a schema want every property required, ``additionalProperties`` false and none of
+the keywords that restrict values; what those said is checked by the reader anyway. A model that this subset cannot
+say (free-form objects, tuples, anything at all) has no schema and relies on its instructions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """A number on a continuous scale, with a reason.
 
-Two written forms are in use: an object with reason and score, which is what the schema asks for, and LlamaIndex's plain one, a line
-with the score and the reason on the lines after it. Both are read, and the usual ways of putting a score into prose.
+Two written forms are in use: an object with reason and score, which is what the schema asks for, and LlamaIndex's
+plain one, a line with the score and the reason on the lines after it. Both are read, and the usual ways of putting
+a score into prose.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 from .._errors import InvalidInput
 from ._clean import tidy
-from ._keys import ASIDES, REASONS, words
+from ._keys import ASIDES, REASONS, word_set, words
 from ._marks import read_marks
 from ._numbers import Scale, scale_of
 from ._problem import Problem, parse_or_bad_reply
@@ -22,17 +23,24 @@ from ._schema import answer_schema
 
 __all__ = ["ScoreReply", "number_want"]
 
-_NAMES = frozenset(
-    "score rating grade mark points point stars rate bewertung note nota puntuación punteggio voto оценка 评分 得分 分数 評価 スコア 점수 "
-    "평점 평가".split()
+_NAMES = word_set(
+    "score rating grade mark points point stars rate bewertung note nota puntuación punteggio voto оценка "
+    "评分 得分 分数 評価 スコア 점수 평점 평가"
 )
-_LOOSE = frozenset("value result answer verdict output number response evaluation judgement judgment assessment label level".split())
+_LOOSE = word_set(
+    "value result answer verdict output number response evaluation judgement judgment assessment label level"
+)
 
 
 def _rank(key: str) -> int:
     split = words(key)
     joined = "_".join(split)
-    if not split or joined in REASONS or joined in ASIDES or set(split) & {"max", "min", "maximum", "minimum", "confidence"}:
+    if (
+        not split
+        or joined in REASONS
+        or joined in ASIDES
+        or set(split) & {"max", "min", "maximum", "minimum", "confidence"}
+    ):
         return 0
     if {"final", "overall", "total"} & set(split) and (len(split) == 1 or set(split) & (_NAMES | _LOOSE)):
         return 1
@@ -53,7 +61,15 @@ def number_want(scale: Scale) -> Want[float]:
             mark = read_marks(text, scale)
         return Answer(mark.value if mark.value is not None else math.nan, _reason(text))
 
-    return Want(_rank, 4, scale.read_value, read_text, scale.wanted)
+    def read(value: Any) -> float:
+        try:
+            return scale.read_value(value)
+        except Problem:
+            if isinstance(value, str) and 6 < len(value) < 200:
+                return read_marks(value, scale).value or 0.0
+            raise
+
+    return Want(_rank, 4, read, read_text, scale.wanted)
 
 
 def _reason(text: str) -> str:
@@ -71,8 +87,9 @@ def _reason(text: str) -> str:
 class ScoreReply:
     """A score from ``low`` to ``high`` with its reason; its value is ``(float, str)``.
 
-    ``halves=True`` tells the model that half points are allowed; the reader takes any number in the range. Other scales ("4/10" on 1 to
-    5, "80%"), ranges ("3-4"), numbers off the scale and several scores that disagree raise ``BadReply``.
+    ``halves=True`` tells the model that half points are allowed; the reader takes any number in the range. Other
+    scales ("4/10" on 1 to 5, "80%"), ranges ("3-4"), numbers off the scale and several scores that disagree raise
+    ``BadReply``.
 
     Raises:
         InvalidInput: the range is empty or not finite.

@@ -1,7 +1,7 @@
 """The shape of an object in a line, for the instructions of a model that gets no schema.
 
-A JSON schema costs a few hundred tokens in every call; the shape says the same in a few dozen. Its blanks are written in angle brackets, so
-that an echo of the shape is never mistaken for an answer.
+A JSON schema costs a few hundred tokens in every call; the shape says the same in a few dozen. Its blanks are
+written in angle brackets, so that an echo of the shape is never mistaken for an answer.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import json
 from enum import Enum
 from typing import Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel
 
-from ._plan import bare, issubclass_mapping, item_hint, members
+from ._plan import bare, is_subclass, issubclass_mapping, item_hint, members
 
 __all__ = ["shape_of"]
 
@@ -33,9 +33,9 @@ def shape_of(hint: Any, description: str | None = None, depth: int = 0) -> str:
         shapes = list(dict.fromkeys(shape_of(option, description, depth) for option in options))
         return " or ".join(shapes)
     hint = options[0]
-    if isinstance(hint, type) and issubclass(hint, BaseModel):
+    if is_subclass(hint, BaseModel):
         return _object(hint, depth)
-    if isinstance(hint, type) and issubclass(hint, Enum):
+    if is_subclass(hint, Enum):
         return _menu([member.value for member in hint], description)
     if get_origin(hint) is Literal:
         return _menu(list(get_args(hint)), description)
@@ -58,7 +58,7 @@ def _menu(values: list[Any], description: str | None) -> str:
 def _object(model: type[BaseModel], depth: int) -> str:
     if depth >= _MAX_DEPTH:
         return "{...}"
-    if "root" in model.model_fields and len(model.model_fields) == 1:
+    if issubclass(model, RootModel):
         return shape_of(model.model_fields["root"].annotation, None, depth)
     parts = [
         f"{json.dumps(info.serialization_alias or info.alias or field, ensure_ascii=False)}: "

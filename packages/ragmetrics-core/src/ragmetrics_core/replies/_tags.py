@@ -1,7 +1,7 @@
 """Answers in tags, such as ``<answer>no</answer>``, as the object they stand for.
 
-Only tags that are closed somewhere count, markup of text does not, and a tag that is left open ends with its parent. Repeated tags
-become a list.
+Only tags that are closed somewhere count, markup of text does not, and a tag that is left open ends with its
+parent. Repeated tags become a list.
 """
 
 from __future__ import annotations
@@ -10,11 +10,14 @@ import html
 import re
 from typing import Any
 
+from ._keys import word_set
+
 __all__ = ["read_tags"]
 
 _TAG = re.compile(r"<(?P<close>/?)(?P<tag>[A-Za-z_][\w.-]{0,40})(?:\s[^<>]{0,200})?(?P<empty>/?)>")
-_MARKUP = frozenset(
-    "b i u s em strong code br p span sub sup mark small tt pre a hr font center div h1 h2 h3 h4 h5 h6 q blockquote html body".split()
+_MARKUP = word_set(
+    "b i u s em strong code br p span sub sup mark small tt pre a hr font center div h1 h2 h3 h4 h5 h6 q "
+    "blockquote html body"
 )
 _MAX_DEPTH = 20
 

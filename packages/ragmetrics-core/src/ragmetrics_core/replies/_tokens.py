@@ -1,8 +1,8 @@
 """Keys, strings and bare scalars of almost-JSON.
 
-The hard question is where a string ends when quotes inside it are not escaped (``'the harbour's depth'``, ``"says "no"
-twice"``). A quote closes its string only when what follows can follow a value there: a closing bracket, the end, or a
-comma and then another key or item. Every look-ahead is bounded, so reading stays linear.
+The hard question is where a string ends when quotes inside it are not escaped (``'the harbour's depth'``, ``"says
+"no" twice"``). A quote closes its string only when what follows can follow a value there: a closing bracket, the
+end, or a comma and then another key or item. Every look-ahead is bounded, so reading stays linear.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 __all__ = ["SPACE", "STOP", "Stopped", "read_bare", "read_key", "read_string", "unescape"]
 
 _BLANK = r"[\s\u200b\u200e\u200f\u2060\ufeff]"
-_GAP = rf"{_BLANK}{{0,200}}(?:(?://|\#)[^\n]{{0,200}}{_BLANK}{{0,200}})?"
+_GAP = rf"{_BLANK}{{0,200}}(?:(?://|\#)[^\n]{{0,200}}{_BLANK}{{0,200}}|/\*[^*]{{0,200}}\*/{_BLANK}{{0,200}})?"
 _OPEN = "\"'“‘„”’"
 _QUOTED_KEY = rf"[{_OPEN}][^\"'“”‘’\n]{{1,80}}[\"'”’“]{_BLANK}{{0,50}}:"
 _BARE_KEY = rf"[^\W\d][\w .-]{{0,40}}{_BLANK}{{0,50}}:"
@@ -25,13 +25,13 @@ SPACE = re.compile(rf"(?:{_BLANK}+|//[^\n]*|\#[^\n]*|/\*[^*]{{0,300}}\*+/|(?<=\n
 STOP = re.compile(_STOP)
 
 _AFTER_IN_OBJECT = re.compile(
-    rf"{_GAP}(?:\Z|[}}\])]|(?:,{_GAP})+(?:\Z|[}}\]]|{_QUOTED_KEY}|{_BARE_KEY}|{_CUT_KEY})|{_STOP}|(?<=\s){_QUOTED_KEY}|\n{_BARE_KEY})"
+    rf"{_GAP}(?:\Z|[}}\])]|(?:[,;]{_GAP})+(?:\Z|[}}\]]|{_QUOTED_KEY}|{_BARE_KEY}|{_CUT_KEY})|{_STOP}|(?<=\s){_QUOTED_KEY}|\n{_BARE_KEY})"
 )
 _AFTER_IN_LIST = re.compile(
-    rf"{_GAP}(?:\Z|[}}\])]|(?:,{_GAP})+(?:\Z|[}}\]]|{_ITEM}|\.\.\.|…)|{_STOP}|(?<=\s)[{_OPEN}]\w)"
+    rf"{_GAP}(?:\Z|[}}\])]|(?:[,;]{_GAP})+(?:\Z|[}}\]]|{_ITEM}|\.\.\.|…)|{_STOP}|(?<=\s)[{_OPEN}]\w)"
 )
-_AFTER_KEY = re.compile(rf"{_BLANK}{{0,50}}(?::|=>)")
-_AFTER_BARE = re.compile(rf"{_GAP}(?:\Z|[,}}\])]|{_STOP}|{_QUOTED_KEY}|(?<=\n){_BARE_KEY})")
+_AFTER_KEY = re.compile(rf"{_BLANK}{{0,50}}(?::|=>?)")
+_AFTER_BARE = re.compile(rf"{_GAP}(?:\Z|[,;}}\])]|{_STOP}|{_QUOTED_KEY}|(?<=\n){_BARE_KEY})")
 
 _QUOTE = re.compile(rf"[{_OPEN}]")
 _NEXT = {
@@ -43,8 +43,8 @@ _NEXT = {
     "‘": re.compile(r"[’'\\]"),
     "’": re.compile(r"[’'\\]"),
 }
-_PLAIN_KEY = re.compile(r"([^\W][\w .()/-]{0,60}?)\s{0,50}(?::|=>)")
-_BARE = re.compile(r"[^\s,\]}{\[:\"'][^,\]}{\[\n\"“]{0,80}")
+_PLAIN_KEY = re.compile(r"([^\W][\w .()/-]{0,60}?)\s{0,50}(?::|=>?)")
+_BARE = re.compile(r"[^\s,\]}{\[:\"'][^,;\]}{\[\n\"“]{0,80}")
 _COMMENT = re.compile(r"\s+(?://|#)|\s*/\*")
 _INTEGER = re.compile(r"[+-]?\d{1,300}\Z")
 _FLOAT = re.compile(r"[+-]?(?:\d{1,300}\.\d{0,300}|\.\d{1,300}|\d{1,300})(?:[eE][+-]?\d{1,4})?\Z")
@@ -81,8 +81,8 @@ def _one_escape(match: re.Match[str]) -> str:
 
 
 def _join(match: re.Match[str]) -> str:
-    high, low = match.group()
-    return chr(0x10000 + ((ord(high) - 0xD800) << 10) + (ord(low) - 0xDC00))
+    pair = match.group()
+    return chr(0x10000 + ((ord(pair[0]) - 0xD800) << 10) + (ord(pair[1]) - 0xDC00))
 
 
 def unescape(text: str) -> str:

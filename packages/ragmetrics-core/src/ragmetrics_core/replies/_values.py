@@ -1,6 +1,7 @@
 """One JSON value made to fit a plain type: true/"yes"/"1" for a 0/1 choice, "4" for a number, a list of reasons for a text.
 
-The form gives way, the meaning does not: 2 is no yes, "maybe" is no verdict, 1.5 is no integer, true is no score, null is nothing.
+The form gives way, the meaning does not: 2 is no yes, "maybe" is no verdict, 1.5 is no integer, true is no score,
+null is nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from ._verdict import truth
 
 __all__ = ["fit_bool", "fit_choice", "fit_enum", "fit_number", "fit_text", "is_flag", "is_reason"]
 
-_NUMERAL = re.compile(r"([+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:e[+-]?\d{1,3})?)(?:\s{0,2}(?:/|out of)\s{0,2}(\d{1,6}(?:\.\d{1,3})?))?\.?")
+_NUMERAL = re.compile(
+    r"([+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:e[+-]?\d{1,3})?)(?:\s{0,2}(?:/|out of)\s{0,2}(\d{1,6}(?:\.\d{1,3})?))?\.?"
+)
 _EDGES = " \t\r\n\"'`*_.,;:!()[]{}<>"
 _HEAD = re.compile(r"[^\w]*(.{1,60}?)\s*(?:[:,.;(–—]|\s-\s|-\s|$)", re.DOTALL)
 
@@ -116,7 +119,8 @@ def fit_choice(data: Any, options: tuple[Any, ...]) -> Any:
     if isinstance(data, list) and len(data) == 1:
         return fit_choice(data[0], options)
     numbers = tuple(option for option in options if isinstance(option, int) and not isinstance(option, bool))
-    if len(numbers) > 1 and not isinstance(data, bool):
+    # For 0 and 1 the words behind the digit matter, too: "1 - not supported" contradicts itself.
+    if len(numbers) > 1 and not isinstance(data, bool) and not (isinstance(data, str) and set(numbers) == {0, 1}):
         try:
             return int(scale_of(min(numbers), max(numbers), numbers).read_value(data))
         except Problem:

@@ -1,10 +1,10 @@
 """A yes or a no in words.
 
-The first explicit answer counts, and "explicit" is a matter of place: at the head of a sentence and closed off from what follows
-("Yes, because ..."), behind a label ("Answer: no"), or alone. The same word in running text is none ("there is no law", "one could
-say yes"). Labels of two-valued scales ("supported", "incorrect") count in the same places, and in a plain sentence ("the figures are
-not correct") when nothing hedges it. A final answer or a correction outranks what came before; any other contradiction
-is no answer.
+The first explicit answer counts, and "explicit" is a matter of place: at the head of a sentence and closed off from
+what follows ("Yes, because ..."), behind a label ("Answer: no"), or alone. The same word in running text is none
+("there is no law", "one could say yes"). Labels of two-valued scales ("supported", "incorrect") count in the same
+places, and in a plain sentence ("the figures are not correct") when nothing hedges it. A final answer or a
+correction outranks what came before; any other contradiction is no answer.
 """
 
 from __future__ import annotations
@@ -24,21 +24,26 @@ def _any(words: frozenset[str]) -> str:
     return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
 
 
-_END = r"(?=\s{0,3}(?:$|[,.;:!?)\]}\"'…|，。、！？；：）」』】]|-\s|--|[–—]|\())"
+_END = r"(?=\s{0,3}(?:$|[,.;:!)\]}\"'…|،؛।，。、！；：）」』】]|-\s|--|[–—]|\())"
 _ANSWER = re.compile(rf"(?:(?P<yes>{_any(YES)})|(?P<no>{_any(NO)}))(?!\w|['’-]\w){_END}")
-_CJK = re.compile(rf"(?:(?P<yes>{CJK_YES})|(?P<no>{CJK_NO}))(?=\s?(?:$|[,.;:!?)\]\"'，。、！？；：）」』】…~～-])|です|だ[。\s])")
+_CJK = re.compile(
+    rf"(?:(?P<yes>{CJK_YES})|(?P<no>{CJK_NO}))(?=\s?(?:$|[,.;:!?)\]\"'，。、！？；：）」』】…~～-])|です|だ[。\s])"
+)
 # In English the comma after the answer is often forgotten.
 _LOOSE = re.compile(
-    r"(?:(?P<yes>yes)\s+(?=because|it|the|this|that|these|they|there|as|since|all|both|its|i|we|he|she)"
-    r"|(?P<no>no)\s+(?=because|it|this|that|these|they|there|the|since|i|we|he|she|not))\b"
+    r"(?:(?P<yes>yes)\s(?=(?:because|it|the|this|that|these|they|there|as|since|all|both|its|i|we|he|she)\b)"
+    r"|(?P<no>no)\s(?=(?:because|it|this|that|these|they|there|the|since|i|we|he|she|not)\b))"
 )
+_LETTER = re.compile(r"(?:(?P<yes>y)|(?P<no>n))[.)\]\"']{0,3}\s?$")
 _NUMBERED = re.compile(r"(?<!\w)(?:nos?|nr|n)[.º°]?[ \t]{0,3}(?=\d)")
 _LABEL = re.compile(
     rf"(?P<not>(?:is\s+|are\s+)?(?:not|isn't|aren't|non|in)[\s-]+|un-)?(?:fully\s+|entirely\s+|completely\s+)?"
     rf"(?:(?P<yes>{_any(POSITIVE)})|(?P<no>{_any(NEGATIVE)}))(?![\w'’]|-\w)"
-    rf"(?:{_END}|(?=\s+(?:by|with|to|in|from|because|as|since)\b))"
+    rf"(?:{_END}|(?=\s+(?:by|with|in (?:the|this|its)|from|because|as|since)\b))"
 )
-_DIGIT = re.compile(r"(?:(?P<yes>1)|(?P<no>0))(?:\.0{1,4})?(?=\s{0,3}(?:$|[)\]]*\s*$|[-–—:=(]\s*\D|[.,;!]\s*(?:$|\D{3})))")
+_DIGIT = re.compile(
+    r"(?:(?P<yes>1)|(?P<no>0))(?:\.0{1,4})?(?=\s{0,3}(?:$|[)\]]*\s*$|[-–—:=(]\s*\D|[.,;!]\s*(?:$|\D{3})))"
+)
 _OPTION = rf"(?:{_any(YES)}|{_any(NO)}|{_any(POSITIVE)}|{_any(NEGATIVE)}|{CJK_YES}|{CJK_NO}|[01])"
 _MENU = re.compile(
     rf"(?<!\w)(?P<one>{_OPTION})[\"'\])]{{0,3}}\s{{0,3}}"
@@ -53,42 +58,55 @@ _WHETHER = re.compile("是否|是不是|对不对|有没有|对错")
 _DECORATION = re.compile(
     r"</?(?:b|i|u|em|strong|code|br|p|span|mark|h\d)\s{0,3}/?>|[*`#>_~$]|\\boxed|\\text|^[-•·–]\s", re.MULTILINE
 )
-_BREAK = re.compile(r"(?<=[.!?。！？;；])(?=\s|[^\x00-\x7f])|\n|(?<=[.!?])(?=[\"')\]]\s)")
+_BREAK = re.compile(r"(?<=[.!?。！？;；।])(?=\s|[^\x00-\x7f])|\n|(?<=[.!?])(?=[\"')\]]\s)")
 _OPENING = re.compile(r"[\s\"'(\[{<【「『:：]{0,12}")
-_HEAD = re.compile(r"[\s\"'(]{0,12}[^\s,.;:!?()，。、！？；：]{1,40}(?:\s[^\s,.;:!?()，。、！？；：]{1,40})?\s?(?:$|[,.;:!?，。、！？；：]|[-–—])")
+_HEAD = re.compile(
+    r"[\s\"'(]{0,12}[^\s,.;:!?()，。、！？；：]{1,40}(?:\s[^\s,.;:!?()，。、！？；：]{1,40})?\s?(?:$|[,.;:!?，。、！？；：]|[-–—])"
+)
 _LEAD_IN = re.compile(
     r"(?:so|thus|therefore|hence|overall|in conclusion|in short|in summary|to conclude|well|ok|okay|sure|certainly|"
-    r"consequently|accordingly|actually|wait|hmm|also|donc|also|daher|por lo tanto|所以|因此|따라서|したがって|つまり)\b[,:，、]?\s?"
+    r"consequently|accordingly|actually|wait|hmm|also|donc|also|daher|por lo tanto|所以|因此|따라서|したがって|つまり)\b"
+    r"[,:，、]?\s?"
     r"|(?:it'?s|that'?s|(?:it|this|that) is|my (?:answer|verdict) is) an? (?:clear |definite |firm |hard |strong )?"
     r"|(?:i (?:would|'d|will|must)? ?(?:say|answer|conclude|reply|respond)(?: that| with)?:?|i'd say)\s+"
 )
 _LABELLED = re.compile(r"(?P<label>[^:=：\n]{1,80}?)\s?(?:[:=：]|\s[-–—→]|->|=>)\s?(?P<body>.*)", re.DOTALL)
 _SAYS = re.compile(
-    rf"\b(?P<label>(?:\w{1,40}\s)?(?:{CONCLUSION}))\s*(?:is|would be|was|ist|est|es|è|é|は|是|은|는|为)\s?:?\s?(?P<body>.*)", re.DOTALL
+    rf"\b(?P<label>(?:[\w']{{1,40}}\s){{0,3}}(?:{CONCLUSION}))"
+    r"\s?(?:is|would be|was|ist|est|es|è|é|は|是|은|는|为)\s?:?\s?(?P<body>.*)",
+    re.DOTALL,
 )
 _FINAL_LABEL = re.compile(rf"(?<!\w)(?:{FINAL})(?!\w)|최종|最终|最終|итог|修正|정정")
 _CONCLUSION_LABEL = re.compile(rf"(?<!\w)(?:the|my|your)?(?:{CONCLUSION})(?!\w)|(?:{CONCLUSION})\s*$")
 _ANOTHERS = re.compile(
     r"\b(?:correct|right|true|reference|expected|gold|golden|candidate|candidate's|given|model|model's|student|student's|user|"
-    r"user's|other|old|previous|original|generated|assistant|assistant's|first|initial|their|his|her|whose|your)\b"
+    r"user's|other|old|previous|original|generated|assistant|assistant's|first|initial|their|his|her|whose|your|"
+    r"says?|said|states?|stated|claims|answered|replied|responded|response|wrote|asks?|asked|quotes?|quoted)\b"
 )
 _REASON_LABEL = re.compile(rf"(?<!\w)(?:{REASON})(?!\w)|(?:理由|原因|이유)")
-_CORRECTION = re.compile(r"\b(?:correction|on reflection|upon reflection|i change my (?:answer|mind)|actually|rather|i meant)\b")
+_CORRECTION = re.compile(
+    r"\b(?:correction|on reflection|upon reflection|i change my (?:answer|mind)|actually|rather|i meant)\b"
+)
 _COPULA = re.compile(
     rf"\b(?:is|are|was|were|seems|looks)\s+(?P<not>not\s+)?(?:fully\s+|entirely\s+|completely\s+|indeed\s+|also\s+)?"
     rf"(?:(?P<yes>{_any(POSITIVE - {'support', 'pass', 'right', 'positive'})})|(?P<no>{_any(NEGATIVE)}))(?![\w'’]|-\w)"
 )
-_CONTRAST = re.compile(r"\b(?:but|however|although|though|except|only|yet)\b")
-_FULLY_NOT = re.compile(r"\bnot\s+(?:fully|entirely|completely|necessarily|always)\b|\bn't\b|\bnot un|\b(?:no|nor|neither)\b")
+_CONTRAST = re.compile(r"\b(?:but|however|although|though|except|only|yet|in part|to some (?:extent|degree)|that)\b|\?")
+_NEGATION = re.compile(r"\bnot\b|n't\b|\bnever\b")
+_FULLY_NOT = re.compile(
+    r"\bnot\s+(?:fully|entirely|completely|necessarily|always)\b|\bn't\b|\bnot un|\b(?:no|nor|neither)\b"
+)
+_CRITERIA = re.compile(r"[,;]\s")
 _WORD = re.compile(r"[\w']+")
 _MAX_SENTENCE = 400
 
 
 class _Sign(NamedTuple):
-    """One explicit answer: its truth (None: it takes no side) and its rank."""
+    """One explicit answer: its truth (None: it takes no side), its rank, and whether the text begins with it."""
 
     truth: bool | None
     rank: int
+    leads: bool = False
 
 
 _FINALLY, _CONCLUDED, _SAID, _TERM = 3, 2, 1, 0
@@ -108,7 +126,7 @@ def _side(match: re.Match[str]) -> bool:
 def _answer_at(body: str, *, digits: bool = True) -> tuple[bool | None, bool] | None:
     """The answer at the head of ``body`` as (truth, explicit word); (None, True) for a hedge."""
     body = body[_OPENING.match(body).end() :]  # type: ignore[union-attr]
-    for pattern in (_ANSWER, _CJK, _LOOSE):
+    for pattern in (_ANSWER, _CJK, _LOOSE, _LETTER):
         if match := pattern.match(body):
             return _side(match), True
     if digits and (match := _DIGIT.match(body)):
@@ -126,7 +144,8 @@ def _signs(text: str) -> list[_Sign]:
     signs: list[_Sign] = []
     digits = len(text) <= _MAX_SENTENCE and "\n" not in text
     for number, sentence in enumerate(part.strip() for part in _BREAK.split(text)):
-        signs.extend(_sentence_signs(sentence, first=number == 0, digits=digits and number == 0))
+        found = _sentence_signs(sentence, first=number == 0, digits=digits and number == 0)
+        signs.extend(sign._replace(leads=number == 0) for sign in found)
     return signs
 
 
@@ -141,6 +160,9 @@ def _sentence_signs(sentence: str, *, first: bool, digits: bool) -> list[_Sign]:
     answer = _answer_at(body, digits=digits)
     if answer is None or not answer[1]:
         for match in (_LABELLED.match(body), _SAYS.search(body[:_MAX_SENTENCE])):
+            if answer and match and match.re is _LABELLED and body[match.end("label")] not in ":=：":
+                # "not supported - the text ..." explains; "supported: no" answers.
+                continue
             sign = match and _labelled_sign(match.group("label").strip(), match.group("body"), corrected=corrected)
             if sign:
                 return [sign]
@@ -160,6 +182,12 @@ def _labelled_sign(label: str, body: str, *, corrected: bool, nested: int = 0) -
         if inner is None:
             return None
         return _labelled_sign(inner["label"], inner["body"][:200], corrected=corrected, nested=nested + 1)
+    for part in _CRITERIA.split(body[:_MAX_SENTENCE])[1:]:
+        other = _LABELLED.match(part) if nested < 3 else None
+        said = other and _labelled_sign(other["label"], other["body"], corrected=False, nested=3)
+        if said and said.truth is not answer[0]:
+            # "supported: yes, faithful: no" judges two things.
+            return _Sign(None, _SAID)
     if corrected or _FINAL_LABEL.search(label):
         return _Sign(answer[0], _FINALLY)
     if concluded:
@@ -171,12 +199,15 @@ def _copulas(text: str) -> set[bool | None]:
     """What plain sentences such as "the figures are not correct" say; None for a hedged one."""
     said: set[bool | None] = set()
     for sentence in _BREAK.split(text):
-        match = _COPULA.search(sentence[:_MAX_SENTENCE])
-        if match is None:
+        matches = list(_COPULA.finditer(sentence[:_MAX_SENTENCE]))
+        if not matches:
             continue
-        before = set(_WORD.findall(sentence[: match.end()]))
-        hedged = before & HEDGES or _CONTRAST.search(sentence) or _FULLY_NOT.search(sentence)
-        said.add(None if hedged else _side(match))
+        before = set(_WORD.findall(sentence[: matches[0].end()]))
+        negated = _NEGATION.search(sentence, 0, matches[0].start())
+        hedged = (
+            before & HEDGES or negated or len(matches) > 1 or _CONTRAST.search(sentence) or _FULLY_NOT.search(sentence)
+        )
+        said.add(None if hedged else _side(matches[0]))
     return said
 
 
@@ -194,7 +225,7 @@ def read_verdict(text: str) -> bool:
         ranked = {sign.truth for sign in signs if sign.rank == rank}
         if ranked:
             first = signs[0]
-            if rank == _CONCLUDED and first.rank < rank and first.truth is not None:
+            if rank == _CONCLUDED and first.leads and first.rank < rank and first.truth is not None:
                 # An answer at the very beginning and another behind a label contradict each other openly.
                 ranked.add(first.truth)
             return _agreed(ranked)

@@ -1,12 +1,26 @@
 """Yes, no and the words around them, by language.
 
-A word is listed only when it can stand alone as the answer to a yes/no question. Words that also have another use ("no evidence",
-"si" as "if", "da" as "there") still need a full stop, a comma or the end after them; the reader in ``_verdict`` sees to that.
+A word is listed only when it can stand alone as the answer to a yes/no question. Words that also have another use
+("no evidence", "si" as "if", "da" as "there") still need a full stop, a comma or the end after them; the reader in
+``_verdict`` sees to that.
 """
 
 from __future__ import annotations
 
-__all__ = ["CJK_NO", "CJK_YES", "CONCLUSION", "FINAL", "HEDGES", "LABELS", "NEGATIVE", "NO", "POSITIVE", "REASON", "YES"]
+from ._keys import word_set
+
+__all__ = [
+    "CJK_NO",
+    "CJK_YES",
+    "CONCLUSION",
+    "FINAL",
+    "HEDGES",
+    "NEGATIVE",
+    "NO",
+    "POSITIVE",
+    "REASON",
+    "YES",
+]
 
 # language: (words for yes, words for no)
 _BY_LANGUAGE: dict[str, tuple[str, str]] = {
@@ -17,7 +31,7 @@ _BY_LANGUAGE: dict[str, tuple[str, str]] = {
     "da": ("ja|sandt", "nej|falsk"),
     "de": ("ja|jawohl|wahr|richtig", "nein|falsch"),
     "el": ("ναι|σωστό", "όχι|οχι|λάθος"),
-    "en": ("yes|yep|yeah|yup|yea|true|affirmative|y|aye", "no|nope|nah|nay|false|negative|n"),
+    "en": ("yes|yep|yeah|yup|yea|true|affirmative|aye", "no|nope|nah|nay|false|negative"),
     "es": ("sí|si|verdadero|cierto|correcto", "no|falso|incorrecto"),
     "et": ("jah", "ei"),
     "fa": ("بله|بلی|آری", "خیر|نه"),
@@ -45,7 +59,10 @@ _BY_LANGUAGE: dict[str, tuple[str, str]] = {
     "uk": ("так|правда", "ні"),
     "ur": ("جی ہاں|ہاں", "نہیں|جی نہیں"),
     "vi": ("có|đúng|vâng", "không|sai"),
-    "ko": ("예|네|맞습니다|맞음|맞아요|그렇습니다|참|예입니다|네입니다", "아니요|아니오|아뇨|아닙니다|거짓|틀림|틀렸습니다|아니요입니다"),
+    "ko": (
+        "예|네|맞습니다|맞음|맞아요|그렇습니다|참|예입니다|네입니다",
+        "아니요|아니오|아뇨|아닙니다|거짓|틀림|틀렸습니다|아니요입니다",
+    ),
 }
 # Scripts without blanks between words: the longest form comes first.
 CJK_YES = "是的|是|对的|對的|对|對|正确|正確|有的|支持|はい|ええ|正しい|真|ใช่ครับ|ใช่ค่ะ|ใช่|จริง"
@@ -63,21 +80,25 @@ YES = _gather(0) | {"✅", "✔", "✓", "☑", "👍"}
 NO = _gather(1) | {"❌", "✗", "✘", "✖", "👎", "🚫"}
 
 # Labels of two-valued scales. "not" before one of them turns it round; a hedge before it leaves neither.
-POSITIVE = frozenset(
-    "correct pass passed passes passing accept accepted accepts approve approved approves support supported supports valid "
-    "relevant faithful entailed entailment entails grounded accurate right consistent acceptable attributable attributed "
-    "positive useful helpful verified confirmed factual compliant agree agrees satisfied ok okay".split()
+POSITIVE = word_set(
+    "correct pass passed passes passing accept accepted accepts approve approved approves support "
+    "supported supports valid relevant faithful entailed entailment entails grounded accurate right "
+    "consistent acceptable attributable attributed positive useful helpful verified confirmed factual "
+    "compliant agree agrees satisfied ok okay"
 )
-NEGATIVE = frozenset(
-    "incorrect fail failed fails failing reject rejected rejects unsupported invalid irrelevant unfaithful contradicted "
-    "contradiction contradicts ungrounded inaccurate wrong inconsistent unacceptable unattributable useless unhelpful refuted "
-    "refutes refute noncompliant disagree disagrees unsatisfied hallucinated hallucination".split()
+NEGATIVE = word_set(
+    "incorrect fail failed fails failing reject rejected rejects unsupported invalid irrelevant unfaithful "
+    "contradicted contradiction contradicts ungrounded inaccurate wrong inconsistent unacceptable "
+    "unattributable useless unhelpful refuted refutes refute noncompliant disagree disagrees unsatisfied "
+    "hallucinated hallucination"
 )
-HEDGES = frozenset(
-    "partially partly mostly somewhat largely mainly nearly almost probably likely possibly maybe perhaps neither both "
-    "unclear unknown unsure uncertain undetermined inconclusive arguably generally technically half borderline sometimes "
-    "mixed either depends partial if whether unless cannot can't unable could might may would should hardly barely doubtful "
-    "questionable insufficient impossible".split()
+# Words that take the side out of a sentence, or make it about a part of what was asked.
+HEDGES = word_set(
+    "partially partly mostly somewhat largely mainly nearly almost probably likely possibly maybe perhaps "
+    "neither both unclear unknown unsure uncertain undetermined inconclusive arguably generally "
+    "technically half borderline sometimes mixed either depends partial if whether unless cannot can't "
+    "unable could might may would should hardly barely doubtful questionable insufficient impossible "
+    "none nothing nobody few some most many several one first second third another other until once"
 )
 FINAL = (
     "final|finally|overall|correction|corrected|corrected answer|revised|updated|on reflection|upon reflection|in fact|"

@@ -1,7 +1,7 @@
 """A yes or a no.
 
-The schema puts the reason before the answer, so that a model thinks before it decides; the reader takes that object, a bare word, a
-label, a translated or two-valued one, and gives up on anything that says both or neither.
+The schema puts the reason before the answer, so that a model thinks before it decides; the reader takes that
+object, a bare word, a label, a translated or two-valued one, and gives up on anything that says both or neither.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ._keys import REASONS, WRITTEN, words
+from ._keys import REASONS, WRITTEN, word_set, words
 from ._problem import Problem, parse_or_bad_reply, shown
 from ._scalar import Answer, Want, read_scalar
 from ._schema import answer_schema
@@ -20,7 +20,9 @@ __all__ = ["YesNoReply"]
 
 _SURE = frozenset({"verdict", "judgement", "judgment", "decision", "conclusion"})
 # Keys under which other things are found as well, so that a value that is no yes or no means nothing.
-_LOOSE = frozenset("answer response result status label evaluation assessment output value score rating grade support useful".split())
+_LOOSE = word_set(
+    "answer response result status label evaluation assessment output value score rating grade support useful"
+)
 _WANTED = 'the answer "yes" or "no"'
 
 
@@ -49,15 +51,16 @@ def _read_text(text: str) -> Answer[bool]:
     return Answer(read_verdict(text), "")
 
 
-_WANT = Want(_rank, 4, _read, _read_text, _WANTED)
+_WANT = Want(_rank, 4, _read, _read_text, _WANTED, single=True)
 
 
 @dataclass(frozen=True)
 class YesNoReply:
     """A yes/no answer; its value is a bool.
 
-    Reads ``{"reason": ..., "answer": "yes"}``, "YES", "No, because ...", "Verdict: PASS", "Ja.", "否", ``true``, 1 and the like. Two
-    answers that disagree, a hedge ("partially"), an echoed choice ("yes/no") and anything else raise ``BadReply``.
+    Reads ``{"reason": ..., "answer": "yes"}``, "YES", "No, because ...", "Verdict: PASS", "Ja.", "否", ``true``, 1
+    and the like. Two answers that disagree, a hedge ("partially"), an echoed choice ("yes/no") and anything else
+    raise ``BadReply``.
     """
 
     @property
@@ -67,7 +70,9 @@ class YesNoReply:
 
     def instructions(self) -> str:
         """The shape of the reply, for the system message."""
-        return 'Reply with one JSON object and nothing else: {"reason": "<why, in one sentence>", "answer": "<yes or no>"}'
+        return (
+            'Reply with one JSON object and nothing else: {"reason": "<why, in one sentence>", "answer": "<yes or no>"}'
+        )
 
     def parse(self, text: str) -> bool:
         """True for yes, False for no.

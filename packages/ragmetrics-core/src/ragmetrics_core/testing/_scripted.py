@@ -19,7 +19,7 @@ class ScriptedLLM:
     """An LLM that plays a script.
 
     Args:
-        replies: one of three.
+        replies: one of three. (Several replies may also be given as several arguments.)
             A list: given out in order, one per question. Each is the text of a reply, a whole ``Reply``, or a ``ModelError``
             (such as a ``BadReply``), which is raised.
             A mapping from prompt names to lists: each prompt has a script of its own, so that questions asked side by side
@@ -36,7 +36,7 @@ class ScriptedLLM:
 
     instant = True
 
-    def __init__(self, replies: Lines | Mapping[str, Lines] | Callable[[Ask], Line]) -> None:
+    def __init__(self, replies: Lines | Mapping[str, Lines] | Callable[[Ask], Line], *more: Line) -> None:
         self.asks: list[Ask] = []
         self._lock = threading.Lock()
         self._write: Callable[[Ask], Line] | None = None
@@ -47,14 +47,17 @@ class ScriptedLLM:
         elif isinstance(replies, Mapping):
             self._scripts = {name: _script(lines) for name, lines in cast("Mapping[str, Lines]", replies).items()}
         else:
-            # one reply is no script: a list that is too short is a test's commonest mistake
-            if isinstance(replies, str | Reply | ModelError):
-                raise InvalidInput("ScriptedLLM takes a list of replies, a mapping or a function: write [reply]")
-            self._script = iter(list(replies))
+            first = [replies] if isinstance(replies, str | Reply | ModelError) else replies
+            self._script = iter([*first, *more])
 
     @property
     def identity(self) -> None:
         """None: what a script says depends on what it has said before."""
+
+    @property
+    def calls(self) -> int:
+        """How many questions were asked so far."""
+        return len(self.asks)
 
     @property
     def messages(self) -> list[tuple[Message, ...]]:
