@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -349,3 +350,144 @@ def test_metrics_of_metrics() -> None:
     llm = Counting()
     assert Pair(llm=llm).score(response="abc").usage.calls == 2
     assert [ask.inputs["thing"] for ask in llm.asks] == ["abc", "cba"]
+
+
+def test_an_absent_optional_input_gets_the_default_of_the_signature() -> None:
+    @dataclass(frozen=True)
+    class Defaulted(Metric):
+        def measure(self, response: str, language: str = "en") -> Score:
+            return Score(1, details={"language": language})
+
+    assert Defaulted().score(response="x").details["language"] == "en"
+    assert Defaulted().score(response="x", language="fr").details["language"] == "fr"
+    assert Defaulted().score(response="x", language=" ").details["language"] == "en"
+
+
+def test_inputs_may_have_their_other_common_names() -> None:
+    @dataclass(frozen=True)
+    class Named(Metric):
+        def measure(self, question: str, answer: str, contexts: Sequence[str]) -> Score:
+            return Score(1, details={"all": [question, answer, *contexts]})
+
+    assert [item.kind for item in Named().inputs] == ["text", "text", "texts"]
+    assert Named().score(question="q", answer="a", contexts=["c"]).details["all"] == ["q", "a", "c"]
+    assert Named().score(Sample("q", "a", ["c"])).details["all"] == ["q", "a", "c"]
+
+
+def test_an_input_is_its_name() -> None:
+    item = Input("tags", "texts", required=False)
+    assert "tags" in (item, "x")
+    assert item != Input("tags", "texts")
+    assert repr(item) == "Input('tags', 'texts', required=False)"
+    assert pickle.loads(pickle.dumps(item)) == item == Input(**item.to_dict())
+    assert {item: 1}["tags"] == 1
+
+
+def test_post_init_of_the_base_class_is_not_forgotten() -> None:
+    @dataclass(frozen=True)
+    class Forgetful(Metric):
+        def __post_init__(self) -> None:
+            pass
+
+        def measure(self, response: str) -> Score:
+            return Score(1)
+
+    with pytest.raises(TypeError, match=r"Forgetful.__post_init__ must call super\(\).__post_init__\(\)"):
+        Forgetful().score(response="x")
+
+
+def test_failed_scores_know_their_prompts_too() -> None:
+    with pytest.raises(ModelError) as caught:
+        Colour(llm=Counting("a b", "c d")).score(response="x")
+    assert Score.failed(caught.value).details["prompts"] == {"colour": "1"}
+
+
+def test_a_subclass_of_a_metric_is_a_metric() -> None:
+    @dataclass(frozen=True)
+    class Darker(Colour):
+        shade: int = 2
+
+    assert repr(Darker(shade=3)) == "Darker(shade=3)"
+    assert hash(Darker()) == hash(Darker())
+    assert Darker(llm=Counting()).score(response="x").metric == "darker"
+
+
+def test_a_prompt_of_another_form_cannot_be_written() -> None:
+    class Other(type(COLOUR.reply)):  # type: ignore[misc]
+        def __eq__(self, other: object) -> bool:
+            return self is other
+
+        __hash__ = object.__hash__
+
+    metric = Colour(prompt=COLOUR.replace(reply=Other()))
+    with pytest.raises(
+        InvalidInput, match="colour: the prompt 'prompt' cannot be written, because more than the wording"
+    ):
+        metric.to_dict()
+
+
+@dataclass(frozen=True)
+class Strict(Metric):
+    """Has a setting without a default, one that pydantic cannot check, and a whole number."""
+
+    wanted: str
+    other: Nowhere | None = None  # type: ignore[name-defined]  # noqa: F821
+    k: int = 1
+
+    def measure(self, response: str) -> Score:
+        return Score(1)
+
+
+STRICT = f"{__name__}:Strict"
+COLOUR_PATH = f"{__name__}:Colour"
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ([], r"a metric is read from \{'metric': name, 'settings': \{...\}\}, got \[\]"),
+        ({"settings": {}}, "a metric is read from"),
+        ({"metric": STRICT, "settings": []}, None),
+        ({"metric": STRICT, "settings": [1]}, "settings must be a mapping, got list"),
+        ({"metric": STRICT}, "Strict needs the setting 'wanted'"),
+        ({"metric": ".foo:X"}, "names a module by a relative path: give its full name"),
+        (
+            {"metric": COLOUR_PATH, "settings": {"prompt": "x"}},
+            "Colour: the setting 'prompt' is a prompt: give a mapping",
+        ),
+        (
+            {"metric": COLOUR_PATH, "settings": {"prompt": {"instruction": "x"}}},
+            "the prompt 'colour' has no 'instruction'",
+        ),
+        (
+            {"metric": COLOUR_PATH, "settings": {"prompt": {"version": 5}}},
+            "the prompt 'colour': version must be a text, got int",
+        ),
+        (
+            {"metric": COLOUR_PATH, "settings": {"prompt": {"examples": [{"input": 1}]}}},
+            "the prompt 'colour': every example is a mapping with inputs and output",
+        ),
+    ],
+)
+def test_wrong_files(data: Any, message: str | None) -> None:
+    with pytest.raises(InvalidInput, match=message or "Strict needs"):
+        Metric.from_dict(data)
+
+
+def test_a_setting_whose_type_is_unknown_here_is_left_to_the_metric() -> None:
+    assert Metric.from_dict({"metric": STRICT, "settings": {"wanted": "x", "other": [1]}}) == Strict("x", [1])
+
+
+def test_a_bool_is_no_number() -> None:
+    with pytest.raises(InvalidInput, match="NDCG: the setting 'k' cannot be True"):
+        Metric.from_dict({"metric": "NDCG", "settings": {"k": True}})
+
+
+def test_the_repr_of_an_overridden_prompt_reads_back() -> None:
+    from ragmetrics_core import Example  # noqa: F401
+    from ragmetrics_core.metrics import Faithfulness
+    from ragmetrics_core.metrics.claims import VERIFY_CLAIMS, Verdicts, check_verdicts  # noqa: F401
+    from ragmetrics_core.replies import JsonReply  # noqa: F401
+
+    metric = Faithfulness(verify=VERIFY_CLAIMS.replace(version="2"))
+    assert eval(repr(metric)) == metric

@@ -225,3 +225,69 @@ def test_messages_are_frozen() -> None:
         Message("user", "x").content = "y"  # type: ignore[misc]
     with pytest.raises(InvalidInput):
         run(embed("ab"), Models())
+
+
+def test_an_llm_alone_drives_a_program() -> None:
+    assert run(COLOUR.ask(thing="x"), AsyncOnly()) == "red"
+    assert asyncio.run(arun(COLOUR.ask(thing="x"), SyncOnly())) == "red"
+
+
+def test_a_bug_ends_its_siblings_and_the_program() -> None:
+    finished: list[str] = []
+
+    class Uneven:
+        async def agenerate(self, ask: Ask) -> str:
+            if ask.inputs["thing"] == "0":
+                raise TypeError("a bug")
+            await asyncio.sleep(0.01)
+            finished.append("late")
+            return "red"
+
+    def program() -> Steps[list[str]]:
+        try:
+            return (yield from three())
+        finally:
+            finished.append("closed")
+
+    async def main() -> None:
+        with pytest.raises(TypeError, match="a bug"):
+            await arun(program(), Uneven())
+        assert finished == ["closed"]
+        await asyncio.sleep(0.03)
+
+    asyncio.run(main())
+    assert finished == ["closed"]
+
+
+def test_many_blocking_calls_of_one_round_run_at_once() -> None:
+    llm = SyncOnly()
+    started = time.perf_counter()
+
+    def thirty() -> Steps[list[str]]:
+        return (yield from together(*(COLOUR.ask(thing=str(number)) for number in range(30))))
+
+    asyncio.run(arun(thirty(), llm))
+    assert time.perf_counter() - started < 30 * 0.02 / 3
+    assert len(set(llm.threads)) == 30
+
+
+@pytest.mark.parametrize("round_", [Message("user", "x"), ("x",), ["x"], 5])
+def test_what_a_program_yields_is_checked(round_: object) -> None:
+    def program() -> Steps[None]:
+        yield round_  # type: ignore[misc]
+
+    with pytest.raises(TypeError, match="a program yields rounds, which are tuples of requests, got"):
+        run(program(), Models())
+
+
+@pytest.mark.parametrize("pairs", [["ab"], [("a", 1)], [("a", "b", "c")]])
+def test_pairs_are_checked_before_anything_is_asked(pairs: object) -> None:
+    with pytest.raises(InvalidInput, match=r"compare: item \[0\] must be a pair of texts, got"):
+        run(compare(pairs), Models())  # type: ignore[arg-type]
+
+
+def test_answers_of_no_known_form_are_bugs() -> None:
+    with pytest.raises(TypeError, match="an embedding model answers with one vector per text, got NoneType"):
+        run(embed(["a"]), models(None))
+    with pytest.raises(TypeError, match="a pair scorer answers with one number per pair, got str"):
+        run(compare([("a", "b")]), Models(embeddings=Pairs("5")))  # type: ignore[arg-type]

@@ -88,3 +88,13 @@ def test_documents_from_other_shapes() -> None:
 
 def test_samples_with_documents_are_hashable_by_fields() -> None:
     assert hash(Document("c", meta={"a": [1]})) == hash(Document("c", meta={"a": [1]}))
+
+
+def test_updated_sets_fields_and_adds_metadata() -> None:
+    sample = Sample("q", "a", metadata={"x": 1})
+    assert sample.updated({"answer": "b", "y": 2}) == Sample("q", "b", metadata={"x": 1, "y": 2})
+
+
+def test_arrays_of_different_lengths_differ() -> None:
+    with pytest.raises(InvalidInput, match="both mean 'retrieved_contexts' but differ"):
+        Sample.from_mapping({"contexts": np.array(["a"]), "retrieved_contexts": np.array(["a", "b"])})

@@ -137,3 +137,30 @@ def test_errors_pickle_and_print() -> None:
         "faithfulness needs 'response', which is missing: give response=... or leave the metric out for this sample"
     )
     assert isinstance(missing, ValueError)
+
+
+def test_numpy_values_become_plain_everywhere() -> None:
+    score = Score(1.0, passing=np.True_, details={"a": np.float64(0.5), "b": np.str_("x")}, scale=[0, 1])  # type: ignore[arg-type]
+    assert (type(score.passing), type(score.details["a"]), type(score.details["b"])) == (bool, float, str)
+    assert score.scale == (0.0, 1.0)
+    hash(score)
+    json.dumps(score.to_dict())
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, [{"x": -math.inf}]])
+def test_evidence_holds_finite_numbers(value: object) -> None:
+    with pytest.raises(ValueError, match="details hold finite numbers, got"):
+        Score(1.0, details={"a": value})
+
+
+def test_a_score_without_a_value_neither_passes_nor_fails() -> None:
+    with pytest.raises(ValueError, match="a score without a value neither passes nor fails, got passing=True"):
+        Score(None, passing=True, reason="x")
+    with pytest.raises(ValueError, match="a score without a value needs a reason"):
+        Score.failed("")
+
+
+def test_a_retried_error_keeps_what_it_knows() -> None:
+    error = BadReply("no verdict", "raw")
+    error.retry_after = 2.0
+    assert pickle.loads(pickle.dumps(error)).retry_after == 2.0

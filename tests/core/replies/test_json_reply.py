@@ -206,6 +206,9 @@ VERDICTS = [
     "<verdicts><verdict>1</verdict><verdict>0</verdict></verdicts>",
     '{"statements": [{"Statement": "a", "Verdict": "Yes"}, {"Statement": "b", "Verdict": "No"}]}',
     '{"verdicts": [{"verdict": 1}, {"verdict": 0}',
+    '{"verdicts": "1, 0"}',
+    '{"verdicts": [[1], [0]]}',
+    "[[1, 0]]",
     '{"verdicts": [{"verdict": 1, "reason": null}, {"verdict": 0, "reason": ["x", "y"]}]}',
 ]
 NO_VERDICTS = [

@@ -15,7 +15,8 @@ Yes because the text says so
 I would say yes.|So, yes.|Therefore, the answer is Yes|The verdict is: Yes|Yes/No: Yes|(Yes/No) Yes|Yes or no? Yes.
 Answer with YES or NO: YES
 Is it supported? Yes, it is.|The claim is supported by the context.|The statement is correct.|Y
-Yes, no doubt about it.|<b>Yes</b>|Yes, there is no contradiction
+Yes, no doubt about it.|<b>Yes</b>
+The candidate is correct, as both say so.|Yes, there is no contradiction
 pass|APPROVED|Result: PASS|Correct.|Supported|TRUE|True.|1|Verdict: 1|1 - supported|Yep|Affirmative.
 No. Correction: Yes.|✅
 Ja|Oui.|sì|SIM|Да.|はい|はい。|是|是的，文中有说明。|对|正确|네|네, 맞습니다|evet|tak|Ano|Kyllä|Igen|نعم|כן|हाँ|ＹＥＳ
@@ -60,7 +61,8 @@ The claim is supported but not correct.|supported: yes, faithful: no|sim card|no
 Not enough information.|Not applicable|2|-1|0.5|10
 The response says: Yes. However, this is wrong.|It is correct that the response is unsupported.
 None of the claims is supported.|Some claims are supported.
-The first claim is supported.|The claim is supported?|The answer is correct in part.|The candidate's answer is yes.
+The first claim is supported.|It was correct until 2010.
+The claim is supported?|The answer is correct in part.|The candidate's answer is yes.
 One could say yes.|Jein|Ja und nein|也许
 I cannot determine if the candidate is correct.|The candidate is partially correct.|It is not unsupported.
 The reply stays on topic.

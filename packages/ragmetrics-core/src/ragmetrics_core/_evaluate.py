@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ._engine import Engine, run_blocking
-from ._errors import InvalidInput, RagmetricsError
+from ._errors import InvalidInput
 from ._evaluation import Evaluation, Scores
 from ._metric import Metric
 from ._progress import Progress, progress_bar

@@ -48,7 +48,7 @@ class Input(str):
     kind: Kind
     required: bool
 
-    def __new__(cls, name: str, kind: Kind = "any", *, required: bool = True) -> Input:
+    def __new__(cls, name: str, kind: Kind = "any", *, required: bool = True) -> Input:  # noqa: PYI034  Self needs 3.11
         self = super().__new__(cls, name)
         self.name = str(name)
         self.kind = kind
@@ -142,7 +142,7 @@ def _kind_of(hint: Any) -> Kind:
         return "text"
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
-        kinds = [_kind_of(argument) for argument in arguments if argument is not type(None)]
+        kinds: list[Kind] = [_kind_of(argument) for argument in arguments if argument is not type(None)]
         return kinds[0] if len(set(kinds)) == 1 else "any"
     if isinstance(origin, type) and issubclass(origin, Iterable) and arguments[:1] == (str,):
         return "any" if issubclass(origin, Mapping) else "texts"

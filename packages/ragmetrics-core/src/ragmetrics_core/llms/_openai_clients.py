@@ -102,8 +102,9 @@ class Clients:
                 if self._given is not None and not can_be_rebuilt(self._given, asynchronous=False):
                     raise InvalidInput(NOT_FOR_SYNC)
                 made = twin(self._given, asynchronous=False) if self._given else own_client("OpenAI", self._settings)
-                self._made = made
                 weakref.finalize(self, made.close)
+                self._made = made
+                return made
             return self._made
 
     async def here(self) -> openai.AsyncOpenAI | None:

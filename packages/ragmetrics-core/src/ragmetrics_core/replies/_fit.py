@@ -16,7 +16,7 @@ from pydantic import BaseModel, RootModel
 from ._find import embedded
 from ._keys import ASIDES, CONTAINERS, REASONS, RELATED, WRITTEN, is_schema, name, stem
 from ._lines import split_lines
-from ._plan import FieldPlan, ModelPlan, bare, is_subclass, issubclass_mapping, item_hint, members, plan_of
+from ._plan import FieldPlan, ModelPlan, bare, is_choice, is_subclass, issubclass_mapping, item_hint, members, plan_of
 from ._problem import Misfit, Problem
 from ._values import fit_bool, fit_choice, fit_enum, fit_number, fit_text
 
@@ -51,8 +51,11 @@ def fit_model(data: Any, model: type[BaseModel]) -> Any:
         return {
             plan.list_field.key: _at(plan.list_field.name, _fit_list, data, plan.list_field.hint, plan.list_field.name)
         }
-    if plan.scalar_field is not None and not isinstance(data, list):
-        return {plan.scalar_field.key: _fit_field(data, plan.scalar_field)}
+    if isinstance(data, list) and len(data) == 1:
+        data = data[0]
+    scalar = plan.scalar_field
+    if scalar is not None and not isinstance(data, list) and (isinstance(data, str) or is_choice(scalar.hint)):
+        return {scalar.key: _fit_field(data, scalar)}
     raise Unrelated("must be an object")
 
 
@@ -100,7 +103,8 @@ def _fit_fields(data: dict[str, Any], plan: ModelPlan) -> dict[str, Any]:
                 raise Misfit("is missing", field.name)
             continue
         value = data[matched[field.name]]
-        if value is None and not field.required and type(None) not in members(field.hint):
+        if value is None and not (field.required or type(None) in members(field.hint) or is_choice(field.hint)):
+            # No reason, no remark: the default. No verdict or number: an answer without its answer.
             continue
         fitted[field.key] = _fit_field(value, field)
     if plan.extra == "allow":
@@ -109,10 +113,9 @@ def _fit_fields(data: dict[str, Any], plan: ModelPlan) -> dict[str, Any]:
 
 
 def _fit(data: Any, hint: Any, key: str, limit: float | None = None) -> Any:
-    options = members(hint)
-    if len(options) > 1:
-        return _fit_union(data, options, key, limit)
-    hint = options[0]
+    hint, *others = members(hint)
+    if others:
+        return _fit_union(data, (hint, *others), key, limit)
     if get_origin(hint) is Literal:
         return fit_choice(data, get_args(hint))
     if hint is bool:
@@ -204,6 +207,8 @@ def _items_of(data: Any, item: Any, key: str) -> list[Any]:
             return [data]
     if isinstance(data, str) and item is str and data.strip():
         return split_lines(data)
+    if isinstance(data, str) and item is not str and len(parts := re.split(r"[,;\n]", data, maxsplit=_MAX_ITEMS)) > 1:
+        return [part.strip() for part in parts if part.strip()]
     if isinstance(data, (bool, int)) and item is not str:
         return [data]
     raise Problem("must be a list")
@@ -228,11 +233,7 @@ def _ordered(items: list[Any], item: Any) -> list[Any]:
     """Items in the order of their numbers, when they carry numbers that the model itself does not ask for."""
     if not items or not all(isinstance(value, dict) for value in items):
         return items
-    asked = (
-        {name(field.name) for field in plan_of(item).fields}
-        if is_subclass(item, BaseModel)
-        else set()
-    )
+    asked = {name(field.name) for field in plan_of(item).fields} if is_subclass(item, BaseModel) else set()
     for key in items[0]:
         if name(key) not in WRITTEN["number"] or name(key) in asked:
             continue

@@ -175,7 +175,7 @@ class JsonReply(Generic[M]):
         if isinstance(data, str):
             inner = embedded(data)
             return self._in_value(inner, depth + 1) if not isinstance(inner, str) else None
-        if isinstance(data, list) and len(data) == 1 and isinstance(data[0], (dict, str)):
+        if isinstance(data, list) and len(data) == 1 and isinstance(data[0], (dict, list, str)):
             inner = self._in_value(data[0], depth + 1)
             if isinstance(inner, Fit):
                 return inner

@@ -26,8 +26,6 @@ __all__ = [
     "NUMBERED_LINE",
     "OTHERS",
     "RANGE_AFTER",
-    "SCORE_TAG",
-    "TAG",
     "UNREAL",
 ]
 
@@ -43,7 +41,7 @@ _WEAK = (
     r"overall|total|final|result|answer|verdict|evaluation|assessment|judge?ment|value|points|output|decision|"
     r"antwort|ergebnis|réponse|respuesta|risposta|resposta|ответ|回答|答案|结果|結果|답변|답|결과|판정|判定"
 )
-_GAP = r"[\s\"'*_`#)\]}>|]{0,12}"
+_GAP = r"[\s\"'*_`#)\]}|]{0,12}"
 _SEPARATOR = (
     r"(?P<separator>[:=](?:\s{0,2}[:=→])?|->|=>|→|⇒|\s[-–—]\s"
     r"|\b(?:is|was|of|as|to|at|at a|is a|ist|beträgt|est|es|è|é|de)\b\s{0,3}:?|은|는|이|가|を|は|为|是|為)?"
@@ -103,8 +101,6 @@ GRANTS = re.compile(
     r"(?=\s{0,2}(?:으로|을|를|이|입니다|정도|만|주|$|[.,]))"
     rf"|(?:给|給|打|评为|評為|得)\s{{0,2}}(?P<fen>{_DIGITS})\s{{0,2}}分"
 )
-TAG = re.compile(r"<\s{0,2}(?P<tag>[A-Za-z_][\w-]{0,40})\s{0,2}>\s{0,2}(?P<inside>[^<>]{0,80}?)\s{0,2}<\s{0,2}/")
-SCORE_TAG = re.compile(rf"(?:\w{{1,30}}[_-])?(?:{_SCORE})|{_WEAK}|s\d?")
 CRITERION = re.compile(
     r"[*_`#\s]{0,6}(?:\w{1,20}\s)?(?:relevance|relevancy|groundedness|faithfulness|accuracy|correctness|quality|helpfulness|"
     r"coherence|completeness|support|usefulness|agreement|consistency|level)[*_`\s]{0,4}[:=][*_`\s]{0,4}"

@@ -32,8 +32,6 @@ from ._mark_patterns import (
     NUMBERED_LINE,
     OTHERS,
     RANGE_AFTER,
-    SCORE_TAG,
-    TAG,
     UNREAL,
 )
 from ._numbers import COMPARED, WORDS, Scale
@@ -79,9 +77,7 @@ def read_marks(text: str, scale: Scale) -> Mark:
 
 
 def _marks(text: str, scale: Scale) -> Iterator[Mark]:
-    lowered = text.casefold() if len(text.casefold()) == len(text) else text.lower()
-    if len(lowered) != len(text):
-        lowered = text
+    lowered = text.lower()
     yield from _labelled(lowered, scale)
     yield from _markers(lowered, scale)
     yield from _lines(lowered, scale)
@@ -139,14 +135,6 @@ def _markers(text: str, scale: Scale) -> Iterator[Mark]:
             continue
         digits = match["number"] or match["word"] or match["boxed_number"] or match["boxed_word"]
         yield _mark(scale, match, _LABEL_RANK if alone or match["boxed_number"] else _SENTENCE_RANK, digits, text)
-    for match in TAG.finditer(text):
-        if SCORE_TAG.fullmatch(match["tag"]):
-            try:
-                value = scale.read_text(match["inside"])
-            except Problem as problem:
-                yield Mark(None, _LABEL_RANK, match.start(), match.end(), problem.reason)
-            else:
-                yield Mark(value, _LABEL_RANK, match.start(), match.end())
 
 
 def _criterion(text: str, scale: Scale) -> Iterator[Mark]:

@@ -84,7 +84,7 @@ def bare(hint: Any) -> Any:
 def members(hint: Any) -> tuple[Any, ...]:
     """The members of a union, or the type itself as the only one."""
     hint = bare(hint)
-    options = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    options: tuple[Any, ...] = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     return tuple(bare(option) for option in options)
 
 
@@ -160,11 +160,7 @@ def _known(hint: Any, seen: set[Any]) -> frozenset[str] | None:
             return None
         keys = {_key_of(field, info) for field, info in hint.model_fields.items()}
         parts = [_known(info.annotation, seen) for info in hint.model_fields.values()]
-    elif (
-        hint in (str, int, float, bool, type(None))
-        or get_origin(hint) is Literal
-        or (is_subclass(hint, Enum))
-    ):
+    elif hint in (str, int, float, bool, type(None)) or get_origin(hint) is Literal or (is_subclass(hint, Enum)):
         return frozenset()
     elif get_origin(hint) is not None and not issubclass_mapping(get_origin(hint)):
         keys = set()

@@ -64,10 +64,17 @@ def read_scalar(text: str, want: Want[T]) -> Answer[T]:
         if reading is not None:
             raise Problem(reading.reason)
     tags = read_tags(part)
-    reading = _in_object(tags, want, 0) if tags is not None else None
+    reading = _in_object(_once(tags), want, 0) if tags is not None else None
     if reading is not None:
         return _settle(reading, want)
     return want.read_text(part)
+
+
+def _once(tags: Any) -> Any:
+    """Tags that say the same twice, as if they said it once."""
+    if isinstance(tags, dict):
+        return {tag: _once(inside) for tag, inside in tags.items()}
+    return tags[0] if isinstance(tags, list) and all(item == tags[0] for item in tags) else tags
 
 
 def _settle(reading: Fit[Answer[T]] | Bad | None, want: Want[T]) -> Answer[T]:

@@ -188,7 +188,7 @@ def _at_end(stack: list[_Frame], start: int, position: int) -> tuple[Found | Non
 def _cut(stack: list[_Frame], start: int, value: Any) -> tuple[Found, int, int]:
     """The text ends inside a string; what was read of it stays visible to tell what the object was about."""
     top = stack[-1]
-    if top.closer == "]" or top.key is not None:
+    if top.closer != "}" or top.key is not None:
         top.add(value)
     else:
         top.key = str(value)

@@ -51,7 +51,7 @@ _MENU = re.compile(
     rf"[\"'(\[]{{0,3}}(?P<two>{_OPTION})(?!\w)(?:\s?(?:/|\||,|or\b){{1,3}}\s?[\"']?[\w/]{{1,14}}[\"']?){{0,3}}[\"')\]>}}]{{0,3}}"
 )
 _COMMA_MENU = re.compile(
-    rf"(?:[(\[<{{]|(?<!\w))\s?(?P<one>{_OPTION})\s?,\s?(?P<two>{_OPTION})\s?(?:[)\]>}}]|[.!]?\s?$)"
+    rf"(?:[(\[<{{]|\A|(?<=[:=] ))\s?(?P<one>{_OPTION})\s?,\s?(?P<two>{_OPTION})\s?(?:[)\]>}}]|[.!]?\s?$)"
 )
 _AFFIRMS = re.compile(rf"(?:{_any(YES)}|{_any(POSITIVE)}|{CJK_YES}|1)\Z")
 _WHETHER = re.compile("是否|是不是|对不对|有没有|对错")
@@ -91,7 +91,10 @@ _COPULA = re.compile(
     rf"\b(?:is|are|was|were|seems|looks)\s+(?P<not>not\s+)?(?:fully\s+|entirely\s+|completely\s+|indeed\s+|also\s+)?"
     rf"(?:(?P<yes>{_any(POSITIVE - {'support', 'pass', 'right', 'positive'})})|(?P<no>{_any(NEGATIVE)}))(?![\w'’]|-\w)"
 )
-_CONTRAST = re.compile(r"\b(?:but|however|although|though|except|only|yet|in part|to some (?:extent|degree)|that)\b|\?")
+_CONTRAST = re.compile(
+    r"\b(?:but|however|although|though|except|only|yet|in part|"
+    r"until|once|unless|if|partly|partially|mostly|largely|somewhat|depending|to some (?:extent|degree)|that)\b|\?"
+)
 _NEGATION = re.compile(r"\bnot\b|n't\b|\bnever\b")
 _FULLY_NOT = re.compile(
     r"\bnot\s+(?:fully|entirely|completely|necessarily|always)\b|\bn't\b|\bnot un|\b(?:no|nor|neither)\b"
@@ -233,8 +236,6 @@ def read_verdict(text: str) -> bool:
         ranked = {sign.truth for sign in signs if sign.rank == rank}
         if ranked:
             return _agreed(ranked)
-    if any(HEDGES & set(_WORD.findall(sentence)) for sentence in [normal[:_MAX_SENTENCE]]):
-        raise Problem("the reply does not say yes or no")
     return _agreed(_copulas(normal))
 
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from .._errors import InvalidInput, ModelError
+from .._errors import ModelError
 from .._requests import Ask, Message, Reply
 
 __all__ = ["ScriptedEmbeddings", "ScriptedLLM"]

@@ -1,0 +1,121 @@
+"""The offline judge answers every built-in prompt through the same reply formats as any model, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from ragmetrics_core import Metric, ModelError, Prompt, Score, run
+from ragmetrics_core.embeddings import HashingEmbeddings
+from ragmetrics_core.llms import LLM, LexicalJudge
+from ragmetrics_core.metrics import (
+    AnswerAccuracy,
+    AnswerCorrectness,
+    AnswerRelevancy,
+    ContextPrecision,
+    ContextRecall,
+    ContextRelevance,
+    ContextUtilization,
+    Correctness,
+    CustomJudge,
+    FactualCorrectness,
+    Faithfulness,
+    RefineFaithfulness,
+    RelevantStatements,
+    ResponseGroundedness,
+    RubricScore,
+    SinglePassFaithfulness,
+)
+from ragmetrics_core.replies import YesNoReply
+
+JUDGE = LexicalJudge()
+
+GOOD: Mapping[str, Any] = {
+    "user_input": "What is the capital of France?",
+    "response": "The capital of France is Paris.",
+    "reference": "Paris is the capital of France.",
+    "retrieved_contexts": ["Paris is the capital of France.", "Bananas are yellow."],
+}
+BAD: Mapping[str, Any] = {
+    "user_input": "What is the capital of France?",
+    "response": "Napoleon loved 12 horses.",
+    "reference": "Paris is the capital of France.",
+    "retrieved_contexts": ["Bananas are yellow.", "Grass is green."],
+}
+
+
+def score(metric: Metric, sample: Mapping[str, Any]) -> Score:
+    for name, model in [("llm", JUDGE), ("embeddings", HashingEmbeddings())]:
+        object.__setattr__(metric, name, model)
+    return metric.score(sample)
+
+
+@pytest.mark.parametrize(
+    ("metric", "best", "worst"),
+    [
+        (Faithfulness(), 1.0, 0.0),
+        (SinglePassFaithfulness(), 1.0, 0.0),
+        (RefineFaithfulness(), 1.0, 0.0),
+        (RefineFaithfulness(window=8), 1.0, 0.0),
+        (ContextRecall(), 1.0, 0.0),
+        (ContextPrecision(), 1.0, 0.0),
+        (ContextUtilization(), 1.0, 0.0),
+        (FactualCorrectness(), 1.0, 0.0),
+        (AnswerCorrectness((1, 0)), 1.0, 0.0),
+        (RelevantStatements(), 1.0, 0.0),
+        (ContextRelevance(), 1.0, 0.0),
+        (ResponseGroundedness(), 1.0, 0.0),
+        (AnswerAccuracy(), 1.0, 0.0),
+        (Correctness(), 5.0, 1.0),
+    ],
+    ids=lambda value: repr(value) if isinstance(value, Metric) else None,
+)
+def test_the_extremes_of_every_metric(metric: Metric, best: float, worst: float) -> None:
+    assert (score(metric, GOOD).value, score(metric, BAD).value) == (best, worst)
+
+
+def test_answer_relevancy() -> None:
+    good, bad = score(AnswerRelevancy(), GOOD), score(AnswerRelevancy(), BAD)
+    assert good.value is not None
+    assert bad.value is not None
+    assert good.value > 0.5 > bad.value
+    evasive = score(AnswerRelevancy(), {**GOOD, "response": "I don't know."})
+    assert (evasive.value, evasive.reason) == (0.0, "the response is noncommittal")
+
+
+def test_a_grade_without_a_reference_says_so() -> None:
+    graded = score(Correctness(), {"user_input": GOOD["user_input"], "response": GOOD["response"]})
+    assert graded.reason is not None
+    assert graded.reason.startswith("without a reference, the answer holds words of the query to ")
+
+
+def test_it_is_a_deterministic_instant_model_with_an_identity() -> None:
+    assert isinstance(JUDGE, LLM)
+    assert JUDGE.instant
+    assert dict(JUDGE.identity) == {"provider": "lexical", "version": "1"}
+    assert JUDGE.caveat.startswith("These scores are a lexical baseline")
+    metric = Faithfulness(llm=JUDGE)
+    assert asyncio.run(metric.ascore(GOOD)) == metric.score(GOOD)
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        RubricScore({1: "bad", 2: "good"}),
+        CustomJudge("Polite?", ["response"], ["score"]),
+        CustomJudge("Polite?", ["response"], ["score"], name="rate_answer"),
+    ],
+    ids=lambda metric: metric.name,
+)
+def test_what_it_cannot_answer_is_an_error_and_never_a_guess(metric: Metric) -> None:
+    with pytest.raises(ModelError, match="the offline LexicalJudge cannot answer the prompt") as caught:
+        score(metric, GOOD)
+    assert caught.value.fatal
+
+
+def test_a_prompt_of_ones_own_with_a_built_in_name() -> None:
+    with pytest.raises(ModelError, match="cannot answer the prompt 'extract_claims'"):
+        run(Prompt("Is it so?", YesNoReply(), name="extract_claims").ask(text="x"), JUDGE)
