@@ -30,7 +30,7 @@ CONSTRAINTS = "constraints-test.txt"
 MODELS_PYTHON = "3.11"
 
 
-def install(session: nox.Session, *groups: str, extras: str = "openai,pandas") -> None:
+def install(session: nox.Session, *groups: str, extras: str = "openai,pandas,server") -> None:
     """The core in place, with extras, and the named dependency groups of the workspace."""
     wanted = nox.project.dependency_groups(WORKSPACE, *groups)
     session.install("-q", "-c", CONSTRAINTS, "-e", f"{PACKAGE}[{extras}]", *wanted)
@@ -63,7 +63,7 @@ def check_wheel(session: nox.Session) -> None:
 
 def run_tests(session: nox.Session, version: str) -> None:
     if version == MODELS_PYTHON:
-        install(session, "test", "models", extras="openai,pandas,sentence-transformers")
+        install(session, "test", "models", extras="openai,pandas,server,sentence-transformers")
     else:
         install(session, "test")
     session.run("pytest", "--cov", *session.posargs)
@@ -105,12 +105,12 @@ def lowest(session: nox.Session) -> None:
     """The test suite with the oldest dependencies that the package says it works with."""
     project = CORE["project"]
     extras = project["optional-dependencies"]
-    bounds = [*project["dependencies"], *extras["openai"], *extras["pandas"]]
+    bounds = [*project["dependencies"], *extras["openai"], *extras["pandas"], *extras["server"]]
     with tempfile.TemporaryDirectory() as folder:
         pins = Path(folder) / "lowest.txt"
         pins.write_text("".join(f"{lower_bound(item)}\n" for item in bounds))
         wanted = nox.project.dependency_groups(WORKSPACE, "test")
-        session.install("-q", "-c", str(pins), "-e", f"{PACKAGE}[openai,pandas]", *wanted)
+        session.install("-q", "-c", str(pins), "-e", f"{PACKAGE}[openai,pandas,server]", *wanted)
     # old releases use what others have deprecated since; that is not ours to mend
     warnings = ("-W", "default::DeprecationWarning")
     # its yardstick is the import of pydantic, which was cheaper then

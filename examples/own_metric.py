@@ -5,10 +5,12 @@ On the command line, in this folder: ``ragmetrics evaluate questions.jsonl --met
 Prints:
 
     brevity: 0.5
-    questions.jsonl: 12 rows, 1 metric
+    questions.jsonl: 12 rows, 1 metric...
 
-    metric    mean   scale  scored  unscored  failed  calls  cached  prompt tokens  completion tokens
-    brevity  0.978  0 to 1      12         0       0      0       0              0                  0
+    metric    mean   95 % interval   scale  scored  unscored  failed  calls  cached  tokens in  tokens out
+    brevity  0.978  0.868 to 0.997  0 to 1      12         0       0      0       0          0           0
+
+    95 % interval: Wilson with Student's t
 """
 
 from __future__ import annotations

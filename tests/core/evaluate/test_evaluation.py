@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,11 @@ def test_raise_for_errors() -> None:
         "  4 of length, b: MissingInput: needs 'response', which is missing: "
         "give response=... or leave the metric out for this sample (a, b)"
     )
+
+
+def test_the_wall_time_is_carried_through() -> None:
+    result = replace(evaluate(questions(1), Length()), seconds=2.5)
+    assert (result.seconds, result.summary().seconds, result.to_dict()["summary"]["seconds"]) == (2.5, 2.5, 2.5)
 
 
 def test_repr_is_short() -> None:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import pytest
 
 from core.evaluate.doubles import AsyncModel, InstantModel, Length, Rated, questions
-from ragmetrics_core import Metric, ModelError, Score, evaluate
+from ragmetrics_core import Evaluation, Metric, ModelError, Score, Usage, evaluate
+from ragmetrics_core._statistics import rate_interval
 from ragmetrics_core._summary import MetricSummary, Reason, Summary
+from ragmetrics_core.metrics import catalogue
+
+
+def shown(evaluation: Evaluation) -> str:
+    """The text without the wall time, which is another one every time."""
+    return str(replace(evaluation.summary(), seconds=None))
 
 
 def test_a_table_with_all_states() -> None:
@@ -19,12 +29,14 @@ def test_a_table_with_all_states() -> None:
         {"user_input": "busy"},
     ]
     model = AsyncModel(lambda text: ModelError("the server is busy") if text == "busy" else text)
-    assert str(evaluate(rows, [Rated(), Length()], llm=model).summary()) == (
+    assert shown(evaluate(rows, [Rated(), Length()], llm=model)) == (
         "6 rows, 2 metrics\n"
         "\n"
-        "metric   mean   scale  scored  unscored  failed  calls  cached  prompt tokens  completion tokens\n"
-        "rated   0.667  0 to 1       3         0       3      3       0             30                  6\n"
-        "length  0.500  0 to 1       1         2       3      0       0              0                  0\n"
+        "metric   mean   95 % interval   scale  scored  unscored  failed  calls  cached  tokens in  tokens out\n"
+        "rated   0.667  0.140 to 0.961  0 to 1       3         0       3      3       0         30           6\n"
+        "length  0.500               -  0 to 1       1         2       3      0       0          0           0\n"
+        "\n"
+        "95 % interval: Wilson with Student's t\n"
         "\n"
         "unscored:\n"
         "  2 of length: the response is a question mark (b, row 3)\n"
@@ -45,13 +57,13 @@ def test_a_file_is_named_and_the_caveat_of_the_model_that_was_asked(tmp_path) ->
     unused = InstantModel()
     unused.caveat = "never said"
     metrics = [Rated(), Rated(name="again"), Length(llm=unused)]
-    assert str(evaluate(path, metrics, llm=InstantModel(lambda text: text)).summary()) == (
+    assert shown(evaluate(path, metrics, llm=InstantModel(lambda text: text))) == (
         "q.jsonl: 1 row, 3 metrics\n"
         "\n"
-        "metric   mean   scale  scored  unscored  failed  calls  cached  prompt tokens  completion tokens\n"
-        "rated   0.250  0 to 1       1         0       0      1       0             10                  2\n"
-        "again   0.250  0 to 1       1         0       0      1       1              0                  0\n"
-        "length      -  0 to 1       0         0       1      0       0              0                  0\n"
+        "metric   mean  95 % interval   scale  scored  unscored  failed  calls  cached  tokens in  tokens out\n"
+        "rated   0.250              -  0 to 1       1         0       0      1       0         10           2\n"
+        "again   0.250              -  0 to 1       1         0       0      1       1          0           0\n"
+        "length      -              -  0 to 1       0         0       1      0       0          0           0\n"
         "\n"
         "failed:\n"
         "  1 of length: MissingInput: needs 'response', which is missing: "
@@ -67,8 +79,9 @@ def test_tokens_that_the_server_does_not_report_are_unknown() -> None:
             return "1"
 
     lines = str(evaluate(questions(2), [Rated(), Rated(name="b")], llm=Silent()).summary()).splitlines()
-    assert lines[3].split() == ["rated", "1.000", "0", "to", "1", "2", "0", "0", "2", "0", "-", "-"]
-    assert lines[4].split() == ["b", "1.000", "0", "to", "1", "2", "0", "0", "2", "2", "0", "0"]
+    perfect = ["0.342", "to", "1.000"]
+    assert lines[3].split() == ["rated", "1.000", *perfect, "0", "to", "1", "2", "0", "0", "2", "0", "-", "-"]
+    assert lines[4].split() == ["b", "1.000", *perfect, "0", "to", "1", "2", "0", "0", "2", "2", "0", "0"]
 
 
 def test_many_reasons_and_many_rows_are_cut_and_counted() -> None:
@@ -91,10 +104,66 @@ def test_one_hidden_reason() -> None:
 def test_scales_are_shown() -> None:
     scores = [Score(4.5), Score(3.5)]
     summary = Summary("t", (MetricSummary.of("a", (1.0, 5.0), scores), MetricSummary.of("b", None, scores)))
-    assert [line.split()[:5] for line in str(summary).splitlines()[3:]] == [
-        ["a", "4.000", "1", "to", "5"],
-        ["b", "4.000", "-", "2", "0"],
+    assert [re.split("  +", line)[:5] for line in str(summary).splitlines()[3:5]] == [
+        ["a", "4.000", "1.156 to 4.982", "1 to 5", "2"],
+        ["b", "4.000", "-2.353 to 10.353", "-", "2"],
     ]
+
+
+def test_a_scale_that_all_scores_state_is_the_scale() -> None:
+    one, other = Score(1, scale=(1, 3)), Score(3, scale=(1, 3))
+    item = MetricSummary.of("a", None, [one, other, Score.unscored("nothing")])
+    assert (item.scale, item.interval and item.interval.method) == ((1.0, 3.0), "wilson")
+    item = MetricSummary.of("a", None, [one, Score(3, scale=(1, 5))])
+    assert (item.scale, item.interval and item.interval.method) == (None, "t")
+
+
+def test_how_the_intervals_were_made() -> None:
+    half = [Score(0.5)] * 3
+    columns = {f"m{number}": [Score(0.5), Score(0.75)] for number in range(7)}
+    columns |= {"w": [Score(0), Score(1)], "e": half, "t": [Score(3), Score(4)], "none": half}
+    scales = dict.fromkeys(columns, (0.0, 1.0)) | {"t": None, "none": None}
+    items = tuple(MetricSummary.of(name, scales[name], scores) for name, scores in columns.items())
+    assert str(Summary("t", items)).splitlines()[-1] == (
+        "95 % interval: Wilson with Student's t for m0, m1, m2, m3, m4 and 2 more; Wilson for w; "
+        "worst case of equal values for e; Student's t for t"
+    )
+    assert str(Summary("t", items[-1:])).splitlines()[-1].split()[:4] == ["none", "0.500", "-", "-"]
+
+
+def test_pass_rates() -> None:
+    graded = [Score(4.5, passing=True), Score(2, passing=False), Score(4, passing=True), Score(3), Score.failed("x")]
+    plain = [Score(1, passing=True), Score(0, passing=False)]
+    one = MetricSummary.of("graded", (1.0, 5.0), graded)
+    assert (one.passed, one.pass_rate) == (2, 2 / 3)
+    assert one.pass_interval == rate_interval(2, 3)
+    assert one.to_dict()["pass_interval"] == pytest.approx([0.2077, 0.9385], abs=1e-4)
+    assert one.to_dict()["interval_method"] == "wilson-t"
+    other = MetricSummary.of("plain", (0.0, 1.0), plain)
+    assert (other.passed, other.pass_rate, other.pass_interval) == (1, 0.5, other.interval)
+    single = MetricSummary.of("single", (1.0, 5.0), graded[:1])
+    assert str(Summary("t", (one, other, single))).splitlines()[-2:] == [
+        "passed graded: 2 (0.667, 95 % interval 0.208 to 0.939)",
+        "passed single: 1 (1.000)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.0234, "0.02 s"), (9.994, "9.99 s"), (12.34, "12.3 s"), (99.9, "99.9 s"), (86400.4, "86400 s")],
+)
+def test_the_wall_time_stands_in_the_head(seconds: float, text: str) -> None:
+    summary = replace(evaluate(questions(1), Length()), seconds=seconds).summary()
+    assert str(summary).splitlines()[0] == f"1 row, 1 metric, {text}"
+    assert summary.to_dict()["seconds"] == seconds
+
+
+def test_the_built_in_metrics_fit_a_terminal_of_120_columns() -> None:
+    usage = Usage(calls=12345, prompt_tokens=123456789, completion_tokens=12345678, cached_calls=1234)
+    scores = [replace(Score(value), usage=usage) for value in (0.25, 0.5)] + [Score.failed("x")] * 9999
+    items = tuple(MetricSummary.of(entry.name, (0.0, 1.0), scores) for entry in catalogue())
+    table = str(Summary("t", items)).split("\n\n")[1]
+    assert max(map(len, table.splitlines())) <= 120
 
 
 def test_means_of_equal_values_are_exact() -> None:
@@ -109,15 +178,21 @@ def test_entries_by_name_and_as_json() -> None:
     assert summary["length"].mean == 0.5
     with pytest.raises(KeyError, match="no metric 'rated'; there are length"):
         summary["rated"]
-    assert summary.to_dict() == {
+    assert replace(summary, seconds=1.5).to_dict() == {
         "title": "2 rows, 1 metric",
+        "seconds": 1.5,
         "metrics": {
             "length": {
                 "mean": 0.5,
+                "interval": None,
+                "interval_method": None,
                 "scale": [0.0, 1.0],
                 "scored": 1,
                 "unscored": 1,
                 "failed": 0,
+                "passed": None,
+                "pass_rate": None,
+                "pass_interval": None,
                 "usage": {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cached_calls": 0},
             }
         },

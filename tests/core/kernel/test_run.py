@@ -260,15 +260,21 @@ def test_a_bug_ends_its_siblings_and_the_program() -> None:
 
 
 def test_many_blocking_calls_of_one_round_run_at_once() -> None:
-    llm = SyncOnly()
-    started = time.perf_counter()
+    class Meeting:
+        """Answers only when thirty calls are there at once."""
+
+        def __init__(self) -> None:
+            self.barrier = threading.Barrier(30, timeout=20)
+
+        def generate(self, ask: Ask) -> str:
+            self.barrier.wait()
+            return "red"
 
     def thirty() -> Steps[list[str]]:
         return (yield from together(*(COLOUR.ask(thing=str(number)) for number in range(30))))
 
-    asyncio.run(arun(thirty(), llm))
-    assert time.perf_counter() - started < 30 * 0.02 / 3
-    assert len(set(llm.threads)) == 30
+    assert asyncio.run(arun(thirty(), Meeting())) == ["red"] * 30
+    assert run(thirty(), Meeting()) == ["red"] * 30
 
 
 @pytest.mark.parametrize("round_", [Message("user", "x"), ("x",), ["x"], 5])
@@ -291,3 +297,17 @@ def test_answers_of_no_known_form_are_bugs() -> None:
         run(embed(["a"]), models(None))
     with pytest.raises(TypeError, match="a pair scorer answers with one number per pair, got str"):
         run(compare([("a", "b")]), Models(embeddings=Pairs("5")))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("instant", [True, False])
+def test_a_model_that_raises_stop_iteration_ends_nothing_silently(instant: bool) -> None:
+    class Exhausted:
+        def generate(self, ask: Ask) -> str:
+            return next(iter(()))
+
+    llm = Exhausted()
+    llm.instant = instant  # type: ignore[attr-defined]
+    with pytest.raises(RuntimeError, match="the model raised StopIteration"):
+        run(COLOUR.ask(thing="x"), llm)
+    with pytest.raises(RuntimeError, match="the model raised StopIteration"):
+        asyncio.run(asyncio.wait_for(arun(COLOUR.ask(thing="x"), llm), 5))

@@ -226,6 +226,7 @@ def test_answers_in_objects_are_read_back(answer: bool, reason: str, frame: str)
 
 UNITS = [
     "[", "{", '"', "\\", "'", "“", "1", "9 ", "<think>", "</think>", "<analysis>", "```", "yes ", "No. ", "[[1",
+    "✅ ", "a✅", "é!.", "**3**/", "_4_ ", "i rate it 4 ", "ich gebe eine 4 ", "[result] ", "assistant: ", "<verdict>", "4½",
     "[1", "{[", "((1", " ", "\n", "a", "是", "ﷺ", "\u200b", "\x00", "1. ", "4/5 ", "<|im_end|>", "{}</s>", "<a>",
     "<a></a>", "is correct ", "answer: ", "yes/", "&quot;", "score: ", "rating is ", "1,", "1-", "final ",
     "between 1 and ", "1점", '["a",', '["a" ', '{"a":', '{"a": "b" ', '{"a":"b",,, ', '{\\"', '{"score":4}',

@@ -55,6 +55,7 @@ class Evaluation:
         places: where each row stood in the input, such as ``questions.jsonl, line 7``.
         caveats: what must be known about the models that were asked.
         source: name of the file that was read, or "".
+        seconds: wall time of the run; None if it is not known.
     """
 
     rows: list[Sample]
@@ -63,6 +64,7 @@ class Evaluation:
     places: list[str]
     caveats: tuple[str, ...] = ()
     source: str = ""
+    seconds: float | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -71,7 +73,7 @@ class Evaluation:
         return f"<Evaluation of {self._size()}: {', '.join(self.scores)}>"
 
     def summary(self) -> Summary:
-        """Per metric: mean, scored, unscored, failed, calls and tokens; then the reasons for missing values."""
+        """Per metric: mean with its 95 % interval, scored, unscored, failed, calls, tokens; then why values are missing."""
         labels = [
             str(row.id) if row.id is not None else _short(place)
             for row, place in zip(self.rows, self.places, strict=True)
@@ -81,6 +83,7 @@ class Evaluation:
             metrics=tuple(MetricSummary.of(metric.name, metric.scale, self.scores[metric]) for metric in self.metrics),
             reasons=tuple(reasons_of(self.scores, self.places, labels)),
             caveats=self.caveats,
+            seconds=self.seconds,
         )
 
     def raise_for_errors(self) -> None:

@@ -50,6 +50,9 @@ class Call:
             return self.check(in_new_loop(self.asynchronous, self.argument))
         except ModelError as error:
             return error
+        except StopIteration as stop:
+            # it would end the generator it passes through, and a Future cannot carry it at all
+            raise RuntimeError("the model raised StopIteration") from stop
 
     @property
     def blocks(self) -> bool:

@@ -182,14 +182,20 @@ def plain(value: Any) -> Any:
         if not math.isfinite(value):
             raise ValueError(f"details hold finite numbers, got {value}")
         return value
+    if kind is list or kind is tuple:
+        # ranks and texts need no second look, and there are many of them
+        return list(value) if IMMUTABLE.issuperset(map(type, value)) else [plain(item) for item in value]
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
     return _plain_object(value)
 
 
+IMMUTABLE = frozenset({str, int, bool, type(None)})
+
+
 def _plain_object(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
     if hasattr(value, "to_dict"):

@@ -1,19 +1,19 @@
 """The account of a run: one line per metric, then why rows were not scored, then what must be known about the models.
 
 Means are taken over the scored rows alone, and the counts beside them say how many were left out. A mean over nothing is
-None and shows as "-": there is no default. Equal reasons are grouped and name their rows, because ten rows with one cause need
-one cure.
+None and shows as "-": there is no default. Beside each mean stands how sure it is: its 95 % interval, made as ``_statistics``
+says. Equal reasons are grouped and name their rows, because ten rows with one cause need one cure.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ._requests import Usage
 from ._score import Score
+from ._statistics import METHODS, Interval, mean_interval, mean_of, rate_interval
 
 __all__ = ["MetricSummary", "Reason", "Summary"]
 
@@ -21,7 +21,7 @@ MOST_REASONS = 4
 """Reasons that the text shows per state; the rest is counted."""
 
 MOST_ROWS = 5
-"""Rows that the text names per reason; the rest is counted."""
+"""Rows that the text names per reason, and metrics per kind of interval; the rest is counted."""
 
 LONGEST_REASON = 240
 LONGEST_ROW = 40
@@ -35,33 +35,48 @@ class MetricSummary:
     Attributes:
         name: name of the metric.
         mean: mean of the scored rows' values; None if no row was scored.
-        scale: lowest and highest possible value; None where each score states its own.
+        interval: 95 % interval of that mean, and how it was made; None if fewer than two rows were scored, or if all values
+            are equal and the scale is not known.
+        scale: lowest and highest possible value; None where the scores of the rows differ in it or have none.
         scored: rows with a value.
         unscored: rows with honestly nothing to score.
         failed: rows where something went wrong.
+        passed: rows that passed; None if the metric gave no row a verdict.
+        pass_rate: share of the rows with a verdict that passed; None if there is none.
+        pass_interval: 95 % interval of that rate; None if fewer than two rows have a verdict.
         usage: calls, cached calls and tokens, summed.
     """
 
     name: str
     mean: float | None
+    interval: Interval | None
     scale: tuple[float, float] | None
     scored: int
     unscored: int
     failed: int
+    passed: int | None
+    pass_rate: float | None
+    pass_interval: Interval | None
     usage: Usage
 
     @classmethod
     def of(cls, name: str, scale: tuple[float, float] | None, scores: Sequence[Score]) -> MetricSummary:
-        """The summary of one metric's scores."""
+        """The summary of one metric's scores; ``scale`` is the metric's own, if all its scores have the same."""
         values = [score.value for score in scores if score.value is not None]
+        verdicts = [score.passing for score in scores if score.passing is not None]
         failed = sum(score.error is not None for score in scores)
+        scale = scale or _common_scale(scores)
         return cls(
             name=name,
-            mean=math.fsum(values) / len(values) if values else None,
+            mean=mean_of(values),
+            interval=mean_interval(values, scale),
             scale=scale,
             scored=len(values),
             unscored=len(scores) - len(values) - failed,
             failed=failed,
+            passed=sum(verdicts) if verdicts else None,
+            pass_rate=mean_of(verdicts),
+            pass_interval=rate_interval(sum(verdicts), len(verdicts)),
             usage=sum((score.usage for score in scores), Usage()),
         )
 
@@ -69,12 +84,22 @@ class MetricSummary:
         """Everything as plain JSON values."""
         return {
             "mean": self.mean,
+            "interval": list(self.interval[:2]) if self.interval else None,
+            "interval_method": self.interval.method if self.interval else None,
             "scale": list(self.scale) if self.scale else None,
             "scored": self.scored,
             "unscored": self.unscored,
             "failed": self.failed,
+            "passed": self.passed,
+            "pass_rate": self.pass_rate,
+            "pass_interval": list(self.pass_interval[:2]) if self.pass_interval else None,
             "usage": self.usage.to_dict(),
         }
+
+
+def _common_scale(scores: Sequence[Score]) -> tuple[float, float] | None:
+    scales = {score.scale for score in scores if score.value is not None}
+    return scales.pop() if len(scales) == 1 else None
 
 
 @dataclass(frozen=True)
@@ -97,11 +122,7 @@ class Reason:
 
     def __str__(self) -> str:
         text = _cut(" ".join(self.text.split()), LONGEST_REASON)
-        more = len(self.rows) - MOST_ROWS
-        rows = ", ".join(_cut(row, LONGEST_ROW) for row in self.rows[:MOST_ROWS])
-        if more > 0:
-            rows += f" and {more} more"
-        return f"{self.count} of {', '.join(self.metrics)}: {text} ({rows})"
+        return f"{self.count} of {', '.join(self.metrics)}: {text} ({_first(self.rows)})"
 
 
 @dataclass(frozen=True)
@@ -113,12 +134,14 @@ class Summary:
         metrics: one entry per metric.
         reasons: why scores have no value, the most common ones first.
         caveats: what must be known about the models that were asked.
+        seconds: wall time of the run; None if it is not known.
     """
 
     title: str
     metrics: tuple[MetricSummary, ...]
     reasons: tuple[Reason, ...] = ()
     caveats: tuple[str, ...] = ()
+    seconds: float | None = None
 
     def __getitem__(self, name: str) -> MetricSummary:
         for item in self.metrics:
@@ -130,6 +153,7 @@ class Summary:
         """Everything as plain JSON values."""
         return {
             "title": self.title,
+            "seconds": self.seconds,
             "metrics": {item.name: item.to_dict() for item in self.metrics},
             "reasons": [
                 {
@@ -145,7 +169,10 @@ class Summary:
         }
 
     def __str__(self) -> str:
-        parts = [self.title, table(HEADINGS, [_cells(item) for item in self.metrics])]
+        head = self.title if self.seconds is None else f"{self.title}, {_seconds(self.seconds)}"
+        parts = [head, table(HEADINGS, [_cells(item) for item in self.metrics])]
+        if sureness := [*_methods(self.metrics), *map(_passed, filter(_has_own_rate, self.metrics))]:
+            parts.append("\n".join(sureness))
         for state in ("unscored", "failed"):
             reasons = [str(reason) for reason in self.reasons if reason.state == state]
             hidden = len(reasons) - MOST_REASONS
@@ -160,14 +187,15 @@ class Summary:
 HEADINGS = (
     "metric",
     "mean",
+    "95 % interval",
     "scale",
     "scored",
     "unscored",
     "failed",
     "calls",
     "cached",
-    "prompt tokens",
-    "completion tokens",
+    "tokens in",
+    "tokens out",
 )
 
 
@@ -179,10 +207,36 @@ def _cells(item: MetricSummary) -> list[str]:
     return [
         item.name,
         "-" if item.mean is None else f"{item.mean:.3f}",
+        str(item.interval) if item.interval else "-",
         f"{item.scale[0]:g} to {item.scale[1]:g}" if item.scale else "-",
         *(str(number) for number in (item.scored, item.unscored, item.failed, usage.calls, usage.cached_calls)),
         *tokens,
     ]
+
+
+def _methods(metrics: Sequence[MetricSummary]) -> Iterator[str]:
+    """One line: how the intervals were made; which metrics, if there was more than one way."""
+    names: dict[str, list[str]] = {}
+    for item in metrics:
+        if item.interval:
+            names.setdefault(METHODS[item.interval.method], []).append(item.name)
+    if names:
+        ways = names if len(names) == 1 else [f"{method} for {_first(found)}" for method, found in names.items()]
+        yield f"95 % interval: {'; '.join(ways)}"
+
+
+def _has_own_rate(item: MetricSummary) -> bool:
+    """Whether the pass rate says more than the mean; of yes/no metrics it is the mean."""
+    return item.passed is not None and item.pass_rate != item.mean
+
+
+def _passed(item: MetricSummary) -> str:
+    limits = f", 95 % interval {item.pass_interval}" if item.pass_interval else ""
+    return f"passed {item.name}: {item.passed} ({item.pass_rate:.3f}{limits})"
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.{2 if seconds < 10 else 1 if seconds < 100 else 0}f} s"
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> str:
@@ -226,6 +280,12 @@ def _cause(score: Score, metric: str, place: str) -> str:
     if error.startswith("InvalidInput: "):
         return error.replace(f"{place}: ", "", 1).replace(f" {metric}: ", " ", 1)
     return error
+
+
+def _first(names: Sequence[str]) -> str:
+    """The first few names; the rest is counted."""
+    more = len(names) - MOST_ROWS
+    return ", ".join(_cut(name, LONGEST_ROW) for name in names[:MOST_ROWS]) + (f" and {more} more" if more > 0 else "")
 
 
 def _cut(text: str, length: int) -> str:

@@ -6,5 +6,6 @@ from .._protocols import LLM, AsyncLLM, SyncLLM
 from ._factory import llm_factory
 from ._lexical_judge import LexicalJudge
 from ._openai import OpenAILLM
+from ._openai_server import OpenAIServerLLM
 
-__all__ = ["LLM", "AsyncLLM", "LexicalJudge", "OpenAILLM", "SyncLLM", "llm_factory"]
+__all__ = ["LLM", "AsyncLLM", "LexicalJudge", "OpenAILLM", "OpenAIServerLLM", "SyncLLM", "llm_factory"]

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._errors import InvalidInput
 from .._requests import Ask, Reply
-from ._openai_attempts import Attempts
+from ._failures import Failures, mask
+from ._openai_attempts import Attempts, chat_parameters
 from ._openai_clients import Clients
-from ._openai_errors import mask
-from ._structured import RUNGS, Ladder, Rung
+from ._openai_errors import Explained
+from ._structured import Ladder, Rung
 
 if TYPE_CHECKING:
     import openai
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["OpenAILLM"]
 
 SET_ELSEWHERE = {
-    "messages": "they come from the metrics",
-    "response_format": "it follows from the reply that a metric asks for; see structured=...",
-    "n": "a metric reads one reply",
-    "stream": "a metric reads whole replies",
-    "tools": "a metric reads text",
     "extra_headers": "headers belong to the client: client=openai.OpenAI(default_headers=...)",
     "extra_query": "the query belongs to the client: client=openai.OpenAI(default_query=...)",
 }
@@ -66,22 +61,16 @@ class OpenAILLM:
         temperature: float | None = None,
         **parameters: Any,
     ) -> None:
-        if not isinstance(model, str) or not model.strip():
-            raise InvalidInput(f"model must be the name of a model, got {model!r}")
-        if structured not in RUNGS:
-            raise InvalidInput(f"structured must be one of {', '.join(RUNGS)}, got {structured!r}")
-        for name, reason in SET_ELSEWHERE.items():
-            if name in parameters:
-                raise InvalidInput(f"{name} cannot be set here: {reason}")
+        self.parameters = chat_parameters(model, structured, temperature, parameters, SET_ELSEWHERE)
         self.model = model
-        self.parameters = {**({} if temperature is None else {"temperature": temperature}), **parameters}
         self.structured = structured
         settings = {"base_url": base_url, "api_key": api_key, "timeout": timeout, "max_retries": max_retries}
         self._clients = Clients(client, settings)
+        self._failures = Failures(model, self._clients)
         self._ladder = Ladder(structured)
 
-    def _attempts(self, ask: Ask) -> Attempts:
-        return Attempts(self.model, self.parameters, self._clients, self._ladder, ask)
+    def _attempts(self, ask: Ask) -> tuple[Attempts, Explained]:
+        return Attempts(self._failures, self.parameters, self._ladder, ask), Explained(self.model, self._clients)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -105,10 +94,11 @@ class OpenAILLM:
             InvalidInput: a message cannot be sent as UTF-8, or the client given cannot serve synchronous calls.
         """
         client = self._clients.sync()
-        attempts = self._attempts(ask)
+        attempts, explained = self._attempts(ask)
         for parameters in attempts:
-            with attempts:
+            with explained:
                 return attempts.answered(client.chat.completions.create(**parameters))
+            attempts.failed(explained.problem, explained.refused)
         raise attempts.failure()
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
@@ -118,10 +108,11 @@ class OpenAILLM:
             import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
             return await asyncio.to_thread(self.generate, ask)
-        attempts = self._attempts(ask)
+        attempts, explained = self._attempts(ask)
         for parameters in attempts:
-            with attempts:
+            with explained:
                 return attempts.answered(await client.chat.completions.create(**parameters))
+            attempts.failed(explained.problem, explained.refused)
         raise attempts.failure()
 
     def __deepcopy__(self, memo: Any) -> OpenAILLM:

@@ -1,35 +1,67 @@
-"""What is sent to a chat server for one question, and how its answer is read. No IO: ``OpenAILLM`` makes the calls."""
+"""What is sent to a chat server for one question, and how its answer is read. No IO: the models make the calls."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .._errors import BadReply, ModelError
+from .._errors import BadReply, InvalidInput, ModelError
 from .._requests import Ask, Message, Reply, Usage
-from ._openai_clients import Clients
-from ._openai_errors import Explained, check_sendable, mask, message_of
-from ._structured import Ladder, Rung, is_refusal, response_format
+from ._failures import Failures, Refused, check_sendable
+from ._structured import RUNGS, Ladder, Rung, is_refusal
 
-__all__ = ["Attempts"]
+__all__ = ["Attempts", "chat_parameters"]
+
+SET_ELSEWHERE = {
+    "messages": "they come from the metrics",
+    "response_format": "it follows from the reply that a metric asks for; see structured=...",
+    "n": "a metric reads one reply",
+    "stream": "a metric reads whole replies",
+    "tools": "a metric reads text",
+}
 
 
-class Attempts(Explained):
+def chat_parameters(
+    model: object,
+    structured: object,
+    temperature: float | None,
+    parameters: Mapping[str, Any],
+    set_elsewhere: Mapping[str, str],
+) -> dict[str, Any]:
+    """The parameters of the protocol that a user has set.
+
+    Raises:
+        InvalidInput: the settings are none, or parameters are set here that belong elsewhere.
+    """
+    if not isinstance(model, str) or not model.strip():
+        raise InvalidInput(f"model must be the name of a model, got {model!r}")
+    if structured not in RUNGS:
+        raise InvalidInput(f"structured must be one of {', '.join(RUNGS)}, got {structured!r}")
+    for name, reason in {**SET_ELSEWHERE, **set_elsewhere}.items():
+        if name in parameters:
+            raise InvalidInput(f"{name} cannot be set here: {reason}")
+    return {**({} if temperature is None else {"temperature": temperature}), **parameters}
+
+
+class Attempts:
     """The attempts at one question: iterating gives the parameters of each, until one is answered or fails for good.
 
     for parameters in attempts:
-        with attempts:
-            return attempts.answered(client.chat.completions.create(**parameters))
+        ... call the server; if that worked:
+        return attempts.answered(answer)
+        ... if not:
+        attempts.failed(problem, refused)
     raise attempts.failure()
     """
 
-    def __init__(self, model: str, parameters: Mapping[str, Any], clients: Clients, ladder: Ladder, ask: Ask) -> None:
-        super().__init__(model, clients)
+    def __init__(self, failures: Failures, parameters: Mapping[str, Any], ladder: Ladder, ask: Ask) -> None:
+        self._failures = failures
         self._parameters = parameters
         self._ladder = ladder
         self._ask = ask
         self._rung: Rung = "text"
         self._refusals: list[str] = []
+        self._problem: ModelError | None = None
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         schema = self._ask.reply.schema
@@ -38,52 +70,49 @@ class Attempts(Explained):
             if len(self._refusals) < number:
                 return  # the last attempt failed for a reason that another form would not mend
             self._rung = rung
-            form = response_format(rung, self._ask.prompt.name, schema or {})
-            yield {"model": self.model, "messages": messages, **self._parameters, **form}
+            form = self._ladder.form(rung, self._ask.prompt.name, schema or {})
+            yield {"model": self._failures.model, "messages": messages, **self._parameters, **form}
 
-    def failed(self, error: Exception) -> None:
-        """Keep the explanation, and note whether the server refused nothing but the form."""
-        super().failed(error)
-        status, code = getattr(error, "status_code", 0), getattr(error, "code", None)
-        said = f"{getattr(error, 'param', None) or ''} {message_of(error)}" if status else ""
-        if self._rung != "text" and is_refusal(status, code, said):
+    def failed(self, problem: ModelError | None, refused: Refused | None) -> None:
+        """Keep why an attempt failed, and note whether the server refused nothing but the form."""
+        self._problem = problem
+        if refused is None or self._rung == "text":
+            return
+        said = f"{refused.param or ''} {refused.message}"
+        if is_refusal(refused.status, refused.code, said):
             self._refusals.append(said)
 
     def failure(self) -> ModelError:
         """Why the last attempt failed."""
-        assert self.problem is not None
-        return self.problem
+        assert self._problem is not None
+        return self._problem
 
     def answered(self, answer: Any) -> Reply[str]:
-        """Read the answer, and learn which form the server accepts.
+        """Read the answer, an object of the openai package or plain JSON, and learn which form the server accepts.
 
         Raises:
             ModelError: the answer is not one of the protocol.
             BadReply: there is no text in it.
         """
-        choices: Any = getattr(answer, "choices", None) or [None]
-        message = getattr(choices[0], "message", None)
+        choices = _field(answer, "choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        message = _field(choice, "message")
         if message is None:
-            problem = getattr(answer, "error", None) or "it holds no choices"
-            raise ModelError(
-                f"{self.model}: {self.clients.base_url} sent an answer that is not one of the OpenAI protocol "
-                f"({mask(str(problem), self.clients.secrets)})"
-            )
+            raise self._failures.other_protocol(str(_field(answer, "error") or "it holds no choices"))
         if self._refusals and self._ask.reply.schema is not None:
             self._ladder.learn(self._rung, self._ask.reply.schema, self._refusals[0])
-        return self._read(message, choices[0].finish_reason, _usage(answer))
+        return self._read(message, _field(choice, "finish_reason"), _usage(answer))
 
-    def _read(self, message: Any, finish_reason: str | None, usage: Usage) -> Reply[str]:
-        refusal = getattr(message, "refusal", None)
+    def _read(self, message: Any, finish_reason: Any, usage: Usage) -> Reply[str]:
+        model, text, refusal = self._failures.model, _field(message, "content"), _field(message, "refusal")
         if refusal:
-            raise BadReply(f"{self.model} refuses to answer: {refusal}", refusal)
-        text = message.content
+            raise BadReply(f"{model} refuses to answer: {refusal}", str(refusal))
         if finish_reason == "content_filter":
-            raise BadReply(f"a content filter stopped the answer of {self.model}", text or ())
+            raise BadReply(f"a content filter stopped the answer of {model}", text if isinstance(text, str) else ())
         if finish_reason == "length":
-            return Reply(text or "", usage, truncated=True)
+            return Reply(text if isinstance(text, str) else "", usage, truncated=True)
         if not isinstance(text, str):
-            raise BadReply(f"{self.model} answered without any text (finish reason {finish_reason!r})")
+            raise BadReply(f"{model} answered without any text (finish reason {finish_reason!r})")
         return Reply(text, usage)
 
 
@@ -96,7 +125,12 @@ def _wire(message: Message) -> dict[str, str]:
     return {"role": message.role, "content": content}
 
 
+def _field(value: Any, name: str) -> Any:
+    """The field of a JSON object or of an object of the openai package; None where there is none."""
+    return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
+
+
 def _usage(answer: Any) -> Usage:
-    usage = getattr(answer, "usage", None)
-    counts = (getattr(usage, name, None) or 0 for name in ("prompt_tokens", "completion_tokens"))
-    return Usage(1, *counts)
+    usage = _field(answer, "usage")
+    counts = (_field(usage, name) for name in ("prompt_tokens", "completion_tokens"))
+    return Usage(1, *(count if isinstance(count, int) else 0 for count in counts))

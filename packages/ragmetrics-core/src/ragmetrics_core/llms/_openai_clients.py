@@ -3,8 +3,7 @@
 Strategy. The user gives a synchronous client, an asynchronous one, or none; calls come from synchronous code, from event
 loops and from several of them. A client of the other kind is built from the settings of the one that was given. The
 connections of an asynchronous client belong to the event loop that opened them, so the user's own client serves the first
-loop and every further loop gets a client of its own. Those are closed when their loop shuts down: asyncio promises to finish
-every asynchronous generator that was started in a loop, so each of them lives inside one (see ``keep_open``).
+loop and every further loop gets a client of its own (see ``_per_loop``).
 
 A client cannot be rebuilt when it is a subclass, has an http client of its own, or fetches its credentials by itself: then
 a synchronous client serves asynchronous code from a thread, and an asynchronous one keeps to its first loop.
@@ -16,19 +15,19 @@ import importlib.util
 import os
 import threading
 import weakref
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from .._errors import InvalidInput, MissingExtra
 from ._openai_twins import can_be_rebuilt, own_client, twin
+from ._per_loop import PerLoop
+from ._urls import OPENAI_URL, bare_url, check_url
 
 if TYPE_CHECKING:
     import openai
 
 __all__ = ["Clients"]
-
-OPENAI_URL = "https://api.openai.com/v1"
 
 NOT_FOR_SYNC = (
     "the AsyncOpenAI given as client cannot serve synchronous calls, because it is a subclass, or has its own http_client or "
@@ -59,18 +58,17 @@ class Clients:
         self._given = client
         self._given_loop: weakref.ref[Any] | None = None
         self._made: openai.OpenAI | None = None
-        self._kept: weakref.WeakKeyDictionary[Any, Kept] = weakref.WeakKeyDictionary()
+        self._kept: PerLoop[openai.AsyncOpenAI] = PerLoop()
         self._lock = threading.Lock()
         if client is None:
-            _check_url(self._settings.get("base_url", ""))
+            check_url(self._settings.get("base_url") or OPENAI_URL)
         else:
             _check_client(client, self._settings)
 
     @property
     def base_url(self) -> str:
         """Where the requests go, without credentials and query."""
-        parts = urlsplit(self._full_url)
-        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
+        return bare_url(self._full_url)
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -123,43 +121,16 @@ class Clients:
             if isinstance(self._given, openai.AsyncOpenAI) and self._given_loop in (None, weakref.ref(loop)):
                 self._given_loop = weakref.ref(loop)
                 return self._given
-            if loop in self._kept:
-                return self._kept[loop].client
-            if self._given is not None and not can_be_rebuilt(self._given, asynchronous=True):
-                if isinstance(self._given, openai.OpenAI):
-                    return None
-                raise InvalidInput(NOT_FOR_THIS_LOOP)
-            for gone in [other for other in self._kept if other.is_closed()]:
-                del self._kept[gone]
-            made = twin(self._given, asynchronous=True) if self._given else own_client("AsyncOpenAI", self._settings)
-            kept = self._kept[loop] = Kept(made, keep_open(made, self._kept))
-        # the first step registers the generator with the loop
-        await anext(kept.keeper)
-        return kept.client
+        if isinstance(self._given, openai.OpenAI) and not can_be_rebuilt(self._given, asynchronous=True):
+            return None
+        return await self._kept.here(self._make_asynchronous)
 
-
-class Kept:
-    """The client of one event loop and the generator that closes it."""
-
-    __slots__ = ("client", "keeper")
-
-    def __init__(self, client: openai.AsyncOpenAI, keeper: AsyncGenerator[None, None]) -> None:
-        self.client = client
-        self.keeper = keeper
-
-
-async def keep_open(
-    client: openai.AsyncOpenAI, kept: weakref.WeakKeyDictionary[Any, Kept]
-) -> AsyncGenerator[None, None]:
-    """Keeps the client open until the running loop shuts down, or until nobody needs the client any more."""
-    import asyncio  # noqa: PLC0415  costs more to import than all of this package
-
-    try:
-        yield
-    finally:
-        # open connections hold the loop, which is the key: without this the entry would keep itself alive
-        kept.pop(asyncio.get_running_loop(), None)
-        await client.close()
+    def _make_asynchronous(self) -> openai.AsyncOpenAI:
+        if self._given is None:
+            return own_client("AsyncOpenAI", self._settings)
+        if not can_be_rebuilt(self._given, asynchronous=True):
+            raise InvalidInput(NOT_FOR_THIS_LOOP)
+        return twin(self._given, asynchronous=True)
 
 
 def _check_client(client: Any, settings: Mapping[str, Any]) -> None:
@@ -175,8 +146,3 @@ def _check_client(client: Any, settings: Mapping[str, Any]) -> None:
             f"client and {min(settings)} are both given, but a client has its own settings: leave {min(settings)} out, "
             "or give client=client.with_options(...)"
         )
-
-
-def _check_url(url: str) -> None:
-    if url and not url.startswith(("http://", "https://")):
-        raise InvalidInput(f"base_url must start with http:// or https://, got {url.rpartition('@')[2]!r}")

@@ -32,6 +32,10 @@ NOT_STRICT = frozenset({"oneOf", "allOf", "not", "if", "prefixItems", "patternPr
 MEANINGLESS = frozenset({"title", "default", "$schema", "examples"})
 
 
+MOST_FORMS = 64
+"""Far more than the metrics of one run have prompts; a bound for reply formats that build their schema anew each time."""
+
+
 class Ladder:
     """What one model has learned about its server. Safe to share between threads: it only ever learns more.
 
@@ -42,6 +46,7 @@ class Ladder:
     def __init__(self, highest: Rung = "schema") -> None:
         self._floor = RUNGS.index(highest)
         self._special: dict[str, int] = {}
+        self._forms: dict[tuple[str, str, int], tuple[Mapping[str, Any], dict[str, Any]]] = {}
 
     def rungs(self, schema: Mapping[str, Any] | None) -> tuple[Rung, ...]:
         """The rungs to try for a question, highest first."""
@@ -49,6 +54,16 @@ class Ladder:
             return ("text",)
         special = self._special.get(_key(schema), 0) if self._special else 0
         return RUNGS[max(self._floor, special) :]
+
+    def form(self, rung: Rung, name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters that ask for this form, as ``response_format`` makes them; a prompt's own are made once."""
+        key = (rung, name, id(schema))
+        known = self._forms.get(key)
+        if known is None or known[0] is not schema:  # the entry holds the schema, so that its id stays its own
+            if len(self._forms) >= MOST_FORMS:
+                self._forms.clear()
+            known = self._forms[key] = (schema, response_format(rung, name, schema))
+        return known[1]
 
     def learn(self, worked: Rung, schema: Mapping[str, Any], refusal: str) -> None:
         """A question was answered on this rung, after a higher one was refused with these words."""

@@ -17,7 +17,7 @@ __all__ = ["ContextPrecision"]
 class Usefulness(BaseModel):
     """Whether one context was useful."""
 
-    reason: str = Field(description="what the context gives for the answer, in one short sentence")
+    reason: str = Field("", description="what the context gives for the answer, in one short sentence")
     useful: bool
 
 

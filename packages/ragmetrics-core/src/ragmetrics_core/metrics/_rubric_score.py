@@ -17,7 +17,7 @@ __all__ = ["RubricScore"]
 class Grade(BaseModel):
     """A grade of the rubric."""
 
-    reason: str = Field(description="why this description of the rubric fits best")
+    reason: str = Field("", description="why this description of the rubric fits best")
     score: int = Field(description="one of the scores of the rubric")
 
 
@@ -86,7 +86,7 @@ class RubricScore(Metric):
         chosen = self.rubric if self.rubric is not None else check_rubric(self.name, rubric)
         reply = yield from self.grade.ask(rubric={str(score): text for score, text in chosen.items()}, **data)
         scale = float(min(chosen)), float(max(chosen))
-        return Score(float(reply.score), reason=reply.reason, details=reply.model_dump(), scale=scale)
+        return Score(float(reply.score), reason=reply.reason or None, details=reply.model_dump(), scale=scale)
 
 
 def check_rubric(metric: str, rubric: Any) -> dict[int, str]:

@@ -38,7 +38,8 @@ class Verdict(BaseModel):
     """The verdict on one claim; the reason comes first, so that a model thinks before it decides."""
 
     number: int
-    reason: str = Field(description="what the contexts say about the claim, in one short sentence")
+    # a model that forgets the reason has still given its verdict
+    reason: str = Field("", description="what the contexts say about the claim, in one short sentence")
     supported: bool
 
 

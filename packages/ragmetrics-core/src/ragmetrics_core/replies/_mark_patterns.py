@@ -12,6 +12,8 @@ from ._numbers import NUMBER, WORDS
 
 __all__ = [
     "ALONE",
+    "ALSO_GRANTED",
+    "ANOTHERS_GRANT",
     "ANY",
     "ASIDE",
     "BOUNDARY",
@@ -23,6 +25,8 @@ __all__ = [
     "LIST_AFTER",
     "MARKER",
     "NOUN_AFTER",
+    "NO_GRANT",
+    "NO_GRANT_ABROAD",
     "NUMBERED_LINE",
     "OTHERS",
     "RANGE_AFTER",
@@ -57,8 +61,9 @@ _VALUE = (
     r"(?P<percent>\s{0,2}(?:%|percent\b|per cent\b))?"
     r"(?:\s{0,2}(?:/|\bout\sof\b|\bvon\b|\bsur\b|\bsu\b|\bиз\b)\s{0,2}\[{0,2}(?P<top>\d{1,4}(?:[.,]\d{1,2})?))?"
 )
+_SUBJECT = r"\b(?:i|we|i'd|i'll|we'd)\s(?:(?:would|will|have to|must|can)\s)?(?:therefore\s)?"
 _UNITS = r"(?:points?|pts|分|点|점|stars?)?"
-_DIGITS = r"\d{1,3}(?:\.\d{1,2})?"
+_DIGITS = r"\d{1,3}(?:[.,]\d{1,2})?(?![.,]?\d)"
 
 FINAL = re.compile(
     r"\b(?:final|overall|total|corrected|revised|updated|adjusted|definitive|actual|gesamt\w*|endgültige?|finale|globale?|"
@@ -72,7 +77,8 @@ OTHERS = re.compile(
 )
 UNREAL = re.compile(
     r"\b(?:would|could|might|may|if|unless|instead of|rather than|should|not|never|no|cannot|previously|e\.g|for example|"
-    r"such as|than|or|until|whether|between|per|wäre|könnte|serait|sería|sarebbe)\b(?!\s{0,2}[:=])[^.!?\n]{0,60}\Z"
+    r"such as|than|or|until|whether|between|per|wäre|könnte|serait|sería|sarebbe|(?:told|asked|hesitate|tempted|reluctant)\sto)"
+    r"\b(?!\s{0,2}[:=])[^.!?\n]{0,60}\Z"
 )
 LABELLED = re.compile(
     rf"(?P<label>(?<![^\W\d_])(?:(?P<strong>{_SCORE})|(?P<weak>{_WEAK}))(?![^\W\d_](?<![은는이가を는はを为是為])))"
@@ -94,12 +100,34 @@ GRANTS = re.compile(
     r"\b(?:i|we|i'd|i'll|we'd)\s(?:(?:would|will|have to|must|can)\s)?(?:therefore\s)?"
     r"(?:rate|give|score|grade|assign|award|rated|gave|scored)\b(?:\s\w{1,30}){0,6}?\s(?:an?\s|as\s|at\s)?"
     rf"{_VALUE}(?=\s{{0,2}}(?:$|[.,;:!)\n]|points?\b|stars?\b|for\b|because\b|since\b))"
-    rf"|\b(?:is|are|was|be|been|being)\s(?:\w{{1,15}}\s)?(?:rated|graded|scored)\s(?:as\s|at\s)?(?:an?\s)?(?P<rated>{_DIGITS})(?=\s{{0,2}}(?:$|[.,;:!)\n]))"
+    rf"|\b(?:is|are|was|be|been|being)\s(?:\w{{1,15}}\s)?(?:rated|graded|scored)\s(?:as\s|at\s)?(?:an?\s)?(?P<rated>{_DIGITS})"
+    r"(?=\s{0,2}(?:$|[.,;:!)\n]))"
     rf"|\b(?:deserves?|earns?|receives?|gets?|merits?)\s(?:an?\s)(?:\w{{1,12}}\s)?(?P<earned>{_DIGITS})"
     r"(?:\s?/\s?(?P<of>\d{1,3}))?(?=\s{0,2}(?:$|[.,;:!)\n]))"
     rf"|(?<![\d.])(?P<points>{_DIGITS})\]{{0,2}}\s{{0,2}}점(?!\s{{0,2}}만점)"
     r"(?=\s{0,2}(?:으로|을|를|이|입니다|정도|만|주|$|[.,]))"
     rf"|(?:给|給|打|评为|評為|得)\s{{0,2}}(?P<fen>{_DIGITS})\s{{0,2}}分"
+    rf"|{_SUBJECT}"
+    r"(?:(?:set|put|place|fix)\s(?:(?:the|my|its|this|overall|final)\s){0,2}(?:rating|score|grade|mark)\s(?:at|to|as)\s"
+    r"|(?:go with|go for|settle (?:on|for)|opt for|call it|call this|say it's|assign)\s(?:an?\s)?(?:(?:score|rating|grade)\sof\s)?)"
+    rf"{_VALUE.replace('?P<', '?P<put_')}(?=\s{{0,2}}(?:$|[.,;:!)\n]|points?\b(?!\s[a-z])|stars?\b"
+    r"|to (?:it|this)\b|because\b|since\b))"
+    r"|(?:(?:\A|\n|[.!?:]\s)(?:yo\s|eu\s)?(?:le\s|lhe\s)?dar[ií]a"
+    r"|\b(?:ich\s(?:gebe|vergebe|würde|bewerte)|je\s(?:(?:lui|leur|le|la)\s)?(?:donne|donnerais|mets|mettrais|attribue)|doy|"
+    r"asigno|pongo|otorgo|assegno|attribuisco|darei|do\sun|dou|atribuo|ik\sgeef|я\s(?:ставлю|даю|оцениваю)))\b"
+    rf"(?:\s[^\W\d]{{1,30}}){{0,5}}?\s(?P<given>{_DIGITS})(?:\s?/\s?(?P<given_of>\d{{1,3}}))?"
+    r"(?=\s{0,2}(?:$|[.,;:!)\n]|punkte?n?\b|points?\b|puntos?\b|punti\b|pontos?\b|баллов|балла|geben\b|vergeben\b))"
+)
+# Words that turn a grant into something else: supposed, denied, or another's.
+NO_GRANT = re.compile(
+    r"(?:\A|[,;]|\b(?:but|and|only|even))\W{0,3}(?:if|unless)\b|\A\W{0,3}(?:had|were|should)\b|\botherwise\b"
+)
+ANOTHERS_GRANT = re.compile(r"\b(?:previous|prior|reference|baseline)\b")
+NO_GRANT_ABROAD = re.compile(
+    r"\b(?:wenn|falls|sonst|nicht|kein\w*|si|ne|pas|sinon|sino|se|non|no|não|senão|если|бы|не|als|niet|entre|zwischen|tra|между)\b"
+)
+ALSO_GRANTED = re.compile(
+    rf"[^.!?\n]{{0,200}}?\b(?:an?|it|this|as|at|un|une?|um|eine)\s(?P<also>{_DIGITS})(?=\s?(?:$|[.,;:!)\n]|for\b|to\b))"
 )
 CRITERION = re.compile(
     r"[*_`#\s]{0,6}(?:\w{1,20}\s)?(?:relevance|relevancy|groundedness|faithfulness|accuracy|correctness|quality|helpfulness|"
@@ -109,10 +137,11 @@ CRITERION = re.compile(
 RANGE_AFTER = re.compile(
     r"[\s\"'*_`\])}]{0,6}(?:(?:-|–|—|~|〜|/|to|or|and|bis|oder|ou|až|до|或|또는|から)\s{0,3}|~)"
     r"(?:maybe|perhaps|possibly|even|rather)?\s{0,2}(?:an?\s)?[\s\"'*_`\[({]{0,6}"
-    rf"(?:[+-]?\d|(?:{_COUNT})\b)"
+    rf"(?:[+-]?\d|(?:{_COUNT})\b)|\s\d{{1,2}}\s?[/⁄]\s?\d"
+    r"|,?\s(?:or|oder|ou|o|или|of)\s(?:(?:maybe|even|perhaps|an?|un[oe]?|um|eine?)\s){0,3}[+-]?\d"
 )
 CHANGED_AFTER = re.compile(
-    r"[\s\"'*_`\])}]{0,6}(?:if|unless|when|depending|->|→|=>)\s"
+    r"[\s\"'*_`\])}]{0,6}(?:,\s?)?(?:if|unless|when|depending|->|→|=>)\s"
     r"|[^\n]{0,40}?\b(?:revised|changed|corrected|lowered|raised|reduced|increased|adjusted)(?:\sto\b|:)\s?\D{0,3}\d"
 )
 LIST_AFTER = re.compile(

@@ -15,9 +15,12 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
+from ._around import without_emoji
 from ._clean import tidy
 from ._mark_patterns import (
     ALONE,
+    ALSO_GRANTED,
+    ANOTHERS_GRANT,
     ANY,
     ASIDE,
     BOUNDARY,
@@ -28,18 +31,21 @@ from ._mark_patterns import (
     LABELLED,
     LIST_AFTER,
     MARKER,
+    NO_GRANT,
+    NO_GRANT_ABROAD,
     NOUN_AFTER,
     NUMBERED_LINE,
     OTHERS,
     RANGE_AFTER,
     UNREAL,
 )
-from ._numbers import COMPARED, WORDS, Scale
+from ._numbers import COMPARED, WORDS, Scale, bare_numbers, written_out
 from ._problem import Problem
 
 __all__ = ["Mark", "read_marks"]
 
 _MAX_MARKS = 500
+_GRANTED = ("number", "word", "points", "fen", "rated", "earned", "given", "put_number", "put_word")
 _FINAL_RANK, _LABEL_RANK, _SENTENCE_RANK, _GRANT_RANK = 4, 3, 2, 1
 
 
@@ -59,7 +65,8 @@ def read_marks(text: str, scale: Scale) -> Mark:
     Raises:
         Problem: there is none, or the strongest signs disagree.
     """
-    normal = ASIDE.sub(" ", scale.mentions.sub(" ", tidy(text)))
+    normal = bare_numbers(without_emoji(tidy(written_out(text))))
+    normal = ASIDE.sub(" ", scale.mentions.sub(" ", normal))
     marks = list(islice(_marks(normal, scale), _MAX_MARKS + 1))
     if len(marks) > _MAX_MARKS:
         raise Problem(f"the reply gives very many scores; give one, {scale.wanted}")
@@ -82,13 +89,26 @@ def _marks(text: str, scale: Scale) -> Iterator[Mark]:
     yield from _markers(lowered, scale)
     yield from _lines(lowered, scale)
     yield from _criterion(lowered, scale)
-    for match in GRANTS.finditer(lowered):
-        before = lowered[max(0, match.start() - 60) : match.start()]
-        if not _quoted(lowered, match.start()) and not OTHERS.search(BOUNDARY.split(before)[-1]):
-            digits = (
-                match["number"] or match["word"] or match["points"] or match["fen"] or match["rated"] or match["earned"]
-            )
-            yield _mark(scale, match, _GRANT_RANK, digits, lowered)
+    yield from _grants(lowered, scale)
+
+
+def _grants(text: str, scale: Scale) -> Iterator[Mark]:
+    for match in GRANTS.finditer(text):
+        before = BOUNDARY.split(text[max(0, match.start() - 300) : match.start()])[-1]
+        if (
+            _quoted(text, match.start())
+            or OTHERS.search(before)
+            or NO_GRANT.search(before)
+            or ANOTHERS_GRANT.search(match.group())
+        ):
+            continue
+        digits = next(match[name] for name in _GRANTED if match[name] or name == _GRANTED[-1])
+        also = ALSO_GRANTED.match(text, match.end())
+        abroad = match["given"] and NO_GRANT_ABROAD.search(before + match.group())
+        if abroad or (digits and also and also["also"] != digits):
+            yield Mark(None, _GRANT_RANK, *match.span(), f"the reply gives no plain score; give one, {scale.wanted}")
+        else:
+            yield _mark(scale, match, _GRANT_RANK, digits, text)
 
 
 def _labelled(text: str, scale: Scale) -> Iterator[Mark]:
@@ -163,8 +183,13 @@ def _mark(scale: Scale, match: re.Match[str], rank: int, digits: str | None, tex
     end = match.end()
     if digits is None or CHANGED_AFTER.match(text, end) or RANGE_AFTER.match(text, end) or LIST_AFTER.match(text, end):
         return Mark(None, rank, *where, f"the reply gives a range or a list, not one score; give {scale.wanted}")
-    top = next((groups[name] for name in ("top", "lead_top", "boxed_top", "of") if groups.get(name)), None)
-    percent = next((groups[name] for name in ("percent", "lead_percent", "boxed_percent") if groups.get(name)), None)
+    top = next(
+        (groups[name] for name in ("top", "lead_top", "boxed_top", "put_top", "of", "given_of") if groups.get(name)),
+        None,
+    )
+    percent = next(
+        (groups[name] for name in ("percent", "lead_percent", "boxed_percent", "put_percent") if groups.get(name)), None
+    )
     try:
         value = scale.over(str(WORDS.get(digits, digits)), top, percent)
     except Problem as problem:

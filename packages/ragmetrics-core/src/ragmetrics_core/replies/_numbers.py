@@ -12,13 +12,14 @@ import re
 from functools import cached_property, lru_cache
 from typing import Any
 
+from ._around import without_emoji
 from ._clean import plain
 from ._problem import Problem, shown
 
-__all__ = ["COMPARED", "NUMBER", "WORDS", "Scale", "scale_of"]
+__all__ = ["COMPARED", "NUMBER", "WORDS", "Scale", "bare_numbers", "scale_of", "written_out"]
 
 NUMBER = (
-    r"[+-]?(?:\d{1,4}(?:\.\d{1,3}|,\d{1,2})?|\.\d{1,3})(?![\d_]|[.,]\d|\s?\+|(?!pts?\b|points?\b|stars?\b)[A-Za-z])"
+    r"[+-]?(?:\d{1,4}(?:\.\d{1,3}|,\d{1,2})?|\.\d{1,3})(?![\d_⁄]|[.,]\d|\s?\+|(?!pts?\b|points?\b|stars?\b)[A-Za-z])"
 )
 _WORDS = (
     "zero one two three four five six seven eight nine ten;null eins zwei drei vier fünf sechs sieben acht neun zehn;"
@@ -45,9 +46,26 @@ _WHOLE = re.compile(
     re.IGNORECASE,
 )
 _MAX_TEXT = 300
+_FRACTIONS = {"½": ".5", "¼": ".25", "¾": ".75"}
+_FRACTION = re.compile(r"(\d)[ \u00a0]?([½¼¾])")
+_SMALL = re.compile("(?<=\\d)[¹²³⁰⁴-⁹₀-₉⅐-⅞↉]")
+_BOLD_TAG = re.compile(r"</?(?:b|strong|em|i)>(?=[\d/\s]|\Z)")
+_EMPHASIS = re.compile(r"(?<![\w*_`.,])(\*{1,3}|_{1,3}|`{1,2})\s?([+-]?\d{1,4}(?:[.,]\d{1,3})?)\s?\1(?![\w*_`]|[.,]\S)")
 # "at least 4", "about 4", a price: not the number itself. A blank after > makes it a quotation mark of mail.
 COMPARED = re.compile(r"[<≤≥~≈]\s?[\d.]|>[\d.]|#\d|\d\s?\+(?!\d)|\A[^$]*\$[^$]*\Z")
 _PARENTHESIS = re.compile(r"(?<=\S)\s{0,2}\((?!\s{0,2}[+-]?[\d.]+\s{0,2}\)).*\)?\s{0,2}[.!]?\s{0,2}\Z", re.DOTALL)
+
+
+def written_out(text: str) -> str:
+    """The text with 4½ as 4.5; any other small figure after a digit ("4⅓", "4²") keeps that digit from being read."""
+    if text.isascii():
+        return text
+    return _SMALL.sub("⁄", _FRACTION.sub(lambda match: match[1] + _FRACTIONS[match[2]], text))
+
+
+def bare_numbers(text: str) -> str:
+    """The text with numbers freed of their emphasis: "**3**/5" as "3/5"."""
+    return _EMPHASIS.sub(r"\2", _BOLD_TAG.sub("", text))
 
 
 def _number(digits: str) -> float:
@@ -117,7 +135,7 @@ class Scale:
         """
         if len(text) > _MAX_TEXT or "\n" in text.strip():
             raise Problem(f"the score is a long text; give {self.wanted}")
-        normal = plain(text).strip()
+        normal = bare_numbers(without_emoji(plain(written_out(text)))).strip()
         normal = _PARENTHESIS.sub("", normal) or normal
         normal = " ".join(_DECORATION.sub(" ", normal).split())
         word = normal.rstrip(".!。 ").casefold()

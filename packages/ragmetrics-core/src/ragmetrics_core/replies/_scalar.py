@@ -7,10 +7,12 @@ can stand: as a JSON value, in an object beside its reason, in an object inside 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from ._around import close_tag, without_role
 from ._clean import answer_part
 from ._find import Bad, Fit, choose, decode, embedded, views
 from ._keys import ASIDES, REASONS, WRAPPERS, is_schema, is_template, name, singular
@@ -22,6 +24,10 @@ __all__ = ["Answer", "Want", "read_scalar"]
 
 T = TypeVar("T")
 _MAX_NESTING = 6
+# An object of one key that lost its colon.
+_NO_COLON = re.compile(
+    r"""\s*\{\s*(?P<key>"[A-Za-z_]{1,40}")\s{1,9}(?P<value>-?[\d.]{1,9}|"[^"\\]{1,40}"|true|false|yes|no)\s*\}\s*"""
+)
 
 
 @dataclass(frozen=True)
@@ -57,17 +63,20 @@ def read_scalar(text: str, want: Want[T]) -> Answer[T]:
     if whole is not None:
         text = str(whole[0])
     part = answer_part(text)
+    if lost := _NO_COLON.fullmatch(part):
+        part = f"{{{lost['key']}: {lost['value']}}}"
     for view in views(part):
         reading, outside = _in_text(view, want)
         if isinstance(reading, Fit):
             return _unless_corrected(reading.value, outside, want)
         if reading is not None:
             raise Problem(reading.reason)
-    tags = read_tags(part)
+    closed, tag = close_tag(part)
+    tags = read_tags(closed if want.single and tag and 0 < want.rank(tag) < want.weak + 1 else part)
     reading = _in_object(_once(tags), want, 0) if tags is not None else None
     if reading is not None:
         return _settle(reading, want)
-    return want.read_text(part)
+    return want.read_text(without_role(part))
 
 
 def _once(tags: Any) -> Any:
@@ -171,7 +180,7 @@ def _in_object(data: dict[str, Any], want: Want[T], depth: int) -> Fit[Answer[T]
     children = [
         _in_value(value, want, depth + 1)
         for key, value in data.items()
-        if _opens(names[key], value, alone=len(data) == 1)
+        if _opens(names[key], value, alone=len(data) == 1, overall=_has_overall(names[key], value, want))
     ]
     reading = _agreed(children)
     if reading is None:
@@ -185,10 +194,17 @@ def _blank(data: dict[str, Any]) -> bool:
     return any(is_template(value) for value in data.values())
 
 
-def _opens(key: str, value: Any, *, alone: bool) -> bool:
+def _has_overall(key: str, value: Any, want: Want[T]) -> bool:
+    """Whether an object of scores names one of them as the whole."""
+    return key == "scores" and isinstance(value, dict) and any(want.rank(inner) == 1 for inner in value)
+
+
+def _opens(key: str, value: Any, *, alone: bool, overall: bool = False) -> bool:
     """Whether an answer may stand inside this value."""
-    if key in ASIDES or key in REASONS:
+    if key in REASONS or (key in ASIDES and not overall):
         return False
+    if key in ASIDES:
+        return True
     if isinstance(value, str) and not alone:
         return "_".join(map(singular, key.split("_"))) in WRAPPERS and not value.strip().isalpha()
     return (

@@ -44,6 +44,8 @@ _NEXT = {
     "’": re.compile(r"[’'\\]"),
 }
 _PLAIN_KEY = re.compile(r"([^\W][\w .()/-]{0,60}?)\s{0,50}(?::|=>?)")
+# The end of a sentence: a brace that prose left open.
+_PROSE = re.compile(r"\w{2}\.\s+\w")
 _BARE = re.compile(r"[^\s,\]}{\[:\"'][^,;\]}{\[\n\"“]{0,80}")
 _COMMENT = re.compile(r"\s+(?://|#)|\s*/\*")
 _INTEGER = re.compile(r"[+-]?\d{1,300}\Z")
@@ -112,7 +114,7 @@ def read_key(text: str, position: int) -> tuple[str, int]:
     """The key at ``position``, quoted or not, and the position after its colon."""
     if not _QUOTE.match(text, position):
         match = _PLAIN_KEY.match(text, position)
-        if match is None:
+        if match is None or _PROSE.search(match.group(1)):
             raise Stopped(position)
         return match.group(1), match.end()
     following = _NEXT[text[position]]

@@ -13,6 +13,7 @@ import re
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from ._around import ANOTHERS, plain_labels, undress, without_colour
 from ._clean import tidy
 from ._problem import Problem
 from ._words import CJK_NO, CJK_YES, CONCLUSION, FINAL, HEDGES, NEGATIVE, NO, POSITIVE, REASON, YES
@@ -78,17 +79,12 @@ _SAYS = re.compile(
 )
 _FINAL_LABEL = re.compile(rf"(?<!\w)(?:{FINAL})(?!\w)|최종|最终|最終|итог|修正|정정")
 _CONCLUSION_LABEL = re.compile(rf"(?<!\w)(?:the|my|your)?(?:{CONCLUSION})(?!\w)|(?:{CONCLUSION})\s*$")
-_ANOTHERS = re.compile(
-    r"\b(?:correct|right|true|reference|expected|gold|golden|candidate|candidate's|given|model|model's|student|student's|user|"
-    r"user's|other|old|previous|original|generated|assistant|assistant's|first|initial|their|his|her|whose|your|"
-    r"says?|said|states?|stated|claims|answered|replied|responded|response|wrote|asks?|asked|quotes?|quoted)\b"
-)
 _REASON_LABEL = re.compile(rf"(?<!\w)(?:{REASON})(?!\w)|(?:理由|原因|이유)")
 _CORRECTION = re.compile(
     r"\b(?:correction|on reflection|upon reflection|i change my (?:answer|mind)|actually|rather|i meant)\b"
 )
 _COPULA = re.compile(
-    rf"\b(?:is|are|was|were|seems|looks)\s+(?P<not>not\s+)?(?:fully\s+|entirely\s+|completely\s+|indeed\s+|also\s+)?"
+    rf"\b(?:is|are|was|were|seems|looks)(?P<not>n't|\s+not)?\s+(?:fully\s+|entirely\s+|completely\s+|indeed\s+|also\s+)?"
     rf"(?:(?P<yes>{_any(POSITIVE - {'support', 'pass', 'right', 'positive'})})|(?P<no>{_any(NEGATIVE)}))(?![\w'’]|-\w)"
 )
 _CONTRAST = re.compile(
@@ -97,8 +93,12 @@ _CONTRAST = re.compile(
 )
 _NEGATION = re.compile(r"\bnot\b|n't\b|\bnever\b")
 _FULLY_NOT = re.compile(
-    r"\bnot\s+(?:fully|entirely|completely|necessarily|always)\b|\bn't\b|\bnot un|\b(?:no|nor|neither)\b"
+    r"(?:\bnot|n't)\s+(?:fully|entirely|completely|necessarily|always)\b|\bnot un"
+    r"|n't\s+(?:un|in|ir|wrong|false|fail)|\b(?:no|nor|neither)\b"
 )
+# A list marker before a lone answer; one that counts on is a list.
+_ITEM = re.compile(r"(?:\(?1[.)]|\(?[a-d]\)|[a-d]\.)\s(?!.*(?:(?<!\d)\d{1,2}|\b[a-d])[.)])(?P<body>[^\n]*)\Z")
+_COUNTED = re.compile(r"\(?1[.)]\s+(?P<word>[\w']+)")
 _CRITERIA = re.compile(r"[,;]\s")
 _WORD = re.compile(r"[\w']+")
 _MAX_SENTENCE = 400
@@ -117,6 +117,9 @@ _FINALLY, _CONCLUDED, _SAID, _TERM = 3, 2, 1, 0
 
 def _menu(match: re.Match[str]) -> str:
     """Blank out a choice between yes and no; two words for the same are an answer."""
+    if undress(match.string[max(0, match.start() - 3) : match.start()].rstrip()[-1:] + "x")[1]:
+        # A symbol before the choice must not be left standing as the answer.
+        return " either "
     opposed = bool(_AFFIRMS.match(match.group("one"))) != bool(_AFFIRMS.match(match.group("two")))
     return " " if opposed else match.group()
 
@@ -129,11 +132,17 @@ def _side(match: re.Match[str]) -> bool:
 def _answer_at(body: str, *, digits: bool = True) -> tuple[bool | None, bool] | None:
     """The answer at the head of ``body`` as (truth, explicit word); (None, True) for a hedge."""
     body = body[_OPENING.match(body).end() :]  # type: ignore[union-attr]
+    worn, sides = undress(body[:_MAX_SENTENCE])
+    if sides and (answer := _answer_at(worn, digits=digits)):
+        return (None, True) if sides - {answer[0]} else answer
     for pattern in (_ANSWER, _CJK, _LOOSE, _LETTER):
         if match := pattern.match(body):
             return _side(match), True
     if digits and (match := _DIGIT.match(body)):
         rest = _answer_at(body[match.end() :].lstrip(" -–—:=(.,"), digits=False)
+        word = _WORD.search(body, match.end())
+        if rest is None and word and word.group() in (NO if _side(match) else YES):
+            return None, True
         return (_side(match), True) if rest is None or rest[0] == _side(match) else (None, True)
     if match := _LABEL.match(body):
         return _side(match), False
@@ -146,6 +155,8 @@ def _answer_at(body: str, *, digits: bool = True) -> tuple[bool | None, bool] | 
 def _signs(text: str) -> list[_Sign]:
     signs: list[_Sign] = []
     digits = len(text) <= _MAX_SENTENCE and "\n" not in text
+    if (counted := _COUNTED.match(text)) and counted["word"] in (HEDGES | NO):
+        digits = False
     for number, sentence in enumerate(part.strip() for part in _BREAK.split(text)):
         found = _sentence_signs(sentence, first=number == 0, digits=digits and number == 0)
         signs.extend(sign._replace(leads=number == 0) for sign in found)
@@ -153,6 +164,12 @@ def _signs(text: str) -> list[_Sign]:
 
 
 def _sentence_signs(sentence: str, *, first: bool, digits: bool) -> list[_Sign]:
+    sentence, sides = undress(sentence)
+    signs = _bare_signs(sentence, first=first, digits=digits)
+    return [sign._replace(truth=None) if sides - {sign.truth} else sign for sign in signs]
+
+
+def _bare_signs(sentence: str, *, first: bool, digits: bool) -> list[_Sign]:
     corrected = bool(_CORRECTION.match(sentence))
     body = sentence
     for _ in range(3):
@@ -176,7 +193,7 @@ def _sentence_signs(sentence: str, *, first: bool, digits: bool) -> list[_Sign]:
 
 def _labelled_sign(label: str, body: str, *, corrected: bool, nested: int = 0) -> _Sign | None:
     words = set(_WORD.findall(label))
-    if _REASON_LABEL.search(label) or _ANOTHERS.search(label) or words & HEDGES:
+    if _REASON_LABEL.search(label) or ANOTHERS.search(label) or words & HEDGES:
         return None
     concluded = _FINAL_LABEL.search(label) or _CONCLUSION_LABEL.search(label)
     answer = _answer_at(body, digits=bool(concluded))
@@ -210,7 +227,7 @@ def _copulas(text: str) -> set[bool | None]:
         hedged = (
             before & HEDGES or negated or len(matches) > 1 or _CONTRAST.search(sentence) or _FULLY_NOT.search(sentence)
         )
-        said.add(None if hedged else _side(matches[0]))
+        said.add(None if hedged or undress(sentence)[1] - {_side(matches[0])} else _side(matches[0]))
     return said
 
 
@@ -220,9 +237,12 @@ def read_verdict(text: str) -> bool:
     Raises:
         Problem: there is none, or two that disagree.
     """
-    normal = _WHETHER.sub(" ", _DECORATION.sub(" ", tidy(text).casefold()))
+    normal = _WHETHER.sub(" ", _DECORATION.sub(" ", without_colour(tidy(text)).casefold()))
+    normal = plain_labels(normal.strip())
     normal = _COMMA_MENU.sub(_menu, _MENU.sub(_menu, normal))
     normal = _NUMBERED.sub("number ", normal).strip()
+    if len(normal) <= _MAX_SENTENCE and (item := _ITEM.match(normal)) and _is_item(normal, item["body"]):
+        normal = item["body"]
     signs = _signs(normal)
     for rank in (_FINALLY, _CONCLUDED):
         ranked = {sign.truth for sign in signs if sign.rank == rank}
@@ -237,6 +257,12 @@ def read_verdict(text: str) -> bool:
         if ranked:
             return _agreed(ranked)
     return _agreed(_copulas(normal))
+
+
+def _is_item(text: str, body: str) -> bool:
+    """Whether what follows a list marker is an answer; behind a letter it has to stand alone."""
+    answer = _answer_at(body, digits=False)
+    return answer is not None and answer[0] is not None and ("1" in text[:2] or len(body.split()) == 1)
 
 
 def _agreed(said: set[bool | None]) -> bool:

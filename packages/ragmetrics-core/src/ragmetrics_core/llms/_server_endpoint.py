@@ -1,0 +1,200 @@
+"""The place where ``OpenAIServerLLM`` posts its questions: address, key, connections, and what may go wrong on the way.
+
+Strategy. aiohttp does the HTTP; all that stands here is which session serves the running loop and how its failures are told
+apart. A failure is returned, not raised, so that the exception of aiohttp, which knows the request, is attached to nothing.
+Whatever aiohttp does not raise on purpose is a bug and propagates.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import io
+import json
+import math
+import os
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from .._errors import InvalidInput, MissingExtra, ModelError
+from ._failures import Failures, Refused, first_line, root_of
+from ._per_loop import PerLoop
+from ._urls import OPENAI_URL, bare_url, check_url
+
+if TYPE_CHECKING:
+    import aiohttp
+
+__all__ = ["Endpoint", "to_json"]
+
+CONNECTING = 10.0
+"""Seconds that one attempt to connect may take; a server that is there answers it at once, however busy it is."""
+
+IDLE = 4.0
+"""Seconds that an idle connection is kept. Uvicorn, which vLLM runs on, closes it after 5, and who asks in that moment fails."""
+
+LARGE = 2**20
+"""Bytes from which on aiohttp wants a file, which it sends piece by piece."""
+
+to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+"""Made once: ``json.dumps`` makes an encoder at each call that has settings."""
+
+
+class Endpoint:
+    """A server of the OpenAI protocol. Safe to use in several event loops and threads.
+
+    Args:
+        base_url: its address, up to and including ``/v1``; may hold credentials for basic authentication.
+        api_key: sent as a bearer token.
+        timeout: seconds for a whole request, or None.
+
+    Raises:
+        MissingExtra: aiohttp is not installed.
+        InvalidInput: a setting is of the wrong type or an impossible value.
+    """
+
+    def __init__(self, base_url: str, api_key: str | None, timeout: float | None) -> None:
+        if importlib.util.find_spec("aiohttp") is None:
+            raise MissingExtra('the aiohttp package is not installed: pip install "ragmetrics-core[server]"')
+        _check_address(base_url)
+        _check_timeout(timeout)
+        _check_key("api_key", api_key)
+        self.base_url = bare_url(base_url)
+        parts = urlsplit(base_url)
+        if api_key is not None and parts.username is not None:
+            raise InvalidInput("api_key is given, and base_url holds credentials too: leave one of them out")
+        self._login = (unquote(parts.username or ""), unquote(parts.password or "")) if "@" in parts.netloc else None
+        self._given_key = api_key
+        self._timeout = timeout
+        self._sessions: PerLoop[aiohttp.ClientSession] = PerLoop()
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Every text that must never be shown."""
+        proxy = urlsplit(_proxy_for(self.base_url) or "").password
+        password = self._login[1] if self._login else None
+        found = (self._given_key, os.environ.get("OPENAI_API_KEY"), password, proxy)
+        return tuple({text for text in found if text})
+
+    @property
+    def wants_key_of_environment(self) -> bool:
+        """Whether the key in ``OPENAI_API_KEY`` is meant for this server: it is OpenAI's own, and no other should see it."""
+        return self.base_url == OPENAI_URL and self._given_key is None and self._login is None
+
+    async def post(self, parameters: dict[str, Any], failures: Failures) -> Any | Refused | ModelError:
+        """The answer to one chat request as JSON values, or why there is none.
+
+        Raises:
+            InvalidInput: the environment holds a key that cannot be sent.
+        """
+        import asyncio  # noqa: PLC0415  costs more to import than all of this package
+
+        import aiohttp  # noqa: PLC0415  heavy
+
+        session = await self._sessions.here(self._connect)
+        body = to_json(parameters).encode()
+        try:
+            async with session.post(
+                f"{self.base_url}/chat/completions",
+                data=body if len(body) < LARGE else io.BytesIO(body),
+                allow_redirects=False,
+            ) as response:
+                raw = await response.read()
+        except aiohttp.ConnectionTimeoutError:
+            return failures.unreachable(f"no connection within {CONNECTING:g} seconds")
+        except asyncio.TimeoutError:  # not the built-in TimeoutError before Python 3.11
+            return failures.too_late()
+        except aiohttp.ClientError as error:
+            return failures.unreachable(root_of(error))
+        if response.status >= 300:
+            return _refused(response, raw)
+        try:
+            return json.loads(raw)
+        except (ValueError, RecursionError) as error:
+            return failures.other_protocol(first_line(error))
+
+    def _connect(self) -> aiohttp.ClientSession:
+        """A session in the running loop. How many calls are in flight at once is for the caller to decide."""
+        import aiohttp  # noqa: PLC0415  heavy
+
+        seconds = None if self._timeout is None else min(self._timeout, CONNECTING)
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=self._timeout, sock_connect=seconds),
+            headers={"Content-Type": "application/json", **self._authorization()},
+            proxy=_proxy_for(self.base_url),
+        )
+
+    def _authorization(self) -> dict[str, str]:
+        if self._login is not None:
+            return {"Authorization": f"Basic {base64.b64encode(':'.join(self._login).encode()).decode()}"}
+        key = self._given_key
+        if self.wants_key_of_environment:
+            key = os.environ.get("OPENAI_API_KEY")
+            _check_key("OPENAI_API_KEY", key)
+        return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def _refused(response: aiohttp.ClientResponse, raw: bytes) -> Refused:
+    """The error as the server puts it: in the form of the protocol, in another form of JSON, or as text."""
+    text = raw.decode("utf-8", "replace")
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        body = text
+    if isinstance(body, dict):
+        body = body.get("error", body)
+    code, param = (body.get("code"), body.get("param")) if isinstance(body, dict) else (None, None)
+    if response.status < 400:
+        body = f"it redirects to {response.headers.get('Location')}: give the address where the server is as base_url"
+    return Refused(
+        response.status,
+        body,
+        response.reason or "it gives no reason",
+        code if isinstance(code, str) else None,
+        param if isinstance(param, str) else None,
+        response.headers.get("Retry-After", ""),
+    )
+
+
+def _proxy_for(url: str) -> str | None:
+    """The proxy that the environment names for this address, looked up once: aiohttp would look for each request anew."""
+    from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415  costly to import, rarely needed
+
+    parts = urlsplit(url)
+    proxy = None if proxy_bypass(parts.netloc) else getproxies().get(parts.scheme)
+    return proxy if not proxy or "://" in proxy else f"http://{proxy}"
+
+
+def _check_address(base_url: object) -> None:
+    if not isinstance(base_url, str):
+        raise InvalidInput(f"base_url must be the address of a server, got {type(base_url).__name__}")
+    check_url(base_url)
+    try:
+        parts = urlsplit(base_url)
+        found = bool(parts.hostname) and parts.port != 0
+    except ValueError:  # brackets or a port that are none
+        found = False
+    if not found or any(character.isspace() or not character.isprintable() for character in base_url):
+        raise InvalidInput(
+            "base_url must be an address such as http://localhost:8000/v1: the host or port in it is none"
+        )
+    if parts.query or parts.fragment:
+        raise InvalidInput("base_url must end with the path, such as /v1: leave out what starts with ? or #")
+
+
+def _check_timeout(timeout: Any) -> None:
+    if timeout is None:
+        return
+    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    if not number or not math.isfinite(timeout) or timeout <= 0:
+        raise InvalidInput(f"timeout must be a positive number of seconds, or None for no limit, got {timeout!r}")
+
+
+def _check_key(name: str, key: object) -> None:
+    if key is None:
+        return
+    if not isinstance(key, str) or not key.isascii() or not key.isprintable() or " " in key:
+        raise InvalidInput(
+            f"{name} must be a text of visible ASCII characters: is there a line break or a space in it?"
+        )
