@@ -20,6 +20,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from multiprocessing.connection import Connection
 from typing import Any
 
+import aiohttp
+import openai
+
 from ragmetrics_core import Ask, Prompt, Reply
 from ragmetrics_core.llms import OpenAILLM, OpenAIServerLLM
 from ragmetrics_core.metrics import Faithfulness
@@ -106,8 +109,6 @@ def question() -> Ask:
 
 @contextlib.asynccontextmanager
 async def bare(url: str) -> AsyncIterator[Call]:
-    import openai
-
     asked = question()
     async with openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0) as client:
 
@@ -122,8 +123,6 @@ async def bare(url: str) -> AsyncIterator[Call]:
 
 @contextlib.asynccontextmanager
 async def aiohttp_alone(url: str) -> AsyncIterator[Call]:
-    import aiohttp
-
     asked = question()
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
 

@@ -20,7 +20,7 @@ LAYERS: list[list[set[str]]] = [
     [{"_errors", "_requests", "_protocols"}],
     [{"_answers", "_inputs", "_sample", "_score", "_steps", "replies"}],
     [{"_metric", "_prompt", "_run", "_settings", "_tasks"}],
-    [{"_engine", "_evaluate", "_evaluation", "_progress", "_read", "_summary", ""}],
+    [{"_engine", "_evaluate", "_evaluation", "_progress", "_read", "_statistics", "_summary", ""}],
     [{"metrics"}, {"llms", "embeddings"}, {"testing"}],
     [{"__main__", "_cli_metrics", "_cli_models", "cli"}],
 ]

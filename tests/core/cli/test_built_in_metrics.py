@@ -21,9 +21,11 @@ class TestRealMetrics:
         assert result.stdout == (
             "questions.jsonl: 12 rows, 2 metrics\n"
             "\n"
-            "metric     mean   scale  scored  unscored  failed  calls  cached  prompt tokens  completion tokens\n"
-            "ndcg      0.750  0 to 1      12         0       0      0       0              0                  0\n"
-            "hit_rate  0.583  0 to 1      12         0       0      0       0              0                  0\n"
+            "metric     mean   95 % interval   scale  scored  unscored  failed  calls  cached  tokens in  tokens out\n"
+            "ndcg      0.750  0.523 to 0.892  0 to 1      12         0       0      0       0          0           0\n"
+            "hit_rate  0.583  0.320 to 0.807  0 to 1      12         0       0      0       0          0           0\n"
+            "\n"
+            "95 % interval: Wilson with Student's t for ndcg; Wilson for hit_rate\n"
         )
 
     def test_metrics_that_fit_are_proposed(self) -> None:

@@ -55,8 +55,10 @@ OWN = "ownmetric:Shortness"
 OWN_TABLE = """\
 q.jsonl: 4 rows, 1 metric
 
-metric      mean   scale  scored  unscored  failed  calls  cached  prompt tokens  completion tokens
-shortness  0.300  0 to 1       2         1       1      0       0              0                  0
+metric      mean   95 % interval   scale  scored  unscored  failed  calls  cached  tokens in  tokens out
+shortness  0.300  0.003 to 0.985  0 to 1       2         1       1      0       0          0           0
+
+95 % interval: Wilson with Student's t
 
 unscored:
   1 of shortness: the response is a question mark (line 2)
@@ -111,7 +113,7 @@ class TestOwnMetric:
         (folder / "q.jsonl").write_text('{"response": 3}\n')
         result = call("evaluate", "q.jsonl", "-m", OWN)
         assert (result.exit_code, result.stderr) == (2, "ragmetrics: nothing was scored: see the failures above\n")
-        assert "shortness     -  0 to 1       0         0       1" in result.stdout
+        assert "shortness     -              -  0 to 1       0         0       1" in result.stdout
 
     def test_raise_saves_what_is_finished(self, folder: Path) -> None:
         arguments = ["evaluate", "q.jsonl", "-m", OWN, "--on-error", "raise"]

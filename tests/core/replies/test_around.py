@@ -29,7 +29,8 @@ AI: no|Response: No|Assistant: No, the year differs.|Output: no.|Reply: não
 The date isn't correct.|The figures aren't supported.|{"answer" "no"}
 """
 NEITHER = """
-✅ Yes and no|✅ Yes and no, really|Assistant: I think|Yes/No|✅ No|❌ Yes|Yes ❌|Yes 👎|Verdict: ✅ No|❌ The claim is supported.
+✅ Yes and no|Yes / No ✔|Yes/No ❌|Response: No. Verdict yes
+✅ Yes and no, really|Assistant: I think|Yes/No|✅ No|❌ Yes|Yes ❌|Yes 👎|Verdict: ✅ No|❌ The claim is supported.
 ❌ Final answer: yes|✅/❌|✅ ❌|✅ or ❌|✅❌|✅ Partially|❌ Nobody|✅ No evidence was found|🤔 Yes?|🤔 Yes|🤷|🟡 Yes|⭐
 👍 if yes, 👎 if no|✅ = yes, ❌ = no|👍 yes 👎 no|✅ Yes ❌ No|✅ Yes ¶❌ No|Yes ✅ No ❌|☐ Yes ☑ No|☑ Yes ☐ No|🔘 Yes ⚪ No
 ✅ Names the year ¶❌ Names the date
@@ -66,9 +67,12 @@ I hesitate to set the rating at 4.|I would set the rating higher than 4.|I would
 Others would set the rating at 4.|Should I set the rating at 4?|I set the alarm at 4.|I gave the previous answer a 4.
 I rate it 4. No, I rate it 3.|I give it a 4 for style, a 2 for facts.|I would set the rating at 4. I give it a 3.
 Ich würde 3 oder 4 geben.|Ich gebe 4 Beispiele.|Ich gebe nicht 4.|Je lui donne entre 3 et 4.|Je donne 4 exemples.
-Je lui donne un 4, ou un 5.|Le doy un 4 o un 5.|No le doy un 4.|Я не ставлю 4.|Wenn das Datum stimmte, ich gebe eine 4.
+Je lui donne un 4, ou un 5.
+Le doy un 4 o un 5.|No le doy un 4.|Я не ставлю 4.|Wenn das Datum stimmte, ich gebe eine 4.
 **3**/**10**|**3**-**4**|**3** or **4**|**4**.**5**|4⅓|Score: 4⅓|Score: 4²|Score: 4 1/2|5½|½
 {"scores": {"accuracy": 4}}|{"scores": {"overall": 7}}|{"scores": {"overall": "good"}}|{"score" "N/A"}|{"score" 7}
+Assistant: I'd give it 3 of 4|I'd go with a 4, maybe a 5.|Je mets 4, puis 3.|Ich gebe 4, nein, 3.|Score: **4** **5**|{"max_score" 5}
+I set the rating at 4 and then lowered it to 3.|I'd give it 4. On reflection, I'd give it a 3.
 El usuario le daría un 4.|Ich gebe eine 4/10.|Ich gebe eine 7.|Assistant: 4 errors|User: 4|Assistant: 4 or 5|❌ 3 ¶✅ 4|⭐⭐⭐⭐
 """
 

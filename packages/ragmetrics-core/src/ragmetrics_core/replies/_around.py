@@ -34,7 +34,9 @@ ANOTHERS = re.compile(
     r"user's|other|old|previous|original|generated|assistant|assistant's|first|initial|their|his|her|whose|your|"
     r"says?|said|states?|stated|claims|answered|replied|responded|response|wrote|asks?|asked|quotes?|quoted)\b"
 )
-_ABOUT = re.compile(r"\b(?:but|however|though|although|this is|that is|it is|instead|rather|while|whereas)\b")
+_ABOUT = re.compile(
+    r"\b(?:but|however|though|although|this is|that is|it is|instead|rather|while|whereas|verdict|judge?ment|answer|final)\b"
+)
 _LABEL = re.compile(
     rf"(?:^|(?<=[.!?]\s))\[{{1,2}}\s?((?:(?:the|my|final|overall)\s){{0,2}}(?:{CONCLUSION}))\s?[:=]?\s?\]{{1,2}}\s?[:=]?\s?"
     r"(?=\S)",

@@ -14,6 +14,7 @@ __all__ = [
     "ALONE",
     "ALSO_GRANTED",
     "ANOTHERS_GRANT",
+    "ANOTHER_NUMBER",
     "ANY",
     "ASIDE",
     "BOUNDARY",
@@ -98,7 +99,7 @@ ALONE = re.compile(
 )
 GRANTS = re.compile(
     r"\b(?:i|we|i'd|i'll|we'd)\s(?:(?:would|will|have to|must|can)\s)?(?:therefore\s)?"
-    r"(?:rate|give|score|grade|assign|award|rated|gave|scored)\b(?:\s\w{1,30}){0,6}?\s(?:an?\s|as\s|at\s)?"
+    r"(?:rate|give|score|grade|assign|award|rated|gave|scored)\b(?:\s[^\W\d]\w{0,29}){0,6}?\s(?:an?\s|as\s|at\s)?"
     rf"{_VALUE}(?=\s{{0,2}}(?:$|[.,;:!)\n]|points?\b|stars?\b|for\b|because\b|since\b))"
     rf"|\b(?:is|are|was|be|been|being)\s(?:\w{{1,15}}\s)?(?:rated|graded|scored)\s(?:as\s|at\s)?(?:an?\s)?(?P<rated>{_DIGITS})"
     r"(?=\s{0,2}(?:$|[.,;:!)\n]))"
@@ -142,10 +143,11 @@ RANGE_AFTER = re.compile(
 )
 CHANGED_AFTER = re.compile(
     r"[\s\"'*_`\])}]{0,6}(?:,\s?)?(?:if|unless|when|depending|->|→|=>)\s"
-    r"|[^\n]{0,40}?\b(?:revised|changed|corrected|lowered|raised|reduced|increased|adjusted)(?:\sto\b|:)\s?\D{0,3}\d"
+    r"|[^\n]{0,40}?\b(?:revised|changed|corrected|lowered|raised|reduced|increased|adjusted)(?:(?:\sit)?\sto\b|:)\s?\D{0,3}\d"
 )
 LIST_AFTER = re.compile(
     r"[\s\"'*_`\])}]{0,6}[,;]\s{0,3}[\[(\"'*]{0,4}[+-]?\d{1,6}(?:\.\d{1,6})?\s{0,3}(?:[,;\])\"'*]|$|\n|and\b|or\b)"
+    r"| [+-]?\d{1,3}(?:[.,]\d{1,2})? {0,2}(?:$|[\n.,;])"
     r"|\sfor\s[^,.\n]{1,40}[,;]?\s(?:and\s)?\d{1,6}(?:\.\d{1,6})?\sfor\b"
 )
 NUMBERED_LINE = re.compile(r"\W{0,6}\d{1,2}\s?(?:[.:)=]|[-–—]\s)")
@@ -154,3 +156,4 @@ BOUNDARY = re.compile(r"[\n.!?。;；:：|]\s{0,2}")
 # The scale or a remark in brackets before the colon: "Score (5 is best): 4".
 ASIDE = re.compile(r"(?<=[\w*_`]) ?\([^()\n]{0,80}\)(?=[\"'*_`\s]{0,4}[:=])")
 ANY = frozenset({"a", "an", "any", "the", "each", "every"})
+ANOTHER_NUMBER = re.compile(r"[^.!?\n]{0,200}?(?<![\d.,])\d")

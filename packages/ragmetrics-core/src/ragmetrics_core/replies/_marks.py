@@ -20,6 +20,7 @@ from ._clean import tidy
 from ._mark_patterns import (
     ALONE,
     ALSO_GRANTED,
+    ANOTHER_NUMBER,
     ANOTHERS_GRANT,
     ANY,
     ASIDE,
@@ -105,7 +106,8 @@ def _grants(text: str, scale: Scale) -> Iterator[Mark]:
         digits = next(match[name] for name in _GRANTED if match[name] or name == _GRANTED[-1])
         also = ALSO_GRANTED.match(text, match.end())
         abroad = match["given"] and NO_GRANT_ABROAD.search(before + match.group())
-        if abroad or (digits and also and also["also"] != digits):
+        more = (match["given"] or match["put_number"]) and ANOTHER_NUMBER.match(text, match.end())
+        if abroad or more or (digits and also and also["also"] != digits):
             yield Mark(None, _GRANT_RANK, *match.span(), f"the reply gives no plain score; give one, {scale.wanted}")
         else:
             yield _mark(scale, match, _GRANT_RANK, digits, text)
@@ -118,7 +120,9 @@ def _labelled(text: str, scale: Scale) -> Iterator[Mark]:
         separator = (match["separator"] or "").strip()
         gap = text[match.end("label") : match.start("number") if match["number"] else match.end()]
         at_head = len(head.split()) <= 4 and (not separator or separator[0] in ":=-–—→⇒" or separator[-1] == ":")
-        if OTHERS.search(head) or (text[match.end("label")] not in "\"'" and _quoted(text, match.start("label"))):
+        if OTHERS.search(head.replace("_", " ")) or (
+            text[match.end("label")] not in "\"'" and _quoted(text, match.start("label"))
+        ):
             continue
         if "\n" in gap and not _fills_line(text, match):
             continue

@@ -117,8 +117,12 @@ _FINALLY, _CONCLUDED, _SAID, _TERM = 3, 2, 1, 0
 
 def _menu(match: re.Match[str]) -> str:
     """Blank out a choice between yes and no; two words for the same are an answer."""
-    if undress(match.string[max(0, match.start() - 3) : match.start()].rstrip()[-1:] + "x")[1]:
-        # A symbol before the choice must not be left standing as the answer.
+    around = (
+        match.string[max(0, match.start() - 3) : match.start()].rstrip()[-1:],
+        match.string[match.end() : match.end() + 3].strip()[:1],
+    )
+    if any(undress(f"{sign}x")[1] for sign in around):
+        # A symbol at the choice must not be left standing as the answer.
         return " either "
     opposed = bool(_AFFIRMS.match(match.group("one"))) != bool(_AFFIRMS.match(match.group("two")))
     return " " if opposed else match.group()
