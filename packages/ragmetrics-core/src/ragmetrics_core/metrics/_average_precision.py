@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
 
-from ragmetrics_core import Document, Metric, Score
-from ragmetrics_core.metrics.matching import check_settings, find_hits
+from ragmetrics_core import Document, Score
+from ragmetrics_core.metrics.matching import find_hits
+from ragmetrics_core.metrics.ranking import RankingMetric
 
 __all__ = ["AveragePrecision"]
 
 
 @dataclass(frozen=True)
-class AveragePrecision(Metric):
+class AveragePrecision(RankingMetric):
     """Precision at the rank of every relevant document, averaged over all relevant documents (0 to 1); its mean is MAP.
 
     The sum over hits of (hits so far / rank), divided by the number of distinct relevant documents, found or not. A cut-off
@@ -28,13 +29,6 @@ class AveragePrecision(Metric):
 
     Source: Manning, Raghavan, Schütze 2008, Introduction to Information Retrieval, section 8.4; trec_eval, measure ``map``.
     """
-
-    k: int | None = None
-    field: str = "content"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_settings(type(self).__name__, self.k, self.field)
 
     def measure(
         self, retrieved_documents: Sequence[Document | str], reference_documents: Sequence[Document | str]

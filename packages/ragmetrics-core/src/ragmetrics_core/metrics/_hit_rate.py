@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragmetrics_core import Document, Metric, Score
-from ragmetrics_core.metrics.matching import check_settings, find_hits
+from ragmetrics_core import Document, Score
+from ragmetrics_core.metrics.matching import find_hits
+from ragmetrics_core.metrics.ranking import RankingMetric
 
 __all__ = ["HitRate"]
 
 
 @dataclass(frozen=True)
-class HitRate(Metric):
+class HitRate(RankingMetric):
     """1.0 if any of the retrieved documents is relevant, else 0.0; its mean is the share of questions with a hit.
 
     Args:
@@ -24,13 +25,6 @@ class HitRate(Metric):
 
     Source: NIST trec_eval 9, measure ``success`` (m_success.c).
     """
-
-    k: int | None = None
-    field: str = "content"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_settings(type(self).__name__, self.k, self.field)
 
     def measure(
         self, retrieved_documents: Sequence[Document | str], reference_documents: Sequence[Document | str]

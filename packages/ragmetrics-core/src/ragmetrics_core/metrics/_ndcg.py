@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from math import fsum, inf, log2
 from typing import Any
 
-from ragmetrics_core import Document, InvalidInput, Metric, Score
-from ragmetrics_core.metrics.matching import Hits, check_settings, find_hits
+from ragmetrics_core import Document, InvalidInput, Score
+from ragmetrics_core.metrics.matching import Hits, find_hits
+from ragmetrics_core.metrics.ranking import RankingMetric
 
 __all__ = ["NDCG"]
 
 
 @dataclass(frozen=True)
-class NDCG(Metric):
+class NDCG(RankingMetric):
     """Normalised discounted cumulated gain: the ranking's gain over that of the ideal ranking (0 to 1).
 
     DCG is the sum over hits of grade / log2(rank + 1); the value is DCG / ideal DCG, the ideal being all distinct relevant
@@ -32,13 +33,6 @@ class NDCG(Metric):
     Source: Järvelin, Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), section 2, with the
     discount log2(rank + 1) of trec_eval, measures ``ndcg`` and ``ndcg_cut``.
     """
-
-    k: int | None = None
-    field: str = "content"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_settings(type(self).__name__, self.k, self.field)
 
     def measure(
         self, retrieved_documents: Sequence[Document | str], reference_documents: Sequence[Document | str]

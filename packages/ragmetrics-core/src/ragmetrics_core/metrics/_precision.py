@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragmetrics_core import Document, Metric, Score
-from ragmetrics_core.metrics.matching import check_settings, find_hits
+from ragmetrics_core import Document, Score
+from ragmetrics_core.metrics.matching import find_hits
+from ragmetrics_core.metrics.ranking import RankingMetric
 
 __all__ = ["Precision"]
 
 
 @dataclass(frozen=True)
-class Precision(Metric):
+class Precision(RankingMetric):
     """Share of the retrieved documents that are relevant (0 to 1).
 
     With a cut-off: relevant documents among the first k / k, also when fewer than k were retrieved. Without: relevant documents
@@ -29,13 +30,6 @@ class Precision(Metric):
     Source: Manning, Raghavan, Schütze 2008, Introduction to Information Retrieval, sections 8.3 and 8.4; trec_eval, measures
     ``P`` and ``set_P``.
     """
-
-    k: int | None = None
-    field: str = "content"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_settings(type(self).__name__, self.k, self.field)
 
     def measure(
         self, retrieved_documents: Sequence[Document | str], reference_documents: Sequence[Document | str]

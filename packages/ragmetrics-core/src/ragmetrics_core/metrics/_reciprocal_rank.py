@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragmetrics_core import Document, Metric, Score
-from ragmetrics_core.metrics.matching import check_settings, find_hits
+from ragmetrics_core import Document, Score
+from ragmetrics_core.metrics.matching import find_hits
+from ragmetrics_core.metrics.ranking import RankingMetric
 
 __all__ = ["ReciprocalRank"]
 
 
 @dataclass(frozen=True)
-class ReciprocalRank(Metric):
+class ReciprocalRank(RankingMetric):
     """How early the first relevant document comes: 1 / its rank, 0.0 if none was retrieved (0 to 1); its mean is MRR.
 
     Args:
@@ -25,13 +26,6 @@ class ReciprocalRank(Metric):
     Source: Voorhees 1999, The TREC-8 Question Answering Track Report, NIST SP 500-246, pages 77 to 82; trec_eval, measure
     ``recip_rank``.
     """
-
-    k: int | None = None
-    field: str = "content"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_settings(type(self).__name__, self.k, self.field)
 
     def measure(
         self, retrieved_documents: Sequence[Document | str], reference_documents: Sequence[Document | str]
