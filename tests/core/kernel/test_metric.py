@@ -491,3 +491,20 @@ def test_the_repr_of_an_overridden_prompt_reads_back() -> None:
 
     metric = Faithfulness(verify=VERIFY_CLAIMS.replace(version="2"))
     assert eval(repr(metric)) == metric
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"llm": "gpt-4o"}, r"colour: llm must be a model such as OpenAILLM\('gpt-4o-mini'\), got 'gpt-4o'"),
+        ({"llm": Counting}, "colour: llm must be a model such as .*, got <class"),
+        ({"embeddings": "MiniLM"}, r"colour: embeddings must be a model such as OpenAIEmbeddings\(\), got 'MiniLM'"),
+        (
+            {"prompt": "Say it."},
+            r"colour: prompt must be a Prompt, got str: .* with Colour\(\).prompt.replace\(instructions=...\)",
+        ),
+    ],
+)
+def test_what_is_no_model_or_prompt_is_named_at_once(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        Colour(**settings)

@@ -75,6 +75,12 @@ WRONG_ANSWERS = [
         Response(body='{"data": [{"index": 0, "embedding": "AAAAAAA="}]}'),
         "small: {url} sent a vector that cannot be read: unpack requires a buffer of 4 bytes",
     ),
+    (Response(body="[1, 2]"), "small: {url} sent 0 vectors for 1 texts"),
+    (Response(body='{"data": "A"}'), "small: {url} sent data that is no list of vectors but a str, for 1 texts"),
+    (
+        Response(body='{"data": {"index": 0}}'),
+        "small: {url} sent data that is no list of vectors but a dict, for 1 texts",
+    ),
     (
         error(404, "unknown"),
         "small: {url} has no such model or address (404): unknown. Check the model name and base_url.",
@@ -89,6 +95,80 @@ def test_wrong_answers(server: OpenAIServer, key: str, way: str, response: Respo
     with pytest.raises(ModelError) as caught:
         embed(OpenAIEmbeddings("small", base_url=server.base_url, api_key=key), ["a"], way)
     assert str(caught.value) == message.format(url=server.base_url)
+
+
+def answer(*items: Any, **fields: Any) -> Response:
+    return Response(body=json.dumps({"object": "list", "data": items, "model": "small", **fields}))
+
+
+@Way
+@pytest.mark.parametrize("index", [{}, {"index": None}])
+def test_without_any_index_the_order_is_kept(server: OpenAIServer, key: str, way: str, index: Any) -> None:
+    server.queue.append(answer({"embedding": [1.0, 0.0], **index}, {"embedding": [0, 2], **index}, usage="none"))
+    reply = embed(OpenAIEmbeddings("small", base_url=server.base_url, api_key=key), ["a", "b"], way)
+    assert reply == Reply([[1.0, 0.0], [0.0, 2.0]], Usage(calls=1))
+
+
+@Way
+@pytest.mark.parametrize(
+    "indices", [("0", "1"), (0, 0), (0, None), (0, "1"), (1, 2), (-1, 0), (False, True), (0.0, 1.0), ([0], 1)]
+)
+def test_an_order_that_is_not_complete_is_not_believed(server: OpenAIServer, key: str, way: str, indices: Any) -> None:
+    server.queue.append(answer(*({"index": index, "embedding": [1.0]} for index in indices)))
+    with pytest.raises(ModelError) as caught:
+        embed(OpenAIEmbeddings("small", base_url=server.base_url, api_key=key), ["a", "b"], way)
+    assert str(caught.value) == (
+        f"small: {server.base_url} sent indices that are neither 0 to 1, each once, nor all left out: {list(indices)}"
+    )
+
+
+@Way
+@pytest.mark.parametrize("embedding", [None, [None, 1.0], [[1.0, 2.0]], {"a": 1}, 7, ["1.0"]])
+def test_what_is_no_vector(server: OpenAIServer, key: str, way: str, embedding: Any) -> None:
+    server.queue.append(answer({"index": 0, "embedding": embedding}))
+    with pytest.raises(ModelError) as caught:
+        embed(OpenAIEmbeddings("small", base_url=server.base_url, api_key=key), ["a"], way)
+    assert str(caught.value) == (
+        f"small: {server.base_url} sent no vector as item 0 of data: embedding must be a list of numbers or base64, "
+        f"got {embedding!r}"
+    )
+    assert caught.value.__context__ is None
+
+
+@Way
+@pytest.mark.parametrize("item", ["a text", None, 3, [1.0, 2.0], {"index": 0}])
+def test_items_that_hold_no_vector(server: OpenAIServer, key: str, way: str, item: Any) -> None:
+    server.queue.append(answer(item))
+    with pytest.raises(ModelError, match=r"sent no vector as item 0 of data: embedding must be .*, got "):
+        embed(OpenAIEmbeddings("small", base_url=server.base_url, api_key=key), ["a"], way)
+
+
+@pytest.mark.parametrize(
+    ("embedding", "said"),
+    [
+        ([], "an empty vector as item 0 of data"),
+        ("", "an empty vector as item 0 of data"),
+    ],
+)
+def test_vectors_that_cannot_be_used(server: OpenAIServer, key: str, embedding: Any, said: str) -> None:
+    server.queue.append(answer({"index": 0, "embedding": embedding}))
+    with pytest.raises(ModelError) as caught:
+        OpenAIEmbeddings("small", base_url=server.base_url, api_key=key).embed(["a"])
+    assert str(caught.value) == f"small: {server.base_url} sent {said}"
+
+
+def test_counts_that_are_none_are_not_added(server: OpenAIServer, key: str) -> None:
+    server.queue.append(answer({"index": 0, "embedding": [1.0]}, usage={"prompt_tokens": "3"}))
+    reply = OpenAIEmbeddings("small", base_url=server.base_url, api_key=key).embed(["a"])
+    assert reply == Reply([[1.0]], Usage(calls=1))
+
+
+@Way
+def test_after_a_failed_batch_nothing_more_is_sent(server: OpenAIServer, key: str, way: str) -> None:
+    server.queue.extend([answer({"index": 0, "embedding": [1.0]}), error(404, "unknown")])
+    with pytest.raises(ModelError, match="has no such model or address"):
+        embed(OpenAIEmbeddings("small", base_url=server.base_url, api_key=key, batch_size=1), ["a", "b", "c"], way)
+    assert [body["input"] for body in server.embedded] == [["a"], ["b"]]
 
 
 @pytest.mark.parametrize("kind", ["sync", "async", "sync that cannot be rebuilt"])
@@ -122,6 +202,10 @@ def test_openai_settings(server: OpenAIServer) -> None:
     assert copy.deepcopy(model) is model
     with pytest.raises(InvalidInput, match="batch_size must be at least 1, got 0"):
         OpenAIEmbeddings(batch_size=0)
+    with pytest.raises(InvalidInput, match="batch_size must be at least 1, got '3'"):
+        OpenAIEmbeddings(batch_size="3")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="dimensions must be at least 1, got 0"):
+        OpenAIEmbeddings(dimensions=0)
     with pytest.raises(InvalidInput, match="model must be the name of a model, got ' '"):
         OpenAIEmbeddings(" ")
     with pytest.raises(InvalidInput, match=r"embed takes a list of texts, got one str: write \[text\]"):
@@ -210,6 +294,11 @@ def test_embedding_factory(server: OpenAIServer, key: str) -> None:
         repr(embedding_factory()) == "OpenAIEmbeddings('text-embedding-3-small', base_url='https://api.openai.com/v1')"
     )
     assert embedding_factory("hashing", dimensions=32) == HashingEmbeddings(32)
+    azure = openai.AzureOpenAI(azure_endpoint="https://mine.openai.azure.com", api_version="1", api_key=key)
+    for settings_ in ({"client": azure}, {"base_url": "https://mine.openai.azure.com/openai/v1"}):
+        made = embedding_factory("azure", "e", **settings_)
+        assert "mine.openai.azure.com" in repr(made)
+    azure.close()
 
 
 @pytest.mark.parametrize(
@@ -221,7 +310,26 @@ def test_embedding_factory(server: OpenAIServer, key: str) -> None:
         (lambda: llm_factory("lexical", client=object()), "the lexical judge runs offline and takes no client"),
         (
             lambda: embedding_factory("cohere"),
-            "unknown provider 'cohere': use 'openai', 'sentence-transformers', 'huggingface' or 'hashing'",
+            "unknown provider 'cohere': use 'openai', 'azure', 'sentence-transformers', 'huggingface' or 'hashing'",
+        ),
+        (
+            lambda: embedding_factory("hashing", dimension=3),
+            "the provider 'hashing' has no setting 'dimension': it takes dimensions",
+        ),
+        (
+            lambda: embedding_factory("openai", temperature=0),
+            "the provider 'openai' has no setting 'temperature': it takes base_url, api_key, dimensions, batch_size, timeout",
+        ),
+        (
+            lambda: embedding_factory("huggingface", "m", dimensions=3),
+            "the provider 'huggingface' has no setting 'dimensions': it takes device, batch_size",
+        ),
+        *(
+            (
+                lambda more=more: embedding_factory("azure", "e", api_key="k", **more),
+                "the provider 'azure' needs client=openai.AzureOpenAI(...) or base_url=...: without one of them the key",
+            )
+            for more in ({}, {"base_url": None}, {"base_url": ""})
         ),
         (lambda: embedding_factory("hashing", client=object()), "the provider 'hashing' takes no client"),
         (lambda: embedding_factory("hashing", model="m"), "hashing uses no model: leave model out"),

@@ -8,13 +8,14 @@ import importlib.util
 import math
 import os
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ragmetrics_core import InvalidInput, ModelError, Models, compare, run
+from ragmetrics_core import InvalidInput, ModelError, Models, arun, compare, run
 from ragmetrics_core.embeddings import CrossEncoder, SentenceTransformerEmbeddings, embedding_factory
 from ragmetrics_core.testing import EmbeddingsContract
 
@@ -123,6 +124,8 @@ def test_a_model_that_is_not_there(tmp_path: Path) -> None:
 def test_wrong_settings(kind: Any) -> None:
     with pytest.raises(InvalidInput, match="batch_size must be at least 1, got 0"):
         kind("m", batch_size=0)
+    with pytest.raises(InvalidInput, match="batch_size must be at least 1, got '8'"):
+        kind("m", batch_size="8")
     with pytest.raises(InvalidInput, match=r"model must be a name, a folder or a \w+, got int"):
         kind(3)
 
@@ -195,7 +198,7 @@ def test_a_score_does_not_depend_on_the_other_pairs(encoders: tuple[Path, Path],
     assert alone == pytest.approx(together, abs=1e-6)
     assert model.compare(PAIRS[::-1]).value[::-1] == pytest.approx(together, abs=1e-6)
     assert run(compare(PAIRS), Models(embeddings=model)) == together
-    assert asyncio.run(model.acompare(PAIRS)).value == together
+    assert asyncio.run(arun(compare(PAIRS), Models(embeddings=model))) == together
     assert model.compare([]).value == []
     assert all(0 < score < 1 and type(score) is float for score in together)
     assert model.compare([("\ud800", "b")]).value == model.compare([("\ufffd", "b")]).value
@@ -239,6 +242,71 @@ def test_cross_encoder_settings(encoders: tuple[Path, Path]) -> None:
     assert model.identity == {"provider": "sentence-transformers", "kind": "CrossEncoder", "model": str(encoders[0])}
     assert copy.deepcopy(model) is model
     assert repr(model) == f"CrossEncoder({str(encoders[0])!r})"
+
+
+def test_computing_is_left_to_the_threads_of_the_drivers(
+    minilm: SentenceTransformerEmbeddings, encoders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """asyncio's own pool is small, and waits for its threads when the interpreter ends."""
+    names = []
+
+    class Watched(CrossEncoder):
+        def compare(self, pairs: Any) -> Any:
+            names.append(threading.current_thread().name)
+            return super().compare(pairs)
+
+    async def loop_goes_on() -> int:
+        task = asyncio.ensure_future(arun(compare(PAIRS), Models(embeddings=Watched(encoders[0], device="cpu"))))
+        turns = 0
+        while not task.done():
+            turns += 1
+            await asyncio.sleep(0)
+        return turns
+
+    assert not hasattr(minilm, "aembed")
+    assert not hasattr(CrossEncoder, "acompare")
+    monkeypatch.delattr("asyncio.to_thread")
+    assert asyncio.run(loop_goes_on()) > 1
+    assert [name.partition("_")[0] for name in names] == ["ragmetrics"]
+
+
+@pytest.mark.parametrize("kind", [SentenceTransformerEmbeddings, CrossEncoder])
+@pytest.mark.parametrize(("error", "words"), [(OSError(), "OSError"), (ValueError(" \n"), "ValueError")])
+def test_a_failure_without_words(kind: Any, error: Exception, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = failure_of_loading(kind("m"), error, monkeypatch)
+    assert f"cannot be loaded as a {kind._kind} ({words}): give the name" in str(found)
+
+
+@pytest.mark.parametrize("kind", [SentenceTransformerEmbeddings, CrossEncoder])
+@pytest.mark.parametrize(
+    "error",
+    [RuntimeError("No CUDA GPUs are available\nmore"), AssertionError("Torch not compiled with CUDA enabled")],
+)
+def test_a_device_that_is_not_there(kind: Any, error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = failure_of_loading(kind("m", device="cuda"), error, monkeypatch)
+    assert found.fatal
+    assert found.__context__ is None
+    assert str(found) == (
+        f"the model 'm' cannot be loaded as a {kind._kind} on the device 'cuda' ({str(error).splitlines()[0]}): leave device "
+        "out, which takes the best there is, or write device='cpu'"
+    )
+    with pytest.raises(type(error)):  # without a device of the user's it is no matter of settings
+        failure_of_loading(kind("m"), error, monkeypatch)
+
+
+def test_a_device_that_nobody_knows(folder: Path) -> None:
+    with pytest.raises(ModelError, match=r"on the device 'gpu' \(.*\): leave device out"):
+        SentenceTransformerEmbeddings(folder, device="gpu").embed(["a"])
+
+
+def failure_of_loading(model: Any, error: Exception, monkeypatch: pytest.MonkeyPatch) -> ModelError:
+    def load(name: str, device: str | None) -> Any:
+        raise error
+
+    monkeypatch.setattr(f"sentence_transformers.{model._kind}", load)
+    with pytest.raises(ModelError) as caught:
+        model.embed(["a"]) if hasattr(model, "embed") else model.compare([("a", "b")])
+    return caught.value
 
 
 def test_extreme_logits_do_not_overflow() -> None:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from ragmetrics_core import InvalidInput
 
 __all__ = ["parse_models"]
 
+FINE_TUNED = "ft"
+"""What the names of OpenAI's fine-tuned models start with: ``ft:gpt-4o-mini-2024-07-18:acme::7p4lURel``."""
+
 
 def parse_models(llm: str | None, embeddings: str | None, base_url: str | None) -> dict[str, Any]:
     """The models that the texts name, as ``evaluate`` takes them.
 
     An LLM is ``lexical`` or a model of OpenAI, with or without ``openai:`` before its name; embeddings are ``provider`` or
-    ``provider:MODEL``. Models of OpenAI are looked for at ``base_url`` if there is one.
+    ``provider:MODEL``. Names of models on other servers hold colons of their own (``llama3.1:8b``), so what stands before a
+    colon is taken for an unknown provider only where no other server is named. Models of OpenAI are looked for at
+    ``base_url`` if there is one.
 
     Raises:
         InvalidInput: there is no such provider, or nobody uses the base URL.
@@ -37,8 +43,14 @@ def parse_models(llm: str | None, embeddings: str | None, base_url: str | None) 
 def _llm(text: str, address: dict[str, str]) -> Any:
     from .llms import llm_factory  # noqa: PLC0415  only needed here
 
-    # names of local models hold colons too, such as llama3.1:8b
     model = text.removeprefix("openai:")
     if not model.strip():
         raise InvalidInput("--llm needs the name of a model: --llm openai:MODEL, or --llm lexical")
+    provider, colon, _ = text.partition(":")
+    elsewhere = address or os.environ.get("OPENAI_BASE_URL")
+    if colon and not elsewhere and provider not in ("openai", FINE_TUNED):
+        raise InvalidInput(
+            f"--llm: there is no provider {provider!r}: use openai:MODEL or lexical; a model of that name on a server of your "
+            "own needs --base-url"
+        )
     return llm_factory(model, **address)

@@ -1,17 +1,19 @@
 """``evaluate`` and ``aevaluate``: rows in, an ``Evaluation`` out.
 
-This module checks the arguments and joins the parts: ``_read`` delivers the rows, ``_engine`` scores many at a time, and the
-``Evaluation`` keeps what came of it, in input order. Sync and async are the same run: ``evaluate`` starts an event loop
-for it, on a thread of its own where one is already running, as in Jupyter.
+This module checks the arguments and joins the parts: ``_read`` delivers the rows, ``_engine`` scores many at a time,
+and the ``Evaluation`` keeps what came of it, in input order. What can be known to be wrong is said before the first row
+is read. Sync and async are the same run: ``evaluate`` starts an event loop for it, on a thread of its own where one is
+already running, as in Jupyter.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from ._engine import Engine, run_blocking
+from ._engine import Engine, check_models, run_blocking
 from ._errors import InvalidInput
 from ._evaluation import Evaluation, Scores
 from ._metric import Metric
@@ -60,8 +62,10 @@ def evaluate(
             and has none.
         MissingExtra: an optional package is needed and not installed.
 
-    Whatever stops a run carries what was finished until then: ``error.partial`` is an ``Evaluation`` (also on a
-    ``KeyboardInterrupt``). Only errors of a row's data and of models are ever recorded; a bug in a metric or a model propagates.
+    Whatever stops a run carries what was finished until then: ``error.partial`` is an ``Evaluation``, also on a
+    ``KeyboardInterrupt`` and on the ``CancelledError`` of a cancelled ``aevaluate`` (which is the ``__cause__`` of the
+    ``TimeoutError`` that ``asyncio.wait_for`` raises). Only errors of a row's data and of models are ever recorded; a bug in a
+    metric or a model propagates.
     """
     run = Run(
         samples,
@@ -123,7 +127,10 @@ class Run:
             _positive("limit", limit)
         if on_error not in ("record", "raise"):
             raise InvalidInput(f"on_error must be 'record' or 'raise', got {on_error!r}")
+        if not (isinstance(progress, bool) or progress == "always"):
+            raise InvalidInput(f"progress must be True, False or 'always', got {progress!r}")
         self._progress: Progress = progress
+        check_models(models)
         self._source: Source = open_source(samples, limit)
         self._engine = Engine(
             [(metric, _own_first(metric, models)) for metric in self._metrics],
@@ -131,9 +138,11 @@ class Run:
             raising=on_error == "raise",
         )
         self._done: list[tuple[Row, list[Score]]] = []
+        self._started: float | None = None
 
     async def execute(self) -> Evaluation:
-        """Run to the end; an error that stops the run carries what was finished as its ``partial``."""
+        """Run to the end; an error that stops the run, or a cancellation, carries what was finished as its ``partial``."""
+        self._started = time.perf_counter()
         try:
             with progress_bar(self._progress, self._source.total) as advance:
 
@@ -142,8 +151,8 @@ class Run:
                     advance()
 
                 await self._engine.run(self._source.rows, finished)
-        except Exception as error:
-            # also a bug in a metric or a model must not cost what is already paid for
+        except BaseException as error:
+            # neither a bug in a metric or a model nor a time limit must cost what is already paid for
             vars(error)["partial"] = self.result()
             raise
         return self.result()
@@ -160,11 +169,13 @@ class Run:
             metrics=self._metrics,
             caveats=self._engine.caveats,
             source=self._source.name,
+            seconds=None if self._started is None else time.perf_counter() - self._started,
         )
 
 
 def _metrics(metrics: Any) -> tuple[Metric, ...]:
-    given: tuple[Any, ...] = (metrics,) if isinstance(metrics, Metric | type | str) else tuple(metrics)
+    several = isinstance(metrics, Iterable) and not isinstance(metrics, Metric | type | str)
+    given: tuple[Any, ...] = tuple(metrics) if several else (metrics,)
     if not given:
         raise InvalidInput("metrics is empty: give at least one metric")
     for item in given:
@@ -185,6 +196,7 @@ def _metrics(metrics: Any) -> tuple[Metric, ...]:
 def _own_first(metric: Metric, models: Models) -> Models:
     """The models that answer a metric: its own where it has them, else those of the run."""
     own = metric.models
+    check_models(own, f"{metric.name}: ")
     llm = models.llm if own.llm is None else own.llm
     embeddings = models.embeddings if own.embeddings is None else own.embeddings
     return replace(own, llm=llm, embeddings=embeddings)

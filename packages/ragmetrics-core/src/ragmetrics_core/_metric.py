@@ -18,6 +18,7 @@ from typing import Any, ClassVar, TypeVar
 
 from ._errors import InvalidInput, ModelError
 from ._inputs import Input, inputs_of
+from ._prompt import Prompt
 from ._protocols import AnyEmbeddings, AnyLLM
 from ._requests import Ask, Reply, Usage
 from ._run import Models, arun, run
@@ -72,6 +73,20 @@ class Metric(abc.ABC):
             raise TypeError(f"{type(self).__name__} has no measure() method")
         if not self.name:
             object.__setattr__(self, "name", self.default_name())
+        self._check_models_and_prompts()
+
+    def _check_models_and_prompts(self) -> None:
+        for item, example in [("llm", "OpenAILLM('gpt-4o-mini')"), ("embeddings", "OpenAIEmbeddings()")]:
+            value = getattr(self, item)
+            if isinstance(value, str | type):
+                raise InvalidInput(f"{self.name}: {item} must be a model such as {example}, got {value!r}")
+        for setting in fields(self):
+            value = getattr(self, setting.name)
+            if isinstance(setting.default, Prompt) and not isinstance(value, Prompt):
+                raise InvalidInput(
+                    f"{self.name}: {setting.name} must be a Prompt, got {type(value).__name__}: change the words of the own one "
+                    f"with {type(self).__name__}().{setting.name}.replace(instructions=...)"
+                )
 
     @classmethod
     def default_name(cls) -> str:

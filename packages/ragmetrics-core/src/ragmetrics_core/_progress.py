@@ -14,8 +14,11 @@ Progress = bool | Literal["always"]
 
 @contextmanager
 def progress_bar(progress: Progress, total: int | None) -> Iterator[Callable[[], object]]:
-    """A function to call after every row. The bar goes to stderr, and only to a terminal unless ``progress`` is "always"."""
-    if progress != "always" and not (progress and sys.stderr.isatty()):
+    """A function to call after every row. The bar goes to stderr, and only to a terminal unless ``progress`` is "always".
+
+    A process without a console, such as pythonw, has no stderr and gets no bar.
+    """
+    if sys.stderr is None or not (progress == "always" or (progress and sys.stderr.isatty())):
         yield lambda: None
         return
     from tqdm import tqdm  # type: ignore[import-untyped]  # noqa: PLC0415  loaded only when somebody watches

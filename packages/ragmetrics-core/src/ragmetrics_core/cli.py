@@ -2,14 +2,13 @@
 
 Exit status: 0 when all went well, 1 when a gate of ``--fail-under`` is not met, 2 when the input or a model makes the run
 impossible (one line on stderr says why), 130 after Ctrl-C. Tables are plain text, the same on a terminal, in a file and in a CI
-log; they go to stdout, everything else to stderr. An exception outside of this library's own tree is a bug and shows its traceback.
+log; they go to stdout, everything else to stderr. An exception outside of this library's own tree is a bug: it shows its traceback
+and ends with status 70, so that 1 never means anything but a gate.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,8 +18,8 @@ import ragmetrics_core
 
 from ._cli_metrics import fitting_metrics, parse_metrics
 from ._cli_models import parse_models
-from ._errors import InvalidInput, RagmetricsError
-from ._evaluate import Evaluation
+from ._cli_output import check_out, clear_errors, say, stop, write
+from ._errors import InvalidInput
 from ._evaluate import evaluate as run_evaluation
 from ._metric import Metric
 from ._read import open_source
@@ -37,12 +36,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-
-API_CURES = {
-    "give llm=... to the metric or to evaluate()": "add --llm MODEL (or --llm lexical, offline)",
-    "give embeddings=... to the metric or to evaluate()": "add --embeddings MODEL (or --embeddings hashing, offline)",
-}
-"""Cures that messages give to callers of the API, and what they are on a command line."""
 
 
 def main() -> None:
@@ -104,13 +97,17 @@ def evaluate(
     max_concurrency: MaxConcurrency = 16,
     on_error: OnError = "record",
 ) -> None:
-    """Score the rows of DATA and print a table: mean, scored, unscored, failed, calls, tokens."""
-    with _clear_errors(out):
+    """Score the rows of DATA and print a table: mean, scored, unscored, failed, calls, tokens.
+
+    Exit status: 0 all went well; 1 a gate of --fail-under is not met; 2 the input or a model makes the run impossible; 70 a
+    bug, after its traceback; 130 stopped with Ctrl-C.
+    """
+    with clear_errors(out):
         chosen = parse_metrics(metrics or [])
         if not chosen:
             raise InvalidInput(_which_metrics(data))
         gates = _gates(fail_under or [], chosen)
-        _check_out(out)
+        check_out(out, data)
         evaluation = run_evaluation(
             data,
             chosen,
@@ -120,10 +117,12 @@ def evaluate(
             limit=limit,
         )
         summary = evaluation.summary()
-        typer.echo(str(summary))
-        if out is not None:
-            _write(evaluation, out)
-    _exit_status(summary, gates)
+        try:
+            if out is not None:
+                write(evaluation, out)
+        finally:
+            say(str(summary))
+        _exit_status(summary, gates)
 
 
 @app.command("metrics")
@@ -139,45 +138,8 @@ def list_metrics() -> None:
         )
         for entry in catalogue()
     ]
-    typer.echo(table(("metric", "inputs (? = optional)", "scale", "calls", "source"), rows, left=5))
-
-
-@contextmanager
-def _clear_errors(out: Path | None) -> Iterator[None]:
-    """Turn what stops a run into one line and an exit status, and save what was finished until then."""
-    try:
-        yield
-    except RagmetricsError as error:
-        message = str(error)
-        for api, cure in API_CURES.items():
-            message = message.replace(api, cure)
-        _stop(message, 2, getattr(error, "partial", None), out)
-    except KeyboardInterrupt as stop:
-        _stop("stopped", 130, getattr(stop, "partial", None), out)
-
-
-def _stop(message: str, status: int, partial: Evaluation | None, out: Path | None) -> None:
-    if partial and out is not None:
-        _write(partial, out)
-        rows = "row" if len(partial) == 1 else f"{len(partial)} rows"
-        message += f" (the {rows} finished before can be found in {out})"
-    typer.echo(f"ragmetrics: {' '.join(message.split())}", err=True)
-    raise typer.Exit(status)
-
-
-def _write(evaluation: Evaluation, out: Path) -> None:
-    try:
-        evaluation.to_jsonl(out)
-    except OSError as error:
-        raise InvalidInput(f"--out: {out} cannot be written: {error.strerror}") from None
-
-
-def _check_out(out: Path | None) -> None:
-    """Refuse before the first call what would only fail after the last."""
-    if out is not None and out.is_dir():
-        raise InvalidInput(f"--out: {out} is a directory: give the path of a file")
-    if out is not None and not out.parent.is_dir():
-        raise InvalidInput(f"--out: there is no directory {out.parent}")
+    with clear_errors():
+        say(table(("metric", "inputs (? = optional)", "scale", "calls", "source"), rows, left=5))
 
 
 def _which_metrics(data: str) -> str:
@@ -216,7 +178,7 @@ def _gates(texts: list[str], metrics: list[Metric]) -> dict[str, float]:
 
 def _exit_status(summary: Summary, gates: dict[str, float]) -> None:
     if not any(item.scored for item in summary.metrics) and any(item.failed for item in summary.metrics):
-        _stop("nothing was scored: see the failures above", 2, None, None)
+        stop("nothing was scored: see the failures above", 2)
     missed = []
     for name, least in gates.items():
         mean = summary[name].mean
@@ -225,4 +187,4 @@ def _exit_status(summary: Summary, gates: dict[str, float]) -> None:
         elif mean < least and not math.isclose(mean, least, rel_tol=1e-9):
             missed.append(f"{name} is {mean:.6g}, under {least:g}")
     if missed:
-        _stop("; ".join(missed), 1, None, None)
+        stop("; ".join(missed), 1)

@@ -1,8 +1,9 @@
-"""Who runs when. Workers, as many as calls may be in flight, pull rows from one shared iterator and score them.
+"""Who runs when. Workers, at most as many as calls may be in flight, pull rows from one shared iterator and score them.
 
-Each worker has one row, and every unfinished row has at least one call in flight or in line for it, so this many workers
-keep all the models busy, and no more rows than that are ever pulled ahead. A row whose metrics ask nothing (rankings), or only
-models that compute in place, is scored without a single task switch; the worker then gives way to others by the clock.
+Each worker has one row, and every unfinished row has at least one call in flight or in line for it, so this many workers keep
+all the models busy, and no more rows than that are ever pulled ahead. One worker starts, and each that finds a row starts the
+next, so few rows never cost many tasks. A row whose metrics ask nothing (rankings), or only models that compute in place, is
+scored without a single task switch; the worker then gives way to others by the clock.
 
 Two kinds of trouble are kept apart by where they arise. What a *program* raises (a missing field, an impossible value, a model
 that could not answer) concerns one score and is recorded there. What arises *outside* of a program (no model is set, an
@@ -25,6 +26,7 @@ from .._score import Score
 from .._steps import Outcome, Steps, next_round
 from .._tasks import all_of
 from ._answers import Answers, Question, RowMemory
+from ._crew import Crew
 from ._threads import DaemonThreads
 
 __all__ = ["Engine"]
@@ -55,7 +57,8 @@ class Engine:
 
     def __init__(self, judges: Sequence[tuple[Metric, Models]], *, max_concurrency: int, raising: bool) -> None:
         self._judges = judges
-        self._workers = max_concurrency
+        self._most = max_concurrency
+        self._workers = 0
         self._raising = raising
         self._threads = DaemonThreads()
         self._answers = Answers(max_concurrency, self._threads)
@@ -74,17 +77,28 @@ class Engine:
         Raises:
             RagmetricsError: whatever stops the whole run; rows in flight are given up, finished ones have been handed over.
         """
+        crew = Crew()
+
+        def hire() -> None:
+            self._workers += 1
+            crew.add(self._work(rows, finished, hire))
+
         try:
-            await all_of(self._work(rows, finished) for _ in range(self._workers))
+            hire()
+            await crew.join()
         finally:
             self._threads.close()
 
-    async def _work(self, rows: Iterator[Row], finished: Finished) -> None:
+    async def _work(self, rows: Iterator[Row], finished: Finished, hire: Callable[[], None]) -> None:
+        new = True
         try:
             while self._open:
                 if time.monotonic() - self._breath > BREATH:
                     await self._rest()
                 elif (row := next(rows, None)) is not None:
+                    if new and self._workers < self._most:
+                        hire()
+                    new = False
                     finished(row, await self._score(row))
                 else:
                     return

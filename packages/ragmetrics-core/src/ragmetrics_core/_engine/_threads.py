@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
 from threading import Thread
@@ -95,8 +96,13 @@ def _on_other_thread(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
             _heed_ctrl_c()
         return running.result()
     except KeyboardInterrupt:
-        loop, task = inside.result()
-        loop.call_soon_threadsafe(task.cancel)
+        # it may come from inside, and then all is over there
+        either: list[Future[Any]] = [running, inside]
+        wait(either, return_when=FIRST_COMPLETED)
+        if inside.done() and not running.done():
+            loop, task = inside.result()
+            with suppress(RuntimeError):  # the loop closes at this very moment
+                loop.call_soon_threadsafe(task.cancel)
         raise
     finally:
         pool.shutdown(wait=False)

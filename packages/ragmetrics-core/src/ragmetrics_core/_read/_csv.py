@@ -1,8 +1,10 @@
 """CSV: texts become what the sample fields need, and whatever can only be guessed is refused.
 
-The separator is the one among comma, semicolon and tab that the header uses most. An empty cell is a missing value. A cell
+A .tsv file is separated by tabs; in a .csv file it is the one among comma, semicolon and tab that the header uses most, not
+counting what stands in quotes. An empty cell is a missing value. A cell
 of a list column is a JSON list or a Python literal list if it starts with ``[``, else a list of one. A row with too many
-or too few cells, or with stray quotes, is an error: read leniently, it would put texts under the wrong names.
+or too few cells, or with stray quotes, is an error: read leniently, it would put texts under the wrong names. Broken quotes and
+broken text end the reading, for nobody can tell where the next row starts; the message says how far it went.
 """
 
 from __future__ import annotations
@@ -31,23 +33,57 @@ def csv_records(path: Path) -> Iterator[Record]:
     """One record per row; its place is the line that the row starts on.
 
     Raises:
-        InvalidInput: the quotes are broken, or two columns have one name.
+        InvalidInput: the quotes are broken, the file is no text in UTF-8, or two columns have one name.
     """
-    lines = (line for _, line in lines_of(path))
-    header_line = next(lines, "")
-    reader = csv.reader(chain([header_line], lines), delimiter=max(",;\t", key=header_line.count), strict=True)
+    lines = _text_lines(path)
     header: list[str] = []
-    line = 1
+    line, rows = 1, 0
     try:
+        start = list(_until_header(lines))
+        separator = "\t" if ".tsv" in _suffixes(path) else _separator("".join(start))
+        reader = csv.reader(chain(start, lines), delimiter=separator, strict=True)
         for cells in reader:
             place = f"{path.name}, line {line}"
             line = reader.line_num + 1
             if not header:
                 header = _header(cells, place)
             elif any(cells):
+                rows += 1
                 yield place, _row(header, cells)
     except csv.Error as error:
-        raise InvalidInput(f"{path.name}, line {line}: {_explain(error)}") from None
+        raise InvalidInput(f"{path.name}, line {line}: {_explain(error)}{_so_far(rows)}") from None
+    except InvalidInput as error:
+        raise InvalidInput(f"{error}{_so_far(rows)}") from None
+
+
+def _text_lines(path: Path) -> Iterator[str]:
+    for number, line in lines_of(path):
+        if "\0" in line:  # Python 3.11 and later would read on
+            raise InvalidInput(
+                f"{path.name}, line {number}: holds a NUL character, which no text has: save the file anew, as UTF-8"
+            )
+        yield line
+
+
+def _until_header(lines: Iterator[str]) -> Iterator[str]:
+    for line in lines:
+        yield line
+        if line.strip():
+            return
+
+
+def _suffixes(path: Path) -> list[str]:
+    return [suffix.lower() for suffix in path.suffixes[-2:]]
+
+
+def _separator(header: str) -> str:
+    # every second piece between quotes is inside of them, also where a quote is doubled
+    outside = "".join(header.split('"')[::2])
+    return max(",;\t", key=outside.count)
+
+
+def _so_far(rows: int) -> str:
+    return f" (the file was read up to there: {rows} row{'s' * (rows != 1)})" if rows else ""
 
 
 def _header(cells: list[str], place: str) -> list[str]:
@@ -108,4 +144,6 @@ def _explain(error: csv.Error) -> str:
         return (
             f"a cell is longer than {csv.field_size_limit():,} characters, the most CSV allows: save the data as JSONL"
         )
+    if "new-line character" in str(error):
+        return "a line ends in a lone carriage return, as on old Macs: save the file with the line ends of today (LF or CRLF)"
     return f"the quotes do not match ({error}): double the quotes inside of a quoted cell"

@@ -1,4 +1,8 @@
-"""JSONL, read line by line, and JSON, read whole because the format leaves no choice."""
+"""JSONL, read line by line, and JSON, read whole because the format leaves no choice.
+
+A key that stands twice in an object is legal JSON, and every parser silently keeps the last value. Here it makes the row a bad
+one: which of the two answers should be scored, only its author knows.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +12,23 @@ from pathlib import Path
 from typing import Any
 
 from .._errors import InvalidInput
-from ._text import BadShape, Record, lines_of
+from ._text import NOT_UTF8, BadShape, Record, lines_of, raw_lines
 
 __all__ = ["json_records", "jsonl_records"]
 
 
 def jsonl_records(path: Path) -> Iterator[Record]:
     """One record per line that is not blank."""
-    for number, line in lines_of(path):
+    for number, line in raw_lines(path):
         if line.strip():
             yield f"{path.name}, line {number}", _json_line(line.rstrip())
 
 
-def _json_line(line: str) -> Any:
+def _json_line(line: bytes) -> Any:
     try:
-        value = json.loads(line)
+        value = json.loads(line.decode(), object_pairs_hook=_object_of)
+    except UnicodeDecodeError:
+        return BadShape(NOT_UTF8)
     except json.JSONDecodeError as error:
         return BadShape(
             f"not JSON ({error.msg} at column {error.colno}): every line must hold one whole JSON object "
@@ -43,12 +49,14 @@ def json_records(path: Path) -> Iterator[Record]:
     if not text.strip():
         return
     try:
-        data = json.loads(text)
+        data = json.loads(text, object_pairs_hook=_object_of)
     except json.JSONDecodeError as error:
         cure = ": a file with one JSON object per line is named .jsonl" if error.msg == "Extra data" else ""
         raise InvalidInput(f"{path.name}, line {error.lineno}: not JSON ({error.msg}){cure}") from None
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{path.name}: not JSON that can be read ({error})") from None
+    if isinstance(data, DoubleKeys):
+        raise InvalidInput(f"{path.name}: {data.problem('file')}")
     if isinstance(data, dict):
         data = data.get("samples", data.get("data"))
     if not isinstance(data, list):
@@ -59,7 +67,41 @@ def json_records(path: Path) -> Iterator[Record]:
         yield f"{path.name}, item {number}", _object(item)
 
 
+class DoubleKeys(dict[str, Any]):
+    """An object in which a key stands twice."""
+
+    def __init__(self, values: dict[str, Any], key: str) -> None:
+        super().__init__(values)
+        self.key = key
+
+    def problem(self, where: str) -> str:
+        return f"the key {self.key!r} stands twice in one object of this {where}: keep one of them"
+
+
+def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        keys = [key for key, _ in pairs]
+        return DoubleKeys(values, next(key for key in keys if keys.count(key) > 1))
+    return values
+
+
+def _double(value: Any) -> DoubleKeys | None:
+    """The first object inside of the value in which a key stands twice."""
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, DoubleKeys):
+            return item
+        if isinstance(item, dict | list):
+            pending.extend(item.values() if isinstance(item, dict) else item)
+    return None
+
+
 def _object(value: Any) -> Any:
+    double = _double(value)
+    if double is not None:
+        return InvalidInput(double.problem("row"))
     if isinstance(value, dict):
         return value
     kind = {list: "a list", str: "a text", type(None): "null", bool: "true or false"}.get(type(value), "a number")

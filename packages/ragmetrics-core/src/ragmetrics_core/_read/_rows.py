@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .._errors import InvalidInput, MissingInput
-from .._sample import Sample
+from .._sample import ALIASES, Sample
 from ._files import open_file
 from ._frame import frame_records
 from ._text import BadShape, Record
@@ -37,8 +37,21 @@ class Row:
     def locate(self, error: InvalidInput | MissingInput) -> InvalidInput | MissingInput:
         """The same error, naming the row as well."""
         if isinstance(error, MissingInput):
-            return MissingInput(error.metric, error.field, f"{error.problem} in {self.place}", error.cure)
+            column = _similar_column(error.field, self.sample.metadata)
+            cure = (
+                error.cure if column is None else f"did you mean the column {column!r} for {error.field!r}? rename it"
+            )
+            return MissingInput(error.metric, error.field, f"{error.problem} in {self.place}", cure)
         return InvalidInput(f"{self.place}: {error}")
+
+
+def _similar_column(field: str, columns: Iterable[object]) -> str | None:
+    """The column whose name would mean the field, were it not for case, spaces or dashes."""
+    for column in columns:
+        name = "_".join(str(column).lower().replace("-", " ").replace("_", " ").split())
+        if column != field and ALIASES.get(name, name) == field:
+            return str(column)
+    return None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._errors import InvalidInput
@@ -18,12 +17,12 @@ from ._local import LocalModel
 from ._texts import readable_texts
 
 if TYPE_CHECKING:
-    from sentence_transformers import CrossEncoder as SentenceTransformersCrossEncoder
+    from sentence_transformers import CrossEncoder as SentenceTransformersCrossEncoder  # noqa: F401  in quotes below
 
 __all__ = ["CrossEncoder"]
 
 
-class CrossEncoder:
+class CrossEncoder(LocalModel["SentenceTransformersCrossEncoder"]):
     """A pair scorer that runs in this process; loaded when first used.
 
     Args:
@@ -36,48 +35,29 @@ class CrossEncoder:
         InvalidInput: the model is something else, or a device is given for a loaded one.
     """
 
-    def __init__(
-        self,
-        model: str | Path | SentenceTransformersCrossEncoder,
-        *,
-        device: str | None = None,
-        batch_size: int = 32,
-    ) -> None:
-        self.batch_size = batch_size
-        self._model = LocalModel("CrossEncoder", model, device, batch_size)
-
-    @property
-    def identity(self) -> dict[str, Any] | None:
-        """The model by name; None for a loaded one, which does not say where its weights come from."""
-        return self._model.identity
+    _kind = "CrossEncoder"
 
     def compare(self, pairs: Sequence[tuple[str, str]]) -> Reply[list[float]]:
         """One number per pair, from 0 (unrelated) to 1 (same meaning).
 
         Raises:
-            ModelError: the model cannot be loaded.
+            ModelError: the model cannot be loaded, or not on the device.
             InvalidInput: the model has several labels, or an activation whose scale is unknown.
         """
         items = [tuple(readable_texts(pair)) for pair in pairs]
         if not items:
             return Reply([])
-        with self._model.lock:
-            model = self._model.get()
+        with self._lock:
+            model = self._get()
             gives_logits = self._gives_logits(model)
             scores = model.predict(items, batch_size=self.batch_size, show_progress_bar=False).tolist()
         return Reply([sigmoid(score) for score in scores] if gives_logits else scores)
-
-    async def acompare(self, pairs: Sequence[tuple[str, str]]) -> Reply[list[float]]:
-        """The same, in a thread, so that the running loop goes on."""
-        import asyncio  # noqa: PLC0415  costs more to import than all of this package
-
-        return await asyncio.to_thread(self.compare, pairs)
 
     def _gives_logits(self, model: Any) -> bool:
         labels = model.config.num_labels
         if labels != 1:
             raise InvalidInput(
-                f"CrossEncoder({self._model!r}) has {labels} labels, but a similarity is one number: give a model with "
+                f"{self!r} has {labels} labels, but a similarity is one number: give a model with "
                 "num_labels=1, such as 'cross-encoder/stsb-roberta-base'"
             )
         # before sentence-transformers 4 the attribute had the longer name
@@ -85,16 +65,10 @@ class CrossEncoder:
         name = type(activation).__name__
         if name not in ("Identity", "Sigmoid"):
             raise InvalidInput(
-                f"CrossEncoder({self._model!r}) ends in the activation {name}, whose scale is unknown: load it with "
+                f"{self!r} ends in the activation {name}, whose scale is unknown: load it with "
                 "activation_fn=torch.nn.Sigmoid() and give the loaded model"
             )
         return name == "Identity"
-
-    def __deepcopy__(self, memo: Any) -> CrossEncoder:
-        return self  # copies of what holds it share the weights
-
-    def __repr__(self) -> str:
-        return f"CrossEncoder({self._model!r})"
 
 
 def sigmoid(logit: float) -> float:

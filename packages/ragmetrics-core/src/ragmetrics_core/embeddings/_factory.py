@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from .._errors import InvalidInput
-from .._protocols import Embeddings
+from .._protocols import Embeddings, SyncEmbeddings
 from ._hashing import HashingEmbeddings
 from ._openai import OpenAIEmbeddings
 from ._sentence_transformers import SentenceTransformerEmbeddings
 
 __all__ = ["embedding_factory"]
 
+T = TypeVar("T")
 
-def embedding_factory(provider: str = "openai", model: Any = None, client: Any = None, **settings: Any) -> Embeddings:
+
+def embedding_factory(
+    provider: str = "openai", model: Any = None, client: Any = None, **settings: Any
+) -> Embeddings | SyncEmbeddings:
     """An embedding model.
 
     Args:
-        provider: ``openai`` (any compatible server too, with ``base_url``), ``sentence-transformers`` or ``huggingface`` (a local
-            model), or ``hashing`` (offline, no model at all).
+        provider: ``openai`` (any compatible server too, with ``base_url``), ``azure`` (the same, but with ``client`` or
+            ``base_url``), ``sentence-transformers`` or ``huggingface`` (a local model), or ``hashing`` (offline, no model at all).
         model: name of the model; the provider's default where it has one.
-        client: for ``openai``: an ``openai.OpenAI`` or ``openai.AsyncOpenAI``.
+        client: for ``openai`` and ``azure``: an ``openai.OpenAI``, ``AsyncOpenAI``, ``AzureOpenAI`` or ``AsyncAzureOpenAI``.
         settings: as the class of the provider takes them.
 
     Raises:
@@ -30,7 +36,12 @@ def embedding_factory(provider: str = "openai", model: Any = None, client: Any =
     name = str(provider).lower().replace("_", "-")
     named = {} if model is None else {"model": model}
     if name in ("openai", "azure"):
-        return OpenAIEmbeddings(**named, client=client, **settings)
+        if name == "azure" and client is None and not settings.get("base_url"):
+            raise InvalidInput(
+                f"the provider {provider!r} needs client=openai.AzureOpenAI(...) or base_url=...: without one of them the key and "
+                "the texts would go to api.openai.com"
+            )
+        return _made(OpenAIEmbeddings, provider, {**named, "client": client}, settings)
     if client is not None:
         raise InvalidInput(f"the provider {provider!r} takes no client")
     if name in ("sentence-transformers", "huggingface"):
@@ -38,11 +49,19 @@ def embedding_factory(provider: str = "openai", model: Any = None, client: Any =
             raise InvalidInput(
                 f"the provider {provider!r} needs model=..., such as 'sentence-transformers/all-MiniLM-L6-v2'"
             )
-        return SentenceTransformerEmbeddings(model, **settings)
+        return _made(SentenceTransformerEmbeddings, provider, {"model": model}, settings)
     if name == "hashing":
         if model is not None:
             raise InvalidInput("hashing uses no model: leave model out")
-        return HashingEmbeddings(**settings)
+        return _made(HashingEmbeddings, provider, {}, settings)
     raise InvalidInput(
-        f"unknown provider {provider!r}: use 'openai', 'sentence-transformers', 'huggingface' or 'hashing'"
+        f"unknown provider {provider!r}: use 'openai', 'azure', 'sentence-transformers', 'huggingface' or 'hashing'"
     )
+
+
+def _made(kind: Callable[..., T], provider: str, given: Mapping[str, Any], settings: Mapping[str, Any]) -> T:
+    known = [name for name in inspect.signature(kind).parameters if name not in ("model", "client")]
+    for name in settings:
+        if name not in known:
+            raise InvalidInput(f"the provider {provider!r} has no setting {name!r}: it takes {', '.join(known)}")
+    return kind(**given, **settings)

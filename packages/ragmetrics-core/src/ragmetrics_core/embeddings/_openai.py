@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._errors import InvalidInput, ModelError
-from .._requests import Reply, Usage
+from .._errors import InvalidInput
+from .._requests import Reply
 from ..llms._openai_clients import Clients
-from ..llms._openai_errors import Explained, mask
-from ._texts import readable_texts
+from ._openai_batches import Batches
+from ._texts import at_least_1, readable_texts
 
 if TYPE_CHECKING:
     import openai
@@ -52,11 +50,9 @@ class OpenAIEmbeddings:
     ) -> None:
         if not isinstance(model, str) or not model.strip():
             raise InvalidInput(f"model must be the name of a model, got {model!r}")
-        if batch_size < 1:
-            raise InvalidInput(f"batch_size must be at least 1, got {batch_size}")
         self.model = model
-        self.dimensions = dimensions
-        self.batch_size = batch_size
+        self.dimensions = None if dimensions is None else at_least_1("dimensions", dimensions)
+        self.batch_size = at_least_1("batch_size", batch_size)
         settings = {"base_url": base_url, "api_key": api_key, "timeout": timeout, "max_retries": max_retries}
         self._clients = Clients(client, settings)
 
@@ -74,16 +70,11 @@ class OpenAIEmbeddings:
             InvalidInput: an item is not a text, or the client given cannot serve synchronous calls.
         """
         client = self._clients.sync()
-        explained = Explained(self.model, self._clients)
-        vectors: list[list[float]] = []
-        usage = Usage()
-        for parameters in self._requests(texts):
-            with explained:
-                answer = client.embeddings.create(**parameters)
-                usage += self._read(answer, len(parameters["input"]), vectors)
-            if explained.problem is not None:
-                raise explained.problem
-        return Reply(vectors, usage)
+        batches = self._batches(texts)
+        for parameters in batches:
+            with batches.explained:
+                batches.take(client.embeddings.create(**parameters))
+        return batches.reply()
 
     async def aembed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
         """One vector per text, without blocking the running loop; otherwise the same as ``embed``."""
@@ -92,38 +83,15 @@ class OpenAIEmbeddings:
             import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
             return await asyncio.to_thread(self.embed, texts)
-        explained = Explained(self.model, self._clients)
-        vectors: list[list[float]] = []
-        usage = Usage()
-        for parameters in self._requests(texts):
-            with explained:
-                answer = await client.embeddings.create(**parameters)
-                usage += self._read(answer, len(parameters["input"]), vectors)
-            if explained.problem is not None:
-                raise explained.problem
-        return Reply(vectors, usage)
+        batches = self._batches(texts)
+        for parameters in batches:
+            with batches.explained:
+                batches.take(await client.embeddings.create(**parameters))
+        return batches.reply()
 
-    def _requests(self, texts: Sequence[str]) -> Iterator[dict[str, Any]]:
-        items = readable_texts(texts)
+    def _batches(self, texts: Sequence[str]) -> Batches:
         extra = {} if self.dimensions is None else {"dimensions": self.dimensions}
-        for start in range(0, len(items), self.batch_size):
-            batch = items[start : start + self.batch_size]
-            # asked for by name, the vectors come as they are: the package would fail on answers that hold none
-            yield {"model": self.model, "input": batch, "encoding_format": "base64", **extra}
-
-    def _read(self, answer: Any, count: int, vectors: list[list[float]]) -> Usage:
-        """Append the vectors in the order of their texts."""
-        data = getattr(answer, "data", None) or []
-        if len(data) != count:
-            found = mask(str(getattr(answer, "error", None) or f"{len(data)} vectors"), self._clients.secrets)
-            raise ModelError(f"{self.model}: {self._clients.base_url} sent {found} for {count} texts")
-        try:
-            vectors.extend(_floats(item.embedding) for item in sorted(data, key=lambda item: item.index))
-        except (ValueError, struct.error) as error:  # base64 that is none
-            raise ModelError(
-                f"{self.model}: {self._clients.base_url} sent a vector that cannot be read: {error}"
-            ) from None
-        return Usage(1, getattr(getattr(answer, "usage", None), "prompt_tokens", None) or 0)
+        return Batches(self._clients, readable_texts(texts), self.batch_size, {"model": self.model, **extra})
 
     def __deepcopy__(self, memo: Any) -> OpenAIEmbeddings:
         return self  # a handle to a server: copies of what holds it share its connections
@@ -131,11 +99,3 @@ class OpenAIEmbeddings:
     def __repr__(self) -> str:
         extra = "" if self.dimensions is None else f", dimensions={self.dimensions}"
         return f"{type(self).__name__}({self.model!r}, base_url={self._clients.base_url!r}{extra})"
-
-
-def _floats(embedding: Any) -> list[float]:
-    """The vector, from base64 or, from servers that know no base64, from a list."""
-    if not isinstance(embedding, str):
-        return list(embedding)
-    raw = base64.b64decode(embedding, validate=True)
-    return list(struct.unpack(f"<{len(raw) // 4}f", raw))

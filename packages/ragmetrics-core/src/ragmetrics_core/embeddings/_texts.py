@@ -1,4 +1,4 @@
-"""What every embedding model does to texts before it reads them."""
+"""What every embedding model does to what it is given, before it reads it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from .._errors import InvalidInput
 
-__all__ = ["readable_texts"]
+__all__ = ["at_least_1", "readable_texts"]
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -25,3 +25,14 @@ def readable_texts(texts: Iterable[str]) -> list[str]:
         if not isinstance(item, str):
             raise InvalidInput(f"embed: text [{index}] must be a str, got {type(item).__name__}")
     return [SURROGATE.sub("\ufffd", item) for item in items]
+
+
+def at_least_1(name: str, value: int) -> int:
+    """A setting that counts something.
+
+    Raises:
+        InvalidInput: it is no positive integer.
+    """
+    if type(value) is not int or value < 1:
+        raise InvalidInput(f"{name} must be at least 1, got {value!r}")
+    return value

@@ -155,7 +155,7 @@ def root_of(error: BaseException) -> str:
     """The innermost cause in words, such as "Connection refused"."""
     while error.__cause__ is not None or (error.__context__ is not None and not error.__suppress_context__):
         error = error.__cause__ or error.__context__ or error
-    if isinstance(error, ConnectionError) and error.errno:
+    if isinstance(error, ConnectionError | TimeoutError) and error.errno:
         return os.strerror(error.errno)  # asyncio's own words name the address once more, but not what happened
     return first_line(error)
 

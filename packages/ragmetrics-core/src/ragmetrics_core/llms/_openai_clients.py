@@ -99,6 +99,7 @@ class Clients:
             if self._made is None:
                 if self._given is not None and not can_be_rebuilt(self._given, asynchronous=False):
                     raise InvalidInput(NOT_FOR_SYNC)
+                made: openai.OpenAI
                 made = twin(self._given, asynchronous=False) if self._given else own_client("OpenAI", self._settings)
                 weakref.finalize(self, made.close)
                 self._made = made
@@ -127,10 +128,12 @@ class Clients:
 
     def _make_asynchronous(self) -> openai.AsyncOpenAI:
         if self._given is None:
-            return own_client("AsyncOpenAI", self._settings)
+            own: openai.AsyncOpenAI = own_client("AsyncOpenAI", self._settings)
+            return own
         if not can_be_rebuilt(self._given, asynchronous=True):
             raise InvalidInput(NOT_FOR_THIS_LOOP)
-        return twin(self._given, asynchronous=True)
+        made: openai.AsyncOpenAI = twin(self._given, asynchronous=True)
+        return made
 
 
 def _check_client(client: Any, settings: Mapping[str, Any]) -> None:

@@ -116,11 +116,10 @@ class Endpoint:
         """A session in the running loop. How many calls are in flight at once is for the caller to decide."""
         import aiohttp  # noqa: PLC0415  heavy
 
-        seconds = None if self._timeout is None else min(self._timeout, CONNECTING)
         return aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE),
             cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(total=self._timeout, sock_connect=seconds),
+            timeout=aiohttp.ClientTimeout(total=self._timeout, sock_connect=CONNECTING),
             headers={"Content-Type": "application/json", **self._authorization()},
             proxy=_proxy_for(self.base_url),
         )
@@ -170,17 +169,21 @@ def _check_address(base_url: object) -> None:
     if not isinstance(base_url, str):
         raise InvalidInput(f"base_url must be the address of a server, got {type(base_url).__name__}")
     check_url(base_url)
-    try:
-        parts = urlsplit(base_url)
-        found = bool(parts.hostname) and parts.port != 0
-    except ValueError:  # brackets or a port that are none
-        found = False
-    if not found or any(character.isspace() or not character.isprintable() for character in base_url):
+    if any(character.isspace() or not character.isprintable() for character in base_url) or not _has_host(base_url):
         raise InvalidInput(
             "base_url must be an address such as http://localhost:8000/v1: the host or port in it is none"
         )
+    parts = urlsplit(base_url)
     if parts.query or parts.fragment:
         raise InvalidInput("base_url must end with the path, such as /v1: leave out what starts with ? or #")
+
+
+def _has_host(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:  # brackets or a port that are none
+        return False
 
 
 def _check_timeout(timeout: Any) -> None:

@@ -1,0 +1,146 @@
+"""Everything that leaves the command: what it prints, the file it writes, and the status it ends with.
+
+Strategy. A run may have cost hours and money, so its scores are never lost to the way they are shown: the file comes before the
+table, it takes the place of an older one only when it is whole, and a terminal or a pipe that cannot take a text changes
+nothing but the text. Texts from the data never steer a terminal: control characters are printed as escapes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+import typer
+
+from ._errors import InvalidInput, RagmetricsError
+from ._evaluation import Evaluation
+
+__all__ = ["check_out", "clear_errors", "say", "stop", "write"]
+
+BUG = 70
+"""Exit status of a crash (EX_SOFTWARE of sysexits.h): 1 is taken by failed gates, and they must not be mixed up."""
+
+API_CURES = {
+    "give llm=... to the metric or to evaluate()": "add --llm MODEL (or --llm lexical, offline)",
+    "give embeddings=... to the metric or to evaluate()": "add --embeddings MODEL (or --embeddings hashing, offline)",
+}
+"""Cures that messages give to callers of the API, and what they are on a command line."""
+
+CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""What moves cursors, changes colours or turns the direction of writing; line ends are layout."""
+
+
+def say(text: str) -> None:
+    """Print to stdout.
+
+    Raises:
+        InvalidInput: stdout cannot be written to. A reader that has gone, as ``head`` does, is no error.
+    """
+    try:
+        typer.echo(_printable(text, sys.stdout))
+    except BrokenPipeError:
+        _silence(sys.stdout)
+    except OSError as error:
+        _silence(sys.stdout)
+        raise InvalidInput(f"the output cannot be written: {error.strerror}") from None
+
+
+def stop(message: str, status: int) -> None:
+    """End the command with one line on stderr."""
+    try:
+        typer.echo(_printable(f"ragmetrics: {' '.join(message.split())}", sys.stderr), err=True)
+    except OSError:
+        _silence(sys.stderr)  # the status is all that can still be told
+    raise typer.Exit(status)
+
+
+@contextmanager
+def clear_errors(out: Path | None = None) -> Iterator[None]:
+    """Turn what stops a run into one line and an exit status, and save what was finished until then."""
+    try:
+        yield
+    except (typer.Exit, typer.Abort):
+        raise
+    except RagmetricsError as error:
+        message = str(error)
+        for api, cure in API_CURES.items():
+            message = message.replace(api, cure)
+        stop(message + _save(error, out), 2)
+    except KeyboardInterrupt as error:
+        stop("stopped" + _save(error, out), 130)
+    except Exception as bug:  # noqa: BLE001  the outermost border: shown in full
+        traceback.print_exc()
+        stop("this is a bug, in a metric or a model of your own or in ragmetrics" + _save(bug, out), BUG)
+
+
+def _save(error: BaseException, out: Path | None) -> str:
+    """Write the rows that were finished before the error; what to tell about it."""
+    partial: Evaluation | None = getattr(error, "partial", None)
+    if not partial or out is None:
+        return ""
+    rows = "row" if len(partial) == 1 else f"{len(partial)} rows"
+    try:
+        write(partial, out)
+    except InvalidInput as problem:
+        return f" (the {rows} finished before are lost: {problem})"
+    return f" (the {rows} finished before can be found in {out})"
+
+
+def check_out(out: Path | None, data: str) -> None:
+    """Refuse before the first call what would only fail, or do harm, after the last.
+
+    Raises:
+        InvalidInput: the path is a directory, the file that is read, or cannot be written to.
+    """
+    if out is None:
+        return
+    if out.is_dir():
+        raise InvalidInput(f"--out: {out} is a directory: give the path of a file")
+    if not out.parent.is_dir():
+        raise InvalidInput(f"--out: there is no directory {out.parent}")
+    if out.exists() and Path(data).exists() and out.samefile(data):
+        raise InvalidInput(f"--out: {out} is the file that the rows are read from: give another path")
+    if not os.access(out if out.exists() else out.parent, os.W_OK):
+        raise InvalidInput(f"--out: {out} cannot be written: Permission denied")
+
+
+def write(evaluation: Evaluation, out: Path) -> None:
+    """Write the file beside its place and move it there when it is whole.
+
+    Raises:
+        InvalidInput: it cannot be written.
+    """
+    target = Path(os.path.realpath(out))
+    in_place = (target.exists() and not target.is_file()) or not os.access(target.parent, os.W_OK)
+    part = target if in_place else target.with_name(f".ragmetrics-{os.getpid()}.part")
+    try:
+        try:
+            evaluation.to_jsonl(part)
+            if part != target and target.exists():
+                shutil.copymode(target, part)
+            part.replace(target)
+        finally:
+            if part != target:
+                part.unlink(missing_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"--out: {out} cannot be written: {error.strerror}") from None
+
+
+def _printable(text: str, stream: TextIO | None) -> str:
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    safe = CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+    return safe.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def _silence(stream: Any) -> None:
+    """Send what the stream still holds nowhere, or the interpreter would fail over it once more at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

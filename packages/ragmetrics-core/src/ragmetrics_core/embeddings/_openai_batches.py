@@ -1,0 +1,132 @@
+"""What is sent to a server of embeddings, and how its answers are read. No IO: the model makes the calls.
+
+Strategy. The texts go out in batches. Servers differ in how they answer: some leave ``index`` out, some know no base64, and some
+send, with status 200, what is no answer at all. A vector that lands on the wrong text would be a wrong score that nobody notices,
+so an order is believed only where it is complete: every index once, or none at all.
+"""
+
+from __future__ import annotations
+
+import base64
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from .._errors import ModelError
+from .._requests import Reply, Usage
+from ..llms._failures import mask
+from ..llms._openai_clients import Clients
+from ..llms._openai_errors import Explained
+
+__all__ = ["Batches"]
+
+
+class Batches:
+    """The requests for some texts: iterating gives the parameters of each, and raises what went wrong with the one before.
+
+    for parameters in batches:
+        with batches.explained:
+            batches.take(... call the server ...)
+    return batches.reply()
+
+    Args:
+        clients: who makes the calls.
+        texts: all of them.
+        size: most texts of one request.
+        parameters: of every request; ``model`` is one of them.
+    """
+
+    def __init__(self, clients: Clients, texts: Sequence[str], size: int, parameters: Mapping[str, Any]) -> None:
+        self.explained = Explained(parameters["model"], clients)
+        self._clients = clients
+        self._texts = texts
+        self._size = size
+        self._parameters = parameters
+        self._sent = 0
+        self._vectors: list[list[float]] = []
+        self._usage = Usage()
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for start in range(0, len(self._texts), self._size):
+            batch = self._texts[start : start + self._size]
+            self._sent = len(batch)
+            # asked for by name, the vectors come as they are: the package would fail on answers that hold none
+            yield {**self._parameters, "input": batch, "encoding_format": "base64"}
+            if self.explained.problem is not None:
+                raise self.explained.problem
+
+    def take(self, answer: Any) -> None:
+        """Keep the vectors of an answer, in the order of their texts.
+
+        Raises:
+            ModelError: the answer is not one of the protocol.
+        """
+        try:
+            items = _in_order(_items(answer, self._sent))
+            self._vectors += [_floats(item, index) for index, item in enumerate(items)]
+        except Malformed as error:
+            problem = f"{self._parameters['model']}: {self._clients.base_url} sent {error}"
+        else:
+            self._usage += Usage(1, _tokens(answer))
+            return
+        raise ModelError(mask(problem, self._clients.secrets))
+
+    def reply(self) -> Reply[list[list[float]]]:
+        """One vector per text, and what they cost."""
+        return Reply(self._vectors, self._usage)
+
+
+class Malformed(Exception):
+    """What a server sent instead of an answer; completes the sentence "the server sent ..."."""
+
+
+def _items(answer: Any, count: int) -> list[Any]:
+    data = _field(answer, "data")
+    if data is not None and not isinstance(data, list):
+        raise Malformed(f"data that is no list of vectors but a {type(data).__name__}, for {count} texts")
+    if len(data or ()) != count:
+        raise Malformed(f"{_field(answer, 'error') or f'{len(data or ())} vectors'} for {count} texts")
+    return data or []
+
+
+def _in_order(items: list[Any]) -> list[Any]:
+    """The items by their index; as they came where none has one."""
+    indices = [_field(item, "index") for item in items]
+    if all(index is None for index in indices):
+        return items
+    places = {index: item for index, item in zip(indices, items, strict=True) if type(index) is int}
+    if sorted(places) != list(range(len(items))):
+        raise Malformed(f"indices that are neither 0 to {len(items) - 1}, each once, nor all left out: {indices}")
+    return [places[index] for index in range(len(items))]
+
+
+def _floats(item: Any, index: int) -> list[float]:
+    """The vector, from base64 or, from servers that know no base64, from a list of numbers."""
+    embedding = _field(item, "embedding")
+    try:
+        if isinstance(embedding, str):
+            raw = base64.b64decode(embedding, validate=True)
+            numbers: Sequence[float] = struct.unpack(f"<{len(raw) // 4}f", raw)
+        elif isinstance(embedding, list) and all(type(number) in (int, float) for number in embedding):
+            numbers = [float(number) for number in embedding]
+        else:
+            raise Malformed(
+                f"no vector as item {index} of data: embedding must be a list of numbers or base64, got {embedding!r}"
+            )
+    except (ValueError, struct.error) as error:  # base64 that is none
+        raise Malformed(f"a vector that cannot be read: {error}") from None
+    if not numbers:
+        raise Malformed(f"an empty vector as item {index} of data")
+    return list(numbers)
+
+
+def _tokens(answer: Any) -> int:
+    tokens = _field(_field(answer, "usage"), "prompt_tokens")
+    return tokens if isinstance(tokens, int) else 0
+
+
+def _field(value: Any, name: str) -> Any:
+    """The field of a JSON object or of an object of the openai package; None where there is none."""
+    if isinstance(value, str | list):
+        return None  # both have a method called index
+    return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
