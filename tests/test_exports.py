@@ -23,7 +23,7 @@ PROMISED = {
         RagmetricsError MissingInput InvalidInput ModelError BadReply
     """,
     "ragmetrics_core.replies": "JsonReply YesNoReply ScoreReply RatingReply LinesReply",
-    "ragmetrics_core.llms": "LLM OpenAILLM LexicalJudge llm_factory",
+    "ragmetrics_core.llms": "LLM OpenAILLM OpenAIServerLLM LexicalJudge llm_factory",
     "ragmetrics_core.embeddings": """
         Embeddings OpenAIEmbeddings SentenceTransformerEmbeddings HashingEmbeddings CrossEncoder embedding_factory
     """,

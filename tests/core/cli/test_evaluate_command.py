@@ -3,75 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from core.cli.calling import call
+from core.cli.own import OWN, OWN_METRIC, timeless
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "questions.jsonl"
 
-OWN_METRIC = '''
-from dataclasses import dataclass
-from ragmetrics_core import Metric, Score
-
-@dataclass(frozen=True)
-class Shortness(Metric):
-    """One minus the share of the limit that the response takes."""
-
-    limit: int = 10
-
-    def measure(self, response: str) -> Score:
-        if response == "?":
-            return Score.unscored("the response is a question mark")
-        if response == "!":
-            raise KeyboardInterrupt
-        if response == "bug":
-            raise ZeroDivisionError("a bug")
-        return Score(1 - min(len(response), self.limit) / self.limit)
-'''
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current directory, with a metric of the user's own and a small file."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.delitem(sys.modules, "ownmetric", raising=False)
-    (tmp_path / "ownmetric.py").write_text(OWN_METRIC)
-    (tmp_path / "q.jsonl").write_text(
-        '{"response": "12345"}\n{"response": "?"}\n{"response": 3}\n{"answer": "123456789"}\n'
-    )
-    return tmp_path
-
-
-OWN = "ownmetric:Shortness"
-
-OWN_TABLE = """\
-q.jsonl: 4 rows, 1 metric
-
-metric      mean   95 % interval   scale  scored  unscored  failed  calls  cached  tokens in  tokens out
-shortness  0.300  0.003 to 0.985  0 to 1       2         1       1      0       0          0           0
-
-95 % interval: Wilson with Student's t
-
-unscored:
-  1 of shortness: the response is a question mark (line 2)
-
-failed:
-  1 of shortness: InvalidInput: response must be a str, got int (line 3)
-"""
-
 
 class TestOwnMetric:
-    def test_table(self, folder: Path) -> None:
+    def test_table(self, own_table: str) -> None:
         result = call("evaluate", "q.jsonl", "--metrics", OWN)
-        assert (result.exit_code, result.stderr, result.stdout) == (0, "", OWN_TABLE)
+        assert (result.exit_code, result.stderr, timeless(result.stdout)) == (0, "", own_table)
 
     def test_settings_and_name(self, folder: Path) -> None:
         result = call("evaluate", "q.jsonl", "--limit", "1", "-m", f"{OWN}(limit=20), {OWN}(limit=5, name='five')")
@@ -95,9 +40,9 @@ class TestOwnMetric:
             ("shortness=0.31", 1, "ragmetrics: shortness is 0.3, under 0.31\n"),
         ],
     )
-    def test_gate(self, folder: Path, gate: str, status: int, message: str) -> None:
+    def test_gate(self, own_table: str, gate: str, status: int, message: str) -> None:
         result = call("evaluate", "q.jsonl", "--metrics", OWN, "--fail-under", gate)
-        assert (result.exit_code, result.stdout, result.stderr) == (status, OWN_TABLE, message)
+        assert (result.exit_code, timeless(result.stdout), result.stderr) == (status, own_table, message)
 
     def test_a_gate_without_a_score_is_not_met(self, folder: Path) -> None:
         (folder / "q.jsonl").write_text('{"response": "?"}\n')
@@ -139,7 +84,29 @@ class TestOwnMetric:
 
     def test_a_bug_keeps_its_traceback(self, folder: Path) -> None:
         (folder / "q.jsonl").write_text('{"response": "bug"}\n')
-        assert isinstance(call("evaluate", "q.jsonl", "-m", OWN).exception, ZeroDivisionError)
+        result = call("evaluate", "q.jsonl", "-m", OWN, "--fail-under", "shortness=0")
+        assert (result.exit_code, result.stdout) == (70, "")
+        assert result.stderr.startswith("Traceback (most recent call last):\n")
+        assert result.stderr.endswith(
+            "ZeroDivisionError: a bug\nragmetrics: this is a bug, in a metric or a model of your own or in ragmetrics\n"
+        )
+
+    @pytest.mark.parametrize("error", ["BrokenPipeError()", "EOFError()", "asyncio.CancelledError()"])
+    def test_a_bug_of_any_kind_keeps_what_is_finished(self, folder: Path, error: str) -> None:
+        source = OWN_METRIC.replace('ZeroDivisionError("a bug")', error)
+        (folder / "ownmetric.py").write_text(f"import asyncio\n{source}")
+        (folder / "q.jsonl").write_text('{"response": "a"}\n{"response": "bug"}\n')
+        result = call("evaluate", "q.jsonl", "-m", OWN, "--out", "part.jsonl")
+        assert result.exit_code == 70
+        assert result.stderr.endswith(
+            "in a metric or a model of your own or in ragmetrics (the row finished before can be found in part.jsonl)\n"
+        )
+        assert len((folder / "part.jsonl").read_text().splitlines()) == 1
+
+    def test_the_help_tells_the_statuses(self) -> None:
+        text = " ".join(call("evaluate", "--help").stdout.split())
+        assert "1 a gate of --fail-under is not met" in text
+        assert "70 a bug" in text
 
 
 class TestMessages:
@@ -187,6 +154,17 @@ class TestMessages:
             (["q.jsonl", "-m", OWN, "--max-concurrency", "0"], "max_concurrency must be a whole number from 1, got 0"),
             (["q.jsonl", "-m", OWN, "--on-error", "hide"], "on_error must be 'record' or 'raise', got 'hide'"),
             (["q.jsonl", "-m", OWN, "--out", "."], "--out: . is a directory: give the path of a file"),
+            (
+                ["q.jsonl", "-m", OWN, "--out", "./q.jsonl"],
+                "--out: q.jsonl is the file that the rows are read from: give another path",
+            ),
+            (
+                ["q.jsonl", "-m", OWN, "--llm", "azure:gpt-4o"],
+                (
+                    "--llm: there is no provider 'azure': use openai:MODEL or lexical; "
+                    "a model of that name on a server of your own needs --base-url"
+                ),
+            ),
             (["q.jsonl", "-m", OWN, "--out", "no/s.jsonl"], "--out: there is no directory no"),
             (["q.jsonl", "-m", OWN, "--fail-under", "shortness"], "--fail-under takes METRIC=NUMBER, got 'shortness'"),
             (
@@ -233,72 +211,13 @@ class TestMessages:
         assert (result.exit_code, result.stdout) == (2, "")
         assert result.stderr == f"ragmetrics: {message.replace('{cwd}', str(Path.cwd()))}\n"
 
-    def test_out_that_cannot_be_written_after_all(self, folder: Path) -> None:
+    def test_out_that_cannot_be_written_after_all(self, folder: Path, own_table: str) -> None:
         (folder / "taken").symlink_to(folder / "none" / "scores.jsonl")
         result = call("evaluate", "q.jsonl", "-m", OWN, "--out", "taken")
-        assert (result.exit_code, result.stdout) == (2, OWN_TABLE)
+        assert (result.exit_code, timeless(result.stdout)) == (2, own_table)
         assert result.stderr == "ragmetrics: --out: taken cannot be written: No such file or directory\n"
 
     def test_an_unknown_option(self, folder: Path) -> None:
         result = call("evaluate", "q.jsonl", "--metric", OWN)
         assert result.exit_code == 2
         assert "No such option" in result.stderr
-
-
-class TestProcess:
-    """The same through a real process: output, error output, status."""
-
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "ragmetrics_core", *arguments],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
-
-    def test_table_and_gate(self, folder: Path) -> None:
-        done = self.run("evaluate", "q.jsonl", "--metrics", OWN, "--fail-under", "shortness=0.9")
-        assert (done.returncode, done.stdout, done.stderr) == (
-            1,
-            OWN_TABLE,
-            "ragmetrics: shortness is 0.3, under 0.9\n",
-        )
-
-    def test_an_error_is_one_line(self, folder: Path) -> None:
-        done = self.run("evaluate", "none.csv", "--metrics", OWN)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == f"ragmetrics: there is no file 'none.csv' (looked in {Path.cwd()})\n"
-
-    def test_ctrl_c(self, folder: Path) -> None:
-        (folder / "slow.py").write_text(
-            "from dataclasses import dataclass\n"
-            "import time\n"
-            "from ragmetrics_core import Metric, Score, embed\n"
-            "class Model:\n"
-            "    def embed(self, texts):\n"
-            "        print('asked', flush=True)\n"
-            "        time.sleep(60)\n"
-            "@dataclass(frozen=True)\n"
-            "class Slow(Metric):\n"
-            "    def __post_init__(self):\n"
-            "        super().__post_init__()\n"
-            "        object.__setattr__(self, 'embeddings', Model())\n"
-            "    def measure(self, response):\n"
-            "        yield from embed([response])\n"
-            "        return Score(1)\n"
-        )
-        process = subprocess.Popen(
-            [sys.executable, "-m", "ragmetrics_core", "evaluate", "q.jsonl", "--limit", "1", "-m", "slow:Slow"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=os.environ.copy(),
-        )
-        assert process.stdout is not None
-        assert process.stdout.readline() == "asked\n"
-        process.send_signal(signal.SIGINT)
-        started = time.monotonic()
-        out, err = process.communicate(timeout=50)
-        assert (process.returncode, out, err) == (130, "", "ragmetrics: stopped\n")
-        assert time.monotonic() - started < 10

@@ -123,6 +123,23 @@ class TestModels:
         models = parse_models("lexical", "openai:embedder", "http://localhost:1/v1")
         assert type(models["llm"]).__name__ == "LexicalJudge"
 
+    @pytest.mark.parametrize("text", ["azure:gpt-4o", "lexical:x", "llama3:8b"])
+    def test_an_unknown_provider_of_an_llm(self, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+        monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+        provider = text.partition(":")[0]
+        with pytest.raises(
+            InvalidInput, match=f"^--llm: there is no provider '{provider}': use openai:MODEL or lexical"
+        ):
+            parse_models(text, None, None)
+
+    def test_colons_in_the_names_of_models(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        pytest.importorskip("openai")
+        tuned = "ft:gpt-4o-mini-2024-07-18:acme::7p4lURel"
+        monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+        assert [parse_models(name, None, None)["llm"].model for name in (tuned, f"openai:{tuned}")] == [tuned, tuned]
+        monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1")
+        assert parse_models("llama3:8b", None, None)["llm"].model == "llama3:8b"
+
     def test_an_unknown_provider(self) -> None:
         with pytest.raises(InvalidInput, match="unknown provider 'word2vec'"):
             parse_models(None, "word2vec:x", None)

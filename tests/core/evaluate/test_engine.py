@@ -68,6 +68,27 @@ class TestInFlight:
         assert pulled == 200
         assert most_ahead <= 5
 
+    def test_few_rows_start_few_tasks_whatever_the_limit(self) -> None:
+        async def main() -> int:
+            most = 0
+
+            def answer(text: str) -> str:
+                nonlocal most
+                most = max(most, len(asyncio.all_tasks()))
+                return "1"
+
+            await aevaluate(questions(2), Rated(), llm=AsyncModel(answer), max_concurrency=300_000)
+            return most
+
+        assert asyncio.run(main()) <= 5, "two rows, the worker that found no third, the run, and the caller"
+
+    def test_as_many_workers_as_allowed_come_together(self) -> None:
+        model = AsyncModel("1", delay=0.3)
+        started = time.perf_counter()
+        evaluate(questions(500), Rated(), llm=model, max_concurrency=500)
+        assert model.most == 500
+        assert time.perf_counter() - started < 5
+
     def test_an_endless_generator_with_a_limit(self) -> None:
         def rows():
             while True:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
@@ -28,6 +30,7 @@ from ragmetrics_core import (
     Score,
     Steps,
     Usage,
+    aevaluate,
     evaluate,
 )
 
@@ -69,6 +72,25 @@ class TestErrors:
             "MissingInput: length needs 'response', which is blank in row 2: "
             "give response=... or leave the metric out for this sample"
         )
+
+    @pytest.mark.parametrize("column", ["Response", " response ", "ANSWER", "Generated Answer", "predicted-answer"])
+    def test_a_column_that_differs_in_case_or_spaces_is_pointed_at(self, column: str) -> None:
+        result = evaluate([{"Tone": "high", column: "abc"}], Length())
+        assert result.scores["length"][0].error == (
+            "MissingInput: length needs 'response', which is missing in row 1: "
+            f"did you mean the column {column!r} for 'response'? rename it"
+        )
+
+    def test_a_model_that_raises_stop_iteration_does_not_hang(self) -> None:
+        class Exhausted:
+            def generate(self, ask: object) -> str:
+                raise StopIteration
+
+        async def main() -> None:
+            await asyncio.wait_for(aevaluate(questions(2), Rated(), llm=Exhausted()), 20)
+
+        with pytest.raises(RuntimeError, match="the model raised StopIteration"):
+            asyncio.run(main())
 
     def test_a_wrong_type_names_row_and_place(self) -> None:
         result = evaluate([{"response": 5}], Length())
@@ -164,6 +186,12 @@ class TestRaise:
         assert caught.value is error
 
 
+def untouched() -> Iterator[dict[str, str]]:
+    """Rows that nobody may ask for."""
+    raise AssertionError("a row was read before the arguments were checked")
+    yield {}
+
+
 class TestArguments:
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -171,6 +199,26 @@ class TestArguments:
             ({"metrics": []}, "metrics is empty: give at least one metric"),
             ({"metrics": Length}, "metrics must be instances, got the class Length: write Length()"),
             ({"metrics": [Length(), Rated]}, "metrics must be instances, got the class Rated: write Rated()"),
+            ({"metrics": None}, "metrics must be Metric instances such as Faithfulness(), got None"),
+            ({"metrics": 3}, "metrics must be Metric instances such as Faithfulness(), got 3"),
+            ({"progress": "never"}, "progress must be True, False or 'always', got 'never'"),
+            ({"progress": None}, "progress must be True, False or 'always', got None"),
+            (
+                {"llm": "gpt-4o"},
+                "llm must be a model, got the text 'gpt-4o': write llm=OpenAILLM('gpt-4o') (from ragmetrics_core.llms)",
+            ),
+            ({"llm": AsyncModel}, "llm must be an instance, got the class AsyncModel: write AsyncModel(...)"),
+            (
+                {"llm": 3},
+                "llm must be a model such as OpenAILLM(...): int has none of the methods generate, agenerate",
+            ),
+            (
+                {"embeddings": AsyncModel("1")},
+                (
+                    "embeddings must be a model such as OpenAIEmbeddings(...): AsyncModel has none of the methods "
+                    "embed, aembed, compare, acompare"
+                ),
+            ),
             ({"metrics": "length"}, "metrics must be Metric instances such as Faithfulness(), got 'length'"),
             (
                 {"metrics": [Length(), Rated(name="length")]},
@@ -185,7 +233,7 @@ class TestArguments:
     )
     def test_message(self, arguments: dict[str, object], message: str) -> None:
         with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
-            evaluate(questions(1), **{"metrics": Length(), **arguments})
+            evaluate(untouched(), **{"metrics": Length(), **arguments})
 
     def test_an_iterable_of_metrics_may_be_a_generator(self) -> None:
         result = evaluate(questions(1), (Length(name=name) for name in "ab"))

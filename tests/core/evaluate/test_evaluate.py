@@ -19,6 +19,7 @@ from core.evaluate.doubles import (
     refused,
 )
 from ragmetrics_core import (
+    Ask,
     ModelError,
     Sample,
     Score,
@@ -167,3 +168,38 @@ class TestBothWorlds:
         with pytest.raises(asyncio.CancelledError):
             await task
         assert model.now == 0
+
+    async def test_a_cancelled_run_keeps_what_is_finished(self) -> None:
+        class Half(AsyncModel):
+            async def agenerate(self, ask: Ask) -> object:
+                if ask.inputs["text"] == "1":
+                    await asyncio.sleep(60)
+                return self.reply(ask)
+
+        with pytest.raises(asyncio.TimeoutError) as caught:
+            await asyncio.wait_for(aevaluate(questions(3), Rated(), llm=Half("1")), 0.2)
+        assert isinstance(caught.value.__cause__, asyncio.CancelledError)
+        partial = vars(caught.value.__cause__)["partial"]
+        assert [row.user_input for row in partial.rows] == ["0", "2"]
+
+    async def test_ctrl_c_from_inside_a_model_comes_through_with_what_is_finished(self) -> None:
+        def answer(text: str) -> object:
+            return KeyboardInterrupt() if text == "1" else "1"
+
+        with pytest.raises(KeyboardInterrupt) as caught:
+            evaluate(questions(2), Rated(), llm=InstantModel(answer))
+        assert [row.user_input for row in vars(caught.value)["partial"].rows] == ["0"]
+
+
+class TestTime:
+    def test_the_wall_time_of_the_run_is_kept(self) -> None:
+        seconds = evaluate(questions(1), Rated(), llm=AsyncModel("1", delay=0.2)).seconds
+        assert seconds is not None
+        assert 0.2 <= seconds < 5
+
+
+class TestProgress:
+    @pytest.mark.parametrize("progress", [True, False, "always"])
+    def test_a_process_without_stderr(self, monkeypatch: pytest.MonkeyPatch, progress: bool) -> None:
+        monkeypatch.setattr("sys.stderr", None)
+        assert len(evaluate(questions(2), Length(), progress=progress)) == 2

@@ -29,11 +29,24 @@ class TestCSV:
             ("q.csv, line 5", "c"),
         ]
 
-    @pytest.mark.parametrize("name", ["q.csv", "q.tsv", "q.csv.gz", "q.tsv.gz"])
+    @pytest.mark.parametrize("name", ["q.csv", "q.csv.gz"])
     @pytest.mark.parametrize("separator", [",", ";", "\t"])
     def test_separators(self, tmp_path: Path, name: str, separator: str) -> None:
         path = write(tmp_path / name, f"id{separator}answer\n1{separator}yes\n")
         assert samples(path) == [Sample(id="1", response="yes")]
+
+    @pytest.mark.parametrize("name", ["q.tsv", "q.TSV", "q.tsv.gz"])
+    def test_tsv_is_separated_by_tabs_alone(self, tmp_path: Path, name: str) -> None:
+        path = write(tmp_path / name, "a,b,c,d\tanswer\n1,2;3\tyes, no\n")
+        assert samples(path) == [Sample(response="yes, no", metadata={"a,b,c,d": "1,2;3"})]
+
+    def test_separators_in_quotes_do_not_count(self, tmp_path: Path) -> None:
+        path = write(tmp_path / "q.csv", 'answer;"tone, style, ""class"", length"\nyes;high\n')
+        assert samples(path) == [Sample(response="yes", metadata={'tone, style, "class", length': "high"})]
+
+    def test_the_header_is_the_first_line_that_is_not_blank(self, tmp_path: Path) -> None:
+        path = write(tmp_path / "q.csv", "\n \n\nid;answer\n1;yes\n".replace(" ", ""))
+        assert read(path) == [("q.csv, line 5", Sample(id="1", response="yes"), None)]
 
     @pytest.mark.parametrize(
         ("cell", "contexts"),
@@ -102,7 +115,24 @@ class TestCSV:
             ),
             (
                 'id,answer\n1,x\n2,"abc\n',
-                "q.csv, line 3: the quotes do not match (unexpected end of data): double the quotes inside of a quoted cell",
+                (
+                    "q.csv, line 3: the quotes do not match (unexpected end of data): double the quotes inside of a quoted cell "
+                    "(the file was read up to there: 1 row)"
+                ),
+            ),
+            (
+                "id,answer\n1,x\n2,y\n3,\0\n",
+                (
+                    "q.csv, line 4: holds a NUL character, which no text has: save the file anew, as UTF-8 "
+                    "(the file was read up to there: 2 rows)"
+                ),
+            ),
+            (
+                "id,answer\r1,x\r",
+                (
+                    "q.csv, line 1: a line ends in a lone carriage return, as on old Macs: "
+                    "save the file with the line ends of today (LF or CRLF)"
+                ),
             ),
             (
                 "id,answer\n1," + "x" * 131_073 + "\n",
@@ -114,6 +144,15 @@ class TestCSV:
         with pytest.raises(InvalidInput) as caught:
             evaluate(write(tmp_path / "q.csv", text), Length())
         assert str(caught.value) == message
+
+    def test_other_encodings_end_the_reading_and_keep_what_came_before(self, tmp_path: Path) -> None:
+        path = write(tmp_path / "q.csv", b"id,answer\n1,a\n2,b\n3,\xe9\n4,d\n")
+        with pytest.raises(InvalidInput) as caught:
+            evaluate(path, Length())
+        assert str(caught.value) == (
+            "q.csv, line 4: not UTF-8 text: save the file as UTF-8 (the file was read up to there: 2 rows)"
+        )
+        assert [row.id for row in caught.value.partial.rows] == ["1", "2"]
 
     def test_a_short_row_is_a_bad_row(self, tmp_path: Path) -> None:
         path = write(tmp_path / "q.csv", "id,answer\n1,a\n2\n")

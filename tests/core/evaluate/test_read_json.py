@@ -82,10 +82,32 @@ class TestJSONL:
         )
 
     def test_other_encodings(self, tmp_path: Path) -> None:
-        path = write(tmp_path / "q.jsonl", b'{"id": "1"}\n{"id": "\xe9"}\n')
-        with pytest.raises(InvalidInput) as caught:
-            read(path)
-        assert str(caught.value) == "q.jsonl, line 2: not UTF-8 text: save the file as UTF-8"
+        path = write(tmp_path / "q.jsonl", b'{"response": "a"}\n{"response": "\xe9"}\n{"response": "ab"}\n')
+        assert [problem for _, _, problem in read(path)] == [
+            None,
+            "q.jsonl, line 2: not UTF-8 text: save the file as UTF-8",
+            None,
+        ]
+        assert [score.value for score in evaluate(path, Length()).scores["length"]] == [0.1, None, 0.2]
+        for name, data in (("utf16.jsonl", '{"id": 1}'.encode("utf-16")), ("latin.json", b'["\xe9"]')):
+            with pytest.raises(InvalidInput) as caught:
+                read(write(tmp_path / name, data))
+            assert str(caught.value) == f"{name}, line 1: not UTF-8 text: save the file as UTF-8"
+
+    @pytest.mark.parametrize(
+        ("line", "key"),
+        [
+            ('{"response": "abc", "response": "ab"}', "response"),
+            ('{"id": "1", "rubric": {"1": "bad", "2": "good", "1": "worse"}}', "1"),
+            ('{"retrieved_documents": [{"id": "d", "content": "x", "id": "e"}]}', "id"),
+        ],
+    )
+    def test_a_key_that_stands_twice(self, tmp_path: Path, line: str, key: str) -> None:
+        problem = f"the key '{key}' stands twice in one object of this row: keep one of them"
+        lines = write(tmp_path / "q.jsonl", line + '\n{"response": "ab"}\n')
+        items = write(tmp_path / "q.json", "[" + line + ', {"response": "ab"}]')
+        assert [found for *_, found in read(lines)] == [f"q.jsonl, line 1: {problem}", None]
+        assert [found for *_, found in read(items)] == [f"q.json, item 1: {problem}", None]
 
     def test_a_file_without_rows(self, tmp_path: Path) -> None:
         with pytest.raises(InvalidInput) as caught:
@@ -133,6 +155,10 @@ class TestJSON:
                 'q.json must hold a list of rows, or an object with such a list under "samples" or "data"',
             ),
             ("7", 'q.json must hold a list of rows, or an object with such a list under "samples" or "data"'),
+            (
+                '{"data": [{"id": 1}], "data": []}',
+                "q.json: the key 'data' stands twice in one object of this file: keep one of them",
+            ),
             ("[]", "q.json holds no rows"),
             ("", "q.json holds no rows"),
             ("[[1]]", 'q.json, item 1: a row must be a JSON object such as {"user_input": "..."}, got a list'),

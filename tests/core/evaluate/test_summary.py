@@ -10,7 +10,8 @@ import pytest
 from core.evaluate.doubles import AsyncModel, InstantModel, Length, Rated, questions
 from ragmetrics_core import Evaluation, Metric, ModelError, Score, Usage, evaluate
 from ragmetrics_core._statistics import rate_interval
-from ragmetrics_core._summary import MetricSummary, Reason, Summary
+from ragmetrics_core._reasons import Reason
+from ragmetrics_core._summary import MetricSummary, Summary
 from ragmetrics_core.metrics import catalogue
 
 
@@ -194,6 +195,7 @@ def test_entries_by_name_and_as_json() -> None:
                 "pass_rate": None,
                 "pass_interval": None,
                 "usage": {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cached_calls": 0},
+                "lowest": [],
             }
         },
         "reasons": [
@@ -225,3 +227,18 @@ def test_one_missing_column_is_one_reason_for_all_metrics_and_long_ids_are_cut()
         f"give response=... or leave the metric out for this sample ({'i' * 37}..., b)"
     )
     assert reason.rows == ("i" * 50, "b")
+
+
+def test_the_rows_to_look_at_first() -> None:
+    scores = [Score(value, scale=(0.0, 1.0)) for value in (1.0, 0.5, 0.25, 0.75, 0.5)] + [Score.unscored("nothing")]
+    summary = MetricSummary.of("m", (0.0, 1.0), scores, list("abcdef"))
+    assert summary.lowest == (("c", 0.25), ("b", 0.5), ("e", 0.5))
+    assert "lowest:\n  m: c (0.25), b (0.5), e (0.5)\n" in f"{Summary('t', (summary,), caveats=('x',))}"
+    perfect = MetricSummary.of("m", (0.0, 1.0), [Score(1.0)] * 5, list("abcde"))
+    assert perfect.lowest == ()
+    assert MetricSummary.of("m", None, [Score(float(value)) for value in range(5)], list("abcde")).lowest[0] == ("a", 0.0)
+
+
+def test_what_a_terminal_would_obey_is_shown_as_what_it_is() -> None:
+    reason = Reason("failed", "a\x1b[31mb", ("m",), ("\x07row\u202e",), 1)
+    assert str(reason) == r"1 of m: a\x1b[31mb (\x07row\u202e)"

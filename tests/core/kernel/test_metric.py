@@ -13,6 +13,7 @@ import pytest
 
 from ragmetrics_core import (
     Ask,
+    BadReply,
     Document,
     Input,
     InvalidInput,
@@ -508,3 +509,17 @@ def test_the_repr_of_an_overridden_prompt_reads_back() -> None:
 def test_what_is_no_model_or_prompt_is_named_at_once(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         Colour(**settings)
+
+
+def test_a_failed_call_that_was_billed_counts() -> None:
+    class Filtered:
+        instant = True
+
+        def generate(self, ask: Ask) -> str:
+            error = BadReply("a content filter stopped the answer")
+            error.usage = Usage(1, 50, 5)
+            raise error
+
+    with pytest.raises(BadReply) as caught:
+        Colour(llm=Filtered()).score(response="x")
+    assert caught.value.usage == Usage(1, 50, 5)

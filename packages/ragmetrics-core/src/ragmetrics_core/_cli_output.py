@@ -7,6 +7,7 @@ nothing but the text. Texts from the data never steer a terminal: control charac
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import shutil
@@ -66,7 +67,7 @@ def clear_errors(out: Path | None = None) -> Iterator[None]:
     """Turn what stops a run into one line and an exit status, and save what was finished until then."""
     try:
         yield
-    except (typer.Exit, typer.Abort):
+    except typer.Exit:
         raise
     except RagmetricsError as error:
         message = str(error)
@@ -75,7 +76,7 @@ def clear_errors(out: Path | None = None) -> Iterator[None]:
         stop(message + _save(error, out), 2)
     except KeyboardInterrupt as error:
         stop("stopped" + _save(error, out), 130)
-    except Exception as bug:  # noqa: BLE001  the outermost border: shown in full
+    except (Exception, asyncio.CancelledError) as bug:  # noqa: BLE001  the outermost border: shown in full
         traceback.print_exc()
         stop("this is a bug, in a metric or a model of your own or in ragmetrics" + _save(bug, out), BUG)
 

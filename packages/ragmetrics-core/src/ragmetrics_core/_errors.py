@@ -64,7 +64,7 @@ class ModelError(RagmetricsError):
     """A model (LLM, embeddings, pair scorer) could not answer.
 
     Attributes:
-        usage: what was spent before the failure, where that is known; set by the metric that asked.
+        usage: what the failed call cost, where the model knows it; raised by a metric, all that the metric spent.
         prompts: the versions of the prompts that were asked, by name; set by the metric that asked.
         fatal: True when every further call would fail the same way (key refused, unknown model).
         transient: True when the same call may succeed later (busy server, lost connection).

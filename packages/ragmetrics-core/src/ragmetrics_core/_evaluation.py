@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from ._errors import MissingExtra, RagmetricsError
 from ._metric import Metric
 from ._prompt import to_json
+from ._reasons import reasons_of
 from ._sample import Document, Sample
 from ._score import Score
-from ._summary import MetricSummary, Summary, reasons_of
+from ._summary import MetricSummary, Summary
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
@@ -80,7 +81,9 @@ class Evaluation:
         ]
         return Summary(
             title=f"{self.source}: {self._size()}" if self.source else self._size(),
-            metrics=tuple(MetricSummary.of(metric.name, metric.scale, self.scores[metric]) for metric in self.metrics),
+            metrics=tuple(
+                MetricSummary.of(metric.name, metric.scale, self.scores[metric], labels) for metric in self.metrics
+            ),
             reasons=tuple(reasons_of(self.scores, self.places, labels)),
             caveats=self.caveats,
             seconds=self.seconds,

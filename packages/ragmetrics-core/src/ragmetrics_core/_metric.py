@@ -20,7 +20,7 @@ from ._errors import InvalidInput, ModelError
 from ._inputs import Input, inputs_of
 from ._prompt import Prompt
 from ._protocols import AnyEmbeddings, AnyLLM
-from ._requests import Ask, Reply, Usage
+from ._requests import Ask, Usage
 from ._run import Models, arun, run
 from ._sample import ALIASES, FIELD_NAMES, Sample
 from ._score import Score
@@ -159,7 +159,8 @@ class Metric(abc.ABC):
                     raise
                 prompts.update((item.prompt.name, item.prompt.version) for item in requests if isinstance(item, Ask))
                 outcomes = list((yield requests))
-                usage = sum((outcome.usage for outcome in outcomes if isinstance(outcome, Reply)), usage)
+                # a refused or filtered answer is billed as well, so an error may carry what its call cost
+                usage = sum((outcome.usage or Usage() for outcome in outcomes), usage)
         if not isinstance(result, Score):
             raise TypeError(f"{type(self).__name__}.measure must return a Score, got {type(result).__name__}")
         return result.made_by(self.name, self.scale, usage, prompts)

@@ -2,30 +2,29 @@
 
 Means are taken over the scored rows alone, and the counts beside them say how many were left out. A mean over nothing is
 None and shows as "-": there is no default. Beside each mean stands how sure it is: its 95 % interval, made as ``_statistics``
-says. Equal reasons are grouped and name their rows, because ten rows with one cause need one cure.
+says. Under the table stand the rows to look at first: those with the lowest values, and those without any.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import heapq
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ._reasons import Reason, first_of
 from ._requests import Usage
 from ._score import Score
 from ._statistics import METHODS, Interval, mean_interval, mean_of, rate_interval
 
-__all__ = ["MetricSummary", "Reason", "Summary"]
+__all__ = ["MetricSummary", "Summary"]
 
 MOST_REASONS = 4
 """Reasons that the text shows per state; the rest is counted."""
 
-MOST_ROWS = 5
-"""Rows that the text names per reason, and metrics per kind of interval; the rest is counted."""
-
-LONGEST_REASON = 240
-LONGEST_ROW = 40
-"""Characters of a reason and of a row's id that the text shows."""
+MOST_LOWEST = 3
+"""Rows with the lowest values that the text names per metric."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +44,7 @@ class MetricSummary:
         pass_rate: share of the rows with a verdict that passed; None if there is none.
         pass_interval: 95 % interval of that rate; None if fewer than two rows have a verdict.
         usage: calls, cached calls and tokens, summed.
+        lowest: the rows with the lowest values, as (label, value), lowest first; rows at the top of the scale are left out.
     """
 
     name: str
@@ -58,10 +58,13 @@ class MetricSummary:
     pass_rate: float | None
     pass_interval: Interval | None
     usage: Usage
+    lowest: tuple[tuple[str, float], ...] = ()
 
     @classmethod
-    def of(cls, name: str, scale: tuple[float, float] | None, scores: Sequence[Score]) -> MetricSummary:
-        """The summary of one metric's scores; ``scale`` is the metric's own, if all its scores have the same."""
+    def of(
+        cls, name: str, scale: tuple[float, float] | None, scores: Sequence[Score], labels: Sequence[str] = ()
+    ) -> MetricSummary:
+        """The summary of one metric's scores; ``scale`` is the metric's own, ``labels`` name the rows."""
         values = [score.value for score in scores if score.value is not None]
         verdicts = [score.passing for score in scores if score.passing is not None]
         failed = sum(score.error is not None for score in scores)
@@ -78,6 +81,7 @@ class MetricSummary:
             pass_rate=mean_of(verdicts),
             pass_interval=rate_interval(sum(verdicts), len(verdicts)),
             usage=sum((score.usage for score in scores), Usage()),
+            lowest=_lowest(scores, labels, scale) if len(values) > MOST_LOWEST else (),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -94,35 +98,25 @@ class MetricSummary:
             "pass_rate": self.pass_rate,
             "pass_interval": list(self.pass_interval[:2]) if self.pass_interval else None,
             "usage": self.usage.to_dict(),
+            "lowest": [list(item) for item in self.lowest],
         }
+
+
+def _lowest(
+    scores: Sequence[Score], labels: Sequence[str], scale: tuple[float, float] | None
+) -> tuple[tuple[str, float], ...]:
+    top = scale[1] if scale else math.inf
+    found = [
+        (label, score.value)
+        for label, score in zip(labels, scores, strict=False)
+        if score.value is not None and score.value < top
+    ]
+    return tuple(heapq.nsmallest(MOST_LOWEST, found, key=lambda item: item[1]))
 
 
 def _common_scale(scores: Sequence[Score]) -> tuple[float, float] | None:
     scales = {score.scale for score in scores if score.value is not None}
     return scales.pop() if len(scales) == 1 else None
-
-
-@dataclass(frozen=True)
-class Reason:
-    """Why scores have no value: one cause, and all that share it.
-
-    Attributes:
-        state: ``unscored`` or ``failed``.
-        text: the reason or the error, without the place of a single row.
-        metrics: names of the metrics concerned.
-        rows: labels of the rows concerned: their id, or where they stand.
-        count: scores concerned.
-    """
-
-    state: str
-    text: str
-    metrics: tuple[str, ...]
-    rows: tuple[str, ...]
-    count: int
-
-    def __str__(self) -> str:
-        text = _cut(" ".join(self.text.split()), LONGEST_REASON)
-        return f"{self.count} of {', '.join(self.metrics)}: {text} ({_first(self.rows)})"
 
 
 @dataclass(frozen=True)
@@ -173,6 +167,8 @@ class Summary:
         parts = [head, table(HEADINGS, [_cells(item) for item in self.metrics])]
         if sureness := [*_methods(self.metrics), *map(_passed, filter(_has_own_rate, self.metrics))]:
             parts.append("\n".join(sureness))
+        if lowest := [_shown_lowest(item) for item in self.metrics if item.lowest]:
+            parts.append("\n".join(["lowest:", *lowest]))
         for state in ("unscored", "failed"):
             reasons = [str(reason) for reason in self.reasons if reason.state == state]
             hidden = len(reasons) - MOST_REASONS
@@ -221,7 +217,7 @@ def _methods(metrics: Sequence[MetricSummary]) -> Iterator[str]:
         if item.interval:
             names.setdefault(METHODS[item.interval.method], []).append(item.name)
     if names:
-        ways = names if len(names) == 1 else [f"{method} for {_first(found)}" for method, found in names.items()]
+        ways = names if len(names) == 1 else [f"{method} for {first_of(found)}" for method, found in names.items()]
         yield f"95 % interval: {'; '.join(ways)}"
 
 
@@ -233,6 +229,10 @@ def _has_own_rate(item: MetricSummary) -> bool:
 def _passed(item: MetricSummary) -> str:
     limits = f", 95 % interval {item.pass_interval}" if item.pass_interval else ""
     return f"passed {item.name}: {item.passed} ({item.pass_rate:.3f}{limits})"
+
+
+def _shown_lowest(item: MetricSummary) -> str:
+    return f"  {item.name}: {first_of([f'{label} ({value:.3g})' for label, value in item.lowest])}"
 
 
 def _seconds(seconds: float) -> str:
@@ -250,43 +250,3 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, left: int =
         ).rstrip()
         for line in lines
     )
-
-
-def reasons_of(scores: Mapping[str, Sequence[Score]], places: Sequence[str], labels: Sequence[str]) -> list[Reason]:
-    """The causes of all scores without a value, the most common ones first; equal ones are one."""
-    groups: dict[tuple[str, str], tuple[dict[str, None], dict[str, None], list[int]]] = {}
-    for index, (place, label) in enumerate(zip(places, labels, strict=True)):
-        for name, column in scores.items():
-            score = column[index]
-            if score.value is not None:
-                continue
-            metrics, rows, indices = groups.setdefault((score.state, _cause(score, name, place)), ({}, {}, []))
-            metrics[name] = rows[label] = None
-            indices.append(index)
-    found = [
-        Reason(state, text, tuple(metrics), tuple(rows), len(indices))
-        for (state, text), (metrics, rows, indices) in groups.items()
-    ]
-    return sorted(found, key=lambda reason: -reason.count)
-
-
-def _cause(score: Score, metric: str, place: str) -> str:
-    """Why there is no value, without the metric and the place of the row, so that equal causes are equal."""
-    error = score.error
-    if error is None:
-        return score.reason or ""
-    if error.startswith("MissingInput: "):
-        return error.replace(f" {metric} needs ", " needs ", 1).replace(f" in {place}: ", ": ", 1)
-    if error.startswith("InvalidInput: "):
-        return error.replace(f"{place}: ", "", 1).replace(f" {metric}: ", " ", 1)
-    return error
-
-
-def _first(names: Sequence[str]) -> str:
-    """The first few names; the rest is counted."""
-    more = len(names) - MOST_ROWS
-    return ", ".join(_cut(name, LONGEST_ROW) for name in names[:MOST_ROWS]) + (f" and {more} more" if more > 0 else "")
-
-
-def _cut(text: str, length: int) -> str:
-    return text if len(text) <= length else f"{text[: length - 3]}..."
