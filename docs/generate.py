@@ -6,25 +6,19 @@ errors from its own module. A test compares the files with ``pages()``.
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
+from dataclasses import MISSING, fields
 from pathlib import Path
 
-from ragmetrics_core import RagmetricsError
+from ragmetrics_core import Metric, Prompt, RagmetricsError
 from ragmetrics_core.metrics import Entry, catalogue
 
 DOCS = Path(__file__).resolve().parent
 
-HEAD = """# Metrics
-
-Every built-in metric, as the code lists it. In Python they are classes of `ragmetrics_core.metrics`; on the command line they go
-by the name in the heading. How each one is computed in every edge case stands in its docstring (`help(Faithfulness)`).
-
-"Calls" are model calls per sample, and *n* is the number of retrieved contexts. Inputs with a question mark are optional. Every
-metric also takes `name=...`, the name of its column of scores, and metrics with calls take `llm=...` or `embeddings=...`.
-"""
-
-TABLE_HEAD = ("| metric | inputs | scale | calls |", "|---|---|---|---|")
+COMMON = ("name", "llm", "embeddings")
+"""Settings that every metric has; the head of the page tells about them."""
 
 GROUPS = {
     "Without a model": "These compare texts or rankings and cost nothing.",
@@ -34,19 +28,19 @@ GROUPS = {
 
 def pages() -> dict[Path, str]:
     """The text of every page that is generated, in whole or in part."""
-    errors = DOCS / "errors.md"
-    return {
-        DOCS / "metrics.md": metrics_page(),
-        errors: with_part(errors.read_text(encoding="utf-8"), "tree", f"```text\n{error_tree()}\n```"),
+    parts = {
+        DOCS / "metrics.md": ("metrics", metric_list()),
+        DOCS / "errors.md": ("tree", f"```text\n{error_tree()}\n```"),
     }
+    return {page: with_part(page.read_text(encoding="utf-8"), name, text) for page, (name, text) in parts.items()}
 
 
-def metrics_page() -> str:
-    """All metrics: first a table, then one section each."""
+def metric_list() -> str:
+    """All metrics in two groups: first a table, then one section each."""
     groups: dict[str, list[Entry]] = {title: [] for title in GROUPS}
     for entry in catalogue():
         groups["Without a model" if entry.calls == "none" else "With a model"].append(entry)
-    parts = [HEAD]
+    parts = []
     for title, entries in groups.items():
         rows = [
             f"| [`{entry.name}`](#{entry.name}) | {inputs(entry)} | {scale(entry)} | {entry.calls} |"
@@ -58,19 +52,45 @@ def metrics_page() -> str:
             )
         )
         parts += [section(entry) for entry in entries]
-    return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+    return "\n\n".join(part.rstrip("\n") for part in parts)
 
 
 def section(entry: Entry) -> str:
-    """One metric: what it says, what it takes, where it comes from."""
+    """One metric: what it says, what it takes and costs, where it comes from."""
     lines = [f"### {entry.name}", "", f"`{entry.cls.__name__}`: {entry.summary}", ""]
-    lines.append(f"* inputs: {inputs(entry)}")
-    if entry.settings:
-        lines.append(f"* settings: {', '.join(f'`{name}`' for name in entry.settings)}")
-    lines.append(f"* scale: {scale(entry)}; calls: {entry.calls}")
+    lines += [f"* inputs: {inputs(entry)}", f"* scale: {scale(entry)}; calls: {cost(entry)}"]
+    prompts, meanings = [], documented(entry.cls)
+    for item in fields(entry.cls):
+        if item.name in COMMON:
+            continue
+        if isinstance(item.default, Prompt):
+            prompts.append(f"`{item.name}`")
+            continue
+        default = "required" if item.default is MISSING else f"default `{item.default!r}`"
+        lines.append(f"* `{item.name}` ({default}): {meanings[item.name]}")
+    if prompts:
+        lines.append(f"* prompts, to be exchanged by your own: {', '.join(prompts)}")
     if entry.source:
-        lines.append(f"* source: {entry.source}")
+        lines.append(f"* source: {short(entry.source)}")
     return "\n".join(lines).replace("``", "`")
+
+
+def documented(cls: type[Metric]) -> dict[str, str]:
+    """What the docstring says about each setting, under ``Args`` or ``Attributes``, each on one line."""
+    found = re.search(r"^(?:Args|Attributes):\n((?:[ ]+.*\n?)+)", inspect.getdoc(cls) or "", re.MULTILINE)
+    items = re.split(r"^ {4}(\w+): ", found[1], flags=re.MULTILINE)[1:] if found else []
+    return {name: " ".join(text.split()) for name, text in zip(items[::2], items[1::2], strict=True)}
+
+
+def cost(entry: Entry) -> str:
+    """Model calls per sample, and which of them other metrics share."""
+    shares = {item.name for item in fields(entry.cls)} >= {"extract", "verify"}
+    return f"{entry.calls}; [shared](#what-they-cost) with other claim metrics" if shares else entry.calls
+
+
+def short(source: str) -> str:
+    """Author, year and title: what is needed to find it. The docstring has the rest."""
+    return source.split("; ")[0].removesuffix(".")
 
 
 def inputs(entry: Entry) -> str:

@@ -22,9 +22,21 @@ LAYERS: list[list[set[str]]] = [
     [{"_metric", "_prompt", "_run", "_settings", "_tasks"}],
     [{"_engine", "_evaluate", "_evaluation", "_progress", "_read", "_reasons", "_statistics", "_summary", ""}],
     [{"metrics"}, {"llms", "embeddings"}, {"testing"}],
-    [{"__main__", "_cli_metrics", "_cli_models", "cli"}],
+    [{"__main__", "_cli_metrics", "_cli_models", "_cli_output", "cli"}],
 ]
-HEAVY = ("aiohttp", "httpx", "httpx2", "langchain_core", "numpy", "openai", "pandas", "pydantic", "torch", "tqdm", "typer")
+HEAVY = (
+    "aiohttp",
+    "httpx",
+    "httpx2",
+    "langchain_core",
+    "numpy",
+    "openai",
+    "pandas",
+    "pydantic",
+    "torch",
+    "tqdm",
+    "typer",
+)
 
 
 def part_of(module: str) -> str:

@@ -27,6 +27,10 @@ class TestRealMetrics:
             "hit_rate  0.583  0.320 to 0.807  0 to 1      12         0       0      0       0          0           0\n"
             "\n"
             "95 % interval: Wilson with Student's t for ndcg; Wilson for hit_rate\n"
+            "\n"
+            "lowest:\n"
+            "  ndcg: en-parking (0), fr-loans (0.5), es-rooms (0.613)\n"
+            "  hit_rate: en-fees (0), en-rooms (0), en-parking (0)\n"
         )
 
     def test_metrics_that_fit_are_proposed(self) -> None:

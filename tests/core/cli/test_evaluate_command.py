@@ -44,6 +44,14 @@ class TestOwnMetric:
         result = call("evaluate", "q.jsonl", "--metrics", OWN, "--fail-under", gate)
         assert (result.exit_code, timeless(result.stdout), result.stderr) == (status, own_table, message)
 
+    def test_a_mean_over_few_rows_passes_no_gate(self, folder: Path) -> None:
+        (folder / "q.jsonl").write_text('{"response": "12345"}\n{"response": 3}\n{"response": 4}\n')
+        result = call("evaluate", "q.jsonl", "-m", OWN, "--fail-under", "shortness=0.1")
+        assert (result.exit_code, result.stderr) == (
+            1,
+            "ragmetrics: shortness failed on 2 of 3 rows, so its mean says too little for a gate\n",
+        )
+
     def test_a_gate_without_a_score_is_not_met(self, folder: Path) -> None:
         (folder / "q.jsonl").write_text('{"response": "?"}\n')
         result = call(

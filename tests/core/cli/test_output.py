@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 import pytest
+import typer
 
 from core.cli.calling import call
 from core.cli.own import OWN
-from ragmetrics_core import Evaluation
+from ragmetrics_core import Evaluation, InvalidInput
+from ragmetrics_core._cli_output import say, stop
 
 RUN = ("evaluate", "q.jsonl", "-m", OWN)
 
@@ -93,6 +99,47 @@ class TestFile:
             "",
             "ragmetrics: --out: scores.jsonl cannot be written: Permission denied\n",
         )
+
+
+@contextmanager
+def gone() -> Iterator[TextIO]:
+    """The writing end of a pipe that nobody reads any more."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as stream:
+        yield stream
+
+
+@contextmanager
+def full() -> Iterator[TextIO]:
+    """A device that takes nothing."""
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    with Path("/dev/full").open("w") as stream:
+        yield stream
+
+
+class TestStreams:
+    """What the process tests show from outside, seen from inside."""
+
+    def test_a_reader_that_has_gone_is_no_error(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        with gone() as stream:
+            monkeypatch.setattr(sys, "stdout", stream)
+            say("first")
+            say("second")
+
+    def test_a_full_disk_is_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        with full() as stream:
+            monkeypatch.setattr(sys, "stdout", stream)
+            with pytest.raises(InvalidInput, match="^the output cannot be written: No space left on device$"):
+                say("text")
+
+    def test_the_status_is_told_without_stderr(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        with gone() as stream:
+            monkeypatch.setattr(sys, "stderr", stream)
+            with pytest.raises(typer.Exit) as caught:
+                stop("nobody reads this", 2)
+        assert caught.value.exit_code == 2
 
 
 class TestTerminal:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -72,15 +73,16 @@ class TestInFlight:
         async def main() -> int:
             most = 0
 
-            def answer(text: str) -> str:
+            def rows() -> Iterator[dict[str, str]]:
                 nonlocal most
-                most = max(most, len(asyncio.all_tasks()))
-                return "1"
+                for row in questions(2):
+                    most = max(most, len(asyncio.all_tasks()))
+                    yield row
 
-            await aevaluate(questions(2), Rated(), llm=AsyncModel(answer), max_concurrency=300_000)
+            await aevaluate(rows(), Rated(), llm=AsyncModel("1"), max_concurrency=50_000)
             return most
 
-        assert asyncio.run(main()) <= 5, "two rows, the worker that found no third, the run, and the caller"
+        assert asyncio.run(main()) <= 4, "the caller, a worker per row, and the one that finds no third row"
 
     def test_as_many_workers_as_allowed_come_together(self) -> None:
         model = AsyncModel("1", delay=0.3)

@@ -205,7 +205,7 @@ class TestArguments:
             ({"progress": None}, "progress must be True, False or 'always', got None"),
             (
                 {"llm": "gpt-4o"},
-                "llm must be a model, got the text 'gpt-4o': write llm=OpenAILLM('gpt-4o') (from ragmetrics_core.llms)",
+                "llm must be a model, got the text 'gpt-4o': write llm=OpenAILLM('gpt-4o')",
             ),
             ({"llm": AsyncModel}, "llm must be an instance, got the class AsyncModel: write AsyncModel(...)"),
             (
@@ -234,6 +234,12 @@ class TestArguments:
     def test_message(self, arguments: dict[str, object], message: str) -> None:
         with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
             evaluate(untouched(), **{"metrics": Length(), **arguments})
+
+    def test_a_metric_s_own_model_is_looked_at_too(self) -> None:
+        with pytest.raises(
+            InvalidInput, match=r"^rated: llm must be a model such as OpenAILLM\(\.\.\.\): int has none"
+        ):
+            evaluate(untouched(), Rated(llm=3))
 
     def test_an_iterable_of_metrics_may_be_a_generator(self) -> None:
         result = evaluate(questions(1), (Length(name=name) for name in "ab"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import sys
 import time
 
 import pytest
@@ -178,8 +179,9 @@ class TestBothWorlds:
 
         with pytest.raises(asyncio.TimeoutError) as caught:
             await asyncio.wait_for(aevaluate(questions(3), Rated(), llm=Half("1")), 0.2)
-        assert isinstance(caught.value.__cause__, asyncio.CancelledError)
-        partial = vars(caught.value.__cause__)["partial"]
+        cause = caught.value.__cause__
+        assert isinstance(cause, asyncio.CancelledError)
+        partial = vars(cause if sys.version_info >= (3, 11) else cause.__context__)["partial"]
         assert [row.user_input for row in partial.rows] == ["0", "2"]
 
     async def test_ctrl_c_from_inside_a_model_comes_through_with_what_is_finished(self) -> None:

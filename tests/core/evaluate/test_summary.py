@@ -9,8 +9,8 @@ import pytest
 
 from core.evaluate.doubles import AsyncModel, InstantModel, Length, Rated, questions
 from ragmetrics_core import Evaluation, Metric, ModelError, Score, Usage, evaluate
-from ragmetrics_core._statistics import rate_interval
 from ragmetrics_core._reasons import Reason
+from ragmetrics_core._statistics import rate_interval
 from ragmetrics_core._summary import MetricSummary, Summary
 from ragmetrics_core.metrics import catalogue
 
@@ -236,7 +236,10 @@ def test_the_rows_to_look_at_first() -> None:
     assert "lowest:\n  m: c (0.25), b (0.5), e (0.5)\n" in f"{Summary('t', (summary,), caveats=('x',))}"
     perfect = MetricSummary.of("m", (0.0, 1.0), [Score(1.0)] * 5, list("abcde"))
     assert perfect.lowest == ()
-    assert MetricSummary.of("m", None, [Score(float(value)) for value in range(5)], list("abcde")).lowest[0] == ("a", 0.0)
+    assert MetricSummary.of("m", None, [Score(float(value)) for value in range(5)], list("abcde")).lowest[0] == (
+        "a",
+        0.0,
+    )
 
 
 def test_what_a_terminal_would_obey_is_shown_as_what_it_is() -> None:

@@ -497,9 +497,12 @@ def test_the_repr_of_an_overridden_prompt_reads_back() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"llm": "gpt-4o"}, r"colour: llm must be a model such as OpenAILLM\('gpt-4o-mini'\), got 'gpt-4o'"),
-        ({"llm": Counting}, "colour: llm must be a model such as .*, got <class"),
-        ({"embeddings": "MiniLM"}, r"colour: embeddings must be a model such as OpenAIEmbeddings\(\), got 'MiniLM'"),
+        ({"llm": "gpt-4o"}, r"colour: llm must be a model, got the text 'gpt-4o': write llm=OpenAILLM\('gpt-4o'\)"),
+        ({"llm": Counting}, r"colour: llm must be an instance, got the class Counting: write Counting\(...\)"),
+        (
+            {"embeddings": "MiniLM"},
+            r"colour: embeddings must be a model, got the text 'MiniLM': write embeddings=OpenAIEmbeddings",
+        ),
         (
             {"prompt": "Say it."},
             r"colour: prompt must be a Prompt, got str: .* with Colour\(\).prompt.replace\(instructions=...\)",

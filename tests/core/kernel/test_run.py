@@ -135,8 +135,14 @@ def test_a_missing_model_is_named_with_its_cure() -> None:
 
 
 def test_an_object_that_is_no_model_is_named() -> None:
-    with pytest.raises(TypeError, match=r"str has neither a method generate\(\) nor agenerate\(\)"):
-        run(COLOUR.ask(thing="x"), Models(llm="gpt-4"))  # type: ignore[arg-type]
+    with pytest.raises(
+        InvalidInput, match=r"^llm must be a model, got the text 'gpt-4': write llm=OpenAILLM\('gpt-4'\)$"
+    ):
+        Models(llm="gpt-4")  # type: ignore[arg-type]
+    with pytest.raises(
+        InvalidInput, match=r"^m: embeddings must be a model such as OpenAIEmbeddings\(...\): int has none of"
+    ):
+        Models(embeddings=5, metric="m")  # type: ignore[arg-type]
 
 
 def test_an_answer_of_the_wrong_type_is_a_bug() -> None:

@@ -353,3 +353,9 @@ def test_the_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         assert str(caught.value) == (
             'the sentence-transformers package is not installed: pip install "ragmetrics-core[sentence-transformers]"'
         )
+
+
+def test_the_interface_argument_of_ragas_is_understood() -> None:
+    assert isinstance(embedding_factory("hashing", interface="modern"), HashingEmbeddings)
+    with pytest.raises(InvalidInput, match="interface 'legacy' is RAGAS' legacy one and does not exist here"):
+        embedding_factory("hashing", interface="legacy")

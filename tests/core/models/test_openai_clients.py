@@ -12,8 +12,9 @@ from typing import Any
 import openai
 import pytest
 
+from core.evaluate.doubles import Rated, questions
 from loopback import OpenAIServer, Response
-from ragmetrics_core import InvalidInput
+from ragmetrics_core import InvalidInput, evaluate
 from ragmetrics_core.llms import OpenAILLM
 
 TEXT = '{"reason": "so", "verdict": true}'
@@ -60,14 +61,10 @@ def test_two_loops_at_the_same_time(llm: OpenAILLM, ask: Any) -> None:
     """Each thread has a loop of its own, and each loop connections of its own."""
     barrier = threading.Barrier(3)
 
-    given = llm._clients._given
-
     async def work() -> list[str]:
         found = [(await llm.agenerate(ask())).value]
         await asyncio.to_thread(barrier.wait)
         found.append((await llm.agenerate(ask())).value)
-        if isinstance(given, openai.AsyncOpenAI) and llm._clients._given_loop() is asyncio.get_running_loop():
-            await given.close()
         return found
 
     with ThreadPoolExecutor(3) as pool:
@@ -98,22 +95,52 @@ def test_tasks_are_answered_side_by_side_over_kept_connections(llm: OpenAILLM, s
     assert server.connections == 10
 
 
-def test_the_users_own_client_serves_the_first_loop(server: OpenAIServer, key: str, ask: Any) -> None:
+def test_every_loop_has_a_client_of_its_own_and_the_users_stays_untouched(
+    server: OpenAIServer, key: str, ask: Any
+) -> None:
     client = openai.AsyncOpenAI(base_url=server.base_url, api_key=key)
     llm = OpenAILLM("judge", client=client)
 
-    async def first() -> None:
-        assert await llm._clients.here() is client
-        await use_and_close(llm, ask)
-
-    async def second() -> None:
+    async def cell() -> None:
         assert await llm._clients.here() is not client
         assert (await llm.agenerate(ask())).value == TEXT
         assert await llm._clients.here() is await llm._clients.here()
 
-    asyncio.run(first())
-    asyncio.run(second())
+    asyncio.run(cell())
+    asyncio.run(cell())
     assert not llm._clients._kept  # closed and forgotten when the loop shut down
+    assert not client.is_closed()
+
+
+def judged(client: openai.AsyncOpenAI) -> int:
+    """One run with a model made anew, as a cell of a notebook makes it each time."""
+    llm = OpenAILLM("judge", client=client, structured="text")
+    return evaluate(questions(4), Rated(), llm=llm, progress=False).summary()["rated"].scored
+
+
+@pytest.mark.filterwarnings("error")
+def test_one_client_serves_many_runs_in_a_script(server: OpenAIServer, key: str) -> None:
+    server.responder = lambda body: Response("0.5", delay=0.02)
+    client = openai.AsyncOpenAI(base_url=server.base_url, api_key=key, max_retries=0)
+    assert [judged(client) for _ in range(2)] == [4, 4]
+    gc.collect()
+
+
+@pytest.mark.filterwarnings("error")
+def test_one_client_serves_many_runs_and_its_owner_in_a_notebook(server: OpenAIServer, key: str) -> None:
+    """The runs take place in loops of their own; what the owner has open in this loop is none of their business."""
+    server.responder = lambda body: Response("0.5", delay=0.02)
+
+    async def cell() -> None:
+        async with openai.AsyncOpenAI(base_url=server.base_url, api_key=key, max_retries=0) as client:
+            for _ in range(2):
+                own = await client.chat.completions.create(model="m", messages=[{"role": "user", "content": "x"}])
+                assert own.choices[0].message.content == "0.5"
+                assert judged(client) == 4
+            await client.chat.completions.create(model="m", messages=[{"role": "user", "content": "x"}])
+
+    asyncio.run(cell())
+    gc.collect()
 
 
 def test_own_clients_are_closed_with_the_model(server: OpenAIServer, key: str, ask: Any) -> None:
@@ -206,6 +233,27 @@ def test_a_sync_client_that_cannot_be_rebuilt_serves_async_code_from_a_thread(
         assert asyncio.run(OpenAILLM("judge", client=client).agenerate(ask())).value == TEXT
     assert threads
     assert threading.main_thread() not in threads
+
+
+def test_a_client_in_threads_answers_as_many_at_once_as_are_asked(server: OpenAIServer, key: str, ask: Any) -> None:
+    """And its threads end with the process: one that still waits keeps nobody from leaving."""
+    server.responder = lambda body: Response(TEXT, delay=0.5)
+    daemons = []
+
+    class Watched(openai.OpenAI):
+        def _prepare_request(self, request: Any) -> None:
+            daemons.append(threading.current_thread().daemon)
+
+    with Watched(base_url=server.base_url, api_key=key) as client:
+        llm = OpenAILLM("judge", client=client)
+
+        async def main() -> list[Any]:
+            return await asyncio.gather(*(llm.agenerate(ask(str(number))) for number in range(40)))
+
+        assert len(asyncio.run(main())) == 40
+    # asyncio's own pool has at most 32 threads, and CPU count + 4 mostly
+    assert server.max_in_flight > 32
+    assert daemons == [True] * 40
 
 
 def test_an_async_client_that_cannot_be_rebuilt_keeps_to_its_first_loop(

@@ -82,10 +82,6 @@ def test_what_was_learned_holds_for_every_schema_and_way(server: OpenAIServer, l
         error(400, "This model does not support response format `json_schema`."),
         Response(status=400, body="{\"error\": \"'response_format.type' must be 'json_object' or 'text'\"}"),
         Response(
-            status=422,
-            body='{"detail": [{"loc": ["body", "response_format", "type"], "msg": "Input should be \'text\' or \'json_object\'"}]}',
-        ),
-        Response(
             status=400, body='{"object": "error", "message": "structured outputs are not supported", "code": 400}'
         ),
         Response(status=501, body='{"message": "json_schema is not implemented"}'),
@@ -95,10 +91,73 @@ def test_what_was_learned_holds_for_every_schema_and_way(server: OpenAIServer, l
 def test_refusals_in_the_words_of_many_servers(
     server: OpenAIServer, llm: OpenAILLM, ask: Any, refusal: Response
 ) -> None:
+    """In mere words it may be a misunderstanding: a second question must meet it too."""
+    server.queue.append(refusal)
+    llm.generate(ask())
+    server.queue.append(refusal)
+    llm.generate(ask())
+    llm.generate(ask())
+    assert forms(server) == ["json_schema", "json_object", "json_schema", "json_object", "json_object"]
+
+
+def test_a_refusal_in_words_that_comes_once_teaches_nothing(server: OpenAIServer, llm: OpenAILLM, ask: Any) -> None:
+    server.queue.append(error(400, "This response_format type is unavailable now"))
+    for _ in range(3):
+        llm.generate(ask())
+    assert forms(server) == ["json_schema", "json_object", "json_schema", "json_schema"]
+
+
+def test_a_schema_that_is_called_invalid_in_words(server: OpenAIServer, llm: OpenAILLM, ask: Any) -> None:
+    for _ in range(2):
+        server.queue.append(error(400, "JSON schema conversion failed: unresolved reference"))
+        llm.generate(ask())
+    llm.generate(ask())
+    llm.generate(ask(schema=OTHER))
+    expected = ["json_schema", "json_object", "json_schema", "json_object", "json_object", "json_schema"]
+    assert forms(server) == expected
+
+
+POINTED = [
+    Response(
+        status=422,
+        body='{"detail": [{"loc": ["body", "response_format", "type"], "msg": "Input should be \'text\' or \'json_object\'"}]}',
+    ),
+    error(400, "Unknown value.", param="response_format.type"),
+]
+
+
+@pytest.mark.parametrize("refusal", POINTED)
+def test_a_server_that_points_at_the_form_is_believed_at_once(
+    server: OpenAIServer, llm: OpenAILLM, ask: Any, refusal: Response
+) -> None:
     server.queue.append(refusal)
     llm.generate(ask())
     llm.generate(ask())
     assert forms(server) == ["json_schema", "json_object", "json_object"]
+
+
+ECHOED = "Unsupported grammar is a topic; the response_format is not supported in this tale"
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        error(400, f"bad input: {ECHOED}"),
+        error(400, f"bad input: {ECHOED}", param="messages"),
+        Response(
+            status=422,
+            body=f'{{"detail": [{{"loc": ["body", "messages", 0], "msg": "too odd", "input": "{ECHOED}"}}]}}',
+        ),
+        error(400, "the student has good grammar"),
+    ],
+)
+def test_the_users_own_words_teach_nothing(server: OpenAIServer, llm: OpenAILLM, ask: Any, failure: Response) -> None:
+    for _ in range(2):
+        server.queue.append(failure)
+        with pytest.raises(ModelError):
+            llm.generate(ask(ECHOED))
+    llm.generate(ask(ECHOED))
+    assert forms(server) == ["json_schema"] * 3
 
 
 @pytest.mark.parametrize(
@@ -125,7 +184,7 @@ def test_other_failures_teach_nothing(server: OpenAIServer, llm: OpenAILLM, ask:
 
 def test_a_refusal_that_text_does_not_mend_teaches_nothing(server: OpenAIServer, llm: OpenAILLM, ask: Any) -> None:
     """Such as a server that quotes the whole request whatever was wrong with it."""
-    quoting = error(400, "the request is invalid: {'messages': '...', 'response_format': '...'}")
+    quoting = error(400, "unknown field in {'messages': '...', 'response_format': '...'}")
     server.queue.extend([quoting] * 3)
     with pytest.raises(ModelError, match="refuses the request"):
         llm.generate(ask())

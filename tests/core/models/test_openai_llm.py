@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import inspect
 import json
 import subprocess
 import sys
@@ -14,7 +15,9 @@ import pytest
 
 from loopback import OpenAIServer, Response
 from ragmetrics_core import BadReply, InvalidInput, MissingExtra, ModelError, Reply, Usage
-from ragmetrics_core.llms import OpenAILLM
+from ragmetrics_core import llms
+from ragmetrics_core.llms import OpenAILLM, _known_parameters
+from ragmetrics_core.llms._openai_attempts import SET_ELSEWHERE
 
 Ways = ["sync", "async"]
 
@@ -97,6 +100,15 @@ def test_an_answer_without_text_is_a_bad_reply(
         answer(OpenAILLM("judge", base_url=server.base_url, api_key=key), ask(), way)
     assert str(caught.value) == message
     assert caught.value.raw == raw
+    assert caught.value.usage.calls == 1  # it was billed
+    assert caught.value.usage.prompt_tokens > 0
+
+
+@pytest.mark.parametrize("way", Ways)
+def test_an_answer_in_parts(server: OpenAIServer, key: str, ask: Any, way: str) -> None:
+    parts = [{"type": "text", "text": "ye"}, {"type": "thinking", "text": "hm"}, {"type": "text", "text": "s"}]
+    server.responder = lambda body: Response(message={"role": "assistant", "content": parts})
+    assert answer(OpenAILLM("judge", base_url=server.base_url, api_key=key), ask(), way).value == "yes"
 
 
 @pytest.mark.parametrize(
@@ -104,9 +116,11 @@ def test_an_answer_without_text_is_a_bad_reply(
     [
         ('{"id": "x", "choices": []}', "it holds no choices"),
         ('{"error": {"message": "upstream gone", "code": 502}}', "upstream gone"),
-        ('"just text"', "it holds no choices"),
-        ("<html>proxy login</html>", "Expecting value"),
-        ('{"choices": [', "Expecting value"),
+        ('"just text"', "it is not a JSON object: just text"),
+        ("<html>proxy login</html>", "it is an HTML page, not JSON): does base_url end in /v1"),
+        ('{"choices": [', 'it is not a JSON object: {"choices": ['),
+        ("", "it is empty"),
+        ("word " * 100, f"it is not a JSON object: {'word ' * 16} ...)"),
     ],
 )
 @pytest.mark.parametrize("way", Ways)
@@ -122,7 +136,7 @@ def test_an_answer_of_another_protocol(
 
 def test_an_html_page_with_its_own_type(server: OpenAIServer, key: str, ask: Any) -> None:
     server.responder = lambda _: Response(body="<html>login</html>", headers={"Content-Type": "text/html"})
-    with pytest.raises(ModelError, match="it holds no choices"):
+    with pytest.raises(ModelError, match=r"it is an HTML page, not JSON\): does base_url end in /v1"):
         OpenAILLM("judge", base_url=server.base_url, api_key=key).generate(ask())
 
 
@@ -160,11 +174,36 @@ def test_a_prompt_that_cannot_be_sent(server: OpenAIServer, key: str, ask: Any, 
     assert server.requests == []
 
 
+NO_ADDRESS = "base_url must be an address such as http://localhost:8000/v1: the host or port in it is none"
 WRONG_SETTINGS = [
     ({"model": ""}, "model must be the name of a model, got ''"),
     ({"model": None}, "model must be the name of a model, got None"),
     ({"structured": "xml"}, "structured must be one of schema, json, text, got 'xml'"),
     ({"base_url": "localhost:8000/v1"}, "base_url must start with http:// or https://, got 'localhost:8000/v1'"),
+    ({"base_url": "http://localhost:abc/v1"}, NO_ADDRESS),
+    ({"base_url": "http://localhost:99999/v1"}, NO_ADDRESS),
+    ({"base_url": "http://[::1/v1"}, NO_ADDRESS),
+    ({"base_url": "http://two hosts/v1"}, NO_ADDRESS),
+    ({"base_url": 8000}, "base_url must be the address of a server, got int"),
+    ({"api_key": 4711}, "api_key must be a str, got int"),
+    (
+        {"temprature": 0},
+        (
+            "temprature is no parameter of the chat protocol: did you mean 'temperature'? What only some servers know goes into "
+            "extra_body={'temprature': ...}"
+        ),
+    ),
+    (
+        {"top_k": 5},
+        (
+            "top_k is no parameter of the chat protocol: did you mean 'top_p'? What only some servers know goes into "
+            "extra_body={'top_k': ...}"
+        ),
+    ),
+    (
+        {"xyz": 5},
+        "xyz is no parameter of the chat protocol. What only some servers know goes into extra_body={'xyz': ...}",
+    ),
     ({"stream": True}, "stream cannot be set here: a metric reads whole replies"),
     (
         {"extra_headers": {"X-Key": "secret"}},
@@ -185,6 +224,22 @@ def test_wrong_settings(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         OpenAILLM(**{"model": "judge", **settings})
     assert str(caught.value) == message
+
+
+def test_an_address_of_the_environment_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://[::1/v1")
+    with pytest.raises(InvalidInput, match=r"^OPENAI_BASE_URL must be an address such as "):
+        OpenAILLM("judge")
+
+
+def test_every_parameter_of_the_package_is_known_without_loading_it() -> None:
+    """What this package has beyond the list is looked up in it; the list must not hold what it has not."""
+    from openai.resources.chat.completions import Completions
+
+    taken = set(inspect.signature(Completions.create).parameters)
+    elsewhere = {*SET_ELSEWHERE, *llms._openai.SET_ELSEWHERE, "self", "model", "timeout", "stream_options"}
+    assert taken - elsewhere >= {"temperature", "seed", "extra_body"}
+    assert taken - elsewhere - _known_parameters.KNOWN == set()
 
 
 def test_a_client_has_its_own_settings() -> None:

@@ -55,11 +55,16 @@ def say(text: str) -> None:
 
 def stop(message: str, status: int) -> None:
     """End the command with one line on stderr."""
+    complain(message)
+    raise typer.Exit(status)
+
+
+def complain(message: str) -> None:
+    """Print one line to stderr."""
     try:
         typer.echo(_printable(f"ragmetrics: {' '.join(message.split())}", sys.stderr), err=True)
     except OSError:
         _silence(sys.stderr)  # the status is all that can still be told
-    raise typer.Exit(status)
 
 
 @contextmanager
@@ -76,9 +81,10 @@ def clear_errors(out: Path | None = None) -> Iterator[None]:
         stop(message + _save(error, out), 2)
     except KeyboardInterrupt as error:
         stop("stopped" + _save(error, out), 130)
-    except (Exception, asyncio.CancelledError) as bug:  # noqa: BLE001  the outermost border: shown in full
+    except (Exception, asyncio.CancelledError) as bug:
         traceback.print_exc()
-        stop("this is a bug, in a metric or a model of your own or in ragmetrics" + _save(bug, out), BUG)
+        complain("this is a bug, in a metric or a model of your own or in ragmetrics" + _save(bug, out))
+        raise typer.Exit(BUG) from bug
 
 
 def _save(error: BaseException, out: Path | None) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from ._engine import Engine, check_models, run_blocking
+from ._engine import Engine, run_blocking
 from ._errors import InvalidInput
 from ._evaluation import Evaluation, Scores
 from ._metric import Metric
@@ -62,10 +62,8 @@ def evaluate(
             and has none.
         MissingExtra: an optional package is needed and not installed.
 
-    Whatever stops a run carries what was finished until then: ``error.partial`` is an ``Evaluation``, also on a
-    ``KeyboardInterrupt`` and on the ``CancelledError`` of a cancelled ``aevaluate`` (which is the ``__cause__`` of the
-    ``TimeoutError`` that ``asyncio.wait_for`` raises). Only errors of a row's data and of models are ever recorded; a bug in a
-    metric or a model propagates.
+    Whatever stops a run carries what was finished until then: ``error.partial`` is an ``Evaluation`` (also on a
+    ``KeyboardInterrupt``). Only errors of a row's data and of models are ever recorded; a bug in a metric or a model propagates.
     """
     run = Run(
         samples,
@@ -76,11 +74,7 @@ def evaluate(
         progress=progress,
         limit=limit,
     )
-    try:
-        return run_blocking(run.execute)
-    except KeyboardInterrupt as stop:
-        vars(stop)["partial"] = run.result()
-        raise
+    return run.block()
 
 
 async def aevaluate(
@@ -94,7 +88,12 @@ async def aevaluate(
     progress: Progress = True,
     limit: int | None = None,
 ) -> Evaluation:
-    """Score samples with metrics without blocking the running loop; arguments, result and errors as in ``evaluate``."""
+    """Score samples with metrics without blocking the running loop; arguments, result and errors as in ``evaluate``.
+
+    When it is cancelled, the ``CancelledError`` carries ``partial`` too. A time limit raises an error of its own: after
+    ``asyncio.wait_for`` the ``CancelledError`` is the ``__cause__`` of the ``TimeoutError`` (on Python 3.10 the
+    ``__context__`` of that cause).
+    """
     run = Run(
         samples,
         metrics,
@@ -130,7 +129,6 @@ class Run:
         if not (isinstance(progress, bool) or progress == "always"):
             raise InvalidInput(f"progress must be True, False or 'always', got {progress!r}")
         self._progress: Progress = progress
-        check_models(models)
         self._source: Source = open_source(samples, limit)
         self._engine = Engine(
             [(metric, _own_first(metric, models)) for metric in self._metrics],
@@ -156,6 +154,15 @@ class Run:
             vars(error)["partial"] = self.result()
             raise
         return self.result()
+
+    def block(self) -> Evaluation:
+        """The same from synchronous code."""
+        try:
+            return run_blocking(self.execute)
+        except BaseException as error:
+            # Ctrl-C and cancellation may arrive as errors that ``execute`` has never seen
+            vars(error).setdefault("partial", self.result())
+            raise
 
     def result(self) -> Evaluation:
         """What is finished by now, in input order."""
@@ -196,7 +203,6 @@ def _metrics(metrics: Any) -> tuple[Metric, ...]:
 def _own_first(metric: Metric, models: Models) -> Models:
     """The models that answer a metric: its own where it has them, else those of the run."""
     own = metric.models
-    check_models(own, f"{metric.name}: ")
     llm = models.llm if own.llm is None else own.llm
     embeddings = models.embeddings if own.embeddings is None else own.embeddings
     return replace(own, llm=llm, embeddings=embeddings)

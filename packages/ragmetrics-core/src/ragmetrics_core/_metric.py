@@ -73,13 +73,10 @@ class Metric(abc.ABC):
             raise TypeError(f"{type(self).__name__} has no measure() method")
         if not self.name:
             object.__setattr__(self, "name", self.default_name())
-        self._check_models_and_prompts()
+        self.models  # noqa: B018  checks them
+        self._check_prompts()
 
-    def _check_models_and_prompts(self) -> None:
-        for item, example in [("llm", "OpenAILLM('gpt-4o-mini')"), ("embeddings", "OpenAIEmbeddings()")]:
-            value = getattr(self, item)
-            if isinstance(value, str | type):
-                raise InvalidInput(f"{self.name}: {item} must be a model such as {example}, got {value!r}")
+    def _check_prompts(self) -> None:
         for setting in fields(self):
             value = getattr(self, setting.name)
             if isinstance(setting.default, Prompt) and not isinstance(value, Prompt):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ._answers import check_numbers, check_text, check_vectors, cosines, distinct_texts
-from ._errors import ModelError
+from ._errors import InvalidInput, ModelError
 from ._protocols import AnyEmbeddings, AnyLLM
 from ._requests import Ask, Compare, Embed, Reply, Request
 from ._steps import Outcome, Steps, next_round
@@ -29,6 +29,13 @@ T = TypeVar("T")
 
 MAX_THREADS = 64
 """Most threads that one round of one sample may use for models that block."""
+
+
+KINDS = {
+    "llm": (("generate", "agenerate"), "OpenAILLM"),
+    "embeddings": (("embed", "aembed", "compare", "acompare"), "OpenAIEmbeddings"),
+}
+"""Per kind of model: the methods of which it has one at least, and a class to name as an example."""
 
 
 @dataclass(frozen=True)
@@ -82,11 +89,34 @@ class Models:
         llm: answers ``Ask``.
         embeddings: answers ``Embed`` and ``Compare``; a pair scorer answers ``Compare`` only.
         metric: name of the metric they work for, for messages.
+
+    Raises:
+        InvalidInput: a model is a text, a class, or an object without any method of a model.
     """
 
     llm: AnyLLM | None = None
     embeddings: AnyEmbeddings | None = None
-    metric: str = "this metric"
+    metric: str = ""
+
+    def __post_init__(self) -> None:
+        for name, (methods, example) in KINDS.items():
+            model = getattr(self, name)
+            if model is None:
+                continue
+            owner = f"{self.metric}: {name}" if self.metric else name
+            if isinstance(model, str):
+                raise InvalidInput(
+                    f"{owner} must be a model, got the text {model!r}: write {name}={example}({model!r})"
+                )
+            if isinstance(model, type):
+                raise InvalidInput(
+                    f"{owner} must be an instance, got the class {model.__name__}: write {model.__name__}(...)"
+                )
+            if all(getattr(model, method, None) is None for method in methods):
+                raise InvalidInput(
+                    f"{owner} must be a model such as {example}(...): {type(model).__name__} has none of the methods "
+                    f"{', '.join(methods)}"
+                )
 
     def answer(self, requests: Sequence[Request]) -> list[Outcome]:
         """The outcome of every request of one round, in order; requests that wait for IO are answered concurrently."""
@@ -139,7 +169,7 @@ class Models:
         model = getattr(self, attribute)
         if model is None:
             raise ModelError(
-                f"{self.metric} asks {what}, but none is set: give {attribute}=... to the metric or to evaluate()",
+                f"{self.metric or 'this metric'} asks {what}, but none is set: give {attribute}=... to the metric or to evaluate()",
                 fatal=True,
             )
         return model

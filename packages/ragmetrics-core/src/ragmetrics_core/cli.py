@@ -28,6 +28,9 @@ from .metrics import catalogue
 
 __all__ = ["app", "main"]
 
+MOST_FAILED = 0.5
+"""Share of failed rows above which a mean no longer passes a gate: the rows that failed may be the bad ones."""
+
 app = typer.Typer(
     name="ragmetrics",
     help="Score RAG answers and retrieval results.",
@@ -76,7 +79,10 @@ BaseURL = Annotated[
 ]
 Out = Annotated[Path | None, typer.Option(help="Write rows, scores and their evidence to this JSONL file.")]
 FailUnder = Annotated[
-    list[str] | None, typer.Option(help="METRIC=VALUE: exit with status 1 if the metric's mean is lower. Repeatable.")
+    list[str] | None,
+    typer.Option(
+        help="METRIC=VALUE: exit with status 1 if the metric's mean is lower, or if it failed on over half of the rows. Repeatable."
+    ),
 ]
 Limit = Annotated[int | None, typer.Option(help="Only the first so many rows.")]
 MaxConcurrency = Annotated[int, typer.Option(help="Most calls to models in flight.")]
@@ -181,9 +187,12 @@ def _exit_status(summary: Summary, gates: dict[str, float]) -> None:
         stop("nothing was scored: see the failures above", 2)
     missed = []
     for name, least in gates.items():
-        mean = summary[name].mean
+        item = summary[name]
+        mean, rows = item.mean, item.scored + item.unscored + item.failed
         if mean is None:
             missed.append(f"{name} has no score, so it is not known to reach {least:g}")
+        elif item.failed > MOST_FAILED * rows:
+            missed.append(f"{name} failed on {item.failed} of {rows} rows, so its mean says too little for a gate")
         elif mean < least and not math.isclose(mean, least, rel_tol=1e-9):
             missed.append(f"{name} is {mean:.6g}, under {least:g}")
     if missed:

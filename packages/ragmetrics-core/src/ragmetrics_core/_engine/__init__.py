@@ -2,14 +2,13 @@
 
 The engine takes rows and metrics and hands back finished rows; it knows nothing of files, tables or results. Its parts:
 ``_schedule`` decides who runs when, ``_answers`` decides which requests become calls and holds the limit on calls in flight,
-``_models`` says what is no model at all, ``_crew`` keeps the tasks of a run together, ``_threads`` gives models without an
+``_crew`` keeps the tasks of a run together, ``_threads`` gives models without an
 async method threads to run on and starts the event loop.
 """
 
 from __future__ import annotations
 
-from ._models import check_models
 from ._schedule import Engine
 from ._threads import run_blocking
 
-__all__ = ["Engine", "check_models", "run_blocking"]
+__all__ = ["Engine", "run_blocking"]

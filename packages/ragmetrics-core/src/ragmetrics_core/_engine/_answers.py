@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -91,7 +92,7 @@ class Answers:
         known = memory.get(key)
         if isinstance(known, asyncio.Future):
             outcome = await known
-            return replace(outcome, usage=SHARED) if isinstance(outcome, Reply) else outcome
+            return replace(outcome, usage=SHARED) if isinstance(outcome, Reply) else shared(outcome)
         promise: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         memory[key] = promise
         async with self._gate:
@@ -101,6 +102,13 @@ class Answers:
         if not promise.done():  # a sharer that was cancelled has cancelled it
             promise.set_result(outcome)
         return outcome
+
+
+def shared(error: ModelError) -> ModelError:
+    """The error for one who shared the call: what it cost is booked once, by the one who made it."""
+    twin = copy(error)
+    twin.usage = SHARED
+    return twin
 
 
 def _checked(outcome: Outcome) -> Outcome:

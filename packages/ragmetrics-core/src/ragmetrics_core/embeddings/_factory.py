@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def embedding_factory(
-    provider: str = "openai", model: Any = None, client: Any = None, **settings: Any
+    provider: str = "openai", model: Any = None, client: Any = None, *, interface: str = "modern", **settings: Any
 ) -> Embeddings | SyncEmbeddings:
     """An embedding model.
 
@@ -27,12 +27,15 @@ def embedding_factory(
             ``base_url``), ``sentence-transformers`` or ``huggingface`` (a local model), or ``hashing`` (offline, no model at all).
         model: name of the model; the provider's default where it has one.
         client: for ``openai`` and ``azure``: an ``openai.OpenAI``, ``AsyncOpenAI``, ``AzureOpenAI`` or ``AsyncAzureOpenAI``.
+        interface: for code that comes from RAGAS; only its ``modern`` interface exists here.
         settings: as the class of the provider takes them.
 
     Raises:
         InvalidInput: there is no such provider, or a setting does not fit it.
         MissingExtra: the package that the provider needs is not installed.
     """
+    if interface not in ("modern", "auto"):
+        raise InvalidInput(f"interface {interface!r} is RAGAS' legacy one and does not exist here: leave it out")
     name = str(provider).lower().replace("_", "-")
     named = {} if model is None else {"model": model}
     if name in ("openai", "azure"):

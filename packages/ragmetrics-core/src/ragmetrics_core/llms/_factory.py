@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import Any
 
 from .._errors import InvalidInput
@@ -9,34 +10,51 @@ from .._protocols import LLM
 
 __all__ = ["llm_factory"]
 
+OFFLINE = "lexical"
+NEARLY = 0.8
+"""Similarity from which on a name is taken for a misspelt ``lexical``: else it would be sought, and perhaps billed, at OpenAI."""
+
 
 def llm_factory(model: str, provider: str = "openai", client: Any = None, **settings: Any) -> LLM:
     """An LLM by name.
 
     Args:
         model: name of the model; ``lexical`` is the offline judge.
-        provider: ``openai`` for OpenAI, Azure (with ``client``) and every compatible server (with ``base_url``), or ``lexical``.
-        client: an ``openai.OpenAI`` or ``openai.AsyncOpenAI``.
+        provider: ``openai`` for OpenAI and every compatible server (with ``base_url``), ``azure`` (the same, but with ``client``
+            or ``base_url``), or ``lexical``.
+        client: an ``openai.OpenAI``, ``AsyncOpenAI``, ``AzureOpenAI`` or ``AsyncAzureOpenAI``.
         settings: as ``OpenAILLM`` takes them, such as ``base_url`` or ``temperature``.
 
     Raises:
-        InvalidInput: there is no such provider, or the settings do not fit it.
+        InvalidInput: there is no such provider, or a setting does not fit it.
         MissingExtra: the package that the provider needs is not installed.
     """
     if not isinstance(provider, str):
         raise InvalidInput(f"provider must be a str, got {type(provider).__name__}: write client=... by name")
-    if "lexical" in (model, provider):
+    if OFFLINE in (model, provider):
         if client is not None or settings:
             given = sorted(settings) or ["client"]
             raise InvalidInput(f"the lexical judge runs offline and takes no {given[0]}")
         from ._lexical_judge import LexicalJudge  # noqa: PLC0415  loads word lists, rarely needed
 
         return LexicalJudge()
-    if provider in ("openai", "azure"):
-        from ._openai import OpenAILLM  # noqa: PLC0415  the other providers do not need it
+    if provider not in ("openai", "azure"):
+        raise InvalidInput(
+            f"unknown provider {provider!r}: use 'openai' (with base_url=... for any compatible server) or 'lexical'; models of "
+            "LangChain, LlamaIndex and Haystack are wrapped by ragmetrics-langchain, -llama-index and -haystack"
+        )
+    somewhere = client is not None or bool(settings.get("base_url"))
+    if provider == "azure" and not somewhere:
+        raise InvalidInput(
+            "the provider 'azure' needs client=openai.AzureOpenAI(...) or base_url=...: without one of them the key and the "
+            "texts would go to api.openai.com"
+        )
+    if not somewhere and _is_nearly_offline(model):
+        raise InvalidInput(f"there is no model {model!r}: did you mean {OFFLINE!r}?")
+    from ._openai import OpenAILLM  # noqa: PLC0415  the other providers do not need it
 
-        return OpenAILLM(model, client=client, **settings)
-    raise InvalidInput(
-        f"unknown provider {provider!r}: use 'openai' (with base_url=... for any compatible server) or 'lexical'; models of "
-        "LangChain, LlamaIndex and Haystack are wrapped by ragmetrics-langchain, -llama-index and -haystack"
-    )
+    return OpenAILLM(model, client=client, **settings)
+
+
+def _is_nearly_offline(model: object) -> bool:
+    return isinstance(model, str) and difflib.SequenceMatcher(None, model.strip().casefold(), OFFLINE).ratio() >= NEARLY

@@ -15,12 +15,29 @@ from typing import Any, Protocol
 
 from .._errors import BadReply, InvalidInput, ModelError
 
-__all__ = ["Failures", "Place", "Refused", "check_sendable", "first_line", "mask", "root_of"]
+__all__ = [
+    "MASKED",
+    "Failures",
+    "Place",
+    "Refused",
+    "check_sendable",
+    "conceal",
+    "first_line",
+    "mask",
+    "not_json",
+    "root_of",
+]
 
 MASKED = "***"
 LOOKS_SECRET = re.compile(r"(?:\b(?:sk|gsk|pk|key)-[\w*.-]{6,})|(?<=Bearer )\S+|[\w-]*\*{3,}[\w-]*")
 LONGEST = 500
 """Characters of a server's message that are worth showing."""
+
+GLIMPSE = 80
+"""Characters of an answer that is no JSON that are worth showing."""
+
+SHORTEST_SECRET = 8
+"""Characters from which on a secret is looked for in texts: a shorter one is found in ordinary words too."""
 
 
 class Place(Protocol):
@@ -46,7 +63,7 @@ class Refused:
         body: the error object of the protocol, or whatever else was sent.
         reason: what to show where the body says nothing.
         code, param: the two fields of the protocol that tell errors apart, where they are texts.
-        retry_after: the header of that name, or an empty text.
+        retry_after: seconds that the server asks to wait, where it does so.
     """
 
     status: int
@@ -54,7 +71,7 @@ class Refused:
     reason: str
     code: str | None = None
     param: str | None = None
-    retry_after: str = ""
+    retry_after: float | None = None
 
     @property
     def message(self) -> str:
@@ -64,15 +81,6 @@ class Refused:
             body = body.get("message") or body.get("detail") or body.get("error") or body
         text = " ".join(str(body or self.reason).split())
         return text if text.endswith((".", "!", "?")) else f"{text}."
-
-    @property
-    def seconds(self) -> float | None:
-        """The seconds that the server asks to wait, where it does so in seconds."""
-        try:
-            seconds = float(self.retry_after)
-        except ValueError:
-            return None
-        return seconds if 0 <= seconds < float("inf") else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +101,7 @@ class Failures:
         """An answer with an error status."""
         problem = self._refused(refused, mask(refused.message, self.place.secrets))
         problem.transient = not problem.fatal and (refused.status in (408, 409, 429) or refused.status >= 500)
-        problem.retry_after = refused.seconds
+        problem.retry_after = refused.retry_after
         return problem
 
     def too_late(self) -> ModelError:
@@ -145,10 +153,26 @@ def _transient(message: str) -> ModelError:
 
 def mask(text: str, secrets: Iterable[str]) -> str:
     """The text without the secrets, without anything shaped like a key, and not endlessly long."""
-    for secret in sorted(secrets, key=len, reverse=True):
-        text = text.replace(secret, MASKED)
-    text = LOOKS_SECRET.sub(MASKED, text)
+    text = conceal(text, secrets)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."
+
+
+def conceal(text: str, secrets: Iterable[str]) -> str:
+    """The text without the secrets and without anything shaped like a key."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        if len(secret) >= SHORTEST_SECRET:
+            text = text.replace(secret, MASKED)
+    return LOOKS_SECRET.sub(MASKED, text)
+
+
+def not_json(text: str) -> str:
+    """What an answer is that is no JSON object."""
+    text = " ".join(text[:LONGEST].split())
+    if not text:
+        return "it is empty"
+    if text.startswith("<"):
+        return "it is an HTML page, not JSON"
+    return f"it is not a JSON object: {text if len(text) <= GLIMPSE else f'{text[:GLIMPSE]} ...'}"
 
 
 def root_of(error: BaseException) -> str:

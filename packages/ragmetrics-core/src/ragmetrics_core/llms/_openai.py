@@ -7,13 +7,17 @@ and busy servers are the openai client's own, as it is configured.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .._requests import Ask, Reply
-from ._failures import Failures, mask
+from ._failures import Failures
+from ._hidden import hashed, shown
+from ._known_parameters import check_against_package
 from ._openai_attempts import Attempts, chat_parameters
 from ._openai_clients import Clients
 from ._openai_errors import Explained
+from ._own_thread import in_own_thread
 from ._structured import Ladder, Rung
 
 if TYPE_CHECKING:
@@ -66,6 +70,7 @@ class OpenAILLM:
         self.structured = structured
         settings = {"base_url": base_url, "api_key": api_key, "timeout": timeout, "max_retries": max_retries}
         self._clients = Clients(client, settings)
+        check_against_package(parameters)
         self._failures = Failures(model, self._clients)
         self._ladder = Ladder(structured)
 
@@ -74,13 +79,16 @@ class OpenAILLM:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Every setting that can change a reply; no key."""
+        """Every setting that can change a reply; of secrets a hash at most."""
+        query = self._clients.query
         return {
             "provider": "openai",
             "model": self.model,
             "base_url": self._clients.base_url,
             "structured": self.structured,
-            "parameters": dict(self.parameters),
+            "parameters": hashed(self.parameters, self._clients.secrets),
+            # such as api-version on Azure
+            **({"query": hashed(query, self._clients.secrets)} if query else {}),
         }
 
     def generate(self, ask: Ask) -> Reply[str]:
@@ -105,9 +113,7 @@ class OpenAILLM:
         """Answer one question without blocking the running loop; otherwise the same as ``generate``."""
         client = await self._clients.here()
         if client is None:
-            import asyncio  # noqa: PLC0415  costs more to import than all of this package
-
-            return await asyncio.to_thread(self.generate, ask)
+            return await in_own_thread(partial(self.generate, ask))
         attempts, explained = self._attempts(ask)
         for parameters in attempts:
             with explained:
@@ -120,5 +126,5 @@ class OpenAILLM:
 
     def __repr__(self) -> str:
         settings = [repr(self.model), f"base_url={self._clients.base_url!r}"]
-        settings += [f"{name}={value!r}" for name, value in self.parameters.items()]
-        return f"{type(self).__name__}({mask(', '.join(settings), self._clients.secrets)})"
+        settings += [f"{name}={value!r}" for name, value in shown(self.parameters, self._clients.secrets).items()]
+        return f"{type(self).__name__}({', '.join(settings)})"

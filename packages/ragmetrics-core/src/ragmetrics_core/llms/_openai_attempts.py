@@ -7,8 +7,9 @@ from typing import Any
 
 from .._errors import BadReply, InvalidInput, ModelError
 from .._requests import Ask, Message, Reply, Usage
-from ._failures import Failures, Refused, check_sendable
-from ._structured import RUNGS, Ladder, Rung, is_refusal
+from ._failures import Failures, Refused, check_sendable, not_json
+from ._refusals import is_about_one_schema, is_refusal
+from ._structured import RUNGS, Ladder, Rung
 
 __all__ = ["Attempts", "chat_parameters"]
 
@@ -60,7 +61,7 @@ class Attempts:
         self._ladder = ladder
         self._ask = ask
         self._rung: Rung = "text"
-        self._refusals: list[str] = []
+        self._refusals: list[tuple[str, bool]] = []
         self._problem: ModelError | None = None
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -78,9 +79,9 @@ class Attempts:
         self._problem = problem
         if refused is None or self._rung == "text":
             return
-        said = f"{refused.param or ''} {refused.message}"
-        if is_refusal(refused.status, refused.code, said):
-            self._refusals.append(said)
+        found = is_refusal(refused, (message.content for message in self._ask.messages))
+        if found is not None:
+            self._refusals.append((refused.message, found == "pointed at"))
 
     def failure(self) -> ModelError:
         """Why the last attempt failed."""
@@ -92,28 +93,48 @@ class Attempts:
 
         Raises:
             ModelError: the answer is not one of the protocol.
-            BadReply: there is no text in it.
+            BadReply: there is no text in it; ``usage`` tells what it cost.
         """
+        if isinstance(answer, str):
+            raise self._failures.other_protocol(not_json(answer))
         choices = _field(answer, "choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         message = _field(choice, "message")
         if message is None:
             raise self._failures.other_protocol(str(_field(answer, "error") or "it holds no choices"))
         if self._refusals and self._ask.reply.schema is not None:
-            self._ladder.learn(self._rung, self._ask.reply.schema, self._refusals[0])
+            said, certain = self._refusals[0]
+            one = is_about_one_schema(said)
+            self._ladder.learn(self._rung, self._ask.reply.schema, this_schema_only=one, certain=certain)
         return self._read(message, _field(choice, "finish_reason"), _usage(answer))
 
     def _read(self, message: Any, finish_reason: Any, usage: Usage) -> Reply[str]:
-        model, text, refusal = self._failures.model, _field(message, "content"), _field(message, "refusal")
+        model, text, refusal = self._failures.model, _text(_field(message, "content")), _field(message, "refusal")
         if refusal:
-            raise BadReply(f"{model} refuses to answer: {refusal}", str(refusal))
+            raise _billed(BadReply(f"{model} refuses to answer: {refusal}", str(refusal)), usage)
         if finish_reason == "content_filter":
-            raise BadReply(f"a content filter stopped the answer of {model}", text if isinstance(text, str) else ())
+            raise _billed(
+                BadReply(f"a content filter stopped the answer of {model}", () if text is None else text), usage
+            )
         if finish_reason == "length":
-            return Reply(text if isinstance(text, str) else "", usage, truncated=True)
-        if not isinstance(text, str):
-            raise BadReply(f"{model} answered without any text (finish reason {finish_reason!r})")
+            return Reply(text or "", usage, truncated=True)
+        if text is None:
+            raise _billed(BadReply(f"{model} answered without any text (finish reason {finish_reason!r})"), usage)
         return Reply(text, usage)
+
+
+def _billed(error: BadReply, usage: Usage) -> BadReply:
+    """The error with what the answer cost: a server asks to be paid for a refusal too."""
+    error.usage = usage
+    return error
+
+
+def _text(content: Any) -> str | None:
+    """The text of a message; some servers send it in parts, such as ``[{"type": "text", "text": "yes"}]``."""
+    if isinstance(content, list):
+        texts = [_field(part, "text") for part in content if _field(part, "type") in ("text", "output_text")]
+        content = "".join(text for text in texts if isinstance(text, str)) if texts else None
+    return content if isinstance(content, str) else None
 
 
 def _wire(message: Message) -> dict[str, str]:

@@ -2,11 +2,11 @@
 
 Strategy. The user gives a synchronous client, an asynchronous one, or none; calls come from synchronous code, from event
 loops and from several of them. A client of the other kind is built from the settings of the one that was given. The
-connections of an asynchronous client belong to the event loop that opened them, so the user's own client serves the first
-loop and every further loop gets a client of its own (see ``_per_loop``).
+connections of an asynchronous client belong to the event loop that opened them, and nobody but the user knows which loop that
+is: so every loop gets a client of its own, built like the one given (see ``_per_loop``), and the user's stays as it is.
 
 A client cannot be rebuilt when it is a subclass, has an http client of its own, or fetches its credentials by itself: then
-a synchronous client serves asynchronous code from a thread, and an asynchronous one keeps to its first loop.
+a synchronous client serves asynchronous code from a thread, and an asynchronous one itself serves the first loop, and no other.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from .._errors import InvalidInput, MissingExtra
-from ._openai_twins import can_be_rebuilt, own_client, twin
+from ._keys import check_key, tidy_key
+from ._openai_twins import can_be_rebuilt, check_headers, header_texts, own_client, twin
 from ._per_loop import PerLoop
 from ._urls import OPENAI_URL, bare_url, check_url
 
@@ -54,6 +55,8 @@ class Clients:
     def __init__(self, client: openai.OpenAI | openai.AsyncOpenAI | None, settings: Mapping[str, Any]) -> None:
         if importlib.util.find_spec("openai") is None:
             raise MissingExtra('the openai package is not installed: pip install "ragmetrics-core[openai]"')
+        check_key("api_key", settings.get("api_key"))
+        settings = {**settings, "api_key": tidy_key(settings.get("api_key"))}
         self._settings = {name: value for name, value in settings.items() if value is not None}
         self._given = client
         self._given_loop: weakref.ref[Any] | None = None
@@ -61,7 +64,8 @@ class Clients:
         self._kept: PerLoop[openai.AsyncOpenAI] = PerLoop()
         self._lock = threading.Lock()
         if client is None:
-            check_url(self._settings.get("base_url") or OPENAI_URL)
+            check_url(self._settings.get("base_url", OPENAI_URL))
+            check_url(os.environ.get("OPENAI_BASE_URL") or OPENAI_URL, "OPENAI_BASE_URL")
         else:
             _check_client(client, self._settings)
 
@@ -71,11 +75,19 @@ class Clients:
         return bare_url(self._full_url)
 
     @property
+    def query(self) -> dict[str, Any]:
+        """What the client given adds to the query of every request, such as ``api-version`` on Azure."""
+        return dict(getattr(self._given, "default_query", {}))
+
+    @property
     def secrets(self) -> tuple[str, ...]:
         """Every text that must never be shown."""
         names = ("api_key", "_azure_ad_token", "admin_api_key")
         found = [getattr(client, name, None) for client in (self._given, self._made) for name in names]
-        found += [self._settings.get("api_key"), os.environ.get("OPENAI_API_KEY"), urlsplit(self._full_url).password]
+        found += [self._settings.get("api_key"), os.environ.get("OPENAI_API_KEY", "").strip()]
+        found += [urlsplit(self._full_url).password]
+        for value in header_texts(self._given).values():
+            found += [value, value.rpartition(" ")[2]]  # such as "Bearer" and a token
         return tuple({text for text in found if isinstance(text, str) and text})
 
     @property
@@ -88,11 +100,13 @@ class Clients:
         """A synchronous client.
 
         Raises:
-            ModelError: there is no API key.
+            ModelError: there is no API key, or it or a header cannot be sent.
             InvalidInput: an asynchronous client was given that cannot be rebuilt as a synchronous one.
         """
         import openai  # noqa: PLC0415  heavy
 
+        if self._given is not None:
+            check_headers(self._given)
         if isinstance(self._given, openai.OpenAI):
             return self._given
         with self._lock:
@@ -110,28 +124,31 @@ class Clients:
         """An asynchronous client for the running loop; None where only a thread with the synchronous one will do.
 
         Raises:
-            ModelError: there is no API key.
+            ModelError: there is no API key, or it or a header cannot be sent.
             InvalidInput: the asynchronous client given serves another loop and cannot be rebuilt for this one.
         """
         import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
         import openai  # noqa: PLC0415  heavy
 
-        loop = asyncio.get_running_loop()
-        with self._lock:
-            if isinstance(self._given, openai.AsyncOpenAI) and self._given_loop in (None, weakref.ref(loop)):
-                self._given_loop = weakref.ref(loop)
-                return self._given
-        if isinstance(self._given, openai.OpenAI) and not can_be_rebuilt(self._given, asynchronous=True):
+        given = self._given
+        if given is not None:
+            check_headers(given)
+        if given is None or can_be_rebuilt(given, asynchronous=True):
+            return await self._kept.here(self._make_asynchronous)
+        if isinstance(given, openai.OpenAI):
             return None
-        return await self._kept.here(self._make_asynchronous)
+        loop = weakref.ref(asyncio.get_running_loop())
+        with self._lock:
+            if self._given_loop not in (None, loop):
+                raise InvalidInput(NOT_FOR_THIS_LOOP)
+            self._given_loop = loop
+        return given
 
     def _make_asynchronous(self) -> openai.AsyncOpenAI:
         if self._given is None:
             own: openai.AsyncOpenAI = own_client("AsyncOpenAI", self._settings)
             return own
-        if not can_be_rebuilt(self._given, asynchronous=True):
-            raise InvalidInput(NOT_FOR_THIS_LOOP)
         made: openai.AsyncOpenAI = twin(self._given, asynchronous=True)
         return made
 

@@ -15,7 +15,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from .._errors import ModelError
-from ._failures import Failures, Refused, first_line, mask, root_of
+from ._failures import Failures, Refused, first_line, mask, not_json, root_of
+from ._waiting import seconds_to_wait
 
 if TYPE_CHECKING:
     from ._openai_clients import Clients
@@ -58,6 +59,8 @@ class Explained:
             return self._failures.too_late()
         if isinstance(error, openai.APIConnectionError):
             return self._failures.unreachable(root_of(error))
+        if isinstance(error, json.JSONDecodeError):
+            return self._failures.other_protocol(not_json(error.doc))
         return self._failures.other_protocol(first_line(error))
 
 
@@ -66,5 +69,5 @@ def _refused(error: Any) -> Refused | None:
 
     if not isinstance(error, openai.APIStatusError):
         return None
-    retry_after = error.response.headers.get("retry-after", "")
-    return Refused(error.status_code, error.body, error.message, error.code, error.param, retry_after)
+    wait = seconds_to_wait(error.response.headers)
+    return Refused(error.status_code, error.body, error.message, error.code, error.param, wait)

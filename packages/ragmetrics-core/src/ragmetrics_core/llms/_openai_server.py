@@ -12,7 +12,9 @@ from typing import Any
 
 from .._errors import InvalidInput, ModelError
 from .._requests import Ask, Reply
-from ._failures import Failures, Refused, mask
+from ._failures import Failures, Refused
+from ._hidden import hashed, shown
+from ._known_parameters import check_near_misses
 from ._openai_attempts import Attempts, chat_parameters
 from ._server_endpoint import Endpoint, to_json
 from ._structured import Ladder, Rung
@@ -66,6 +68,7 @@ class OpenAIServerLLM:
         **parameters: Any,
     ) -> None:
         spread = _spread(parameters)
+        check_near_misses(parameters)
         self.parameters = chat_parameters(model, structured, temperature, spread, SET_ELSEWHERE)
         for name, value in {"model": model, **self.parameters}.items():
             _check_json(name, value)
@@ -86,7 +89,7 @@ class OpenAIServerLLM:
             "model": self.model,
             "base_url": self._endpoint.base_url,
             "structured": self.structured,
-            "parameters": dict(self.parameters),
+            "parameters": hashed(self.parameters, self._endpoint.secrets),
         }
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
@@ -115,8 +118,8 @@ class OpenAIServerLLM:
 
     def __repr__(self) -> str:
         settings = [repr(self._endpoint.base_url), repr(self.model)]
-        settings += [f"{name}={value!r}" for name, value in self.parameters.items()]
-        return f"{type(self).__name__}({mask(', '.join(settings), self._endpoint.secrets)})"
+        settings += [f"{name}={value!r}" for name, value in shown(self.parameters, self._endpoint.secrets).items()]
+        return f"{type(self).__name__}({', '.join(settings)})"
 
 
 def _spread(parameters: Mapping[str, Any]) -> dict[str, Any]:

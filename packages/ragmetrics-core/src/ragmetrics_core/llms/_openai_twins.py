@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._errors import ModelError
+from ._keys import check_header, tidy_key
 
-__all__ = ["NO_KEY", "can_be_rebuilt", "own_client", "twin"]
+__all__ = ["NO_KEY", "can_be_rebuilt", "check_headers", "header_texts", "own_client", "twin"]
 
 NO_KEY = "no-key"
 """Sent to servers of the user's own, which need none, because the openai package insists on a key."""
@@ -26,16 +27,35 @@ def own_client(kind: str, settings: Mapping[str, Any]) -> Any:
     """A client made here; ``kind`` is ``OpenAI`` or ``AsyncOpenAI``.
 
     Raises:
-        ModelError: there is no API key, and no base URL of another server.
+        ModelError: there is no API key, and no base URL of another server; or the key cannot be sent.
     """
     import openai  # noqa: PLC0415  heavy
 
-    settings = dict(settings)
-    if "api_key" not in settings and not os.environ.get("OPENAI_API_KEY"):
+    key = settings.get("api_key") or tidy_key(os.environ.get("OPENAI_API_KEY"))
+    if key is None:
         if not settings.get("base_url") and not os.environ.get("OPENAI_BASE_URL"):
             raise ModelError(MISSING_KEY, fatal=True)
-        settings["api_key"] = NO_KEY
-    return getattr(openai, kind)(**settings)
+        key = NO_KEY
+    check_header("the API key", key)
+    return getattr(openai, kind)(**{**settings, "api_key": key})
+
+
+def check_headers(client: Any) -> None:
+    """Refuse a client whose key or headers cannot be sent, before the HTTP library does so and quotes them.
+
+    Raises:
+        ModelError: a value holds a character that no header can carry.
+    """
+    check_header("the API key", client.api_key)
+    check_header("the Azure token", getattr(client, "_azure_ad_token", None))
+    for name, value in header_texts(client).items():
+        check_header(f"the header {name!r} of the client", value)
+
+
+def header_texts(client: Any) -> dict[str, str]:
+    """The headers that the user has given to a client."""
+    headers = getattr(client, "_custom_headers", None) or {}
+    return {name: value for name, value in headers.items() if isinstance(value, str)}
 
 
 def can_be_rebuilt(client: Any, *, asynchronous: bool) -> bool:

@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from .._errors import InvalidInput, MissingExtra, ModelError
-from ._failures import Failures, Refused, first_line, root_of
+from ._failures import Failures, Refused, not_json, root_of
+from ._keys import check_header, check_key, tidy_key
 from ._per_loop import PerLoop
 from ._urls import OPENAI_URL, bare_url, check_url
+from ._waiting import seconds_to_wait
 
 if TYPE_CHECKING:
     import aiohttp
@@ -57,7 +59,8 @@ class Endpoint:
             raise MissingExtra('the aiohttp package is not installed: pip install "ragmetrics-core[server]"')
         _check_address(base_url)
         _check_timeout(timeout)
-        _check_key("api_key", api_key)
+        check_key("api_key", api_key)
+        api_key = tidy_key(api_key)
         self.base_url = bare_url(base_url)
         parts = urlsplit(base_url)
         if api_key is not None and parts.username is not None:
@@ -72,7 +75,7 @@ class Endpoint:
         """Every text that must never be shown."""
         proxy = urlsplit(_proxy_for(self.base_url) or "").password
         password = self._login[1] if self._login else None
-        found = (self._given_key, os.environ.get("OPENAI_API_KEY"), password, proxy)
+        found = (self._given_key, tidy_key(os.environ.get("OPENAI_API_KEY")), password, proxy)
         return tuple({text for text in found if text})
 
     @property
@@ -84,7 +87,7 @@ class Endpoint:
         """The answer to one chat request as JSON values, or why there is none.
 
         Raises:
-            InvalidInput: the environment holds a key that cannot be sent.
+            ModelError: the key holds a character that no header can carry.
         """
         import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
@@ -109,8 +112,8 @@ class Endpoint:
             return _refused(response, raw)
         try:
             return json.loads(raw)
-        except (ValueError, RecursionError) as error:
-            return failures.other_protocol(first_line(error))
+        except (ValueError, RecursionError):
+            return failures.other_protocol(not_json(raw.decode("utf-8", "replace")))
 
     def _connect(self) -> aiohttp.ClientSession:
         """A session in the running loop. How many calls are in flight at once is for the caller to decide."""
@@ -129,8 +132,8 @@ class Endpoint:
             return {"Authorization": f"Basic {base64.b64encode(':'.join(self._login).encode()).decode()}"}
         key = self._given_key
         if self.wants_key_of_environment:
-            key = os.environ.get("OPENAI_API_KEY")
-            _check_key("OPENAI_API_KEY", key)
+            key = tidy_key(os.environ.get("OPENAI_API_KEY"))
+        check_header("the API key", key)
         return {"Authorization": f"Bearer {key}"} if key else {}
 
 
@@ -152,7 +155,7 @@ def _refused(response: aiohttp.ClientResponse, raw: bytes) -> Refused:
         response.reason or "it gives no reason",
         code if isinstance(code, str) else None,
         param if isinstance(param, str) else None,
-        response.headers.get("Retry-After", ""),
+        seconds_to_wait(response.headers),
     )
 
 
@@ -165,25 +168,11 @@ def _proxy_for(url: str) -> str | None:
     return proxy if not proxy or "://" in proxy else f"http://{proxy}"
 
 
-def _check_address(base_url: object) -> None:
-    if not isinstance(base_url, str):
-        raise InvalidInput(f"base_url must be the address of a server, got {type(base_url).__name__}")
+def _check_address(base_url: str) -> None:
     check_url(base_url)
-    if any(character.isspace() or not character.isprintable() for character in base_url) or not _has_host(base_url):
-        raise InvalidInput(
-            "base_url must be an address such as http://localhost:8000/v1: the host or port in it is none"
-        )
     parts = urlsplit(base_url)
     if parts.query or parts.fragment:
         raise InvalidInput("base_url must end with the path, such as /v1: leave out what starts with ? or #")
-
-
-def _has_host(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return bool(parts.hostname) and parts.port != 0
-    except ValueError:  # brackets or a port that are none
-        return False
 
 
 def _check_timeout(timeout: Any) -> None:
@@ -192,12 +181,3 @@ def _check_timeout(timeout: Any) -> None:
     number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
     if not number or not math.isfinite(timeout) or timeout <= 0:
         raise InvalidInput(f"timeout must be a positive number of seconds, or None for no limit, got {timeout!r}")
-
-
-def _check_key(name: str, key: object) -> None:
-    if key is None:
-        return
-    if not isinstance(key, str) or not key.isascii() or not key.isprintable() or " " in key:
-        raise InvalidInput(
-            f"{name} must be a text of visible ASCII characters: is there a line break or a space in it?"
-        )

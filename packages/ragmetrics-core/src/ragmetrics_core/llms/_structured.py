@@ -2,8 +2,9 @@
 
 Strategy. Every question with a schema starts on the highest rung that is not known to be refused. When the server refuses
 the form (and nothing else), the same question is asked one rung lower, and the refusal is remembered only once that
-worked: so a refusal for another reason, such as a text too long, never costs a model its schemas. A server that calls one
-schema invalid loses that schema only. Reply formats read all three forms, so the rung never changes what a reply means.
+worked: so a refusal for another reason, such as a text too long, never costs a model its schemas. A refusal in mere words (see
+``_refusals``) counts only once a second question met it too. A server that calls one schema invalid loses that schema only.
+Reply formats read all three forms, so the rung never changes what a reply means.
 """
 
 from __future__ import annotations
@@ -13,24 +14,17 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-__all__ = ["Ladder", "Rung", "is_refusal", "response_format", "strict_schema"]
+__all__ = ["RUNGS", "Ladder", "Rung", "response_format", "strict_schema"]
 
 Rung = Literal["schema", "json", "text"]
 RUNGS: tuple[Rung, ...] = ("schema", "json", "text")
 
-STATUSES = frozenset({400, 404, 415, 422, 500, 501})
-"""Servers disagree on how to refuse a parameter; some even crash over it."""
-
-OTHER_REASONS = frozenset({"content_filter", "context_length_exceeded", "json_validate_failed", "model_not_found"})
-ABOUT_THE_FORM = re.compile(
-    r"response[ _.]?format|json[ _]?schema|json[ _]?(?:mode|object)|structured[ _]outputs?|grammar", re.IGNORECASE
-)
-ABOUT_THE_SIZE = re.compile(r"context[ _]length|maximum context|too many tokens|too long", re.IGNORECASE)
-ABOUT_ONE_SCHEMA = re.compile(r"invalid schema|invalid json[ _]?schema|schema conversion|parse grammar", re.IGNORECASE)
-
 NOT_STRICT = frozenset({"oneOf", "allOf", "not", "if", "prefixItems", "patternProperties"})
 MEANINGLESS = frozenset({"title", "default", "$schema", "examples"})
 
+
+SURE = 2
+"""Questions that a server must refuse in mere words before that is remembered."""
 
 MOST_FORMS = 64
 """Far more than the metrics of one run have prompts; a bound for reply formats that build their schema anew each time."""
@@ -46,6 +40,7 @@ class Ladder:
     def __init__(self, highest: Rung = "schema") -> None:
         self._floor = RUNGS.index(highest)
         self._special: dict[str, int] = {}
+        self._doubts: dict[str, int] = {}
         self._forms: dict[tuple[str, str, int], tuple[Mapping[str, Any], dict[str, Any]]] = {}
 
     def rungs(self, schema: Mapping[str, Any] | None) -> tuple[Rung, ...]:
@@ -65,19 +60,26 @@ class Ladder:
             known = self._forms[key] = (schema, response_format(rung, name, schema))
         return known[1]
 
-    def learn(self, worked: Rung, schema: Mapping[str, Any], refusal: str) -> None:
-        """A question was answered on this rung, after a higher one was refused with these words."""
-        if _key(schema) in self._special or ABOUT_ONE_SCHEMA.search(refusal):
-            self._special[_key(schema)] = RUNGS.index(worked)
+    def learn(self, worked: Rung, schema: Mapping[str, Any], *, this_schema_only: bool, certain: bool) -> None:
+        """A question was answered on this rung, after a higher one was refused.
+
+        Args:
+            worked: the rung.
+            schema: the schema of the question.
+            this_schema_only: whether the server refused this schema, and not schemas as such.
+            certain: whether the server pointed at the form; if not, a second question must be refused too.
+        """
+        key = _key(schema)
+        special = this_schema_only or key in self._special
+        if not certain:
+            what = key if special else ""
+            self._doubts[what] = self._doubts.get(what, 0) + 1
+            if self._doubts[what] < SURE:
+                return
+        if special:
+            self._special[key] = RUNGS.index(worked)
         else:
             self._floor = max(self._floor, RUNGS.index(worked))
-
-
-def is_refusal(status: int, code: str | None, text: str) -> bool:
-    """Whether an error is about the form of the reply and nothing else."""
-    if status not in STATUSES or code in OTHER_REASONS:
-        return False
-    return bool(ABOUT_THE_FORM.search(text)) and not ABOUT_THE_SIZE.search(text)
 
 
 def response_format(rung: Rung, name: str, schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The address of a server, in the one form that may be shown: without credentials and query."""
+"""The address of a server: checked before it is used, and in the one form that may be shown, without credentials and query."""
 
 from __future__ import annotations
 
@@ -17,11 +17,25 @@ def bare_url(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
 
 
-def check_url(url: str) -> None:
+def check_url(url: object, name: str = "base_url") -> None:
     """Refuse what is no address of a web server.
 
     Raises:
-        InvalidInput: it does not start with http:// or https://.
+        InvalidInput: it is no text, does not start with http:// or https://, or has no possible host and port.
     """
+    if not isinstance(url, str):
+        raise InvalidInput(f"{name} must be the address of a server, got {type(url).__name__}")
     if not url.startswith(("http://", "https://")):
-        raise InvalidInput(f"base_url must start with http:// or https://, got {url.rpartition('@')[2]!r}")
+        raise InvalidInput(f"{name} must start with http:// or https://, got {url.rpartition('@')[2]!r}")
+    if any(character.isspace() or not character.isprintable() for character in url) or not _has_host(url):
+        raise InvalidInput(
+            f"{name} must be an address such as http://localhost:8000/v1: the host or port in it is none"
+        )
+
+
+def _has_host(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:  # brackets or a port that are none
+        return False

@@ -34,12 +34,12 @@ class SemanticSimilarity(Metric):
     model: Any = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if isinstance(self.model, str):
             raise InvalidInput(
-                f"{self.name}: model must be a model, got the text {self.model!r}: write "
+                f"semantic_similarity: model must be a model, got the text {self.model!r}: write "
                 f"SentenceTransformerEmbeddings({self.model!r}) or CrossEncoder({self.model!r})"
             )
+        super().__post_init__()
         if self.model is not None and self.embeddings not in (None, self.model):
             raise InvalidInput(
                 f"{self.name}: 'model' and 'embeddings' mean the same here but differ: give only one of them"
