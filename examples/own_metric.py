@@ -5,12 +5,15 @@ On the command line, in this folder: ``ragmetrics evaluate questions.jsonl --met
 Prints:
 
     brevity: 0.5
-    questions.jsonl: 12 rows, 1 metric...
+    questions.jsonl: 12 rows, 1 metric, ... s
 
     metric    mean   95 % interval   scale  scored  unscored  failed  calls  cached  tokens in  tokens out
     brevity  0.978  0.868 to 0.997  0 to 1      12         0       0      0       0          0           0
 
     95 % interval: Wilson with Student's t
+
+    lowest:
+      brevity: en-fees (0.741)
 """
 
 from __future__ import annotations

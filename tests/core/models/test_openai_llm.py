@@ -14,8 +14,7 @@ import openai
 import pytest
 
 from loopback import OpenAIServer, Response
-from ragmetrics_core import BadReply, InvalidInput, MissingExtra, ModelError, Reply, Usage
-from ragmetrics_core import llms
+from ragmetrics_core import BadReply, InvalidInput, MissingExtra, ModelError, Reply, Usage, llms
 from ragmetrics_core.llms import OpenAILLM, _known_parameters
 from ragmetrics_core.llms._openai_attempts import SET_ELSEWHERE
 

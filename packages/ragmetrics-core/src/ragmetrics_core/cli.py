@@ -23,8 +23,8 @@ from ._errors import InvalidInput
 from ._evaluate import evaluate as run_evaluation
 from ._metric import Metric
 from ._read import open_source
-from ._summary import Summary, table
-from .metrics import catalogue
+from ._summary import Summary
+from .metrics import Entry, catalogue
 
 __all__ = ["app", "main"]
 
@@ -133,19 +133,21 @@ def evaluate(
 
 @app.command("metrics")
 def list_metrics() -> None:
-    """List the built-in metrics: inputs, scale, model calls per row (n = retrieved contexts), source."""
-    rows = [
-        (
-            entry.name,
-            ", ".join(item.name + "?" * (not item.required) for item in entry.inputs) or "as declared",
-            f"{entry.scale[0]:g} to {entry.scale[1]:g}" if entry.scale else "its own",
-            entry.calls,
-            entry.source or "-",
-        )
-        for entry in catalogue()
-    ]
+    """List the built-in metrics: what each says, its inputs, scale, model calls per row (n = retrieved contexts), source."""
     with clear_errors():
-        say(table(("metric", "inputs (? = optional)", "scale", "calls", "source"), rows, left=5))
+        say("\n\n".join(map(_described, catalogue())))
+
+
+def _described(entry: Entry) -> str:
+    inputs = ", ".join(item.name + "?" * (not item.required) for item in entry.inputs) or "as declared"
+    scale = f"{entry.scale[0]:g} to {entry.scale[1]:g}" if entry.scale else "its own"
+    lines = [
+        entry.name,
+        f"  {entry.summary.replace('``', '')}",
+        f"  inputs (? = optional): {inputs}; scale: {scale}; calls: {entry.calls}",
+        f"  source: {entry.source.replace('``', '')}",
+    ]
+    return "\n".join(lines)
 
 
 def _which_metrics(data: str) -> str:

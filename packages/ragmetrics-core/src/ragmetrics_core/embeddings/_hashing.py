@@ -39,6 +39,10 @@ class HashingEmbeddings:
     """
 
     instant = True
+    caveat = (
+        "Similarities by hashing are a lexical baseline: they compare words and letters, not meaning. "
+        "Use an embedding model (--embeddings openai:MODEL or sentence-transformers:MODEL)."
+    )
 
     def __init__(self, dimensions: int = 512) -> None:
         if not isinstance(dimensions, int) or dimensions < 16:
