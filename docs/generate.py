@@ -90,7 +90,7 @@ def cost(entry: Entry) -> str:
 
 def short(source: str) -> str:
     """Author, year and title: what is needed to find it. The docstring has the rest."""
-    return source.split("; ")[0].removesuffix(".")
+    return source.split("; ", maxsplit=1)[0].removesuffix(".")
 
 
 def inputs(entry: Entry) -> str:

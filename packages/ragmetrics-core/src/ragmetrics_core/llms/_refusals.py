@@ -26,11 +26,13 @@ NO_BEFORE = (
 )
 NO_AFTER = (
     r"(?:not (?:supported|implemented|available|allowed|permitted|enabled)|unsupported|unavailable|unimplemented|"
-    r"unknown|unexpected|unrecognized|disabled|enabled only|must be|conversion failed)"
+    r"unknown|unexpected|unrecognized|disabled|enabled only|(?:must|should) be|conversion failed)"
 )
 PHRASE = re.compile(rf"{NO_BEFORE}[^\n!?]{{0,40}}?{FORM}|{FORM}[^\n!?]{{0,40}}?{NO_AFTER}", re.IGNORECASE)
 ABOUT_THE_SIZE = re.compile(r"context[ _]length|maximum context|too many tokens|too long", re.IGNORECASE)
-ABOUT_ONE_SCHEMA = re.compile(r"invalid schema|invalid json[ _]?schema|schema conversion|parse grammar", re.IGNORECASE)
+ABOUT_ONE_SCHEMA = re.compile(
+    r"invalid schema|invalid json[ _]?schema|schema conversion|parse grammar|schema contains", re.IGNORECASE
+)
 
 
 def is_refusal(refused: Refused, sent: Iterable[str]) -> Literal["pointed at", "said"] | None:
