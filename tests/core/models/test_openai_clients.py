@@ -14,7 +14,7 @@ import pytest
 
 from core.evaluate.doubles import Rated, questions
 from loopback import OpenAIServer, Response
-from ragmetrics_core import InvalidInput, evaluate
+from ragmetrics_core import InvalidInput, ModelError, evaluate
 from ragmetrics_core.llms import OpenAILLM
 
 TEXT = '{"reason": "so", "verdict": true}'
@@ -195,6 +195,7 @@ def test_a_client_of_the_other_kind_has_the_same_settings(server: OpenAIServer, 
         llm.generate(ask())
         other = llm._clients.sync()
     assert type(other) is not kind
+    assert other is not None
     assert (other.timeout, other.max_retries) == (12.5, 7)
     received = server.requests[0]
     assert received.path == "/v1/chat/completions?version=3"
@@ -254,6 +255,34 @@ def test_a_client_in_threads_answers_as_many_at_once_as_are_asked(server: OpenAI
     # asyncio's own pool has at most 32 threads, and CPU count + 4 mostly
     assert server.max_in_flight > 32
     assert daemons == [True] * 40
+
+
+def test_a_call_in_a_thread_may_be_cancelled(server: OpenAIServer, key: str, ask: Any) -> None:
+    """Nobody waits for the thread, and its answer, when it comes, harms nobody."""
+    server.queue.append(Response(TEXT, delay=0.3))
+
+    class Mine(openai.OpenAI):
+        pass
+
+    with Mine(base_url=server.base_url, api_key=key, max_retries=0) as client:
+        llm = OpenAILLM("judge", client=client)
+
+        async def main() -> str:
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(llm.agenerate(ask()), 0.1)
+            await asyncio.sleep(0.4)
+            return (await llm.agenerate(ask())).value
+
+        assert asyncio.run(main()) == TEXT
+
+
+def test_a_call_in_a_thread_fails_as_any_other(server: OpenAIServer, key: str, ask: Any) -> None:
+    class Mine(openai.OpenAI):
+        pass
+
+    server.models = {"another"}
+    with Mine(base_url=server.base_url, api_key=key) as client, pytest.raises(ModelError, match="no such model"):
+        asyncio.run(OpenAILLM("judge", client=client).agenerate(ask()))
 
 
 def test_an_async_client_that_cannot_be_rebuilt_keeps_to_its_first_loop(

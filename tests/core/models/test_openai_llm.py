@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import inspect
 import json
 import subprocess
 import sys
@@ -14,9 +13,8 @@ import openai
 import pytest
 
 from loopback import OpenAIServer, Response
-from ragmetrics_core import BadReply, InvalidInput, MissingExtra, ModelError, Reply, Usage, llms
+from ragmetrics_core import BadReply, InvalidInput, MissingExtra, ModelError, Reply, Usage
 from ragmetrics_core.llms import OpenAILLM, _known_parameters
-from ragmetrics_core.llms._openai_attempts import SET_ELSEWHERE
 
 Ways = ["sync", "async"]
 
@@ -139,6 +137,13 @@ def test_an_html_page_with_its_own_type(server: OpenAIServer, key: str, ask: Any
         OpenAILLM("judge", base_url=server.base_url, api_key=key).generate(ask())
 
 
+def test_a_client_that_checks_answers_itself(server: OpenAIServer, key: str, ask: Any) -> None:
+    server.responder = lambda _: Response(body="<html>login</html>", headers={"Content-Type": "text/html"})
+    client = openai.OpenAI(base_url=server.base_url, api_key=key, _strict_response_validation=True)
+    with client, pytest.raises(ModelError, match="not one of the OpenAI protocol .*`text/html`"):
+        OpenAILLM("judge", client=client).generate(ask())
+
+
 def test_a_server_without_a_key_needs_none(ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with OpenAIServer() as server:
         assert OpenAILLM("llama", base_url=server.base_url).generate(ask()).value == "ok"
@@ -231,14 +236,11 @@ def test_an_address_of_the_environment_that_is_none(monkeypatch: pytest.MonkeyPa
         OpenAILLM("judge")
 
 
-def test_every_parameter_of_the_package_is_known_without_loading_it() -> None:
-    """What this package has beyond the list is looked up in it; the list must not hold what it has not."""
-    from openai.resources.chat.completions import Completions
-
-    taken = set(inspect.signature(Completions.create).parameters)
-    elsewhere = {*SET_ELSEWHERE, *llms._openai.SET_ELSEWHERE, "self", "model", "timeout", "stream_options"}
-    assert taken - elsewhere >= {"temperature", "seed", "extra_body"}
-    assert taken - elsewhere - _known_parameters.KNOWN == set()
+def test_what_a_newer_package_takes_is_looked_up_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_known_parameters, "KNOWN", frozenset())
+    assert OpenAILLM("judge", seed=7, top_p=0.5).parameters == {"seed": 7, "top_p": 0.5}
+    with pytest.raises(InvalidInput, match="^sead is no parameter of the chat protocol"):
+        OpenAILLM("judge", sead=7)
 
 
 def test_a_client_has_its_own_settings() -> None:

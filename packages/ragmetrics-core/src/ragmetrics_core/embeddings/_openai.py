@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .._errors import InvalidInput
 from .._requests import Reply
+from ..llms._hidden import hashed
 from ..llms._openai_clients import Clients
+from ..llms._own_thread import in_own_thread
 from ._openai_batches import Batches
 from ._texts import at_least_1, readable_texts
 
@@ -59,8 +62,14 @@ class OpenAIEmbeddings:
     @property
     def identity(self) -> dict[str, Any]:
         """Every setting that can change a vector; no key."""
-        base_url = self._clients.base_url
-        return {"provider": "openai", "model": self.model, "base_url": base_url, "dimensions": self.dimensions}
+        query = self._clients.query
+        return {
+            "provider": "openai",
+            "model": self.model,
+            "base_url": self._clients.base_url,
+            "dimensions": self.dimensions,
+            **({"query": hashed(query, self._clients.secrets)} if query else {}),
+        }
 
     def embed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
         """One vector per text, in order. The usage counts one call per request that was sent.
@@ -80,9 +89,7 @@ class OpenAIEmbeddings:
         """One vector per text, without blocking the running loop; otherwise the same as ``embed``."""
         client = await self._clients.here()
         if client is None:
-            import asyncio  # noqa: PLC0415  costs more to import than all of this package
-
-            return await asyncio.to_thread(self.embed, texts)
+            return await in_own_thread(partial(self.embed, texts))
         batches = self._batches(texts)
         for parameters in batches:
             with batches.explained:

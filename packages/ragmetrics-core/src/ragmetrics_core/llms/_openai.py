@@ -37,7 +37,9 @@ class OpenAILLM:
     Args:
         model: name of the model, or of the deployment on Azure.
         client: an ``openai.OpenAI``, ``AsyncOpenAI``, ``AzureOpenAI`` or ``AsyncAzureOpenAI``. Either kind serves both
-            ``generate`` and ``agenerate``. It stays the caller's: it is never closed here.
+            ``generate`` and ``agenerate``. It stays the caller's: it is never closed here, and asynchronous calls go
+            through a client of the same settings in each event loop. One that cannot be rebuilt (a subclass, or with an
+            ``http_client`` of its own) is used itself: a synchronous one in threads, an asynchronous one in one loop only.
         base_url: address of a compatible server, such as ``http://localhost:11434/v1``; needs no key.
         api_key: default: the environment variable ``OPENAI_API_KEY``.
         timeout: seconds to wait for an answer; default: the openai package's.
@@ -45,11 +47,13 @@ class OpenAILLM:
         structured: the highest form of structured output to try: ``schema`` (JSON schema), ``json`` (JSON mode) or ``text``.
             What the server refuses is found out by itself and remembered.
         temperature: sent only if it is set; newer models refuse it. So it is with all ``parameters``.
-        parameters: any other parameter of the chat protocol, such as ``max_completion_tokens``, ``seed``, ``extra_body``.
+        parameters: any other parameter of the chat protocol, such as ``max_completion_tokens``, ``seed``, ``extra_body``;
+            what only some servers know goes into ``extra_body``.
 
     Raises:
         MissingExtra: the openai package is not installed.
-        InvalidInput: the client is of another library, or two settings contradict each other.
+        InvalidInput: the client is of another library, two settings contradict each other, the base URL is no address, or a
+            parameter is unknown.
     """
 
     def __init__(
@@ -97,7 +101,8 @@ class OpenAILLM:
         The usage counts one call, with the tokens that the server reports; attempts that the server refused cost nothing.
 
         Raises:
-            ModelError: no key, no connection, no such model, no quota, no answer in time, or one that is not of the protocol.
+            ModelError: no key or one that no header can carry, no connection, no such model, no quota, no answer in time, or
+                one that is not of the protocol.
             BadReply: the model refused to answer, a content filter stopped it, or it answered without any text.
             InvalidInput: a message cannot be sent as UTF-8, or the client given cannot serve synchronous calls.
         """

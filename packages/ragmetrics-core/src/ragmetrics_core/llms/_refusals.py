@@ -31,7 +31,7 @@ NO_AFTER = (
 PHRASE = re.compile(rf"{NO_BEFORE}[^\n!?]{{0,40}}?{FORM}|{FORM}[^\n!?]{{0,40}}?{NO_AFTER}", re.IGNORECASE)
 ABOUT_THE_SIZE = re.compile(r"context[ _]length|maximum context|too many tokens|too long", re.IGNORECASE)
 ABOUT_ONE_SCHEMA = re.compile(
-    r"invalid schema|invalid json[ _]?schema|schema conversion|parse grammar|schema contains", re.IGNORECASE
+    r"invalid (?:json[ _]?)?schema|schema conversion|schema contains|parse grammar", re.IGNORECASE
 )
 
 

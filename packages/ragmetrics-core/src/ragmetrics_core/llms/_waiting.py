@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timezone
-from email.utils import parsedate_to_datetime
 
 __all__ = ["seconds_to_wait"]
 
@@ -34,6 +32,9 @@ def _number(text: str | None) -> float | None:
 
 
 def _until(date: str) -> float | None:
+    from datetime import datetime, timezone  # noqa: PLC0415  rarely needed
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415  costly to import
+
     try:
         then = parsedate_to_datetime(date)
     except ValueError:
