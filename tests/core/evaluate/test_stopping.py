@@ -20,7 +20,7 @@ from core.evaluate.doubles import (
 )
 from ragmetrics_core import InvalidInput, ModelError, evaluate
 from ragmetrics_core._engine import run_blocking
-from ragmetrics_core._engine._threads import DaemonThreads
+from ragmetrics_core._threads import in_own_thread
 
 TESTS = Path(__file__).resolve().parents[2]
 
@@ -131,22 +131,15 @@ class TestStopping:
             time.sleep(0.01)  # the other thread winds up by itself
         assert model.now == 0
 
-    async def test_a_call_that_waits_for_a_thread_can_be_given_up(self) -> None:
-        threads = DaemonThreads()
+    async def test_a_call_on_a_thread_can_be_given_up(self) -> None:
         done = threading.Event()
-        ran: list[str] = []
-        first = asyncio.create_task(threads.run(lambda: done.wait(30)))
-        await asyncio.sleep(0)
-        threads._idle += 1  # as if the busy thread were free: the next job has to queue
-        second = asyncio.create_task(threads.run(lambda: ran.append("second")))
-        await asyncio.sleep(0.05)
-        second.cancel()
-        await asyncio.wait([second])
+        waiting = asyncio.create_task(in_own_thread(lambda: done.wait(30)))
+        await asyncio.sleep(0.01)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
         done.set()
-        assert await first is True
-        await threads.run(lambda: ran.append("third"))
-        threads.close()
-        assert ran == ["third"]
+        assert await in_own_thread(lambda: 42) == 42
 
     def test_run_blocking_returns_the_result(self) -> None:
         async def answer() -> int:

@@ -19,16 +19,17 @@ from ._errors import InvalidInput, ModelError
 from ._protocols import AnyEmbeddings, AnyLLM
 from ._requests import Ask, Compare, Embed, Reply, Request
 from ._steps import Outcome, Steps, next_round
+from ._threads import in_own_thread
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor, ThreadPoolExecutor
+    from concurrent.futures import ThreadPoolExecutor
 
 __all__ = ["Models", "arun", "run"]
 
 T = TypeVar("T")
 
 MAX_THREADS = 64
-"""Most threads that one round of one sample may use for models that block."""
+"""Most threads that one round of one sample may use when it is run synchronously."""
 
 
 KINDS = {
@@ -61,13 +62,8 @@ class Call:
             # it would end the generator it passes through, and a Future cannot carry it at all
             raise RuntimeError("the model raised StopIteration") from stop
 
-    @property
-    def blocks(self) -> bool:
-        """Whether the model makes its caller wait: it has no async method and does not compute in place."""
-        return self.asynchronous is None and not self.instant
-
-    async def aperform(self, threads: Executor | None = None) -> Outcome:
-        """Answer asynchronously; a model that blocks gets one of the threads, with the caller's context variables."""
+    async def aperform(self) -> Outcome:
+        """Answer asynchronously; a model that blocks gets a thread, with the caller's context variables."""
         if self.asynchronous is not None:
             try:
                 return self.check(await self.asynchronous(self.argument))
@@ -75,10 +71,7 @@ class Call:
                 return error
         if self.instant:
             return self.perform()
-        import asyncio  # noqa: PLC0415  costs more to import than all of this package
-
-        context = contextvars.copy_context()
-        return await asyncio.get_running_loop().run_in_executor(threads, context.run, self.perform)
+        return await in_own_thread(self.perform)
 
 
 @dataclass(frozen=True)
@@ -130,18 +123,11 @@ class Models:
     async def aanswer(self, requests: Sequence[Request]) -> list[Outcome]:
         """The same, without blocking the running loop."""
         calls = [self.call(request) for request in requests]
-        blocking = sum(call.blocks for call in calls)
-        # asyncio's own pool is small and shared with whoever else waits for files and names
-        threads = _threads(blocking) if blocking else None
-        try:
-            if len(calls) == 1:
-                return [await calls[0].aperform(threads)]
-            from ._tasks import all_of  # noqa: PLC0415  loads asyncio
+        if len(calls) == 1:
+            return [await calls[0].aperform()]
+        from ._tasks import all_of  # noqa: PLC0415  loads asyncio
 
-            return await all_of(call.aperform(threads) for call in calls)
-        finally:
-            if threads is not None:
-                threads.shutdown(wait=False)
+        return await all_of(call.aperform() for call in calls)
 
     def call(self, request: Request) -> Call:
         """The request, resolved to the model that answers it.
@@ -223,13 +209,14 @@ def in_new_loop(function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
     async def main() -> T:
         return await function(*arguments)
 
-    if not _in_loop():
+    if not in_loop():
         return asyncio.run(main())
     with _threads(1) as pool:
         return pool.submit(contextvars.copy_context().run, asyncio.run, main()).result()
 
 
-def _in_loop() -> bool:
+def in_loop() -> bool:
+    """Whether an event loop is running in this thread."""
     import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
     try:

@@ -2,13 +2,12 @@
 
 The engine takes rows and metrics and hands back finished rows; it knows nothing of files, tables or results. Its parts:
 ``_schedule`` decides who runs when, ``_answers`` decides which requests become calls and holds the limit on calls in flight,
-``_crew`` keeps the tasks of a run together, ``_threads`` gives models without an
-async method threads to run on and starts the event loop.
+``_crew`` keeps the tasks of a run together, ``_blocking`` starts the event loop for synchronous callers.
 """
 
 from __future__ import annotations
 
+from ._blocking import run_blocking
 from ._schedule import Engine
-from ._threads import run_blocking
 
 __all__ = ["Engine", "run_blocking"]

@@ -18,7 +18,6 @@ from .._requests import Ask, Reply, Request, Usage
 from .._run import Call, Models
 from .._steps import Outcome
 from .._tasks import all_of
-from ._threads import DaemonThreads
 
 __all__ = ["Answers", "Question", "RowMemory"]
 
@@ -34,9 +33,8 @@ Question = tuple[Key, Call]
 class Answers:
     """Answers the rounds of all programs of a run."""
 
-    def __init__(self, max_concurrency: int, threads: DaemonThreads) -> None:
+    def __init__(self, max_concurrency: int) -> None:
         self._gate = asyncio.Semaphore(max_concurrency)
-        self._threads = threads
         self._seen: dict[int, Any] = {}
 
     @property
@@ -96,7 +94,7 @@ class Answers:
         promise: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         memory[key] = promise
         async with self._gate:
-            outcome = await (call.aperform() if call.asynchronous is not None else self._threads.run(call.perform))
+            outcome = await call.aperform()
         if isinstance(outcome, ModelError):
             del memory[key]
         if not promise.done():  # a sharer that was cancelled has cancelled it

@@ -27,7 +27,6 @@ from .._steps import Outcome, Steps, next_round
 from .._tasks import all_of
 from ._answers import Answers, Question, RowMemory
 from ._crew import Crew
-from ._threads import DaemonThreads
 
 __all__ = ["Engine"]
 
@@ -60,8 +59,7 @@ class Engine:
         self._most = max_concurrency
         self._workers = 0
         self._raising = raising
-        self._threads = DaemonThreads()
-        self._answers = Answers(max_concurrency, self._threads)
+        self._answers = Answers(max_concurrency)
         self._breath = time.monotonic()
         self._resting = False
         self._open = True
@@ -83,11 +81,8 @@ class Engine:
             self._workers += 1
             crew.add(self._work(rows, finished, hire))
 
-        try:
-            hire()
-            await crew.join()
-        finally:
-            self._threads.close()
+        hire()
+        await crew.join()
 
     async def _work(self, rows: Iterator[Row], finished: Finished, hire: Callable[[], None]) -> None:
         new = True

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from .._errors import InvalidInput
 from .._requests import Reply
+from .._threads import in_own_thread
 from ..llms._hidden import hashed
 from ..llms._openai_clients import Clients
-from ..llms._own_thread import in_own_thread
 from ._openai_batches import Batches
 from ._texts import at_least_1, readable_texts
 

@@ -11,13 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .._requests import Ask, Reply
+from .._threads import in_own_thread
 from ._failures import Failures
 from ._hidden import hashed, shown
 from ._known_parameters import check_against_package
 from ._openai_attempts import Attempts, chat_parameters
 from ._openai_clients import Clients
 from ._openai_errors import Explained
-from ._own_thread import in_own_thread
 from ._structured import Ladder, Rung
 
 if TYPE_CHECKING:
