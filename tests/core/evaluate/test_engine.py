@@ -29,7 +29,8 @@ class TestInFlight:
     @pytest.mark.parametrize("kind", [AsyncModel, SyncModel])
     @pytest.mark.parametrize("limit", [1, 3, 16])
     def test_never_more_calls_than_allowed_and_as_many_as_allowed(self, kind: type[AsyncModel], limit: int) -> None:
-        model = kind("1", delay=0.002)
+        # long enough for all that may run at once to have started
+        model = kind("1", delay=0.008 * limit)
         rows = [{"retrieved_contexts": [f"{row}-{n}" for n in range(10)]} for row in range(8)]
         result = evaluate(rows, RatedContexts(), llm=model, max_concurrency=limit)
         assert result.summary()["rated_contexts"].usage.calls == 80
@@ -37,9 +38,7 @@ class TestInFlight:
 
     def test_rounds_of_one_row_are_concurrent(self) -> None:
         model = AsyncModel("1", delay=0.05)
-        started = time.perf_counter()
         evaluate([{"retrieved_contexts": list("abcdefgh")}], RatedContexts(), llm=model)
-        assert time.perf_counter() - started < 0.3, "eight calls of 0.05 s must not queue"
         assert model.most == 8
 
     def test_metrics_of_one_row_are_concurrent(self) -> None:
