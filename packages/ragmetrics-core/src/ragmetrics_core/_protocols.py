@@ -43,7 +43,10 @@ class ReplyView(Protocol):
 
 
 class ReplyFormat(ReplyView, Protocol[T_co]):
-    """A form of reply: how it is asked for and how it is read. Frozen and hashable."""
+    """A form of reply: how it is asked for and how it is read.
+
+    Implementations are values: frozen, hashable, picklable, with a repr that can be read back.
+    """
 
     def instructions(self) -> str:
         """The words that tell a model how to reply."""

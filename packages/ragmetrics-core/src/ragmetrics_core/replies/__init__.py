@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .._protocols import ReplyFormat
 from ._lines import LinesReply
 from ._object import ObjectReply
-from ._protocol import ReplyFormat
 from ._rating import RatingReply
 from ._score import ScoreReply
 from ._yes_no import YesNoReply
