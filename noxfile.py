@@ -11,8 +11,10 @@ import sys
 import tempfile
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import nox
+from packaging.specifiers import SpecifierSet
 
 nox.needs_version = ">=2025.2.9"
 nox.options.sessions = ["gate"]
@@ -20,9 +22,9 @@ nox.options.default_venv_backend = "venv"
 nox.options.reuse_venv = "yes"
 nox.options.error_on_missing_interpreters = False
 
-PACKAGE = Path("packages/ragmetrics-core")
+PACKAGES = {path.parent.name: nox.project.load_toml(path) for path in sorted(Path("packages").glob("*/pyproject.toml"))}
 WORKSPACE = nox.project.load_toml("pyproject.toml")
-CORE = nox.project.load_toml(PACKAGE / "pyproject.toml")
+CORE = PACKAGES["ragmetrics-core"]
 PYTHONS = nox.project.python_versions(CORE)
 CONSTRAINTS = "constraints-test.txt"
 
@@ -30,10 +32,27 @@ CONSTRAINTS = "constraints-test.txt"
 MODELS_PYTHON = "3.11"
 
 
-def install(session: nox.Session, *groups: str, extras: str = "openai,pandas,server") -> None:
+EXTRAS = "openai,pandas,prices,server"
+
+
+def install(session: nox.Session, *groups: str, extras: str = EXTRAS) -> None:
     """The core in place, with extras, and the named dependency groups of the workspace."""
     wanted = nox.project.dependency_groups(WORKSPACE, *groups)
-    session.install("-q", "-c", CONSTRAINTS, "-e", f"{PACKAGE}[{extras}]", *wanted)
+    session.install("-q", "-c", CONSTRAINTS, "-e", f"packages/ragmetrics-core[{extras}]", *wanted)
+
+
+def install_adapters(session: nox.Session, version: str) -> list[str]:
+    """The adapters that run on this Python, in place, with the frameworks and what their tests use; their import names."""
+    names = [name for name, project in PACKAGES.items() if project is not CORE and runs_on(project, version)]
+    wanted = [item for name in names for item in nox.project.dependency_groups(WORKSPACE, name)]
+    editable = [item for name in names for item in ("-e", f"packages/{name}")]
+    session.install("-q", "-c", CONSTRAINTS, "-e", "packages/ragmetrics-core", *editable, *wanted)
+    return [name.replace("-", "_") for name in names]
+
+
+def runs_on(project: dict[str, Any], version: str) -> bool:
+    """Whether a package runs on this version of Python."""
+    return version in SpecifierSet(project["project"]["requires-python"])
 
 
 def check_style(session: nox.Session) -> None:
@@ -47,36 +66,43 @@ def check_types(session: nox.Session) -> None:
 
 
 def check_wheel(session: nox.Session) -> None:
-    """Build the wheel and compare its files with the source tree."""
-    with tempfile.TemporaryDirectory() as folder:
-        session.run("python", "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", folder, str(PACKAGE))
-        (wheel,) = Path(folder).glob("*.whl")
-        packed = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    source = PACKAGE / "src"
-    expected = {path.relative_to(source).as_posix() for path in source.rglob("*") if path.is_file()}
-    expected = {name for name in expected if "__pycache__" not in name}
-    if packed != expected:
-        session.error(f"the wheel and the source tree differ in {sorted(packed ^ expected)}")
-    if "ragmetrics_core/py.typed" not in packed:
-        session.error("the wheel holds no py.typed")
+    """Build the wheel of every package and compare its files with the source tree."""
+    for name in PACKAGES:
+        with tempfile.TemporaryDirectory() as folder:
+            session.run("python", "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", folder, f"packages/{name}")
+            (wheel,) = Path(folder).glob("*.whl")
+            packed = {file for file in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in file}
+        source = Path("packages") / name / "src"
+        expected = {path.relative_to(source).as_posix() for path in source.rglob("*") if path.is_file()}
+        expected = {file for file in expected if "__pycache__" not in file}
+        if packed != expected:
+            session.error(f"the wheel of {name} and the source tree differ in {sorted(packed ^ expected)}")
+        if f"{name.replace('-', '_')}/py.typed" not in packed:
+            session.error(f"the wheel of {name} holds no py.typed")
 
 
-def run_tests(session: nox.Session, version: str) -> None:
+def install_tests(session: nox.Session, version: str, *groups: str) -> list[str]:
+    """Everything that the whole suite uses on this Python; the import names of the adapters."""
     if version == MODELS_PYTHON:
-        install(session, "test", "models", extras="openai,pandas,server,sentence-transformers")
+        install(session, *groups, "test", "models", extras=f"{EXTRAS},sentence-transformers")
     else:
-        install(session, "test")
-    session.run("pytest", "--cov", *session.posargs)
+        install(session, *groups, "test")
+    return install_adapters(session, version)
+
+
+def run_tests(session: nox.Session, adapters: list[str]) -> None:
+    session.run("pytest", "--cov", *(f"--cov={name}" for name in adapters), *session.posargs)
 
 
 @nox.session
 def gate(session: nox.Session) -> None:
     """Everything that has to pass, on the Python that runs nox."""
-    install(session, "lint", "types")  # first, as they fail fastest
+    install(session, "lint")  # first, as it fails fastest
     check_style(session)
-    check_types(session)
     check_wheel(session)
-    run_tests(session, f"{sys.version_info.major}.{sys.version_info.minor}")
+    adapters = install_tests(session, f"{sys.version_info.major}.{sys.version_info.minor}", "types")
+    check_types(session)
+    run_tests(session, adapters)
 
 
 @nox.session
@@ -90,32 +116,32 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """mypy in strict mode and pyright."""
-    install(session, "types")
+    install_tests(session, f"{sys.version_info.major}.{sys.version_info.minor}", "types")
     check_types(session)
 
 
 @nox.session(python=PYTHONS)
 def tests(session: nox.Session) -> None:
     """The test suite with branch coverage, on each Python that is present."""
-    run_tests(session, str(session.python))
+    run_tests(session, install_tests(session, str(session.python)))
 
 
 @nox.session(python=PYTHONS[0])
 def lowest(session: nox.Session) -> None:
-    """The test suite with the oldest dependencies that the package says it works with."""
+    """The tests of the core with the oldest dependencies that it says it works with."""
     project = CORE["project"]
     extras = project["optional-dependencies"]
-    bounds = [*project["dependencies"], *extras["openai"], *extras["pandas"], *extras["server"]]
+    bounds = [*project["dependencies"], *extras["openai"], *extras["pandas"], *extras["server"], *extras["prices"]]
     with tempfile.TemporaryDirectory() as folder:
         pins = Path(folder) / "lowest.txt"
         pins.write_text("".join(f"{lower_bound(item)}\n" for item in bounds))
         wanted = nox.project.dependency_groups(WORKSPACE, "test")
-        session.install("-q", "-c", str(pins), "-e", f"{PACKAGE}[openai,pandas,server]", *wanted)
+        session.install("-q", "-c", str(pins), "-e", f"packages/ragmetrics-core[{EXTRAS}]", *wanted)
     # old releases use what others have deprecated since; that is not ours to mend
     warnings = ("-W", "default::DeprecationWarning")
     # its yardstick is the import of pydantic, which was cheaper then
     left_out = ("--deselect", "tests/test_architecture.py::test_importing_is_cheap")
-    session.run("pytest", *warnings, *left_out, *session.posargs)
+    session.run("pytest", *warnings, *left_out, "tests/core", "tests/test_architecture.py", *session.posargs)
 
 
 def lower_bound(requirement: str) -> str:

@@ -15,16 +15,21 @@ from ragmetrics_core import Metric, Prompt
 from ragmetrics_core.metrics import (
     AnswerAccuracy,
     AnswerCorrectness,
+    AnswerRelevanceRating,
     AnswerRelevancy,
     ContextPrecision,
     ContextRecall,
     ContextRelevance,
+    ContextRelevanceRating,
     ContextUtilization,
     Correctness,
     CustomJudge,
     FactualCorrectness,
     Faithfulness,
+    Guideline,
+    PairwiseComparison,
     RefineFaithfulness,
+    Relevancy,
     RelevantStatements,
     ResponseGroundedness,
     RubricScore,
@@ -42,6 +47,9 @@ SAMPLE: Mapping[str, Any] = {
     "retrieved_contexts": CONTEXTS,
     "reference": REFERENCE,
 }
+
+SECOND = "Ada Lovelace was an English mathematician."
+SOURCES = "The response names its sources."
 
 R1, R2 = "Ada Lovelace was born in London in 1815.", "Ada Lovelace died in 1852."
 G1, G2 = "Ada Lovelace was born in London.", "Ada Lovelace was born on 10 December 1815."
@@ -255,6 +263,80 @@ EXCHANGES: list[Exchange] = [
         [Turn("polite", {"response": RESPONSE, "tone": "neutral"}, '{"reason": "no rude word", "score": "yes"}')],
         1.0,
         sample={**SAMPLE, "tone": "neutral"},
+    ),
+    Exchange(
+        Relevancy(window=16),
+        [
+            Turn("in_line_with_context", {"query": QUESTION, "response": RESPONSE, "context": CONTEXTS[0]}, "NO."),
+            Turn(
+                "refine_in_line",
+                {"query": QUESTION, "response": RESPONSE, "existing_answer": "NO", "context": CONTEXTS[1]},
+                '{"reason": "Babbage only", "answer": "no"}',
+            ),
+        ],
+        0.0,
+        passing=False,
+    ),
+    Exchange(
+        AnswerRelevanceRating(),
+        [
+            Turn(
+                "rate_answer_relevance",
+                {"query": QUESTION, "response": RESPONSE},
+                "1. YES. It is about her.\n2. NO. It adds her death.\n\n[RESULT] 1",
+            )
+        ],
+        0.5,
+        passing=False,
+    ),
+    Exchange(
+        # 2.5 of 4 for the first window; the second one cannot lower it
+        ContextRelevanceRating(threshold=0.5, window=16),
+        [
+            Turn(
+                "rate_context_relevance",
+                {"query": QUESTION, "context": CONTEXTS[0]},
+                '{"reason": "the birth, but nothing else", "score": 2.5}',
+            ),
+            Turn(
+                "refine_context_relevance",
+                {"query": QUESTION, "existing_score": 2.5, "context": CONTEXTS[1]},
+                '{"reason": "nothing new", "score": 1}',
+            ),
+        ],
+        0.625,
+        passing=True,
+    ),
+    Exchange(
+        Guideline(SOURCES),
+        [
+            Turn(
+                "critique_by_guidelines",
+                {"guidelines": SOURCES, "query": QUESTION, "response": RESPONSE},
+                '{"feedback": "It names no source.", "passing": false}',
+            )
+        ],
+        0.0,
+        passing=False,
+    ),
+    Exchange(
+        # only the second order is decisive, and there B is the response
+        PairwiseComparison(),
+        [
+            Turn(
+                "compare_responses",
+                {"query": QUESTION, "reference": REFERENCE, "response_a": RESPONSE, "response_b": SECOND},
+                '{"reason": "both are short", "better": "tie"}',
+            ),
+            Turn(
+                "compare_responses",
+                {"query": QUESTION, "reference": REFERENCE, "response_a": SECOND, "response_b": RESPONSE},
+                "A never says where or when. [[B]]",
+            ),
+        ],
+        1.0,
+        sample={**SAMPLE, "second_response": SECOND},
+        passing=True,
     ),
 ]
 

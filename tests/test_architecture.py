@@ -20,9 +20,31 @@ LAYERS: list[list[set[str]]] = [
     [{"_errors", "_requests", "_protocols", "_threads"}],
     [{"_answers", "_inputs", "_sample", "_score", "_steps", "replies"}],
     [{"_metric", "_prompt", "_run", "_settings", "_tasks"}],
-    [{"_engine", "_evaluate", "_evaluation", "_progress", "_read", "_reasons", "_statistics", "_summary", ""}],
+    [
+        {
+            "_engine",
+            "_evaluate",
+            "_evaluation",
+            "_evaluation_run",
+            "_journal",
+            "_keeping",
+            "_metric_summary",
+            "_prices",
+            "_progress",
+            "_read",
+            "_reasons",
+            "_records",
+            "_repeats",
+            "_run_dir",
+            "_scores_file",
+            "_statistics",
+            "_summary",
+            "_testset",
+            "",
+        }
+    ],
     [{"metrics"}, {"llms", "embeddings"}, {"testing"}],
-    [{"__main__", "_cli_metrics", "_cli_models", "_cli_output", "cli"}],
+    [{"__main__", "_cli_generate", "_cli_metrics", "_cli_models", "_cli_output", "cli"}],
 ]
 HEAVY = (
     "aiohttp",

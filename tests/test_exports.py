@@ -20,6 +20,7 @@ LISTING = [module for module in modules() if not module.endswith(".__main__")]  
 PROMISED = {
     "ragmetrics_core": """
         Metric Score Sample Document Prompt Example Steps ask embed compare together run arun evaluate aevaluate Evaluation
+        generate_testset agenerate_testset Testset
         RagmetricsError MissingInput InvalidInput ModelError BadReply
     """,
     "ragmetrics_core.replies": "JsonReply YesNoReply ScoreReply RatingReply LinesReply",
@@ -32,7 +33,8 @@ PROMISED = {
         catalogue ExactMatch TokenF1 AveragePrecision ReciprocalRank NDCG Recall Precision HitRate SemanticSimilarity
         Faithfulness SinglePassFaithfulness RefineFaithfulness ContextRecall ContextPrecision ContextUtilization
         FactualCorrectness AnswerCorrectness AnswerRelevancy RelevantStatements ContextRelevance ResponseGroundedness
-        AnswerAccuracy Correctness RubricScore CustomJudge
+        AnswerAccuracy Correctness RubricScore CustomJudge Relevancy AnswerRelevanceRating ContextRelevanceRating Guideline
+        PairwiseComparison
     """,
 }
 

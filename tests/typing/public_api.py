@@ -118,7 +118,7 @@ async def runs(rows: list[dict[str, Any]], samples: list[Sample]) -> None:
     assert_type(evaluate(rows, Faithfulness(llm=OpenAILLM("gpt-4o-mini"))), Evaluation)
     result = await aevaluate(samples, metrics, llm=Echo(), max_concurrency=4, on_error="raise")
     assert_type(result, Evaluation)
-    assert_type(result.scores["faithfulness"], list[Score])
-    assert_type(result.rows, list[Sample])
+    assert_type(result.scores["faithfulness"], Sequence[Score])
+    assert_type(result.rows, Sequence[Sample])
     print(result.summary(), [entry.name for entry in catalogue()])
     evaluate(rows, metrics, llm=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -37,7 +37,7 @@ class TestInFlight:
         assert model.most == limit
 
     def test_rounds_of_one_row_are_concurrent(self) -> None:
-        model = AsyncModel("1", delay=0.05)
+        model = AsyncModel("1", delay=0.4)  # a run opens with a few calls, and soon takes all
         evaluate([{"retrieved_contexts": list("abcdefgh")}], RatedContexts(), llm=model)
         assert model.most == 8
 
@@ -84,7 +84,7 @@ class TestInFlight:
         assert asyncio.run(main()) <= 4, "the caller, a worker per row, and the one that finds no third row"
 
     def test_as_many_workers_as_allowed_come_together(self) -> None:
-        model = AsyncModel("1", delay=0.3)
+        model = AsyncModel("1", delay=1)
         started = time.perf_counter()
         evaluate(questions(500), Rated(), llm=model, max_concurrency=500)
         assert model.most == 500
@@ -140,10 +140,13 @@ class TestAskedOnce:
         assert result.scores["rated_twice"][0].usage == full + Usage(calls=1, cached_calls=1)
         assert {score.value for scores in result.scores.values() for score in scores} == {0.5}
 
-    def test_rows_do_not_share(self) -> None:
-        model = AsyncModel("1")
-        evaluate([{"user_input": "same"}] * 3, Rated(), llm=model)
-        assert model.asked == ["same"] * 3
+    def test_rows_share_what_is_in_flight_and_nothing_else(self) -> None:
+        model = AsyncModel("1", delay=0.01)
+        result = evaluate([{"user_input": "same"}] * 3, Rated(), llm=model)
+        assert model.asked == ["same"]
+        assert result.summary()["rated"].usage == Usage(3, 10, 2, cached_calls=2)
+        evaluate([{"user_input": "same"}] * 3, Rated(), llm=model, max_concurrency=1)
+        assert model.asked == ["same"] * 4
 
     def test_models_do_not_share(self) -> None:
         first, second = AsyncModel("0"), AsyncModel("1")

@@ -34,10 +34,11 @@ def test_a_table_with_all_states() -> None:
         "6 rows, 2 metrics\n"
         "\n"
         "metric   mean   95 % interval   scale  scored  unscored  failed  calls  cached  tokens in  tokens out\n"
-        "rated   0.667  0.140 to 0.961  0 to 1       3         0       3      3       0         30           6\n"
+        "rated   0.667  0.140 to 0.961  0 to 1       3         0       3      3       1         20           4\n"
         "length  0.500               -  0 to 1       1         2       3      0       0          0           0\n"
         "\n"
         "95 % interval: Wilson with Student's t\n"
+        "cost AsyncModel: unknown (the model does not say where it is called)\n"
         "\n"
         "unscored:\n"
         "  2 of length: the response is a question mark (b, row 3)\n"
@@ -196,6 +197,8 @@ def test_entries_by_name_and_as_json() -> None:
                 "pass_interval": None,
                 "usage": {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cached_calls": 0},
                 "lowest": [],
+                "spread": None,
+                "unsteady": 0,
             }
         },
         "reasons": [
@@ -208,6 +211,8 @@ def test_entries_by_name_and_as_json() -> None:
             }
         ],
         "caveats": [],
+        "models": [],
+        "stopped": None,
     }
     scale_free = type("Free", (Metric,), {"measure": lambda self, response: Score(1), "scale": None})()
     assert evaluate(rows, scale_free).summary().to_dict()["metrics"]["free"]["scale"] is None

@@ -26,8 +26,10 @@ from ragmetrics_core import (
     Score,
     Steps,
     Usage,
+    run,
     together,
 )
+from ragmetrics_core._inputs import Reading
 
 from .test_prompt import COLOUR
 
@@ -526,3 +528,28 @@ def test_a_failed_call_that_was_billed_counts() -> None:
     with pytest.raises(BadReply) as caught:
         Colour(llm=Filtered()).score(response="x")
     assert caught.value.usage == Usage(1, 50, 5)
+
+
+def test_begin_scores_at_once_where_nothing_is_asked() -> None:
+    metric = Plain()
+    sample = Sample(retrieved_documents=["a"], rubric={1: "bad"})
+
+    assert metric.begin(Reading(sample)) == metric.score(sample) == run(metric.program(sample), metric.models)
+
+
+def test_begin_gives_the_program_of_a_metric_that_asks() -> None:
+    llm = Counting()
+    sample = Sample(response="a rose")
+    started = Colour().begin(Reading(sample))
+
+    assert not isinstance(started, Score)
+    assert llm.asks == []
+    assert run(started, llm) == Colour(llm=llm).score(sample)
+
+
+def test_lists_are_each_metrics_own_within_a_row() -> None:
+    reading = Reading(Sample(retrieved_contexts=["a", "b"]))
+    first = reading.bound("m", Contexts().inputs)["retrieved_contexts"]
+    first.clear()
+
+    assert reading.bound("m", Contexts().inputs)["retrieved_contexts"] == ["a", "b"]

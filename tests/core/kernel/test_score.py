@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import pickle
+from dataclasses import FrozenInstanceError, dataclass, replace
 
 import numpy as np
 import pytest
@@ -164,3 +165,51 @@ def test_a_retried_error_keeps_what_it_knows() -> None:
     error = BadReply("no verdict", "raw")
     error.retry_after = 2.0
     assert pickle.loads(pickle.dumps(error)).retry_after == 2.0
+
+
+def test_evidence_is_checked_once_and_shared() -> None:
+    ranks = [1, 2]
+    evidence = Score.evidence(ranks=ranks, n=np.float64(0.5))
+    one, other = Score(1.0, details=evidence), Score.unscored("none", details=evidence)
+    ranks.append(3)
+
+    assert one.details == other.details == {"ranks": [1, 2], "n": 0.5}
+    assert one.details is other.details
+    assert json.dumps(one.details) == '{"ranks": [1, 2], "n": 0.5}'
+    assert pickle.loads(pickle.dumps(one)) == one
+    with pytest.raises(ValueError, match="details hold finite numbers"):
+        Score.evidence(x=math.nan)
+
+
+def test_plain_details_are_copied() -> None:
+    details = {"a": [1]}
+    score = Score(1.0, details=details)
+    details["a"].append(2)
+
+    assert score.details == {"a": [1]}
+
+
+def test_a_score_cannot_be_changed() -> None:
+    score = Score(0.5)
+    for name in ("value", "details", "usage", "new"):
+        with pytest.raises((FrozenInstanceError, TypeError)):
+            setattr(score, name, 1)
+    assert replace(score, value=1).value == 1.0
+    with pytest.raises(ValueError, match="finite"):
+        replace(score, value=math.inf)
+
+
+def test_an_origin_makes_a_new_score_and_leaves_the_old_one() -> None:
+    @dataclass(frozen=True)
+    class Noted(Score):
+        pass
+
+    for score in (Score(0.5, reason="r", details={"a": 1}), Noted(0.5)):
+        made = score.made_by("m", (0.0, 1.0), Usage(calls=1), {"p": "1"})
+
+        assert (score.metric, score.scale, score.usage) == (None, None, Usage())
+        assert (made.metric, made.scale, made.usage, made.reason) == ("m", (0.0, 1.0), Usage(calls=1), score.reason)
+        assert made.details == {**score.details, "prompts": {"p": "1"}}
+        assert type(made) is type(score)
+    with pytest.raises(ValueError, match=r"m: 5.0 is outside the scale \(0.0, 1.0\)"):
+        Score(5.0).made_by("m", (0.0, 1.0))

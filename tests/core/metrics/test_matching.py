@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ragmetrics_core import Document, InvalidInput, Metric, MissingInput, Sample
+from ragmetrics_core._inputs import Reading
 from ragmetrics_core.metrics import NDCG, AveragePrecision, HitRate, Precision, Recall, ReciprocalRank
 from ragmetrics_core.metrics.matching import find_hits
 
@@ -240,3 +241,57 @@ class TestProperties:
                 better = list(retrieved)
                 better[place - 1 : place + 1] = [retrieved[place], retrieved[place - 1]]
                 assert cls(k=k).measure(better, reference).value >= cls(k=k).measure(retrieved, reference).value
+
+
+class TestSharing:
+    """The metrics of one row read and match its documents once."""
+
+    ROW = Sample(retrieved_documents=["x", "b", "y", "a"], reference_documents=[{"content": "a"}, {"content": "c"}])
+
+    def test_scores_are_those_of_each_metric_alone(self) -> None:
+        every = [cls(k=k) for cls in RANKING for k in (None, 2, 4)]
+        reading = Reading(self.ROW)
+
+        assert [metric.begin(reading) for metric in every] == [metric.score(self.ROW) for metric in every]
+
+    def test_documents_are_read_once(self) -> None:
+        reading = Reading(self.ROW)
+        first, second = (reading.bound("m", cls().inputs)["reference_documents"] for cls in (Recall, NDCG))
+
+        assert first is second
+
+    def test_hits_are_found_once_per_field_and_cut_off(self) -> None:
+        shown, wanted = (Reading(self.ROW).bound("m", Recall().inputs)[name] for name in Recall().inputs)
+
+        assert find_hits(shown, wanted, "content", None) is find_hits(shown, wanted, "content", None)
+        assert find_hits(shown, wanted, "content", None).ranks == [4]
+        assert find_hits(shown, wanted, "content", 2).ranks == []
+        assert find_hits(shown, wanted, "id", None).relevant == []
+
+    def test_hits_belong_to_one_ranking(self) -> None:
+        wanted = Reading(self.ROW).bound("m", Recall().inputs)["reference_documents"]
+
+        assert find_hits(["a"], wanted, "content", None).ranks == [1]
+        assert find_hits(["x", "a"], wanted, "content", None).ranks == [2]
+
+    @pytest.mark.parametrize("change", [list.clear, list.reverse])
+    def test_a_sample_that_changes_is_read_anew(self, change: object) -> None:
+        sample = Sample(retrieved_documents=["a", "x", "y"], reference_documents=["a"])
+        before = ReciprocalRank().score(sample)
+        change(sample.retrieved_documents)  # type: ignore[operator]
+
+        assert (before.value, ReciprocalRank().score(sample).value != 1.0) == (1.0, True)
+
+    def test_a_missing_input_is_told_of_each_metric(self) -> None:
+        reading = Reading(Sample(retrieved_documents=["a"]))
+        for cls in (Recall, NDCG):
+            with pytest.raises(MissingInput, match=f"^{cls().name} needs 'reference_documents', which is missing"):
+                cls().begin(reading)
+
+    def test_the_documents_of_the_sample_stay_its_own(self) -> None:
+        bound = Reading(sample := Sample(retrieved_documents=["a"], reference_documents=["a"])).bound(
+            "m", Recall().inputs
+        )
+        bound["retrieved_documents"].append("b")
+
+        assert sample.retrieved_documents == ["a"]

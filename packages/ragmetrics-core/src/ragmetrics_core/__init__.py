@@ -2,7 +2,7 @@
 
 Metrics live in ``ragmetrics_core.metrics``, models in ``ragmetrics_core.llms`` and ``ragmetrics_core.embeddings``, reply
 formats in ``ragmetrics_core.replies``, test doubles in ``ragmetrics_core.testing``. This module holds what all of them
-share, and ``evaluate``. Importing it loads no framework, no model client and no numerical library.
+share, ``evaluate`` and ``generate_testset``. Importing it loads no framework, no model client and no numerical library.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from ._steps import Steps, compare, embed, together
 
 if TYPE_CHECKING:
     from ._evaluate import Evaluation, aevaluate, evaluate
+    from ._testset import Testset, agenerate_testset, generate_testset
 
 __all__ = [
     "Ask",
@@ -45,28 +46,37 @@ __all__ = [
     "Sample",
     "Score",
     "Steps",
+    "Testset",
     "Usage",
     "aevaluate",
+    "agenerate_testset",
     "arun",
     "ask",
     "compare",
     "embed",
     "evaluate",
+    "generate_testset",
     "run",
     "together",
 ]
 
 __version__ = "0.1.0"
 
-# The engine needs asyncio and a progress bar, which cost more to import than all the rest: loaded when first used.
-LAZY = frozenset({"Evaluation", "aevaluate", "evaluate"})
+# The engine needs asyncio and a progress bar, test sets need pydantic, which cost more to import than all the rest: loaded when
+# first used.
+EVALUATION = frozenset({"Evaluation", "aevaluate", "evaluate"})
+TESTSETS = frozenset({"Testset", "agenerate_testset", "generate_testset"})
 
 
 def __getattr__(name: str) -> Any:
-    if name in LAZY:
+    if name in EVALUATION:
         from . import _evaluate  # noqa: PLC0415
 
         return getattr(_evaluate, name)
+    if name in TESTSETS:
+        from . import _testset  # noqa: PLC0415
+
+        return getattr(_testset, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -1,4 +1,6 @@
-"""Models as words on a command line: ``lexical``, ``openai:gpt-4o-mini``, ``hashing``, ``sentence-transformers:MODEL``."""
+"""Models as words on a command line: ``lexical``, ``openai:gpt-4o-mini``, ``hashing``, ``sentence-transformers:MODEL``; and what
+they may spend: ``calls=1000``.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from typing import Any
 
 from ragmetrics_core import InvalidInput
 
-__all__ = ["parse_models"]
+__all__ = ["parse_budget", "parse_models"]
 
 FINE_TUNED = "ft"
 """What the names of OpenAI's fine-tuned models start with: ``ft:gpt-4o-mini-2024-07-18:acme::7p4lURel``."""
@@ -38,6 +40,21 @@ def parse_models(llm: str | None, embeddings: str | None, base_url: str | None) 
 
         models["embeddings"] = embedding_factory(provider, model or None, **(address if provider == "openai" else {}))
     return models
+
+
+def parse_budget(texts: list[str]) -> dict[str, int] | None:
+    """The budget that texts such as ``calls=1000`` name, as ``evaluate`` takes it.
+
+    Raises:
+        InvalidInput: a text is of another form.
+    """
+    budget = {}
+    for text in texts:
+        name, _, number = (part.strip() for part in text.partition("="))
+        if not number.replace("_", "").isdecimal():
+            raise InvalidInput(f"--budget takes calls=NUMBER or tokens=NUMBER, got {text!r}")
+        budget[name] = int(number.replace("_", ""))
+    return budget or None
 
 
 def _llm(text: str, address: dict[str, str]) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shlex
 import shutil
 import sys
 import traceback
@@ -23,7 +24,7 @@ import typer
 from ._errors import InvalidInput, RagmetricsError
 from ._evaluation import Evaluation
 
-__all__ = ["check_out", "clear_errors", "say", "stop", "write"]
+__all__ = ["check_out", "clear_errors", "how_to_continue", "say", "stop", "write"]
 
 BUG = 70
 """Exit status of a crash (EX_SOFTWARE of sysexits.h): 1 is taken by failed gates, and they must not be mixed up."""
@@ -67,9 +68,21 @@ def complain(message: str) -> None:
         _silence(sys.stderr)  # the status is all that can still be told
 
 
+def how_to_continue(run_dir: Path | None) -> str:
+    """The command that goes on with this run."""
+    if run_dir is None:
+        return " (with --run-dir DIR, the next run would go on from here)"
+    command = shlex.join(["ragmetrics", *map(_without_password, sys.argv[1:])])
+    return f" (all replies are kept in {run_dir}; this goes on: {command})"
+
+
+def _without_password(argument: str) -> str:
+    return re.sub(r"(://)[^/@\s]*@", r"\1", argument)
+
+
 @contextmanager
-def clear_errors(out: Path | None = None) -> Iterator[None]:
-    """Turn what stops a run into one line and an exit status, and save what was finished until then."""
+def clear_errors(out: Path | None = None, run_dir: Path | None = None) -> Iterator[None]:
+    """Turn what stops a run into one line and an exit status, save what was finished until then, and tell how to go on."""
     try:
         yield
     except typer.Exit:
@@ -78,9 +91,10 @@ def clear_errors(out: Path | None = None) -> Iterator[None]:
         message = str(error)
         for api, cure in API_CURES.items():
             message = message.replace(api, cure)
-        stop(message + _save(error, out), 2)
+        # where nothing was started there is nothing to go on with
+        stop(message + _save(error, out) + (how_to_continue(run_dir) if error.partial and run_dir else ""), 2)
     except KeyboardInterrupt as error:
-        stop("stopped" + _save(error, out), 130)
+        stop("stopped" + _save(error, out) + how_to_continue(run_dir), 130)
     except (Exception, asyncio.CancelledError) as bug:
         traceback.print_exc()
         complain("this is a bug, in a metric or a model of your own or in ragmetrics" + _save(bug, out))

@@ -68,17 +68,27 @@ class ModelError(RagmetricsError):
         prompts: the versions of the prompts that were asked, by name; set by the metric that asked.
         fatal: True when every further call would fail the same way (key refused, unknown model).
         transient: True when the same call may succeed later (busy server, lost connection).
+        rate_limited: True when the server took too many calls at once or in too short a time (429).
         retry_after: seconds after which the server asks to be called again, where it said so.
     """
 
     usage: Any = None
     prompts: Mapping[str, str] = {}
-    transient: bool = False
-    retry_after: float | None = None
 
-    def __init__(self, message: str, *, fatal: bool = False) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        fatal: bool = False,
+        transient: bool = False,
+        rate_limited: bool = False,
+        retry_after: float | None = None,
+    ) -> None:
         super().__init__(message)
         self.fatal = fatal
+        self.transient = transient
+        self.rate_limited = rate_limited
+        self.retry_after = retry_after
 
 
 class BadReply(ModelError):

@@ -1,27 +1,19 @@
 """``evaluate`` and ``aevaluate``: rows in, an ``Evaluation`` out.
 
-This module checks the arguments and joins the parts: ``_read`` delivers the rows, ``_engine`` scores many at a time,
-and the ``Evaluation`` keeps what came of it, in input order. What can be known to be wrong is said before the first row
-is read. Sync and async are the same run: ``evaluate`` starts an event loop for it, on a thread of its own where one is
-already running, as in Jupyter.
+Sync and async are the same run: ``evaluate`` starts an event loop for it, on a thread of its own where one is already running, as
+in Jupyter.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from ._engine import Engine, run_blocking
-from ._errors import InvalidInput
-from ._evaluation import Evaluation, Scores
+from ._evaluation import Evaluation
+from ._evaluation_run import Run
 from ._metric import Metric
-from ._progress import Progress, progress_bar
+from ._progress import Progress
 from ._protocols import AnyEmbeddings, AnyLLM
-from ._read import Row, Source, open_source
-from ._run import Models
-from ._score import Score
 
 if TYPE_CHECKING:
     import os
@@ -35,10 +27,17 @@ def evaluate(
     *,
     llm: AnyLLM | None = None,
     embeddings: AnyEmbeddings | None = None,
+    run_dir: str | os.PathLike[str] | None = None,
     max_concurrency: int = 16,
     on_error: Literal["record", "raise"] = "record",
     progress: Progress = True,
     limit: int | None = None,
+    sample: int | None = None,
+    seed: int = 0,
+    repeats: int = 1,
+    budget: Mapping[str, int] | None = None,
+    timeout: float | None = None,
+    max_retries: int = 5,
 ) -> Evaluation:
     """Score samples with metrics; works in plain scripts and inside a running event loop.
 
@@ -48,33 +47,25 @@ def evaluate(
         metrics: one metric or several, of different names.
         llm: answers the questions of metrics that have no LLM of their own.
         embeddings: the same for embedding requests and comparisons.
-        max_concurrency: most calls to models in flight at any time; about as many rows are read ahead.
+        run_dir: a directory that keeps replies and scores; the same call goes on there where a stopped one ended.
+        max_concurrency: most calls to models in flight; fewer are made where a server refuses some (429).
         on_error: "record" keeps what goes wrong with one score in that score; "raise" stops at the first such error.
-        progress: a progress bar on stderr if that is a terminal; "always" shows it anyway.
+        progress: a progress bar in a terminal or a notebook; "always" shows it anyway.
         limit: score the first so many samples only.
+        sample: score so many samples, chosen at random (all are read for it), in their order.
+        seed: the same seed chooses the same samples.
+        repeats: how often each sample is judged; the score is the mean, and the summary tells how far they differ.
+        budget: most ``"calls"`` and ``"tokens"`` to spend, such as ``{"calls": 1000}``; the run ends there with complete rows.
+        timeout: seconds for one attempt of a call; by default learnt from the answers so far.
+        max_retries: how often a call that was lost (5xx, reset, no answer in time) is made again.
 
     Returns:
         An ``Evaluation``: the rows and their scores, in input order.
 
     Raises:
-        InvalidInput: the arguments or the file cannot be used.
-        ModelError: a model refuses in a way that every further call would meet (key, unknown model), or a metric needs one
-            and has none.
-        MissingExtra: an optional package is needed and not installed.
-
-    Whatever stops a run carries what was finished until then: ``error.partial`` is an ``Evaluation`` (also on a
-    ``KeyboardInterrupt``). Only errors of a row's data and of models are ever recorded; a bug in a metric or a model propagates.
+        RagmetricsError: what stops the run, see ``docs/running.md``; ``error.partial`` is the ``Evaluation`` until then.
     """
-    run = Run(
-        samples,
-        metrics,
-        models=Models(llm, embeddings),
-        max_concurrency=max_concurrency,
-        on_error=on_error,
-        progress=progress,
-        limit=limit,
-    )
-    return run.block()
+    return Run(**locals()).block()
 
 
 async def aevaluate(
@@ -83,10 +74,17 @@ async def aevaluate(
     *,
     llm: AnyLLM | None = None,
     embeddings: AnyEmbeddings | None = None,
+    run_dir: str | os.PathLike[str] | None = None,
     max_concurrency: int = 16,
     on_error: Literal["record", "raise"] = "record",
     progress: Progress = True,
     limit: int | None = None,
+    sample: int | None = None,
+    seed: int = 0,
+    repeats: int = 1,
+    budget: Mapping[str, int] | None = None,
+    timeout: float | None = None,
+    max_retries: int = 5,
 ) -> Evaluation:
     """Score samples with metrics without blocking the running loop; arguments, result and errors as in ``evaluate``.
 
@@ -94,120 +92,4 @@ async def aevaluate(
     ``asyncio.wait_for`` the ``CancelledError`` is the ``__cause__`` of the ``TimeoutError`` (on Python 3.10 the
     ``__context__`` of that cause).
     """
-    run = Run(
-        samples,
-        metrics,
-        models=Models(llm, embeddings),
-        max_concurrency=max_concurrency,
-        on_error=on_error,
-        progress=progress,
-        limit=limit,
-    )
-    return await run.execute()
-
-
-class Run:
-    """One run: its arguments, checked, and what it has finished so far."""
-
-    def __init__(
-        self,
-        samples: Any,
-        metrics: Metric | Iterable[Metric],
-        *,
-        models: Models,
-        max_concurrency: int,
-        on_error: str,
-        progress: Progress,
-        limit: int | None,
-    ) -> None:
-        self._metrics = _metrics(metrics)
-        _positive("max_concurrency", max_concurrency)
-        if limit is not None:
-            _positive("limit", limit)
-        if on_error not in ("record", "raise"):
-            raise InvalidInput(f"on_error must be 'record' or 'raise', got {on_error!r}")
-        if not (isinstance(progress, bool) or progress == "always"):
-            raise InvalidInput(f"progress must be True, False or 'always', got {progress!r}")
-        self._progress: Progress = progress
-        self._source: Source = open_source(samples, limit)
-        self._engine = Engine(
-            [(metric, _own_first(metric, models)) for metric in self._metrics],
-            max_concurrency=max_concurrency,
-            raising=on_error == "raise",
-        )
-        self._done: list[tuple[Row, list[Score]]] = []
-        self._started: float | None = None
-
-    async def execute(self) -> Evaluation:
-        """Run to the end; an error that stops the run, or a cancellation, carries what was finished as its ``partial``."""
-        self._started = time.perf_counter()
-        try:
-            with progress_bar(self._progress, self._source.total) as advance:
-
-                def finished(row: Row, scores: list[Score]) -> None:
-                    self._done.append((row, scores))
-                    advance()
-
-                await self._engine.run(self._source.rows, finished)
-        except BaseException as error:
-            # neither a bug in a metric or a model nor a time limit must cost what is already paid for
-            vars(error)["partial"] = self.result()
-            raise
-        return self.result()
-
-    def block(self) -> Evaluation:
-        """The same from synchronous code."""
-        try:
-            return run_blocking(self.execute)
-        except BaseException as error:
-            # Ctrl-C and cancellation may arrive as errors that ``execute`` has never seen
-            vars(error).setdefault("partial", self.result())
-            raise
-
-    def result(self) -> Evaluation:
-        """What is finished by now, in input order."""
-        done = sorted(self._done, key=lambda item: item[0].index)
-        return Evaluation(
-            rows=[row.sample for row, _ in done],
-            places=[row.place for row, _ in done],
-            scores=Scores(
-                {metric.name: [scores[index] for _, scores in done] for index, metric in enumerate(self._metrics)}
-            ),
-            metrics=self._metrics,
-            caveats=self._engine.caveats,
-            source=self._source.name,
-            seconds=None if self._started is None else time.perf_counter() - self._started,
-        )
-
-
-def _metrics(metrics: Any) -> tuple[Metric, ...]:
-    several = isinstance(metrics, Iterable) and not isinstance(metrics, Metric | type | str)
-    given: tuple[Any, ...] = tuple(metrics) if several else (metrics,)
-    if not given:
-        raise InvalidInput("metrics is empty: give at least one metric")
-    for item in given:
-        if isinstance(item, type) and issubclass(item, Metric):
-            raise InvalidInput(f"metrics must be instances, got the class {item.__name__}: write {item.__name__}()")
-        if not isinstance(item, Metric):
-            raise InvalidInput(f"metrics must be Metric instances such as Faithfulness(), got {item!r}")
-    names = [item.name for item in given]
-    for name in names:
-        if names.count(name) > 1:
-            first, second = [item for item in given if item.name == name][:2]
-            raise InvalidInput(
-                f"two metrics are named {name!r} ({first!r} and {second!r}): give one of them another name=..."
-            )
-    return given
-
-
-def _own_first(metric: Metric, models: Models) -> Models:
-    """The models that answer a metric: its own where it has them, else those of the run."""
-    own = metric.models
-    llm = models.llm if own.llm is None else own.llm
-    embeddings = models.embeddings if own.embeddings is None else own.embeddings
-    return replace(own, llm=llm, embeddings=embeddings)
-
-
-def _positive(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InvalidInput(f"{name} must be a whole number from 1, got {value!r}")
+    return await Run(**locals()).execute()

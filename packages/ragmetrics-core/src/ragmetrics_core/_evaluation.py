@@ -2,34 +2,57 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ._errors import MissingExtra, RagmetricsError
 from ._metric import Metric
-from ._prompt import to_json
-from ._reasons import reasons_of
-from ._sample import Document, Sample
+from ._metric_summary import Tally
+from ._prices import ModelUsage
+from ._reasons import Causes
+from ._records import Records, View, is_given, record_dict, record_line
+from ._run_dir import read_run
+from ._sample import Sample
 from ._score import Score
-from ._summary import MetricSummary, Summary
+from ._summary import Summary
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
 
-__all__ = ["Evaluation", "Scores"]
+__all__ = ["Evaluation", "MetricColumn", "Scores"]
 
 
-class Scores(Mapping[str, list[Score]]):
+@dataclass(frozen=True)
+class MetricColumn:
+    """A metric as a run knows it.
+
+    Attributes:
+        name: its name.
+        scale: lowest and highest possible value, or None.
+        settings: the metric in words, such as ``NDCG(k=3)``.
+    """
+
+    name: str
+    scale: tuple[float, float] | None
+    settings: str
+
+    @classmethod
+    def of(cls, metric: Metric) -> MetricColumn:
+        """The column of a metric."""
+        return cls(metric.name, metric.scale, repr(metric))
+
+
+class Scores(Mapping[str, Sequence[Score]]):
     """The scores of every metric, in row order; the key is the metric or its name."""
 
-    def __init__(self, columns: Mapping[str, list[Score]]) -> None:
+    def __init__(self, columns: Mapping[str, Sequence[Score]]) -> None:
         self._columns = dict(columns)
 
-    def __getitem__(self, metric: str | Metric) -> list[Score]:
+    def __getitem__(self, metric: str | Metric) -> Sequence[Score]:
         name = metric.name if isinstance(metric, Metric) else metric
         if name not in self._columns:
             raise KeyError(f"no metric {name!r}; there are {', '.join(self._columns)}")
@@ -50,43 +73,93 @@ class Evaluation:
     """Rows and their scores, in input order.
 
     Attributes:
-        rows: the samples that were evaluated.
-        scores: ``scores[metric]`` or ``scores["name"]`` is the list of that metric's scores, one per row.
+        records: every row with its place and its scores.
         metrics: the metrics, in the order given.
-        places: where each row stood in the input, such as ``questions.jsonl, line 7``.
         caveats: what must be known about the models that were asked.
         source: name of the file that was read, or "".
         seconds: wall time of the run; None if it is not known.
+        models: what every model was asked.
+        stopped: why the run ended before its last row; None if it did not.
+        run_dir: where it is kept; None if it is not.
     """
 
-    rows: list[Sample]
-    scores: Scores
-    metrics: tuple[Metric, ...]
-    places: list[str]
+    records: Records
+    metrics: tuple[MetricColumn, ...]
     caveats: tuple[str, ...] = ()
     source: str = ""
     seconds: float | None = None
+    models: tuple[ModelUsage, ...] = ()
+    stopped: str | None = None
+    run_dir: Path | None = None
+
+    @classmethod
+    def load(cls, run_dir: str | os.PathLike[str]) -> Evaluation:
+        """What the run in this directory has finished so far; its rows are read when they are looked at.
+
+        Raises:
+            InvalidInput: it is not the directory of a run, or nothing was finished there.
+        """
+        account, records = read_run(Path(run_dir))
+        return cls(
+            records,
+            tuple(
+                MetricColumn(item["name"], tuple(item["scale"]) if item["scale"] else None, item["settings"])
+                for item in account["metrics"]
+            ),
+            caveats=tuple(account.get("caveats", ())),
+            source=account.get("source", ""),
+            seconds=account.get("seconds"),
+            models=tuple(ModelUsage.from_dict(item) for item in account.get("models", ())),
+            stopped=account.get("stopped", "the run has not come to its end"),
+            run_dir=Path(run_dir),
+        )
+
+    @cached_property
+    def rows(self) -> Sequence[Sample]:
+        """The samples that were evaluated."""
+        return self._part(View(self.records, lambda record: record.sample))
+
+    @cached_property
+    def places(self) -> Sequence[str]:
+        """Where each row stood in the input, such as ``questions.jsonl, line 7``."""
+        return self._part(View(self.records, lambda record: record.place))
+
+    @cached_property
+    def scores(self) -> Scores:
+        """``scores[metric]`` or ``scores["name"]``: that metric's scores, one per row."""
+        return Scores({item.name: self._column(item.name) for item in self.metrics})
+
+    def _column(self, name: str) -> Sequence[Score]:
+        return self._part(View(self.records, lambda record: record.scores[name]))
+
+    def _part(self, view: View[Any]) -> Sequence[Any]:
+        return list(view) if isinstance(self.records, list) else view
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.records)
 
     def __repr__(self) -> str:
         return f"<Evaluation of {self._size()}: {', '.join(self.scores)}>"
 
     def summary(self) -> Summary:
         """Per metric: mean with its 95 % interval, scored, unscored, failed, calls, tokens; then why values are missing."""
-        labels = [
-            str(row.id) if row.id is not None else _short(place)
-            for row, place in zip(self.rows, self.places, strict=True)
-        ]
+        tallies = {item.name: Tally(item.name, item.scale) for item in self.metrics}
+        causes = Causes()
+        for record in self.records:
+            row_id = record.sample.id
+            label = str(row_id) if row_id is not None else _short(record.place)
+            for name, score in record.scores.items():
+                tallies[name].add(score, label)
+                if score.value is None:
+                    causes.add(name, score, record.place, label)
         return Summary(
             title=f"{self.source}: {self._size()}" if self.source else self._size(),
-            metrics=tuple(
-                MetricSummary.of(metric.name, metric.scale, self.scores[metric], labels) for metric in self.metrics
-            ),
-            reasons=tuple(reasons_of(self.scores, self.places, labels)),
+            metrics=tuple(tally.summary() for tally in tallies.values()),
+            reasons=causes.reasons(),
             caveats=self.caveats,
             seconds=self.seconds,
+            models=self.models,
+            stopped=self.stopped,
         )
 
     def raise_for_errors(self) -> None:
@@ -105,15 +178,15 @@ class Evaluation:
         """The metrics, the rows with their scores, and the summary, as plain JSON values."""
         return {
             "source": self.source,
-            "metrics": {metric.name: repr(metric) for metric in self.metrics},
-            "rows": list(self._records()),
+            "metrics": {item.name: item.settings for item in self.metrics},
+            "rows": [record_dict(record) for record in self.records],
             "summary": self.summary().to_dict(),
         }
 
     def to_jsonl(self, path: str | os.PathLike[str]) -> None:
         """Write one JSON object per row: its place, the sample, and every score with its evidence."""
         with Path(path).open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(to_json(record) + "\n" for record in self._records())
+            file.writelines(map(record_line, self.records))
 
     def to_pandas(self) -> pd.DataFrame:
         """One row per sample: its fields, then per metric the value, ``<metric>_state``, and ``<metric>_note`` (why).
@@ -125,22 +198,19 @@ class Evaluation:
             import pandas as pd  # noqa: PLC0415
         except ImportError:
             raise MissingExtra('to_pandas() needs pandas: pip install "ragmetrics-core[pandas]"') from None
+        records = list(self.records)
         columns: dict[str, list[Any]] = {
-            item.name: [getattr(row, item.name) for row in self.rows]
+            item.name: [getattr(record.sample, item.name) for record in records]
             for item in fields(Sample)
-            if any(_is_given(getattr(row, item.name)) for row in self.rows)
+            if any(is_given(getattr(record.sample, item.name)) for record in records)
         }
-        frame = pd.DataFrame(columns, index=range(len(self)))
-        for name, scores in self.scores.items():
+        frame = pd.DataFrame(columns, index=range(len(records)))
+        for name in self.scores:
+            scores = [record.scores[name] for record in records]
             frame[name] = pd.Series([score.value for score in scores], dtype=float)
             frame[f"{name}_state"] = [score.state for score in scores]
             frame[f"{name}_note"] = [score.error or score.reason for score in scores]
         return frame
-
-    def _records(self) -> Iterator[dict[str, Any]]:
-        for index, (row, place) in enumerate(zip(self.rows, self.places, strict=True)):
-            scores = {name: column[index].to_dict() for name, column in self.scores.items()}
-            yield {"row": index + 1, "place": place, "sample": _json_value(row), "scores": _json_value(scores)}
 
     def _size(self) -> str:
         rows, metrics = len(self), len(self.metrics)
@@ -149,25 +219,3 @@ class Evaluation:
 
 def _short(place: str) -> str:
     return place.rpartition(", ")[2]
-
-
-def _is_given(value: object) -> bool:
-    return value is not None and not (isinstance(value, Mapping) and not value)
-
-
-def _json_value(value: Any) -> Any:
-    """The value as JSON can hold it. Metadata is only carried through, so what JSON has no form for is written as text."""
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(key): _json_value(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_json_value(item) for item in value]
-    if isinstance(value, Sample | Document):
-        values = {item.name: getattr(value, item.name) for item in fields(value)}
-        return {name: _json_value(item) for name, item in values.items() if _is_given(item)}
-    if hasattr(value, "tolist"):  # numpy scalars and arrays
-        return _json_value(value.tolist())
-    return str(value)

@@ -2,7 +2,8 @@
 
 Strategy. The kind of an input follows from its name for the fixed sample fields (under any of their common names), and from its
 annotation for a metric's own columns. Every check happens before the first question is asked, so a bad sample costs nothing, and
-every message names the metric, the field and the place inside it.
+every message names the metric, the field and the place inside it. Documents are checked once per row, and not once per metric:
+rankings are scored by the ten thousand a second, with several metrics that all take the same documents.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from functools import cache
 from typing import Any, Literal
 
 from ._errors import InvalidInput, MissingInput
-from ._sample import ALIASES, Document, Sample
+from ._sample import ALIASES, Document, Documents, Sample
 
-__all__ = ["Input"]
+__all__ = ["Input", "Reading"]
 
 Kind = Literal["text", "texts", "documents", "rubric", "any"]
 
@@ -35,7 +36,7 @@ FIELD_KINDS: dict[str, Kind] = {
 
 COMMON = frozenset({str, list, tuple, type(None)})
 DOCUMENTS = frozenset({str, Document})
-"""Types that need no further look: rankings are scored by the ten thousand a second."""
+"""Types that need no further look."""
 
 
 class Input(str):
@@ -77,6 +78,8 @@ class Input(str):
             InvalidInput: the value has the wrong type; the message holds the path.
         """
         value = sample.get(self.name)
+        if self.kind == "documents" and type(value) is list and value and DOCUMENTS.issuperset(map(type, value)):
+            return Documents.of(value)  # as nearly always: nothing more to check
         if type(value) not in COMMON and hasattr(value, "tolist"):  # numpy arrays and scalars, as Parquet files give
             value = value.tolist()
         problem = "is missing" if value is None else self._emptiness(value)
@@ -117,6 +120,38 @@ def _input(name: str, kind: Kind, required: bool) -> Input:
     return Input(name, kind, required=required)
 
 
+class Reading:
+    """One row as its metrics read it. It lives while the row is scored, so that a sample changed afterwards is read anew.
+
+    Args:
+        sample: what the row holds.
+    """
+
+    __slots__ = ("_bound", "_sample")
+
+    def __init__(self, sample: Sample) -> None:
+        self._sample = sample
+        self._bound: dict[tuple[Input, ...], Mapping[str, Any]] = {}
+
+    def bound(self, metric: str, inputs: tuple[Input, ...]) -> Mapping[str, Any]:
+        """The arguments for the ``measure`` of a metric with these inputs; ``metric`` is its name, for messages.
+
+        Raises:
+            MissingInput: see ``Input.read``.
+            InvalidInput: see ``Input.read``.
+        """
+        inputs = tuple(inputs)  # a metric may have made its own, as a list
+        known = self._bound.get(inputs)
+        if known is not None:
+            return known
+        values = [(item, item.read(metric, self._sample)) for item in inputs]
+        # an optional input that is absent is left to the default in the signature
+        bound = {item.name: value for item, value in values if item.required or value is not None}
+        if all(isinstance(value, Documents) for value in bound.values()):
+            self._bound[inputs] = bound  # other lists are a metric's own copies, with which it may do what it likes
+        return bound
+
+
 @cache
 def inputs_of(measure: Callable[..., Any]) -> tuple[Input, ...]:
     """The inputs that the parameters of ``measure`` name; a parameter with a default is optional."""
@@ -129,7 +164,13 @@ def inputs_of(measure: Callable[..., Any]) -> tuple[Input, ...]:
             )
         hint = _resolved(parameter.annotation, measure)
         inputs.append(Input.named(parameter.name, hint, required=parameter.default is parameter.empty))
-    return tuple(inputs)
+    return _the_one(tuple(inputs))
+
+
+@cache
+def _the_one(inputs: tuple[Input, ...]) -> tuple[Input, ...]:
+    """The first of all equal tuples of inputs: a lookup by it compares identities, and not item by item."""
+    return inputs
 
 
 def _resolved(annotation: Any, measure: Callable[..., Any]) -> Any:
@@ -179,13 +220,13 @@ def _texts(path: str, value: Any) -> list[str]:
     return list(items)
 
 
-def _documents(path: str, value: Any) -> list[Document | str]:
-    if type(value) is list and DOCUMENTS.issuperset(map(type, value)):
-        return value
-    return [
-        item if isinstance(item, Document | str) else Document.of(item, f"{path}[{index}]")
-        for index, item in enumerate(_items(path, value, "documents"))
-    ]
+def _documents(path: str, value: Any) -> Documents:
+    return Documents.of(
+        [
+            item if isinstance(item, Document | str) else Document.of(item, f"{path}[{index}]")
+            for index, item in enumerate(_items(path, value, "documents"))
+        ]
+    )
 
 
 def checked_rubric(path: str, value: Any) -> dict[int, str]:

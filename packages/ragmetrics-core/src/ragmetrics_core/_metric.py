@@ -1,9 +1,9 @@
 """The base class of all metrics: a frozen dataclass whose fields are settings and whose ``measure`` method does the work.
 
 How it works. The parameters of ``measure`` are the sample fields the metric needs; they are read and checked before anything
-is asked. ``measure`` returns a ``Score``, or is a generator that yields requests and returns one. ``program`` wraps it so
-that the score carries its origin: metric, scale, usage, versions of the prompts. Models are fields too, but no settings:
-they take no part in equality, repr or the serialised form, so no key can leak through them.
+is asked. ``measure`` returns a ``Score``, or is a generator that yields requests and returns one. ``begin`` and ``program``
+wrap it so that the score carries its origin: metric, scale, usage, versions of the prompts. Models are fields too, but no
+settings: they take no part in equality, repr or the serialised form, so no key can leak through them.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from types import GeneratorType
 from typing import Any, ClassVar, TypeVar
 
 from ._errors import InvalidInput, ModelError
-from ._inputs import Input, inputs_of
+from ._inputs import Input, Reading, inputs_of
 from ._prompt import Prompt
 from ._protocols import AnyEmbeddings, AnyLLM
-from ._requests import Ask, Usage
+from ._requests import Ask
 from ._run import Models, arun, run
 from ._sample import ALIASES, FIELD_NAMES, Sample
-from ._score import Score
+from ._score import NO_USAGE, Score
 from ._settings import load_metric, settings_of
 from ._steps import Outcome, Steps, next_round
 
@@ -118,11 +118,13 @@ class Metric(abc.ABC):
             InvalidInput: a field has the wrong type, or a name is unknown.
             ModelError: a model could not answer; ``BadReply`` if its answer is unreadable.
         """
-        return run(self.program(self._sample(sample, inputs)), self.models)
+        started = self.begin(Reading(self._sample(sample, inputs)))
+        return started if isinstance(started, Score) else run(started, self.models)
 
     async def ascore(self, sample: Sample | Mapping[str, Any] | None = None, /, **inputs: Any) -> Score:
         """Score one sample without blocking the running loop; arguments and errors as in ``score``."""
-        return await arun(self.program(self._sample(sample, inputs)), self.models)
+        started = self.begin(Reading(self._sample(sample, inputs)))
+        return started if isinstance(started, Score) else await arun(started, self.models)
 
     def program(self, sample: Sample) -> Steps[Score]:
         """The program that scores the sample. The inputs are checked now, the questions are asked when it is driven.
@@ -131,33 +133,58 @@ class Metric(abc.ABC):
             MissingInput: see ``score``.
             InvalidInput: see ``score``.
         """
+        return self._driven(Reading(sample).bound(self._named(), self.inputs))
+
+    def begin(self, row: Reading) -> Score | Steps[Score]:
+        """The score, where ``measure`` is a plain function; else the program that asks for it.
+
+        What a driver of many metrics uses: it makes one ``Reading`` of each sample, in which the metrics share what they read,
+        and a metric that asks nothing costs no generator.
+
+        Raises:
+            MissingInput: see ``score``.
+            InvalidInput: see ``score``.
+        """
+        return self._measured(row.bound(self.name or self._named(), self.inputs))
+
+    def _named(self) -> str:
         if not self.name:
             raise TypeError(f"{type(self).__name__}.__post_init__ must call super().__post_init__()")
-        values = ((item, item.read(self.name, sample)) for item in self.inputs)
-        # an optional input that is absent is left to the default in the signature
-        bound = {str(item): value for item, value in values if item.required or value is not None}
-        return self._accounted(bound)
+        return self.name
 
-    def _accounted(self, bound: Mapping[str, Any]) -> Steps[Score]:
-        """Run ``measure`` and note what it costs and which prompts it asks."""
+    def _driven(self, bound: Mapping[str, Any]) -> Steps[Score]:
+        result = self._measured(bound)
+        return result if isinstance(result, Score) else (yield from result)
+
+    def _measured(self, bound: Mapping[str, Any]) -> Score | Steps[Score]:
         result = self.measure(**bound)
-        usage = Usage()
+        if isinstance(result, Score):
+            return result.made_by(self.name, self.scale)
+        return self._accounted(result)
+
+    def _accounted(self, program: Any) -> Steps[Score]:
+        """Note what the program of ``measure`` costs and which prompts it asks."""
+        if not isinstance(program, GeneratorType):
+            raise TypeError(f"{type(self).__name__}.measure must return a Score, got {type(program).__name__}")
+        return self._account(program)
+
+    def _account(self, program: Steps[Score]) -> Steps[Score]:
+        usage = NO_USAGE
         prompts: dict[str, str] = {}
-        if isinstance(result, GeneratorType):
-            outcomes: list[Outcome] | None = None
-            while True:
-                try:
-                    requests = next_round(result, outcomes)
-                except StopIteration as done:
-                    result = done.value
-                    break
-                except ModelError as error:
-                    error.usage, error.prompts = usage, prompts
-                    raise
-                prompts.update((item.prompt.name, item.prompt.version) for item in requests if isinstance(item, Ask))
-                outcomes = list((yield requests))
-                # a refused or filtered answer is billed as well, so an error may carry what its call cost
-                usage = sum((outcome.usage or Usage() for outcome in outcomes), usage)
+        outcomes: list[Outcome] | None = None
+        while True:
+            try:
+                requests = next_round(program, outcomes)
+            except StopIteration as done:
+                result = done.value
+                break
+            except ModelError as error:
+                error.usage, error.prompts = usage, prompts
+                raise
+            prompts.update((item.prompt.name, item.prompt.version) for item in requests if isinstance(item, Ask))
+            outcomes = list((yield requests))
+            # a refused or filtered answer is billed as well, so an error may carry what its call cost
+            usage = sum((outcome.usage or NO_USAGE for outcome in outcomes), usage)
         if not isinstance(result, Score):
             raise TypeError(f"{type(self).__name__}.measure must return a Score, got {type(result).__name__}")
         return result.made_by(self.name, self.scale, usage, prompts)

@@ -3,25 +3,75 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Literal
+from typing import Any, Literal
 
-__all__ = ["Progress", "progress_bar"]
+from ._records import Record
+from ._requests import Usage
+
+__all__ = ["Bar", "Progress", "progress_bar"]
 
 Progress = bool | Literal["always"]
 
 
+class Bar:
+    """What is told about every finished row: the rate and the time left (by tqdm), failed scores, tokens used.
+
+    Args:
+        bar: tqdm's; None where nobody watches.
+    """
+
+    def __init__(self, bar: Any = None) -> None:
+        self._bar = bar
+        self._failed = 0
+
+    def advance(self, record: Record, usage: Usage) -> None:
+        """One more row is finished, and so much was used until now."""
+        if self._bar is None:
+            return
+        self._failed += sum(score.error is not None for score in record.scores.values())
+        tokens = usage.prompt_tokens + usage.completion_tokens
+        self._bar.set_postfix_str(f"{self._failed} failed, {_short(tokens)} tokens", refresh=False)
+        self._bar.update()
+
+
 @contextmanager
-def progress_bar(progress: Progress, total: int | None) -> Iterator[Callable[[], object]]:
-    """A function to call after every row. The bar goes to stderr, and only to a terminal unless ``progress`` is "always".
+def progress_bar(progress: Progress, total: int | None) -> Iterator[Bar]:
+    """The bar of a run. It goes to stderr, and only to a terminal or a notebook unless ``progress`` is "always".
 
     A process without a console, such as pythonw, has no stderr and gets no bar.
     """
-    if sys.stderr is None or not (progress == "always" or (progress and sys.stderr.isatty())):
-        yield lambda: None
+    notebook = _in_notebook()
+    if not notebook and (sys.stderr is None or not (progress == "always" or (progress and sys.stderr.isatty()))):
+        yield Bar()
         return
-    from tqdm import tqdm  # type: ignore[import-untyped]  # noqa: PLC0415  loaded only when somebody watches
+    if notebook and not progress:
+        yield Bar()
+        return
+    with _tqdm(notebook)(total=total, unit=" rows", desc="evaluate", file=None if notebook else sys.stderr) as bar:
+        yield Bar(bar)
 
-    with tqdm(total=total, unit=" rows", desc="evaluate", file=sys.stderr) as bar:
-        yield bar.update
+
+def _tqdm(notebook: bool) -> Any:
+    if notebook:
+        from tqdm.auto import tqdm  # type: ignore[import-untyped]  # noqa: PLC0415  loaded only when somebody watches
+
+        return tqdm
+    from tqdm import tqdm as plain  # type: ignore[import-untyped]  # noqa: PLC0415  the same
+
+    return plain
+
+
+def _in_notebook() -> bool:
+    """Whether this runs in a notebook, where stderr is no terminal and somebody watches all the same."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+def _short(number: int) -> str:
+    for size, unit in ((1_000_000, "M"), (1_000, "k")):
+        if number >= size:
+            return f"{number / size:.1f}{unit}"
+    return str(number)

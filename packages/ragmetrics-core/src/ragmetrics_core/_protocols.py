@@ -1,11 +1,12 @@
 """The shapes that models, prompts and reply formats have. Structural types: nobody has to inherit from anything.
 
 A model may offer a synchronous method, an asynchronous one, or both; the drivers take the one that fits and bridge the
-gap with a thread. Three optional attributes tell more:
+gap with a thread. Optional attributes tell more:
 
 * ``identity``: a mapping of every setting that can change a reply (never a key or another secret);
 * ``instant``: True for a model that computes in place, for which threads would only cost time;
-* ``caveat``: what must be known about the model's answers, for every table that shows them.
+* ``caveat``: what must be known about the model's answers, for every table that shows them;
+* ``without_retries()``: the same model without retries of its own, for ``evaluate``, which makes lost calls again itself.
 """
 
 from __future__ import annotations

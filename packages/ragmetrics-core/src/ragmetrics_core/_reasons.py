@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ._score import Score
 
-__all__ = ["Reason", "first_of", "reasons_of"]
+__all__ = ["Causes", "Reason", "first_of"]
 
 MOST_ROWS = 5
 """Rows that the text names per reason, and metrics per kind of interval; the rest is counted."""
@@ -40,22 +40,26 @@ class Reason:
         return f"{self.count} of {', '.join(self.metrics)}: {text} ({first_of(self.rows)})"
 
 
-def reasons_of(scores: Mapping[str, Sequence[Score]], places: Sequence[str], labels: Sequence[str]) -> list[Reason]:
-    """The causes of all scores without a value, the most common ones first; equal ones are one."""
-    groups: dict[tuple[str, str], tuple[dict[str, None], dict[str, None], list[int]]] = {}
-    for index, (place, label) in enumerate(zip(places, labels, strict=True)):
-        for name, column in scores.items():
-            score = column[index]
-            if score.value is not None:
-                continue
-            metrics, rows, indices = groups.setdefault((score.state, _cause(score, name, place)), ({}, {}, []))
-            metrics[name] = rows[label] = None
-            indices.append(index)
-    found = [
-        Reason(state, text, tuple(metrics), tuple(rows), len(indices))
-        for (state, text), (metrics, rows, indices) in groups.items()
-    ]
-    return sorted(found, key=lambda reason: -reason.count)
+class Causes:
+    """Groups the scores without a value by cause, as the rows pass by."""
+
+    def __init__(self) -> None:
+        self._groups: dict[tuple[str, str], tuple[dict[str, None], dict[str, None], list[int]]] = {}
+
+    def add(self, metric: str, score: Score, place: str, label: str) -> None:
+        """Note a score of a metric without a value, with the place and the label of its row."""
+        key = (score.state, _cause(score, metric, place))
+        metrics, rows, count = self._groups.setdefault(key, ({}, {}, [0]))
+        metrics[metric] = rows[label] = None
+        count[0] += 1
+
+    def reasons(self) -> tuple[Reason, ...]:
+        """The causes, the most common ones first."""
+        found = [
+            Reason(state, text, tuple(metrics), tuple(rows), count)
+            for (state, text), (metrics, rows, (count,)) in self._groups.items()
+        ]
+        return tuple(sorted(found, key=lambda reason: -reason.count))
 
 
 def _cause(score: Score, metric: str, place: str) -> str:

@@ -49,6 +49,11 @@ class Call:
     check: Callable[[Any], Reply[Any]]
     instant: bool
 
+    @property
+    def in_place(self) -> bool:
+        """Whether the answer is computed right here, without any waiting."""
+        return self.instant and self.sync is not None
+
     def perform(self) -> Outcome:
         """Answer synchronously; an async-only model gets a loop of its own."""
         try:

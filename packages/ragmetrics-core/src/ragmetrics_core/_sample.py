@@ -7,13 +7,13 @@ so that a bad column nobody asked for costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from ._errors import InvalidInput
 
-__all__ = ["Document", "Sample"]
+__all__ = ["Document", "Documents", "Sample"]
 
 ALIASES = {
     "question": "user_input",
@@ -52,7 +52,8 @@ class Document:
     def __post_init__(self) -> None:
         if not (self.content is None or isinstance(self.content, str)):
             raise InvalidInput(f"a document's content must be a str, got {type(self.content).__name__}")
-        if not isinstance(self.meta, Mapping):
+        # the usual type is told first, since to ask for any mapping takes longer than all the rest
+        if type(self.meta) is not dict and not isinstance(self.meta, Mapping):
             raise InvalidInput(f"a document's meta must be a mapping, got {type(self.meta).__name__}")
 
     @classmethod
@@ -66,23 +67,45 @@ class Document:
         """
         if isinstance(value, cls | str):
             return value
-        names = ("content", "id", "score", "meta")
-        if isinstance(value, Mapping):
-            if not any(name in value for name in ("content", "id", "meta")):
+        if type(value) is dict or isinstance(value, Mapping):
+            if not ("content" in value or "id" in value or "meta" in value):
                 raise InvalidInput(
                     f"{path} has neither content nor id nor meta: a document needs one of them to be matched by"
                 )
-            content, key, score, meta = (value.get(name) for name in names)
-            extra = {name: item for name, item in value.items() if name not in names}
-            meta = {**extra, **meta} if extra and isinstance(meta or {}, Mapping) and meta else (meta or extra)
+            content, key, score, meta = value.get("content"), value.get("id"), value.get("score"), value.get("meta")
+            if not DOCUMENT_FIELDS.issuperset(value):
+                extra = {name: item for name, item in value.items() if name not in DOCUMENT_FIELDS}
+                meta = {**extra, **meta} if isinstance(meta or {}, Mapping) and meta else (meta or extra)
         elif hasattr(value, "content"):
-            content, key, score, meta = (getattr(value, name, None) for name in names)
+            content, key, score, meta = (getattr(value, name, None) for name in ("content", "id", "score", "meta"))
         else:
             raise InvalidInput(f"{path} must be a Document, a mapping or a str, got {type(value).__name__}")
         try:
             return cls(content, key, score, meta or {})
         except InvalidInput as error:
             raise InvalidInput(f"{path}: {error}") from None
+
+
+DOCUMENT_FIELDS = frozenset(item.name for item in fields(Document))
+
+
+class Documents(list[Document | str]):
+    """Checked documents as ``measure`` gets them: a list, which the metrics of one row share, and what they found out about it.
+
+    Attributes:
+        found: results that are worth keeping as long as the row is being scored, by whatever they depend on.
+    """
+
+    __slots__ = ("found",)
+
+    found: dict[Hashable, Any]
+
+    @classmethod
+    def of(cls, documents: list[Document | str]) -> Documents:
+        """The documents, in a list of their own about which nothing is found out yet."""
+        made = cls(documents)  # without a Python __init__, which would take as long as all the rest
+        made.found = {}
+        return made
 
 
 @dataclass(frozen=True)
@@ -123,6 +146,8 @@ class Sample:
         Raises:
             InvalidInput: two columns name the same field and differ, or ``metadata`` is not a mapping.
         """
+        if FIELD_NAMES.issuperset(row) and "metadata" not in row:  # nothing to rename and nothing to sort out
+            return cls(**row)
         values: dict[str, Any] = {}
         origin: dict[str, str] = {}
         metadata: dict[str, Any] = {}

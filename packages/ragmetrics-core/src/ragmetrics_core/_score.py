@@ -4,13 +4,16 @@
 * unscored: there is honestly nothing to score, and ``reason`` says why;
 * failed: something went wrong, and ``error`` says what.
 
-An illegal score cannot be built, so nobody downstream has to look for NaN.
+An illegal score cannot be built, so nobody downstream has to look for NaN. What was checked once is not checked again: ranking
+metrics make a hundred thousand scores a second, and a run keeps them all. That is why a score has slots, and why scores that
+rest on the same evidence may share it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal
 
@@ -24,7 +27,18 @@ State = Literal["scored", "unscored", "failed"]
 NO_USAGE = Usage()
 
 
-@dataclass(frozen=True)
+class Details(dict[str, Any]):
+    """Evidence that is known to hold plain JSON values only."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Details:
+        """The values, checked and copied."""
+        return cls({str(key): plain(item) for key, item in values.items()})
+
+
+@dataclass(frozen=True, slots=True, init=False)
 class Score:
     """The outcome of one metric on one sample.
 
@@ -52,31 +66,44 @@ class Score:
     metric: str | None = None
     scale: tuple[float, float] | None = None
 
-    def __post_init__(self) -> None:
-        value = self.value
-        if self.scale is not None:
-            object.__setattr__(self, "scale", (float(self.scale[0]), float(self.scale[1])))
-        if self.passing is not None:
-            object.__setattr__(self, "passing", bool(self.passing))
+    def __init__(  # noqa: PLR0917  the order of the fields
+        self,
+        value: float | None,
+        passing: bool | None = None,
+        reason: str | None = None,
+        details: Mapping[str, Any] | None = None,
+        error: str | None = None,
+        usage: Usage = NO_USAGE,
+        metric: str | None = None,
+        scale: tuple[float, float] | None = None,
+    ) -> None:
+        if scale is not None:
+            scale = (float(scale[0]), float(scale[1]))
+        if passing is not None:
+            passing = bool(passing)
         if value is None:
-            self._check_no_value()
+            _check_no_value(passing, reason, error)
         else:
             if type(value) is not float:
                 value = _number(value)
-                object.__setattr__(self, "value", value)
             if not math.isfinite(value):
                 raise ValueError(f"a score must be a finite number, got {value}: use Score.unscored(reason)")
-            if self.error is not None:
+            if error is not None:
                 raise ValueError(f"a failed score has no value, got {value}")
-            self._check_scale()
-        if self.details:
-            object.__setattr__(self, "details", {str(key): plain(item) for key, item in self.details.items()})
+            _check_scale(value, metric, scale)
+        if type(details) is not Details:
+            details = Details.of(details or {})
+        _fill(self, value, passing, reason, details, error, usage, metric, scale)
 
-    def _check_no_value(self) -> None:
-        if not (self.error or self.reason):
-            raise ValueError("a score without a value needs a reason: Score.unscored(reason) or Score.failed(error)")
-        if self.passing is not None:
-            raise ValueError(f"a score without a value neither passes nor fails, got passing={self.passing}")
+    @staticmethod
+    def evidence(**details: Any) -> Mapping[str, Any]:
+        """Details that are checked and copied now, once, for several scores that rest on the same evidence.
+
+        Raises:
+            ValueError: a number is not finite.
+            TypeError: JSON has no such value.
+        """
+        return Details.of(details)
 
     @classmethod
     def unscored(cls, reason: str, *, details: Mapping[str, Any] | None = None) -> Score:
@@ -103,19 +130,20 @@ class Score:
         return "unscored" if self.error is None else "failed"
 
     def made_by(
-        self, metric: str, scale: tuple[float, float] | None, usage: Usage, prompts: Mapping[str, str]
+        self,
+        metric: str,
+        scale: tuple[float, float] | None,
+        usage: Usage = NO_USAGE,
+        prompts: Mapping[str, str] | None = None,
     ) -> Score:
         """This score with its origin filled in: the metric, its scale, the usage, the versions of the prompts asked."""
-        # What is already checked is not checked again: ranking metrics make tens of thousands of scores a second.
-        made = object.__new__(type(self))
-        details = {**self.details, "prompts": dict(prompts)} if prompts else self.details
-        made.__dict__.update(self.__dict__, metric=metric, scale=self.scale or scale, usage=usage, details=details)
-        made._check_scale()
+        details = Details.of({**self.details, "prompts": prompts}) if prompts else self.details
+        value, scale = self.value, self.scale or scale
+        if value is not None:
+            _check_scale(value, metric, scale)
+        made = copy(self) if type(self) is not Score else object.__new__(Score)
+        _fill(made, value, self.passing, self.reason, details, self.error, usage, metric, scale)
         return made
-
-    def _check_scale(self) -> None:
-        if self.value is not None and self.scale is not None and not self.scale[0] <= self.value <= self.scale[1]:
-            raise ValueError(f"{self.metric or 'the score'}: {self.value} is outside the scale {self.scale}")
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values; ``Score.from_dict`` reads it back."""
@@ -159,6 +187,45 @@ class Score:
     def __str__(self) -> str:
         text = f"{self.value:.4g}" if self.value is not None else f"{self.state} ({self.error or self.reason})"
         return f"{self.metric}: {text}" if self.metric else text
+
+
+_put_value, _put_passing, _put_reason, _put_details, _put_error, _put_usage, _put_metric, _put_scale = (
+    getattr(Score, item.name).__set__ for item in fields(Score)
+)
+
+
+def _fill(  # noqa: PLR0917  keywords cost time
+    score: Score,
+    value: float | None,
+    passing: bool | None,
+    reason: str | None,
+    details: Mapping[str, Any],
+    error: str | None,
+    usage: Usage,
+    metric: str | None,
+    scale: tuple[float, float] | None,
+) -> None:
+    """Set what is checked. The slots themselves are written to: by name, as frozen dataclasses do it, takes twice as long."""
+    _put_value(score, value)
+    _put_passing(score, passing)
+    _put_reason(score, reason)
+    _put_details(score, details)
+    _put_error(score, error)
+    _put_usage(score, usage)
+    _put_metric(score, metric)
+    _put_scale(score, scale)
+
+
+def _check_no_value(passing: bool | None, reason: str | None, error: str | None) -> None:
+    if not (error or reason):
+        raise ValueError("a score without a value needs a reason: Score.unscored(reason) or Score.failed(error)")
+    if passing is not None:
+        raise ValueError(f"a score without a value neither passes nor fails, got passing={passing}")
+
+
+def _check_scale(value: float, metric: str | None, scale: tuple[float, float] | None) -> None:
+    if scale is not None and not scale[0] <= value <= scale[1]:
+        raise ValueError(f"{metric or 'the score'}: {value} is outside the scale {scale}")
 
 
 def _number(value: Any) -> float:

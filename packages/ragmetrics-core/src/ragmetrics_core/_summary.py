@@ -1,122 +1,24 @@
 """The account of a run: one line per metric, then why rows were not scored, then what must be known about the models.
 
-Means are taken over the scored rows alone, and the counts beside them say how many were left out. A mean over nothing is
-None and shows as "-": there is no default. Beside each mean stands how sure it is: its 95 % interval, made as ``_statistics``
-says. Under the table stand the rows to look at first: those with the lowest values, and those without any.
+A mean over nothing shows as "-". Beside each mean stands how sure it is: its 95 % interval, made as ``_statistics`` says. Under
+the table stand the rows to look at first: those with the lowest values, and those without any.
 """
 
 from __future__ import annotations
 
-import heapq
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ._metric_summary import MetricSummary
+from ._prices import ModelUsage
 from ._reasons import Reason, first_of
-from ._requests import Usage
-from ._score import Score
-from ._statistics import METHODS, Interval, mean_interval, mean_of, rate_interval
+from ._statistics import METHODS
 
 __all__ = ["MetricSummary", "Summary"]
 
 MOST_REASONS = 4
 """Reasons that the text shows per state; the rest is counted."""
-
-MOST_LOWEST = 3
-"""Rows with the lowest values that the text names per metric."""
-
-
-@dataclass(frozen=True)
-class MetricSummary:
-    """One metric over all rows.
-
-    Attributes:
-        name: name of the metric.
-        mean: mean of the scored rows' values; None if no row was scored.
-        interval: 95 % interval of that mean, and how it was made; None if fewer than two rows were scored, or if all values
-            are equal and the scale is not known.
-        scale: lowest and highest possible value; None where the scores of the rows differ in it or have none.
-        scored: rows with a value.
-        unscored: rows with honestly nothing to score.
-        failed: rows where something went wrong.
-        passed: rows that passed; None if the metric gave no row a verdict.
-        pass_rate: share of the rows with a verdict that passed; None if there is none.
-        pass_interval: 95 % interval of that rate; None if fewer than two rows have a verdict.
-        usage: calls, cached calls and tokens, summed.
-        lowest: the rows with the lowest values, as (label, value), lowest first; rows at the top of the scale are left out.
-    """
-
-    name: str
-    mean: float | None
-    interval: Interval | None
-    scale: tuple[float, float] | None
-    scored: int
-    unscored: int
-    failed: int
-    passed: int | None
-    pass_rate: float | None
-    pass_interval: Interval | None
-    usage: Usage
-    lowest: tuple[tuple[str, float], ...] = ()
-
-    @classmethod
-    def of(
-        cls, name: str, scale: tuple[float, float] | None, scores: Sequence[Score], labels: Sequence[str] = ()
-    ) -> MetricSummary:
-        """The summary of one metric's scores; ``scale`` is the metric's own, ``labels`` name the rows."""
-        values = [score.value for score in scores if score.value is not None]
-        verdicts = [score.passing for score in scores if score.passing is not None]
-        failed = sum(score.error is not None for score in scores)
-        scale = scale or _common_scale(scores)
-        return cls(
-            name=name,
-            mean=mean_of(values),
-            interval=mean_interval(values, scale),
-            scale=scale,
-            scored=len(values),
-            unscored=len(scores) - len(values) - failed,
-            failed=failed,
-            passed=sum(verdicts) if verdicts else None,
-            pass_rate=mean_of(verdicts),
-            pass_interval=rate_interval(sum(verdicts), len(verdicts)),
-            usage=sum((score.usage for score in scores), Usage()),
-            lowest=_lowest(scores, labels, scale) if len(values) > MOST_LOWEST else (),
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain JSON values."""
-        return {
-            "mean": self.mean,
-            "interval": list(self.interval[:2]) if self.interval else None,
-            "interval_method": self.interval.method if self.interval else None,
-            "scale": list(self.scale) if self.scale else None,
-            "scored": self.scored,
-            "unscored": self.unscored,
-            "failed": self.failed,
-            "passed": self.passed,
-            "pass_rate": self.pass_rate,
-            "pass_interval": list(self.pass_interval[:2]) if self.pass_interval else None,
-            "usage": self.usage.to_dict(),
-            "lowest": [list(item) for item in self.lowest],
-        }
-
-
-def _lowest(
-    scores: Sequence[Score], labels: Sequence[str], scale: tuple[float, float] | None
-) -> tuple[tuple[str, float], ...]:
-    top = scale[1] if scale else math.inf
-    found = [
-        (label, score.value)
-        for label, score in zip(labels, scores, strict=False)
-        if score.value is not None and score.value < top
-    ]
-    return tuple(heapq.nsmallest(MOST_LOWEST, found, key=lambda item: item[1]))
-
-
-def _common_scale(scores: Sequence[Score]) -> tuple[float, float] | None:
-    scales = {score.scale for score in scores if score.value is not None}
-    return scales.pop() if len(scales) == 1 else None
 
 
 @dataclass(frozen=True)
@@ -129,6 +31,8 @@ class Summary:
         reasons: why scores have no value, the most common ones first.
         caveats: what must be known about the models that were asked.
         seconds: wall time of the run; None if it is not known.
+        models: what every model was asked; its ``cost()`` is the price.
+        stopped: why the run ended before its last row; None if it did not.
     """
 
     title: str
@@ -136,6 +40,8 @@ class Summary:
     reasons: tuple[Reason, ...] = ()
     caveats: tuple[str, ...] = ()
     seconds: float | None = None
+    models: tuple[ModelUsage, ...] = ()
+    stopped: str | None = None
 
     def __getitem__(self, name: str) -> MetricSummary:
         for item in self.metrics:
@@ -160,13 +66,16 @@ class Summary:
                 for item in self.reasons
             ],
             "caveats": list(self.caveats),
+            "models": [_model_dict(item) for item in self.models],
+            "stopped": self.stopped,
         }
 
     def __str__(self) -> str:
         head = self.title if self.seconds is None else f"{self.title}, {_seconds(self.seconds)}"
         parts = [head, table(HEADINGS, [_cells(item) for item in self.metrics])]
-        if sureness := [*_methods(self.metrics), *map(_passed, filter(_has_own_rate, self.metrics))]:
-            parts.append("\n".join(sureness))
+        rates = map(_passed, filter(_has_own_rate, self.metrics))
+        if lines := [*_methods(self.metrics), *rates, *_spreads(self.metrics), *_costs(self.models)]:
+            parts.append("\n".join(lines))
         if lowest := [_shown_lowest(item) for item in self.metrics if item.lowest]:
             parts.append("\n".join(["lowest:", *lowest]))
         for state in ("unscored", "failed"):
@@ -177,6 +86,8 @@ class Summary:
             if reasons:
                 parts.append("\n".join([f"{state}:", *(f"  {line}" for line in reasons)]))
         parts += [f"note: {caveat}" for caveat in self.caveats]
+        if self.stopped is not None:
+            parts.append(f"stopped: {self.stopped}")
         return "\n\n".join(parts)
 
 
@@ -229,6 +140,26 @@ def _has_own_rate(item: MetricSummary) -> bool:
 def _passed(item: MetricSummary) -> str:
     limits = f", 95 % interval {item.pass_interval}" if item.pass_interval else ""
     return f"passed {item.name}: {item.passed} ({item.pass_rate:.3f}{limits})"
+
+
+def _spreads(metrics: Sequence[MetricSummary]) -> Iterator[str]:
+    for item in metrics:
+        if item.spread is not None:
+            rows = f"{item.unsteady} of {item.scored} rows differ"
+            yield f"repeats {item.name}: standard deviation {item.spread:.3f} within a row, {rows}"
+
+
+def _costs(models: Sequence[ModelUsage]) -> Iterator[str]:
+    for item in models:
+        cost = item.cost()
+        if cost is not None:
+            yield f"cost {item.name}: {cost}"
+
+
+def _model_dict(item: ModelUsage) -> dict[str, Any]:
+    cost = item.cost()
+    price = {} if cost is None else {"dollars": cost.dollars, "prices": cost.source}
+    return {**item.to_dict(), **price}
 
 
 def _shown_lowest(item: MetricSummary) -> str:

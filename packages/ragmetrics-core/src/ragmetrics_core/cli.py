@@ -10,20 +10,21 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 import ragmetrics_core
 
+from ._cli_generate import generate
 from ._cli_metrics import fitting_metrics, parse_metrics
-from ._cli_models import parse_models
-from ._cli_output import check_out, clear_errors, say, stop, write
+from ._cli_models import parse_budget, parse_models
+from ._cli_output import check_out, clear_errors, how_to_continue, say, stop, write
 from ._errors import InvalidInput
+from ._evaluate import Evaluation
 from ._evaluate import evaluate as run_evaluation
 from ._metric import Metric
 from ._read import open_source
-from ._summary import Summary
 from .metrics import Entry, catalogue
 
 __all__ = ["app", "main"]
@@ -87,6 +88,23 @@ FailUnder = Annotated[
 Limit = Annotated[int | None, typer.Option(help="Only the first so many rows.")]
 MaxConcurrency = Annotated[int, typer.Option(help="Most calls to models in flight.")]
 OnError = Annotated[str, typer.Option(help="record: go on, and count what failed. raise: stop at the first error.")]
+RunDir = Annotated[
+    Path | None,
+    typer.Option(
+        help="Keep every reply and the scores in this directory; the same command goes on there where it was stopped."
+    ),
+]
+Some = Annotated[int | None, typer.Option("--sample", help="Only so many rows, chosen at random.")]
+Seed = Annotated[int, typer.Option(help="The same seed chooses the same rows.")]
+Repeats = Annotated[int, typer.Option(help="Judge every row so many times: the mean counts, the spread is shown.")]
+Budget = Annotated[
+    list[str] | None,
+    typer.Option(help="calls=NUMBER or tokens=NUMBER: stop when so much is spent. Repeatable."),
+]
+Timeout = Annotated[
+    float | None, typer.Option(help="Seconds for one attempt of a call; by default learnt from the answers so far.")
+]
+MaxRetries = Annotated[int, typer.Option(help="How often a call that was lost is made again.")]
 
 
 @app.command()
@@ -99,36 +117,45 @@ def evaluate(
     base_url: BaseURL = None,
     out: Out = None,
     fail_under: FailUnder = None,
+    run_dir: RunDir = None,
     limit: Limit = None,
+    sample: Some = None,
+    seed: Seed = 0,
+    repeats: Repeats = 1,
+    budget: Budget = None,
     max_concurrency: MaxConcurrency = 16,
+    timeout: Timeout = None,
+    max_retries: MaxRetries = 5,
     on_error: OnError = "record",
 ) -> None:
     """Score the rows of DATA and print a table: mean, scored, unscored, failed, calls, tokens.
 
-    Exit status: 0 all went well; 1 a gate of --fail-under is not met; 2 the input or a model makes the run impossible; 70 a
-    bug, after its traceback; 130 stopped with Ctrl-C.
+    Exit status: 0 all went well; 1 a gate of --fail-under is not met; 2 the input, a model or the budget ended the run early; 70
+    a bug, after its traceback; 130 stopped with Ctrl-C.
     """
-    with clear_errors(out):
-        chosen = parse_metrics(metrics or [])
-        if not chosen:
-            raise InvalidInput(_which_metrics(data))
+    with clear_errors(out, run_dir):
+        chosen = parse_metrics(metrics or []) or _propose_metrics(data)
         gates = _gates(fail_under or [], chosen)
         check_out(out, data)
         evaluation = run_evaluation(
             data,
             chosen,
             **parse_models(llm, embeddings, base_url),
+            run_dir=run_dir,
             max_concurrency=max_concurrency,
             on_error=on_error,  # type: ignore[arg-type]  # checked by evaluate itself
             limit=limit,
+            sample=sample,
+            seed=seed,
+            repeats=repeats,
+            budget=parse_budget(budget or []),
+            timeout=timeout,
+            max_retries=max_retries,
         )
-        summary = evaluation.summary()
-        try:
-            if out is not None:
-                write(evaluation, out)
-        finally:
-            say(str(summary))
-        _exit_status(summary, gates)
+        _report(evaluation, out, run_dir, gates)
+
+
+app.command()(generate)
 
 
 @app.command("metrics")
@@ -150,16 +177,18 @@ def _described(entry: Entry) -> str:
     return "\n".join(lines)
 
 
-def _which_metrics(data: str) -> str:
+def _propose_metrics(data: str) -> NoReturn:
     row = next(open_source(data, 1).rows)
     if row.problem is not None:
-        return (
+        raise InvalidInput(
             f"choose metrics with --metrics a,b; none can be proposed, for the first row cannot be read: {row.problem}"
         )
     fitting = ", ".join(fitting_metrics(row.sample))
     if not fitting:
-        return "choose metrics with --metrics a,b; no built-in one fits the columns (see `ragmetrics metrics`)"
-    return f"choose metrics with --metrics a,b; these fit the columns of {Path(data).name}: {fitting}"
+        raise InvalidInput(
+            "choose metrics with --metrics a,b; no built-in one fits the columns (see `ragmetrics metrics`)"
+        )
+    raise InvalidInput(f"choose metrics with --metrics a,b; these fit the columns of {Path(data).name}: {fitting}")
 
 
 def _gates(texts: list[str], metrics: list[Metric]) -> dict[str, float]:
@@ -184,7 +213,16 @@ def _gates(texts: list[str], metrics: list[Metric]) -> dict[str, float]:
     return gates
 
 
-def _exit_status(summary: Summary, gates: dict[str, float]) -> None:
+def _report(evaluation: Evaluation, out: Path | None, run_dir: Path | None, gates: dict[str, float]) -> None:
+    """Write the file, print the table, and end with the status that they deserve."""
+    summary = evaluation.summary()
+    try:
+        if out is not None:
+            write(evaluation, out)
+    finally:
+        say(str(summary))
+    if summary.stopped is not None:
+        stop(summary.stopped + how_to_continue(run_dir), 2)
     if not any(item.scored for item in summary.metrics) and any(item.failed for item in summary.metrics):
         stop("nothing was scored: see the failures above", 2)
     missed = []

@@ -1,50 +1,143 @@
-"""From requests to calls: the limit on calls in flight, and equal questions of one row asked once.
+"""From requests to answers: what is known already is not asked again, and what is asked by several is asked once.
 
-Within a row, the same request to the same model is one call, whichever metrics ask it and whether it is still in flight
-or already answered; those who share it book a cached call without tokens, so the totals stay true. A failed call is not
-kept: who asks next tries again. A model that computes in place (``instant``) is answered right here: no task, no thread, no limit.
+An answer is looked for nearest first: in what this row has asked so far, whichever of its metrics asked it; among the calls in
+flight, whichever row made them; in the journal, if there is one; and only then is a call made. Those who share an answer book a
+cached call without tokens, so the totals stay true. A failed call is not kept: who asks next tries again.
+
+A model that computes in place (``instant``) is answered right here: no task, no thread, no limit.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from copy import copy
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from .._errors import ModelError
+from .._errors import BadReply, ModelError
+from .._journal import Journal
 from .._requests import Ask, Reply, Request, Usage
 from .._run import Call, Models
 from .._steps import Outcome
 from .._tasks import all_of
+from ._batches import Batches
+from ._budget import Budget
+from ._keys import Keys
+from ._line import Line, Rules
+from ._pace import Gate
+from ._sharing import as_shared
 
 __all__ = ["Answers", "Question", "RowMemory"]
 
-SHARED = Usage(calls=1, cached_calls=1)
 
-Key = tuple[int, Request]
-RowMemory = dict[Key, "Reply[Any] | asyncio.Future[Outcome]"]
-"""What one row has asked so far: by model and request, the reply or the promise of one."""
+class Key:
+    """What makes two questions the same: model, request, repeat. Hashed once: a question is looked up many times."""
 
-Question = tuple[Key, Call]
+    __slots__ = ("_hash", "_parts", "repeat")
+
+    def __init__(self, model: Any, request: Request, repeat: int) -> None:
+        # a text has one vector, however often it is asked for
+        self.repeat = repeat if isinstance(request, Ask) else 0
+        self._parts = (id(model), self.repeat, request)
+        self._hash = hash(self._parts)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Key) and self._parts == other._parts
+
+
+RowMemory = dict[Key, Reply[Any]]
+"""What one row has been answered so far."""
+
+
+class Question:
+    """A request, resolved to the model that answers it."""
+
+    __slots__ = ("call", "digest", "key", "make", "request", "tried", "way")
+
+    def __init__(self, way: Way, call: Call, make: Callable[[Request], Call], request: Request, repeat: int) -> None:
+        self.way = way
+        self.call = call
+        self.make = make
+        self.request = request
+        self.key = Key(way.model, request, repeat)
+        self.digest: bytes | None = None
+        self.tried = False  # in place, and lost
+
+
+class Way:
+    """All that leads to one model: the line for calls, the batches, the keys of its replies in the journal."""
+
+    def __init__(self, model: Any, gate: Gate, rules: Rules, budget: Budget, *, journalled: bool) -> None:
+        self.model = model
+        self.line = Line(model, gate, rules, budget)
+        self.batches: dict[type[Request], Batches] = {}
+        identity = getattr(model, "identity", None)
+        self.keys = Keys(identity) if journalled and identity else None
+
+    async def perform(self, question: Question) -> Outcome | None:
+        """Make the call, alone or with others."""
+        request = question.request
+        if isinstance(request, Ask):
+            return await self.line.perform(question.call)
+        kind = type(request)
+        if kind not in self.batches:
+            self.batches[kind] = Batches(self.line, question.make)
+        return await self.batches[kind].perform(request)
 
 
 class Answers:
-    """Answers the rounds of all programs of a run."""
+    """Answers the rounds of all programs of a run.
 
-    def __init__(self, max_concurrency: int) -> None:
-        self._gate = asyncio.Semaphore(max_concurrency)
-        self._seen: dict[int, Any] = {}
+    Args:
+        max_concurrency: most calls in flight.
+        rules: how calls are made.
+        budget: what they may cost.
+        journal: the replies of earlier runs, and the place for those of this one.
+
+    Attributes:
+        gathering: requests that wait for a batch, or for its answer.
+        on_gathering: called when another one does.
+    """
+
+    def __init__(self, max_concurrency: int, rules: Rules, budget: Budget, journal: Journal | None) -> None:
+        self._gate = Gate(max_concurrency)
+        self._rules = rules
+        self._budget = budget
+        self._journal = journal
+        self._ways: dict[int, Way] = {}
+        self._flying: dict[Key, asyncio.Future[Outcome | None]] = {}
+        self.gathering = 0
+        self.on_gathering: Callable[[], None] = lambda: None
 
     @property
-    def caveats(self) -> tuple[str, ...]:
-        """What the models that were asked say must be known about their answers, each once."""
-        stated = (getattr(model, "caveat", None) for model in self._seen.values())
-        return tuple(dict.fromkeys(caveat for caveat in stated if isinstance(caveat, str)))
+    def caveats(self) -> Iterator[str]:
+        """What the models that were asked say must be known about their answers, and what the journal cannot hold."""
+        for way in self._ways.values():
+            caveat = getattr(way.model, "caveat", None)
+            if isinstance(caveat, str):
+                yield caveat
+            if self._journal is not None and way.keys is None:
+                yield (
+                    f"the answers of {type(way.model).__name__} are not in the journal, because it does not say what it is: give "
+                    "it an attribute `identity`, a mapping of every setting that can change an answer"
+                )
 
-    def resolve(self, models: Models, requests: Sequence[Request]) -> list[Question]:
-        """The calls that would answer a round.
+    @property
+    def usage(self) -> Usage:
+        """What all calls have cost so far."""
+        return sum((way.line.usage for way in self._ways.values()), Usage())
+
+    @property
+    def costs(self) -> Iterator[tuple[Any, Usage]]:
+        """Every model that was called somewhere else, and what its calls have cost."""
+        for way in self._ways.values():
+            if not getattr(way.model, "instant", False):
+                yield way.model, way.line.usage
+
+    def resolve(self, models: Models, requests: Sequence[Request], repeat: int) -> list[Question]:
+        """The questions of a round.
 
         Raises:
             ModelError: no model is set that could answer.
@@ -53,60 +146,117 @@ class Answers:
         for request in requests:
             call = models.call(request)
             model = models.llm if isinstance(request, Ask) else models.embeddings
-            self._seen[id(model)] = model
-            questions.append(((id(model), request), call))
+            way = self._ways.get(id(model))
+            if way is None:  # the entry holds the model, so that its id stays its own
+                way = Way(model, self._gate, self._rules, self._budget, journalled=self._journal is not None)
+                self._ways[id(model)] = way
+            questions.append(Question(way, call, models.call, request, repeat))
         return questions
 
     def now(self, questions: Sequence[Question], memory: RowMemory) -> list[Outcome] | None:
-        """The outcomes, if all models compute in place; else None, and nothing was asked."""
-        if not all(call.instant and call.sync is not None for _, call in questions):
-            return None
-        return [_checked(self._in_place(question, memory)) for question in questions]
+        """The outcomes, if no call has to be waited for; else None."""
+        outcomes = []
+        for question in questions:
+            outcome = self._at_hand(question, memory)
+            if outcome is None:
+                return None
+            outcomes.append(_checked(outcome))
+        return outcomes
 
-    async def later(self, questions: Sequence[Question], memory: RowMemory) -> list[Outcome]:
-        """The outcomes, asked concurrently.
+    async def later(self, questions: Sequence[Question], memory: RowMemory) -> list[Outcome] | None:
+        """The outcomes, asked concurrently; None: the budget is used up before all could be asked.
 
         Raises:
             ModelError: a model refuses in a way that all further calls would meet.
         """
         if len(questions) == 1:
-            return [_checked(await self._one(questions[0], memory))]
-        return [_checked(outcome) for outcome in await all_of(self._one(question, memory) for question in questions)]
+            found = [await self._one(questions[0], memory)]
+        else:
+            found = await all_of(self._one(question, memory) for question in questions)
+        outcomes = [_checked(outcome) for outcome in found if outcome is not None]
+        return outcomes if len(outcomes) == len(found) else None
 
-    def _in_place(self, question: Question, memory: RowMemory) -> Outcome:
-        key, call = question
-        known = memory.get(key)
-        if isinstance(known, Reply):
-            return replace(known, usage=SHARED)
-        outcome = call.perform()
+    def strike(self, error: BadReply, asked: Sequence[Question], memory: RowMemory) -> None:
+        """Take the replies that nobody could read out of the journal, so that a later run asks anew."""
+        if self._journal is None:
+            return
+        unread = [memory.get(question.key) for question in asked]
+        self._journal.strike(
+            question.digest
+            for question, reply in zip(asked, unread, strict=True)
+            if question.digest is not None and reply is not None and reply.value in error.raw
+        )
+
+    def close(self) -> None:
+        """Give up what is under way."""
+        for way in self._ways.values():
+            for batches in way.batches.values():
+                batches.close()
+
+    def _at_hand(self, question: Question, memory: RowMemory) -> Outcome | None:
+        known = memory.get(question.key)
+        if known is not None:
+            return as_shared(known)
+        outcome: Outcome | None = self._journalled(question)
+        if outcome is None and not question.tried and question.call.in_place:
+            outcome = question.way.line.perform_in_place(question.call)
+            if outcome is not None:
+                question.tried = isinstance(outcome, ModelError) and outcome.transient
+                outcome = None if question.tried else self._paid(question, outcome)
         if isinstance(outcome, Reply):
-            memory[key] = outcome
+            memory[question.key] = outcome
         return outcome
 
-    async def _one(self, question: Question, memory: RowMemory) -> Outcome:
-        key, call = question
-        if call.instant and call.sync is not None:
-            return self._in_place(question, memory)
-        known = memory.get(key)
-        if isinstance(known, asyncio.Future):
-            outcome = await known
-            return replace(outcome, usage=SHARED) if isinstance(outcome, Reply) else shared(outcome)
-        promise: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        memory[key] = promise
-        async with self._gate:
-            outcome = await call.aperform()
-        if isinstance(outcome, ModelError):
-            del memory[key]
-        if not promise.done():  # a sharer that was cancelled has cancelled it
-            promise.set_result(outcome)
+    def _journalled(self, question: Question) -> Outcome | None:
+        keys = question.way.keys
+        if keys is None or self._journal is None:
+            return None
+        if question.digest is None:
+            question.digest = keys.key(question.request, question.key.repeat)
+        found = self._journal.find(question.digest)
+        return None if found is None else as_shared(found)
+
+    def _paid(self, question: Question, outcome: Outcome) -> Outcome:
+        if isinstance(outcome, Reply) and question.digest is not None and self._journal is not None:
+            return self._journal.keep(question.digest, outcome)
         return outcome
 
+    async def _one(self, question: Question, memory: RowMemory) -> Outcome | None:
+        outcome = self._at_hand(question, memory)
+        if outcome is not None:
+            return outcome
+        outcome = await self._shared(question)
+        if isinstance(outcome, Reply):
+            memory[question.key] = outcome
+        return outcome
 
-def shared(error: ModelError) -> ModelError:
-    """The error for one who shared the call: what it cost is booked once, by the one who made it."""
-    twin = copy(error)
-    twin.usage = SHARED
-    return twin
+    async def _shared(self, question: Question) -> Outcome | None:
+        while (flight := self._flying.get(question.key)) is not None:
+            await asyncio.wait(
+                (flight,)
+            )  # not on the flight itself, which would be cancelled with one who waits for it
+            if not flight.cancelled():
+                outcome = flight.result()
+                return None if outcome is None else as_shared(outcome)
+        return await self._fly(question)
+
+    async def _fly(self, question: Question) -> Outcome | None:
+        flight = self._flying[question.key] = asyncio.get_running_loop().create_future()
+        gathers = not isinstance(question.request, Ask)
+        try:
+            if gathers:
+                self.gathering += 1
+                self.on_gathering()
+            outcome = await question.way.perform(question)
+            if outcome is not None:
+                outcome = self._paid(question, outcome)
+            # shared before the program that made the call writes on an error what it had spent
+            flight.set_result(None if outcome is None else as_shared(outcome))
+            return outcome
+        finally:
+            self.gathering -= gathers
+            del self._flying[question.key]
+            flight.cancel()  # where it has no result, those who wait make the call themselves
 
 
 def _checked(outcome: Outcome) -> Outcome:

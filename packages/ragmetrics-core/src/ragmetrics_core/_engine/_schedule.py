@@ -1,9 +1,10 @@
 """Who runs when. Workers, at most as many as calls may be in flight, pull rows from one shared iterator and score them.
 
 Each worker has one row, and every unfinished row has at least one call in flight or in line for it, so this many workers keep
-all the models busy, and no more rows than that are ever pulled ahead. One worker starts, and each that finds a row starts the
-next, so few rows never cost many tasks. A row whose metrics ask nothing (rankings), or only models that compute in place, is
-scored without a single task switch; the worker then gives way to others by the clock.
+all the models busy, and no more rows than that are ever pulled ahead. (Rows that wait for a batch of embeddings hold no call,
+so more may do so: the batches would stay small otherwise.) One worker starts, and each that finds a row starts the next, so few
+rows never cost many tasks. A row whose metrics ask nothing (rankings), whose answers are all in the journal, or which asks only
+models that compute in place, is scored without a single task switch; the worker then gives way to others by the clock.
 
 Two kinds of trouble are kept apart by where they arise. What a *program* raises (a missing field, an impossible value, a model
 that could not answer) concerns one score and is recorded there. What arises *outside* of a program (no model is set, an
@@ -15,9 +16,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from .._errors import InvalidInput, MissingInput, ModelError, RagmetricsError
+from .._errors import BadReply, InvalidInput, MissingInput, ModelError, RagmetricsError
+from .._inputs import Reading
 from .._metric import Metric
 from .._read import Row
 from .._requests import Request
@@ -28,49 +30,62 @@ from .._tasks import all_of
 from ._answers import Answers, Question, RowMemory
 from ._crew import Crew
 
-__all__ = ["Engine"]
+__all__ = ["Engine", "Judge"]
 
 BREATH = 0.02
 """Seconds of work without waiting after which a worker lets others run: progress bars, cancellation, Ctrl-C."""
 
+MOST_GATHERING = 512
+"""Rows beyond the usual number that may be pulled while they wait for batches."""
+
 Finished = Callable[[Row, list[Score]], None]
 
 
-@dataclass
-class Waiting:
-    """A program that waits for its questions to be answered."""
+@dataclass(frozen=True)
+class Judge:
+    """A metric, the models that answer it, and which repeat of it this is (from 0)."""
 
-    index: int
+    metric: Metric
+    models: Models
+    repeat: int = 0
+
+
+@dataclass(slots=True)
+class Work:
+    """A program at work on a row, the questions that it waits for, and those that it has had answered."""
+
+    judge: Judge
+    row: Row
+    memory: RowMemory
     program: Steps[Score]
-    questions: list[Question]
+    questions: list[Question] = field(default_factory=list)
+    asked: list[Question] = field(default_factory=list)
 
 
 class Engine:
     """Scores rows with several metrics; one engine serves one run.
 
     Args:
-        judges: every metric with the models that answer it.
-        max_concurrency: most calls to models in flight at any time.
+        judges: every metric with its models; each row gets one score from each.
+        answers: who answers the questions.
+        max_rows: most rows that are worked on at a time.
         raising: raise what would be recorded in a failed score.
     """
 
-    def __init__(self, judges: Sequence[tuple[Metric, Models]], *, max_concurrency: int, raising: bool) -> None:
+    def __init__(self, judges: Sequence[Judge], answers: Answers, *, max_rows: int, raising: bool) -> None:
         self._judges = judges
-        self._most = max_concurrency
+        self._answers = answers
+        self._most = max_rows
         self._workers = 0
         self._raising = raising
-        self._answers = Answers(max_concurrency)
         self._breath = time.monotonic()
         self._resting = False
         self._open = True
 
-    @property
-    def caveats(self) -> tuple[str, ...]:
-        """What the models that were asked say must be known about their answers."""
-        return self._answers.caveats
-
     async def run(self, rows: Iterator[Row], finished: Finished) -> None:
-        """Score all rows; ``finished`` gets each one with its scores, in the order of the metrics, as soon as it is done.
+        """Score all rows; ``finished`` gets each one with its scores, in the order of the judges, as soon as it is done.
+
+        When the budget is used up, no more rows are started, and those that would need another call are left out.
 
         Raises:
             RagmetricsError: whatever stops the whole run; rows in flight are given up, finished ones have been handed over.
@@ -78,11 +93,16 @@ class Engine:
         crew = Crew()
 
         def hire() -> None:
-            self._workers += 1
-            crew.add(self._work(rows, finished, hire))
+            if self._open and self._workers < self._most + min(self._answers.gathering, MOST_GATHERING):
+                self._workers += 1
+                crew.add(self._work(rows, finished, hire))
 
+        self._answers.on_gathering = hire
         hire()
-        await crew.join()
+        try:
+            await crew.join()
+        finally:
+            self._answers.close()
 
     async def _work(self, rows: Iterator[Row], finished: Finished, hire: Callable[[], None]) -> None:
         new = True
@@ -91,14 +111,17 @@ class Engine:
                 if time.monotonic() - self._breath > BREATH:
                     await self._rest()
                 elif (row := next(rows, None)) is not None:
-                    if new and self._workers < self._most:
+                    if new:
                         hire()
                     new = False
-                    finished(row, await self._score(row))
+                    scores = await self._score(row)
+                    if scores is None:
+                        return
+                    finished(row, scores)
                 else:
                     return
         finally:
-            self._open = False  # the rows are at their end, or an error stops the run: nobody takes another one
+            self._open = False  # the rows are at their end, or the run stops: nobody takes another one
 
     async def _rest(self) -> None:
         if not self._resting:
@@ -111,61 +134,71 @@ class Engine:
         self._breath = time.monotonic()
         self._resting = False
 
-    async def _score(self, row: Row) -> list[Score]:
+    async def _score(self, row: Row) -> list[Score] | None:
+        """The scores of a row; None: the budget was used up before they were complete."""
         if row.problem is not None:
-            return [self._failed(metric, row.problem) for metric, _ in self._judges]
+            return [self._failed(judge, row.problem) for judge in self._judges]
         memory: RowMemory = {}
-        states = [self._start(index, row, memory) for index in range(len(self._judges))]
-        waiting = [state for state in states if isinstance(state, Waiting)]
+        reading = Reading(row.sample)
+        states = [self._start(judge, row, reading, memory) for judge in self._judges]
+        waiting = [state for state in states if isinstance(state, Work)]
         if len(waiting) > 1:
-            late = await all_of(self._finish(state, row, memory) for state in waiting)
+            late = iter(await all_of(map(self._finish, waiting)))
         else:
-            late = [await self._finish(state, row, memory) for state in waiting]
-        scores = {state.index: score for state, score in zip(waiting, late, strict=True)}
-        return [scores[index] if isinstance(state, Waiting) else state for index, state in enumerate(states)]
+            late = iter([await self._finish(work) for work in waiting])
+        scores = [next(late) if isinstance(state, Work) else state for state in states]
+        complete = [score for score in scores if score is not None]
+        return complete if len(complete) == len(scores) else None
 
-    def _start(self, index: int, row: Row, memory: RowMemory) -> Score | Waiting:
-        """Run a metric as far as it goes without waiting for anybody."""
-        metric, models = self._judges[index]
+    def _start(self, judge: Judge, row: Row, reading: Reading, memory: RowMemory) -> Score | Work:
+        """Run a metric as far as it goes without waiting for anybody: to its score, or to questions that take time."""
         try:
-            program = metric.program(row.sample)
+            program = judge.metric.begin(reading)
+        except ModelError as error:
+            return self._failed(judge, error)
         except (MissingInput, InvalidInput) as error:
-            return self._failed(metric, row.locate(error))
-        state = self._advance(metric, row, program, None)
+            return self._failed(judge, row.locate(error))
+        if isinstance(program, Score):
+            return program
+        work = Work(judge, row, memory, program)
+        state = self._advance(work, None)
         while not isinstance(state, Score):
-            questions = self._answers.resolve(models, state)
-            outcomes = self._answers.now(questions, memory)
+            work.questions = self._answers.resolve(judge.models, state, judge.repeat)
+            outcomes = self._answers.now(work.questions, memory)
             if outcomes is None:
-                return Waiting(index, program, questions)
-            state = self._advance(metric, row, program, outcomes)
+                return work
+            work.asked += work.questions
+            state = self._advance(work, outcomes)
         return state
 
-    async def _finish(self, waiting: Waiting, row: Row, memory: RowMemory) -> Score:
-        metric, models = self._judges[waiting.index]
-        questions = waiting.questions
+    async def _finish(self, work: Work) -> Score | None:
         while True:
-            outcomes = await self._answers.later(questions, memory)
-            state = self._advance(metric, row, waiting.program, outcomes)
+            outcomes = await self._answers.later(work.questions, work.memory)
+            if outcomes is None:
+                work.program.close()
+                return None
+            work.asked += work.questions
+            state = self._advance(work, outcomes)
             if isinstance(state, Score):
                 return state
-            questions = self._answers.resolve(models, state)
+            work.questions = self._answers.resolve(work.judge.models, state, work.judge.repeat)
 
-    def _advance(
-        self, metric: Metric, row: Row, program: Steps[Score], outcomes: Sequence[Outcome] | None
-    ) -> Score | tuple[Request, ...]:
+    def _advance(self, at: Work, outcomes: Sequence[Outcome] | None) -> Score | tuple[Request, ...]:
         """One step of a program: its score, or the next round of requests."""
         try:
-            return next_round(program, outcomes)
+            return next_round(at.program, outcomes)
         except StopIteration as done:
             score: Score = done.value
             return score
         except ModelError as error:
-            return self._failed(metric, error)
+            if isinstance(error, BadReply):
+                self._answers.strike(error, at.asked, at.memory)
+            return self._failed(at.judge, error)
         except (MissingInput, InvalidInput) as error:
-            return self._failed(metric, row.locate(error))
+            return self._failed(at.judge, at.row.locate(error))
 
-    def _failed(self, metric: Metric, error: RagmetricsError) -> Score:
+    def _failed(self, judge: Judge, error: RagmetricsError) -> Score:
         if self._raising:
             raise error
         score = Score.failed(error)
-        return score.made_by(metric.name, metric.scale, score.usage, {})
+        return score.made_by(judge.metric.name, judge.metric.scale, score.usage, {})

@@ -116,7 +116,7 @@ def _sample(value: Any) -> Sample:
         raise value
     if not isinstance(value, Mapping):
         raise BadShape(f"a row must be a Sample or a mapping from column names to values, got {type(value).__name__}")
-    if any(_is_nan(item) for item in value.values()):
+    if any(map(_is_nan, value.values())):
         value = {name: None if _is_nan(item) else item for name, item in value.items()}
     return Sample.from_mapping(value)
 

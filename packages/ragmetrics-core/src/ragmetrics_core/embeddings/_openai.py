@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,7 @@ class OpenAIEmbeddings:
         dimensions: length of the vectors, for models that can shorten theirs.
         batch_size: most texts sent in one request (OpenAI takes up to 2048).
         timeout: seconds to wait for an answer; default: the openai package's.
-        max_retries: retries of the openai client; default: the package's (2).
+        max_retries: retries of the openai client; default: the package's (2). ``evaluate`` retries by its own rules.
 
     Raises:
         MissingExtra: the openai package is not installed.
@@ -58,6 +59,12 @@ class OpenAIEmbeddings:
         self.batch_size = at_least_1("batch_size", batch_size)
         settings = {"base_url": base_url, "api_key": api_key, "timeout": timeout, "max_retries": max_retries}
         self._clients = Clients(client, settings)
+
+    def without_retries(self) -> OpenAIEmbeddings:
+        """The same model for whoever asks again himself, as ``evaluate`` does: it sees every failure and paces its calls."""
+        other = copy.copy(self)
+        other._clients = self._clients.without_retries()
+        return other
 
     @property
     def identity(self) -> dict[str, Any]:

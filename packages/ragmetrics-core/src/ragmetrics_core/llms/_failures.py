@@ -101,19 +101,23 @@ class Failures:
         """An answer with an error status."""
         problem = self._refused(refused, mask(refused.message, self.place.secrets))
         problem.transient = not problem.fatal and (refused.status in (408, 409, 429) or refused.status >= 500)
+        problem.rate_limited = problem.transient and refused.status == 429
         problem.retry_after = refused.retry_after
         return problem
 
     def too_late(self) -> ModelError:
         """No answer in time."""
-        return _transient(
-            f"{self.model}: no answer from {self.place.base_url} in time: is the server overloaded? Pass a longer timeout=..."
+        return ModelError(
+            f"{self.model}: no answer from {self.place.base_url} in time: is the server overloaded? Pass a longer timeout=...",
+            transient=True,
         )
 
     def unreachable(self, cause: str) -> ModelError:
         """No connection, or one that was lost."""
         cause = mask(cause, self.place.secrets)
-        return _transient(f"{self.model}: cannot reach {self.place.base_url} ({cause}): is a server listening there?")
+        return ModelError(
+            f"{self.model}: cannot reach {self.place.base_url} ({cause}): is a server listening there?", transient=True
+        )
 
     def other_protocol(self, found: str) -> ModelError:
         """An answer that says something else."""
@@ -143,12 +147,6 @@ class Failures:
         if refused.param:
             return ModelError(f"{who} refuses the parameter {refused.param!r} ({status}): {said}")
         return ModelError(f"{who} refuses the request ({status}): {said}")
-
-
-def _transient(message: str) -> ModelError:
-    error = ModelError(message)
-    error.transient = True
-    return error
 
 
 def mask(text: str, secrets: Iterable[str]) -> str:

@@ -30,14 +30,18 @@ class LexicalJudge:
     question. It does not understand text: take its scores as a lexical baseline, and see the documentation for how far they
     agree with human labels.
 
-    It answers the prompts of the built-in metrics, whatever their wording. Prompts of your own, ``RubricScore`` and
-    ``CustomJudge`` need a language model.
+    It answers the prompts of the built-in metrics, whatever their wording. Prompts of your own, ``RubricScore``, ``Guideline``
+    and ``CustomJudge`` need a language model. Asked to write questions about a document, it leaves parts of its sentences blank.
     """
 
     instant = True
     caveat = (
         "These scores are a lexical baseline: the offline judge compares words and does not understand text. "
         "Use a language model (--llm openai:MODEL) to judge meaning."
+    )
+    testset_caveat = (
+        "These questions are a lexical baseline: sentences of the documents with a part left blank, which is the answer. "
+        "Use a language model (--llm openai:MODEL) to have questions written."
     )
 
     @property
@@ -56,7 +60,7 @@ class LexicalJudge:
         if answer is None or not NEEDED[ask.prompt.name] <= ask.inputs.keys():
             raise ModelError(
                 f"the offline LexicalJudge cannot answer the prompt {ask.prompt.name!r}; it knows the prompts of the built-in "
-                "metrics except RubricScore and CustomJudge: use a language model, such as OpenAILLM('gpt-4o-mini')",
+                "metrics except RubricScore, Guideline and CustomJudge: use a language model, such as OpenAILLM('gpt-4o-mini')",
                 fatal=True,
             )
         return Reply(answer(ask.inputs), ONE_CALL)
@@ -142,6 +146,43 @@ def grade_correctness(data: Data) -> str:
     return f"{grade:g}\n{words} to {signal:.0%}"
 
 
+def in_line_with_context(data: Data) -> str:
+    query, response, context = data["query"], data["response"], data["context"]
+    addressed = lexical.relevance(query, f"{response}\n{context}") >= SLIGHTLY
+    return "YES" if addressed and supported_share(response, [context]) >= MOSTLY else "NO"
+
+
+def rate_answer_relevance(data: Data) -> str:
+    if lexical.noncommittal(data["response"]):
+        return "0\nthe response says that it has no answer"
+    signal = lexical.relevance(data["query"], data["response"])
+    return f"{rating(signal, (0, 1, 2))}\nthe response holds {signal:.0%} of the words of the query"
+
+
+def rate_context_relevance(data: Data) -> str:
+    signal = lexical.relevance(data["query"], data["context"])
+    score = max(round(2 * 4 * signal) / 2, data.get("existing_score", 0.0))  # 0 to 4, in halves
+    return f"{score:g}\nthe context holds {signal:.0%} of the words of the query"
+
+
+def compare_responses(data: Data) -> str:
+    first, second = (worth(data, response) for response in (data["response_a"], data["response_b"]))
+    better = "tie" if abs(first - second) < CLEAR else "A" if first > second else "B"
+    what = "the reference" if data["reference"] else "the query"
+    return json.dumps({"reason": f"A has {first:.0%} in common with {what}, B {second:.0%}", "better": better})
+
+
+def write_questions(data: Data) -> str:
+    return json.dumps(lexical.cloze_questions(data["document"], data["number_of_questions"]))
+
+
+def answer_from_document(data: Data) -> str:
+    cloze = lexical.fill_in(data["question"], data["document"])
+    return json.dumps(
+        {"evidence": cloze.sentence if cloze else "", "answer": cloze.answer if cloze else ""}, ensure_ascii=False
+    )
+
+
 ANSWERS: Mapping[str, Callable[[Data], str]] = {
     "extract_claims": extract_claims,
     "verify_claims": verify_claims,
@@ -158,6 +199,14 @@ ANSWERS: Mapping[str, Callable[[Data], str]] = {
     "questions_of_answer": questions_of_answer,
     "find_relevant_statements": find_relevant_statements,
     "grade_correctness": grade_correctness,
+    "in_line_with_context": in_line_with_context,
+    "refine_in_line": in_line_with_context,
+    "rate_answer_relevance": rate_answer_relevance,
+    "rate_context_relevance": rate_context_relevance,
+    "refine_context_relevance": rate_context_relevance,
+    "compare_responses": compare_responses,
+    "write_questions": write_questions,
+    "answer_from_document": answer_from_document,
 }
 
 NEEDED: Mapping[str, frozenset[str]] = {
@@ -178,6 +227,14 @@ NEEDED: Mapping[str, frozenset[str]] = {
         "questions_of_answer": "answer number_of_questions",
         "find_relevant_statements": "question contexts",
         "grade_correctness": "query generated_answer reference_answer",
+        "in_line_with_context": "query response context",
+        "refine_in_line": "query response context",
+        "rate_answer_relevance": "query response",
+        "rate_context_relevance": "query context",
+        "refine_context_relevance": "query context existing_score",
+        "compare_responses": "query reference response_a response_b",
+        "write_questions": "document number_of_questions",
+        "answer_from_document": "document question",
     }.items()
 }
 """The inputs that each built-in prompt is asked with."""
@@ -185,12 +242,22 @@ NEEDED: Mapping[str, frozenset[str]] = {
 SLIGHTLY, MOSTLY = 0.25, 0.75
 """Signals below the first count as nothing, from the second on as all, between them as a part."""
 
+CLEAR = 0.05
+"""Least difference of signals that makes one response better than another."""
+
 
 def supported_share(text: str, contexts: Sequence[str]) -> float:
     """Share of the text's claims that the contexts support; of a text without claims, whether it is in them as it stands."""
     claims = lexical.split_claims(None, text) or [text]
     found = lexical.verify(claims, contexts)
     return sum(support.supported for support in found) / len(found)
+
+
+def worth(data: Data, response: str) -> float:
+    """What speaks for a response: its agreement with the reference, else what it holds of the query."""
+    if data["reference"]:
+        return lexical.agreement(response, data["reference"])
+    return 0.0 if lexical.noncommittal(response) else lexical.relevance(data["query"], response)
 
 
 def rating(signal: float, menu: tuple[int, int, int]) -> int:

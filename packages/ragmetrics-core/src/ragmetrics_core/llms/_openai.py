@@ -7,6 +7,7 @@ and busy servers are the openai client's own, as it is configured.
 
 from __future__ import annotations
 
+import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +44,7 @@ class OpenAILLM:
         base_url: address of a compatible server, such as ``http://localhost:11434/v1``; needs no key.
         api_key: default: the environment variable ``OPENAI_API_KEY``.
         timeout: seconds to wait for an answer; default: the openai package's.
-        max_retries: retries of the openai client; default: the package's (2).
+        max_retries: retries of the openai client; default: the package's (2). ``evaluate`` retries by its own rules.
         structured: the highest form of structured output to try: ``schema`` (JSON schema), ``json`` (JSON mode) or ``text``.
             What the server refuses is found out by itself and remembered.
         temperature: sent only if it is set; newer models refuse it. So it is with all ``parameters``.
@@ -75,11 +76,18 @@ class OpenAILLM:
         settings = {"base_url": base_url, "api_key": api_key, "timeout": timeout, "max_retries": max_retries}
         self._clients = Clients(client, settings)
         check_against_package(parameters)
-        self._failures = Failures(model, self._clients)
         self._ladder = Ladder(structured)
 
     def _attempts(self, ask: Ask) -> tuple[Attempts, Explained]:
-        return Attempts(self._failures, self.parameters, self._ladder, ask), Explained(self.model, self._clients)
+        return Attempts(Failures(self.model, self._clients), self.parameters, self._ladder, ask), Explained(
+            self.model, self._clients
+        )
+
+    def without_retries(self) -> OpenAILLM:
+        """The same model for whoever asks again himself, as ``evaluate`` does: it sees every failure and paces its calls."""
+        other = copy.copy(self)
+        other._clients = self._clients.without_retries()
+        return other
 
     @property
     def identity(self) -> dict[str, Any]:

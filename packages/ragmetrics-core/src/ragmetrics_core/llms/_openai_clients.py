@@ -11,6 +11,7 @@ a synchronous client serves asynchronous code from a thread, and an asynchronous
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import os
 import threading
@@ -60,14 +61,26 @@ class Clients:
         self._settings = {name: value for name, value in settings.items() if value is not None}
         self._given = client
         self._given_loop: weakref.ref[Any] | None = None
-        self._made: openai.OpenAI | None = None
-        self._kept: PerLoop[openai.AsyncOpenAI] = PerLoop()
-        self._lock = threading.Lock()
+        self._retrying = True
+        self._forget_connections()
         if client is None:
             check_url(self._settings.get("base_url", OPENAI_URL))
             check_url(os.environ.get("OPENAI_BASE_URL") or OPENAI_URL, "OPENAI_BASE_URL")
         else:
             _check_client(client, self._settings)
+
+    def _forget_connections(self) -> None:
+        self._made: openai.OpenAI | None = None
+        self._kept: PerLoop[openai.AsyncOpenAI] = PerLoop()
+        self._patient: dict[int, Any] = {}
+        self._lock = threading.Lock()
+
+    def without_retries(self) -> Clients:
+        """The same clients, but for what they do about failures: nothing. (Those that cannot be copied keep their retries.)"""
+        other = copy.copy(self)
+        other._retrying = False
+        other._forget_connections()
+        return other
 
     @property
     def base_url(self) -> str:
@@ -108,13 +121,14 @@ class Clients:
         if self._given is not None:
             check_headers(self._given)
         if isinstance(self._given, openai.OpenAI):
-            return self._given
+            return self._as_wanted(self._given)
         with self._lock:
             if self._made is None:
                 if self._given is not None and not can_be_rebuilt(self._given, asynchronous=False):
                     raise InvalidInput(NOT_FOR_SYNC)
                 made: openai.OpenAI
                 made = twin(self._given, asynchronous=False) if self._given else own_client("OpenAI", self._settings)
+                self._set_retries(made)
                 weakref.finalize(self, made.close)
                 self._made = made
                 return made
@@ -143,14 +157,25 @@ class Clients:
             if self._given_loop not in (None, loop):
                 raise InvalidInput(NOT_FOR_THIS_LOOP)
             self._given_loop = loop
-        return given
+        return self._as_wanted(given)
 
     def _make_asynchronous(self) -> openai.AsyncOpenAI:
-        if self._given is None:
-            own: openai.AsyncOpenAI = own_client("AsyncOpenAI", self._settings)
-            return own
-        made: openai.AsyncOpenAI = twin(self._given, asynchronous=True)
+        made: openai.AsyncOpenAI
+        made = twin(self._given, asynchronous=True) if self._given else own_client("AsyncOpenAI", self._settings)
+        self._set_retries(made)
         return made
+
+    def _set_retries(self, made: Any) -> None:
+        if not self._retrying:
+            made.max_retries = 0
+
+    def _as_wanted(self, given: Any) -> Any:
+        """The user's client; without retries it is a copy that uses the same connections."""
+        if self._retrying or not type(given).__module__.startswith("openai"):
+            return given
+        if id(given) not in self._patient:
+            self._patient[id(given)] = given.with_options(max_retries=0)
+        return self._patient[id(given)]
 
 
 def _check_client(client: Any, settings: Mapping[str, Any]) -> None:

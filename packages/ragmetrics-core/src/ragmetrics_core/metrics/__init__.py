@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from ragmetrics_core.metrics._answer_accuracy import AnswerAccuracy
+from ragmetrics_core.metrics._answer_relevance_rating import AnswerRelevanceRating
 from ragmetrics_core.metrics._answer_relevancy import AnswerRelevancy
 from ragmetrics_core.metrics._average_precision import AveragePrecision
 from ragmetrics_core.metrics._catalogue import Entry, catalogue
 from ragmetrics_core.metrics._context_precision import ContextPrecision
 from ragmetrics_core.metrics._context_recall import ContextRecall
 from ragmetrics_core.metrics._context_relevance import ContextRelevance
+from ragmetrics_core.metrics._context_relevance_rating import ContextRelevanceRating
 from ragmetrics_core.metrics._context_utilization import ContextUtilization
 from ragmetrics_core.metrics._correctness import Correctness
 from ragmetrics_core.metrics._custom_judge import CustomJudge
 from ragmetrics_core.metrics._exact_match import ExactMatch
 from ragmetrics_core.metrics._factual_correctness import FactualCorrectness
 from ragmetrics_core.metrics._faithfulness import Faithfulness
+from ragmetrics_core.metrics._guideline import Guideline
 from ragmetrics_core.metrics._hit_rate import HitRate
 from ragmetrics_core.metrics._ndcg import NDCG
+from ragmetrics_core.metrics._pairwise_comparison import PairwiseComparison
 from ragmetrics_core.metrics._precision import Precision
 from ragmetrics_core.metrics._recall import Recall
 from ragmetrics_core.metrics._reciprocal_rank import ReciprocalRank
 from ragmetrics_core.metrics._refine_faithfulness import RefineFaithfulness
+from ragmetrics_core.metrics._relevancy import Relevancy
 from ragmetrics_core.metrics._relevant_statements import RelevantStatements
 from ragmetrics_core.metrics._response_groundedness import ResponseGroundedness
 from ragmetrics_core.metrics._rubric_score import RubricScore
@@ -35,11 +40,13 @@ __all__ = [
     "NDCG",
     "AnswerAccuracy",
     "AnswerCorrectness",
+    "AnswerRelevanceRating",
     "AnswerRelevancy",
     "AveragePrecision",
     "ContextPrecision",
     "ContextRecall",
     "ContextRelevance",
+    "ContextRelevanceRating",
     "ContextUtilization",
     "Correctness",
     "CustomJudge",
@@ -47,11 +54,14 @@ __all__ = [
     "ExactMatch",
     "FactualCorrectness",
     "Faithfulness",
+    "Guideline",
     "HitRate",
+    "PairwiseComparison",
     "Precision",
     "Recall",
     "ReciprocalRank",
     "RefineFaithfulness",
+    "Relevancy",
     "RelevantStatements",
     "ResponseGroundedness",
     "RubricScore",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import fsum, inf, log2
 from typing import Any
 
@@ -48,7 +49,7 @@ class NDCG(RankingMetric):
         if not hits.ranks:
             return hits.score(0.0)
         best = min(len(hits.relevant), self.k or len(hits.relevant))
-        return hits.score(min(1.0, fsum(map(_discount, hits.ranks)) / fsum(map(_discount, range(1, best + 1)))))
+        return hits.score(min(1.0, fsum(map(_discount, hits.ranks)) / _ideal(best)))
 
     def _graded(self, hits: Hits, grades: list[float]) -> Score:
         """The score from the grades, descending, of all documents that hits were looked for in."""
@@ -101,5 +102,12 @@ def _grade(pair: tuple[float, Document | str]) -> float:
     return pair[0]
 
 
+@lru_cache(maxsize=1024)  # the same few ranks come again and again
 def _discount(rank: int) -> float:
     return 1 / log2(rank + 1)
+
+
+@lru_cache(maxsize=1024)
+def _ideal(relevant: int) -> float:
+    """The gain of a ranking that begins with so many equally relevant documents."""
+    return fsum(map(_discount, range(1, relevant + 1)))

@@ -28,6 +28,7 @@ class Hits(NamedTuple):
         retrieved: number of ranks looked at: the retrieved documents, or the first k of them.
         k: the cut-off, if there is one.
         problem: what makes a hit impossible, in words, or nothing.
+        details: ranks and counts as the evidence of a score.
     """
 
     ranks: list[int]
@@ -36,17 +37,11 @@ class Hits(NamedTuple):
     retrieved: int
     k: int | None
     problem: str
+    details: Mapping[str, Any]
 
     def score(self, value: float, **evidence: Any) -> Score:
         """The score, with the hits and more as its evidence; unscored if there is nothing that could be found."""
-        details: dict[str, Any] = {
-            "ranks": self.ranks,
-            "relevant": len(self.relevant),
-            "retrieved": self.retrieved,
-            **evidence,
-        }
-        if self.k is not None:
-            details["k"] = self.k
+        details = {**self.details, **evidence} if evidence else self.details
         if not self.relevant:
             return Score.unscored(self.problem, details=details)
         return Score(value, reason=self.problem or None, details=details)
@@ -79,7 +74,22 @@ def check_settings(metric: str, k: object, field: object) -> None:
 def find_hits(
     retrieved: Sequence[Document | str], reference: Sequence[Document | str], field: str, k: int | None
 ) -> Hits:
-    """Match the first k retrieved documents (all for None), in rank order, to the relevant ones by a field."""
+    """Match the first k retrieved documents (all for None), in rank order, to the relevant ones by a field.
+
+    Where several metrics score one row, they get the same two lists, and all but the first get the hits that it found.
+    """
+    known: dict[Any, Any] | None = getattr(reference, "found", None)
+    if known is None:
+        return _match(retrieved, reference, field, k)
+    key = (field, k)
+    pair = known.get(key)
+    if pair is None or pair[0] is not retrieved:
+        pair = known[key] = (retrieved, _match(retrieved, reference, field, k))
+    hits: Hits = pair[1]
+    return hits
+
+
+def _match(retrieved: Sequence[Document | str], reference: Sequence[Document | str], field: str, k: int | None) -> Hits:
     wanted = _values(reference, field)
     shown = _values(retrieved if k is None else retrieved[:k], field)
     try:
@@ -91,7 +101,9 @@ def find_hits(
         problem = f"none of the {len(wanted)} reference_documents has a value in the field {field!r} to match by"
     elif not ranks and shown and all(value is None for value in shown):
         problem = f"none of the {len(shown)} retrieved_documents has a value in the field {field!r} to match by"
-    return Hits(ranks, found, relevant, len(shown), k, problem)
+    cut = {} if k is None else {"k": k}
+    details = Score.evidence(ranks=ranks, relevant=len(relevant), retrieved=len(shown), **cut)
+    return Hits(ranks, found, relevant, len(shown), k, problem, details)
 
 
 Matches = tuple[list[int], list[int], list[int]]

@@ -7,6 +7,7 @@ be measured against people's judgement and to be beaten by a real judge.
 from __future__ import annotations
 
 from ._claims import split_claims
+from ._cloze import cloze_questions, fill_in
 from ._ratings import agreement, noncommittal, questions_from, relevance, relevant_sentences
 from ._support import Support, support, verify
 
@@ -14,6 +15,8 @@ __all__ = [
     "VERSION",
     "Support",
     "agreement",
+    "cloze_questions",
+    "fill_in",
     "noncommittal",
     "questions_from",
     "relevance",

@@ -5,14 +5,15 @@ from __future__ import annotations
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
-from ._claims import is_question, is_refusal, pieces, sentences, split_claims
+from ._claims import is_question, is_refusal, sentences, split_claims
+from ._cloze import clozes
 from ._index import index_of
 from ._phrases import is_greeting
 from ._support import verify
 from ._words import guess_language, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from ._words import Word
 
@@ -20,7 +21,6 @@ __all__ = ["agreement", "noncommittal", "questions_from", "relevance", "relevant
 
 _WEIGHTS = {"number": 2.0, "name": 2.0, "stop": 0.0}  # of a word in the share of words found; others weigh 1
 _RELEVANT = 0.4  # least part of the question that a relevant sentence holds
-_BLANK = "…"
 
 
 def relevance(question: str, text: str) -> float:
@@ -58,7 +58,7 @@ def questions_from(answer: str, n: int) -> list[str]:
     """
     language = guess_language(answer)
     said = [s for s in sentences(answer) if not is_greeting(s)]
-    turns = chain.from_iterable(zip_longest(*(_clozes(s, language) for s in said[: max(n, 0)])))
+    turns = chain.from_iterable(zip_longest(*((c.question for c in clozes(s, language)) for s in said[: max(n, 0)])))
     questions: dict[str, None] = {}
     for question in turns:
         if len(questions) >= n:
@@ -66,17 +66,6 @@ def questions_from(answer: str, n: int) -> list[str]:
         if question is not None:
             questions[question] = None
     return list(questions)
-
-
-def _clozes(sentence: str, language: str) -> Iterator[str]:
-    bare = sentence.rstrip(" .!?…。！？؟।")
-    yield f"{bare}?"
-    parts = pieces(bare, words_of(bare, language))
-    at = 0
-    for part in parts if len(parts) > 1 else ():
-        start = bare.index(part, at)
-        at = start + len(part)
-        yield f"{bare[:start]}{_BLANK}{bare[at:]}?"
 
 
 def _held(text: str, words: Sequence[Word], other: str, language: str) -> float:

@@ -1,0 +1,104 @@
+"""How long an answer may take, learnt from the answers before it; and the watch over the calls that wait for one.
+
+Some calls are never answered: a lost packet, a worker that died. With one fixed limit, generous enough for the slowest model, a
+single such call holds up the end of a run for minutes. So the limit follows what this server has shown: many times its usual
+latency, and more than the slowest answer of late, but never so short that a pause for breath would be taken for silence. A call
+that is cut is asked again with twice the time, so one that really is that slow is answered in the end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable
+from typing import Any, TypeVar
+
+__all__ = ["Deadline"]
+
+T = TypeVar("T")
+
+FIRST = 600.0
+"""Seconds while too little is known: local servers load a model for minutes before the first answer."""
+
+LEAST = 4.0
+"""Seconds that any call has."""
+
+TIMES_MEDIAN = 20.0
+TIMES_SLOWEST = 3.0
+
+KNOWN = 10
+"""Answers from which on the limit is learnt."""
+
+WINDOW = 200
+"""Answers that are remembered."""
+
+GLANCE = 0.2
+"""Seconds between two looks at the calls that wait."""
+
+
+class Deadline:
+    """The limit for one model, and the calls that wait for it.
+
+    Args:
+        fixed: seconds, instead of a limit that is learnt.
+    """
+
+    def __init__(self, fixed: float | None = None) -> None:
+        self._fixed = fixed
+        self._seen: deque[float] = deque(maxlen=WINDOW)
+        self._news = 0
+        self._learnt = FIRST
+        self._watched: dict[asyncio.Task[Any], tuple[float, int]] = {}
+        self._cut: dict[asyncio.Task[Any], int] = {}
+        self._glance: asyncio.TimerHandle | None = None
+
+    @property
+    def seconds(self) -> float:
+        """The limit as of now."""
+        return self._learnt if self._fixed is None else self._fixed
+
+    def learn(self, seconds: float) -> None:
+        """An answer took that long."""
+        self._seen.append(seconds)
+        self._news += 1
+        if len(self._seen) >= KNOWN and self._news >= KNOWN:
+            self._news = 0
+            ordered = sorted(self._seen)
+            median, slowest = ordered[len(ordered) // 2], ordered[-1]
+            self._learnt = max(LEAST, TIMES_MEDIAN * median, TIMES_SLOWEST * slowest)
+
+    async def keep(self, answer: Awaitable[T], started: float, attempt: int) -> T | None:
+        """The answer; None if it did not come in time. A learnt limit doubles with every attempt before this one.
+
+        The call runs in the task of the caller, which is cancelled when its time is over, as ``asyncio.timeout`` does it; but
+        here the limit may change while the call waits, and one timer watches over all of them.
+        """
+        task = asyncio.current_task()
+        assert task is not None
+        self._watched[task] = (started, 2**attempt if self._fixed is None else 1)
+        if self._glance is None:
+            self._glance = asyncio.get_running_loop().call_later(GLANCE, self._look)
+        try:
+            return await answer
+        except asyncio.CancelledError:
+            # where the run was cancelled in the same moment, that counts
+            if task not in self._cut or getattr(task, "cancelling", int)() > self._cut[task] + 1:
+                raise
+            return None
+        finally:
+            self._watched.pop(task, None)
+            if self._cut.pop(task, None) is not None and hasattr(task, "uncancel"):
+                task.uncancel()
+
+    def _look(self) -> None:
+        self._glance = None
+        if not self._watched:
+            return
+        loop = asyncio.get_running_loop()
+        now, limit = loop.time(), self.seconds
+        for task, (started, times) in list(self._watched.items()):
+            if now - started >= limit * times:
+                del self._watched[task]
+                self._cut[task] = getattr(task, "cancelling", int)()
+                task.cancel()
+        self._glance = loop.call_later(GLANCE, self._look)

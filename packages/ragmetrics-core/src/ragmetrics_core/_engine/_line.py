@@ -1,0 +1,161 @@
+"""The line to one model: when a call is made, how long it may take, when it is made again, and when it is given up.
+
+What goes wrong falls into three kinds. *Refused* (429): the server takes no more at the moment; the pace is lowered and the call
+waits for its turn again, however often. *Lost* (5xx, a reset, no answer in time): the call is made again after a growing,
+jittered pause, a few times. *Answered badly* (the request itself is at fault, the reply is not of the protocol): once more
+would change nothing.
+
+A server that has gone away must not cost a run all its rows: after many lost calls in a row the run stops, and can be continued.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from dataclasses import dataclass
+from typing import Any
+
+from .._errors import ModelError
+from .._requests import Reply, Usage
+from .._run import Call
+from .._steps import Outcome
+from ._budget import Budget
+from ._deadline import Deadline
+from ._pace import Gate, Pace
+from ._pace import Started as Turn
+
+__all__ = ["Line", "Rules"]
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.25, 20.0
+"""Seconds before a lost call is made again; doubled each time, and then spread between half and one and a half of it."""
+
+TRIES_UNHEARD = 3
+"""Attempts while a model has never answered at all: most likely there is nobody."""
+
+PATIENCE = 600.0
+"""Seconds that a call waits for a server which refuses all of them."""
+
+GONE = 50
+"""Calls given up in a row, without a single answer in between, after which the run stops."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How calls are made.
+
+    Attributes:
+        timeout: seconds for one attempt; None: learnt.
+        max_retries: how often a lost call is made again.
+    """
+
+    timeout: float | None = None
+    max_retries: int = 5
+
+
+class Line:
+    """Makes the calls to one model.
+
+    Attributes:
+        model: the model.
+        usage: what its calls have cost so far.
+    """
+
+    def __init__(self, model: Any, gate: Gate, rules: Rules, budget: Budget) -> None:
+        self.model = model
+        self.usage = Usage()
+        self._rules = rules
+        self._budget = budget
+        self._pace = Pace(gate)
+        self._deadline = Deadline(rules.timeout)
+        self._jitter = random.Random()  # noqa: S311  spreads calls, hides nothing
+        self._heard = float("-inf")  # when the model last answered
+        self._given_up = 0
+
+    def perform_in_place(self, call: Call) -> Outcome | None:
+        """The same for a model that answers at once, without any waiting: the first attempt, and no other."""
+        if not self._budget.take():
+            return None
+        outcome = call.perform()
+        self._spend(outcome)
+        return outcome
+
+    async def perform(self, call: Call) -> Outcome | None:
+        """The outcome of the call; None: the budget is used up, and the call was not made.
+
+        Raises:
+            ModelError: so many calls were lost that the server must be taken for gone.
+        """
+        lost = 0
+        again = False
+        clock = asyncio.get_running_loop().time
+        since = clock()
+        while True:
+            turn = await self._pace.enter(again)
+            started = clock()
+            outcome = await self._attempt(call, turn, started, lost) if self._budget.take() else None
+            if outcome is None:
+                self._pace.lost(turn)
+                return None
+            self._book(outcome, turn, clock(), started)
+            if isinstance(outcome, Reply) or not outcome.transient:
+                return outcome
+            again = True
+            if _refused(outcome):
+                if started - max(since, self._heard) > PATIENCE:
+                    return self._give_up(outcome)
+            else:
+                lost += 1
+                if lost > self._rules.max_retries or (lost >= TRIES_UNHEARD and self._heard < 0):
+                    return self._give_up(outcome)
+                await asyncio.sleep(self._pause(lost))
+
+    async def _attempt(self, call: Call, turn: Turn, started: float, lost: int) -> Outcome:
+        try:
+            outcome = await self._deadline.keep(call.aperform(), started, lost)
+        except BaseException:
+            self._pace.lost(turn)  # the run stops here
+            raise
+        return self._too_late(asyncio.get_running_loop().time() - started) if outcome is None else outcome
+
+    def _book(self, outcome: Outcome, turn: Turn, now: float, started: float) -> None:
+        """Tell everybody who learns from it how a call has ended."""
+        self._spend(outcome)
+        if isinstance(outcome, Reply) or not outcome.transient:
+            self._heard = now
+            self._given_up = 0
+            self._deadline.learn(now - started)
+            self._pace.answered(turn)
+        elif _refused(outcome):
+            self._pace.refused(turn, outcome.retry_after)
+        else:
+            self._pace.lost(turn)
+
+    def _spend(self, outcome: Outcome) -> None:
+        if outcome.usage is not None:
+            self.usage += outcome.usage
+            self._budget.spend(outcome.usage)
+
+    def _pause(self, lost: int) -> float:
+        return min(FIRST_PAUSE * 2 ** (lost - 1), LONGEST_PAUSE) * self._jitter.uniform(0.5, 1.5)
+
+    def _too_late(self, waited: float) -> ModelError:
+        return ModelError(f"{self._name()}: no answer within {waited:.3g} seconds", transient=True)
+
+    def _give_up(self, error: ModelError) -> ModelError:
+        self._given_up += 1
+        if self._given_up < GONE:
+            return error
+        raise ModelError(
+            f"{error} (The last {self._given_up} calls were all given up, so the run stops here; it can be continued when the "
+            "server is back.)",
+            fatal=True,
+        )
+
+    def _name(self) -> str:
+        name = getattr(self.model, "model", None)
+        return name if isinstance(name, str) else type(self.model).__name__
+
+
+def _refused(error: ModelError) -> bool:
+    """Whether the server asks for fewer calls, by its status or by saying when to come back."""
+    return error.rate_limited or error.retry_after is not None

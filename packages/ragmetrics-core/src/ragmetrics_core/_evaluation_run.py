@@ -1,0 +1,236 @@
+"""One run over many samples: its arguments, checked; its parts, joined; what it has finished, kept.
+
+``_read`` delivers the rows, ``_engine`` scores many at a time, a ``Keeper`` takes what is finished, and the ``Evaluation`` is what
+comes of it. What can be known to be wrong is said before the first row is read.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ._engine import Answers, Budget, Engine, Judge, Rules, run_blocking
+from ._errors import InvalidInput, RagmetricsError
+from ._evaluation import Evaluation, MetricColumn
+from ._keeping import InMemory, Keeper
+from ._metric import Metric
+from ._prices import ModelUsage
+from ._progress import Progress, progress_bar
+from ._protocols import AnyEmbeddings, AnyLLM
+from ._read import Row, chosen, open_source
+from ._records import Record, Records
+from ._repeats import combined
+from ._run import Models
+from ._run_dir import RunDir
+from ._score import Score
+
+__all__ = ["Run"]
+
+OPTIONAL = ("limit", "sample")
+
+
+class Run:
+    """One run: its arguments, checked, and what it has finished so far. The arguments are those of ``evaluate``."""
+
+    def __init__(
+        self,
+        samples: Any,
+        metrics: Metric | Iterable[Metric],
+        *,
+        llm: AnyLLM | None,
+        embeddings: AnyEmbeddings | None,
+        run_dir: str | os.PathLike[str] | None,
+        max_concurrency: int,
+        on_error: str,
+        progress: Progress,
+        limit: int | None,
+        sample: int | None,
+        seed: int,
+        repeats: int,
+        budget: Mapping[str, int] | None,
+        timeout: float | None,
+        max_retries: int,
+    ) -> None:
+        self._metrics = _metrics(metrics)
+        self._names = [metric.name for metric in self._metrics]
+        _whole("max_concurrency", max_concurrency, least=1)
+        _whole("repeats", repeats, least=1)
+        _whole("max_retries", max_retries, least=0)
+        _whole("seed", seed)
+        _whole("limit", limit, least=1)
+        _whole("sample", sample, least=1)
+        _seconds("timeout", timeout)
+        if on_error not in ("record", "raise"):
+            raise InvalidInput(f"on_error must be 'record' or 'raise', got {on_error!r}")
+        if not (isinstance(progress, bool) or progress == "always"):
+            raise InvalidInput(f"progress must be True, False or 'always', got {progress!r}")
+        self._progress: Progress = progress
+        self._run_dir = None if run_dir is None else Path(run_dir)
+        source = open_source(samples, limit)
+        self._source = source if sample is None else chosen(source, sample, seed)
+        self._chosen = None if sample is None else {"sample": sample, "seed": seed, "limit": limit}
+        self._judges = _judges(self._metrics, Models(llm, embeddings), repeats)
+        self._repeats = repeats
+        self._max_concurrency = max_concurrency
+        self._raising = on_error == "raise"
+        self._rules = Rules(timeout, max_retries)
+        self._budget = Budget(budget)
+        self._keeper: Keeper = InMemory()
+        self._answers: Answers | None = None
+        self._started = time.perf_counter()
+
+    async def execute(self) -> Evaluation:
+        """Run to the end; an error that stops the run, or a cancellation, carries what was finished as its ``partial``."""
+        keeper = self._keeper
+        if self._run_dir is not None:
+            keeper = RunDir(self._run_dir, self._metrics, self._settings())
+        try:
+            rows = keeper.start(self._source)
+            self._keeper = keeper  # not before: what stands in the directory of another run is no part of this one
+            try:
+                return await self._score(rows)
+            except BaseException as error:
+                # neither a bug in a metric or a model nor a time limit must cost what is already paid for
+                vars(error)["partial"] = self._rescued(type(error).__name__)
+                raise
+        finally:
+            keeper.close()
+
+    def block(self) -> Evaluation:
+        """The same from synchronous code."""
+        try:
+            return run_blocking(self.execute)
+        except BaseException as error:
+            # Ctrl-C and cancellation may arrive as errors that ``execute`` has never seen
+            if not hasattr(error, "partial") or error.partial is None:
+                vars(error)["partial"] = self._evaluation(self._keeper.snapshot(), self._account(type(error).__name__))
+            raise
+
+    async def _score(self, rows: Iterator[Row]) -> Evaluation:
+        answers = Answers(self._max_concurrency, self._rules, self._budget, self._keeper.journal)
+        self._answers, self._started = answers, time.perf_counter()
+        engine = Engine(self._judges, answers, max_rows=self._max_concurrency, raising=self._raising)
+        with progress_bar(self._progress, self._source.total) as bar:
+
+            def finished(row: Row, scores: list[Score]) -> None:
+                record = self._record(row, scores)
+                self._keeper.add(record)
+                bar.advance(record, answers.usage)
+
+            await engine.run(rows, finished)
+        return self._finished(self._budget.used_up)
+
+    def _record(self, row: Row, scores: list[Score]) -> Record:
+        several = self._repeats
+        if several > 1:
+            scores = [
+                combined(metric, scores[index * several : (index + 1) * several])
+                for index, metric in enumerate(self._metrics)
+            ]
+        return Record(row.index, row.place, row.sample, dict(zip(self._names, scores, strict=True)))
+
+    def _finished(self, stopped: str | None) -> Evaluation:
+        account = self._account(stopped)
+        written = {**account, "models": [item.to_dict() for item in account["models"]]}
+        return self._evaluation(self._keeper.finish(written, complete=stopped is None), account)
+
+    def _rescued(self, stopped: str) -> Evaluation:
+        try:
+            return self._finished(stopped)
+        except RagmetricsError:  # a full disk, say: what stands there already can still be read
+            return self._evaluation(self._keeper.snapshot(), self._account(stopped))
+
+    def _account(self, stopped: str | None) -> dict[str, Any]:
+        answers = self._answers
+        return {
+            "caveats": tuple(dict.fromkeys(answers.caveats)) if answers else (),
+            "source": self._source.name,
+            "seconds": time.perf_counter() - self._started,
+            "models": tuple(ModelUsage.of(model, usage) for model, usage in answers.costs) if answers else (),
+            "stopped": stopped,
+        }
+
+    def _evaluation(self, records: Records, account: Mapping[str, Any]) -> Evaluation:
+        columns = tuple(MetricColumn.of(metric) for metric in self._metrics)
+        return Evaluation(records, columns, run_dir=self._run_dir, **account)
+
+    def _settings(self) -> dict[str, Any]:
+        """All that decides about the scores of a row, besides the row."""
+        judges = [judge for judge in self._judges if judge.repeat == 0]
+        return {
+            "repeats": self._repeats,
+            "chosen": self._chosen,
+            "metrics": [_settings_of(judge.metric) for judge in judges],
+            "models": [[_identity(model) for model in (judge.models.llm, judge.models.embeddings)] for judge in judges],
+        }
+
+
+def _metrics(metrics: Any) -> tuple[Metric, ...]:
+    several = isinstance(metrics, Iterable) and not isinstance(metrics, Metric | type | str)
+    given: tuple[Any, ...] = tuple(metrics) if several else (metrics,)
+    if not given:
+        raise InvalidInput("metrics is empty: give at least one metric")
+    for item in given:
+        if isinstance(item, type) and issubclass(item, Metric):
+            raise InvalidInput(f"metrics must be instances, got the class {item.__name__}: write {item.__name__}()")
+        if not isinstance(item, Metric):
+            raise InvalidInput(f"metrics must be Metric instances such as Faithfulness(), got {item!r}")
+    names = [item.name for item in given]
+    for name in names:
+        if names.count(name) > 1:
+            first, second = [item for item in given if item.name == name][:2]
+            raise InvalidInput(
+                f"two metrics are named {name!r} ({first!r} and {second!r}): give one of them another name=..."
+            )
+    return given
+
+
+def _judges(metrics: Iterable[Metric], models: Models, repeats: int) -> list[Judge]:
+    """Every metric with the models that answer it: its own where it has them, else those of the run."""
+    prepared: dict[int, tuple[Any, Any]] = {}
+
+    def once(model: Any) -> Any:
+        """The model without retries of its own: who sees all failures can pace the calls."""
+        if not hasattr(model, "without_retries"):
+            return model
+        if id(model) not in prepared:
+            prepared[id(model)] = (model, model.without_retries())
+        return prepared[id(model)][1]
+
+    judges = []
+    for metric in metrics:
+        own = metric.models
+        llm = models.llm if own.llm is None else own.llm
+        embeddings = models.embeddings if own.embeddings is None else own.embeddings
+        answering = replace(own, llm=once(llm), embeddings=once(embeddings))
+        judges += [Judge(metric, answering, repeat) for repeat in range(repeats)]
+    return judges
+
+
+def _settings_of(metric: Metric) -> object:
+    try:
+        return metric.to_dict()
+    except InvalidInput:  # more than its wording was changed, which only its repr shows
+        return repr(metric)
+
+
+def _identity(model: Any) -> object:
+    return None if model is None else getattr(model, "identity", None) or type(model).__name__
+
+
+def _whole(name: str, value: object, *, least: int | None = None) -> None:
+    if value is None and name in OPTIONAL:
+        return
+    if isinstance(value, bool) or not isinstance(value, int) or (least is not None and value < least):
+        raise InvalidInput(f"{name} must be a whole number{'' if least is None else f' from {least}'}, got {value!r}")
+
+
+def _seconds(name: str, value: object) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+        raise InvalidInput(f"{name} must be a positive number of seconds, got {value!r}")

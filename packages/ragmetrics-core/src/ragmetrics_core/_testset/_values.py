@@ -1,0 +1,149 @@
+"""The test set: samples in order, what could not be made, and its way to and from files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, overload
+
+from .._errors import InvalidInput
+from .._prompt import to_json
+from .._read import open_source
+from .._requests import Usage
+from .._sample import Sample
+from ._llama_index import embedding_qa_samples, labelled_rag_samples
+
+if TYPE_CHECKING:
+    import os
+
+__all__ = ["Problem", "Testset"]
+
+CAVEAT = "caveat"
+"""Column of the metadata that carries what must be known about how a sample was made."""
+
+
+NO_USAGE = Usage()
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that was asked for and is not in the test set.
+
+    Attributes:
+        document: id of the document.
+        question: the question that has no answer; None where the document as a whole is concerned.
+        message: what happened.
+    """
+
+    document: str
+    question: str | None
+    message: str
+
+    def __str__(self) -> str:
+        where = self.document if self.question is None else f"{self.document}, {self.question!r}"
+        return f"{where}: {self.message}"
+
+
+@dataclass(frozen=True)
+class Testset(Sequence[Sample]):
+    """Questions with reference answers: a sequence of ``Sample``s with ``user_input``, ``reference``, ``reference_contexts``.
+
+    Attributes:
+        samples: the samples, in the order of the documents; ``metadata["document_id"]`` names the document of each.
+        problems: documents and questions that failed, and documents that gave fewer questions than asked for.
+        usage: what it cost: calls, tokens.
+    """
+
+    __test__ = False  # pytest takes every class whose name begins with Test for one of its own
+
+    samples: tuple[Sample, ...]
+    problems: tuple[Problem, ...] = ()
+    usage: Usage = NO_USAGE
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "samples", tuple(self.samples))
+        object.__setattr__(self, "problems", tuple(self.problems))
+
+    @overload
+    def __getitem__(self, index: int) -> Sample: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Sample, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Sample | tuple[Sample, ...]:
+        return self.samples[index]
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def __iter__(self) -> Iterator[Sample]:
+        return iter(self.samples)
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What must be known about how the samples were made, each once; a file keeps it too."""
+        stated = (sample.metadata.get(CAVEAT) for sample in self.samples)
+        return tuple(dict.fromkeys(caveat for caveat in stated if isinstance(caveat, str)))
+
+    def __str__(self) -> str:
+        used = self.usage
+        counts = {"question": len(self), "call": used.calls}
+        lines = [", ".join(f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items())]
+        lines[0] += f", {used.prompt_tokens} tokens in, {used.completion_tokens} tokens out"
+        lines += [f"problem: {problem}" for problem in self.problems]
+        lines += [f"caveat: {caveat}" for caveat in self.caveats]
+        return "\n".join(lines)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write one JSON object per sample; ``evaluate`` reads such a file too. Problems and usage are not part of it."""
+        with Path(path).open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(to_json(sample.to_dict()) + "\n" for sample in self.samples)
+
+    def to_jsonl(self, path: str | os.PathLike[str]) -> None:
+        """The same as ``save``, under the name that an ``Evaluation`` has for it."""
+        self.save(path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Testset:
+        """The test set in a file that ``save`` wrote, or in any other file of rows that ``evaluate`` reads.
+
+        Raises:
+            InvalidInput: the file or one of its rows cannot be read, or a row has no question; the message names the line.
+        """
+        samples = []
+        for row in open_source(path).rows:
+            if row.problem is not None:
+                raise row.problem
+            if not isinstance(row.sample.user_input, str) or not row.sample.user_input.strip():
+                raise InvalidInput(f"{row.place}: a row of a test set needs a question: give it a 'user_input'")
+            samples.append(row.sample)
+        return cls(tuple(samples))
+
+    @classmethod
+    def from_labelled_rag_dataset(
+        cls, path: str | os.PathLike[str], *, predictions: str | os.PathLike[str] | None = None
+    ) -> Testset:
+        """Read the JSON file of a LlamaIndex ``LabelledRagDataset``.
+
+        Args:
+            path: the file (``rag_dataset.json``).
+            predictions: JSON file of a ``RagPredictionDataset`` over the same examples, in the same order; gives the samples
+                their ``response`` and ``retrieved_contexts``.
+
+        Raises:
+            InvalidInput: a file is not of that form; the message names the example.
+        """
+        return cls(tuple(labelled_rag_samples(Path(path), None if predictions is None else Path(predictions))))
+
+    @classmethod
+    def from_embedding_qa_dataset(cls, path: str | os.PathLike[str]) -> Testset:
+        """Read the JSON file of a LlamaIndex ``EmbeddingQAFinetuneDataset``.
+
+        The samples have ``reference_contexts`` (the relevant texts) and ``reference_documents`` (the same with their ids), as
+        retrieval metrics take them; there are no reference answers in such a data set.
+
+        Raises:
+            InvalidInput: the file is not of that form; the message names the query.
+        """
+        return cls(tuple(embedding_qa_samples(Path(path))))

@@ -1,0 +1,63 @@
+"""Answer relevance, rated by two criteria."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ragmetrics_core import BadReply, InvalidInput, Metric, Prompt, Score, Steps
+from ragmetrics_core.replies import ScoreReply
+
+__all__ = ["AnswerRelevanceRating"]
+
+
+def check_points(reply: tuple[float, str], _: Mapping[str, Any]) -> None:
+    """A criterion is met or it is not."""
+    if not reply[0].is_integer():
+        raise BadReply(f"the score counts the criteria that are met, 0, 1 or 2, got {reply[0]:g}")
+
+
+RATE_ANSWER_RELEVANCE = Prompt(
+    name="rate_answer_relevance",
+    version="1",
+    instructions=(
+        "Rate how relevant the response is to the query. Answer two questions with yes or no, and say why:\n"
+        "1. Is the response about the subject that the query is about?\n"
+        "2. Does the response take up the point of view or the focus from which the query looks at this subject?\n"
+        "Every yes is one point. The score is the number of points: 0, 1 or 2. Whether the response is true does not matter here."
+    ),
+    reply=ScoreReply(0, 2),
+    check=check_points,
+)
+
+
+@dataclass(frozen=True)
+class AnswerRelevanceRating(Metric):
+    """How many of two criteria the response meets: the subject of the query, and its point of view. 0, 0.5 or 1.
+
+    One call gives a point for each criterion that is met; the value is points / 2. Half a point is a bad reply, never rounded.
+    The reason is the judge's feedback.
+
+    Attributes:
+        threshold: lowest passing value; 1.0: both criteria are met.
+
+    Source: LlamaIndex, AnswerRelevancyEvaluator, https://docs.llamaindex.ai, "Answer Relevancy and Context Relevancy Evaluations".
+    """
+
+    calls: ClassVar[str] = "1"
+
+    threshold: float = 1.0
+    rate: Prompt[tuple[float, str]] = RATE_ANSWER_RELEVANCE
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.threshold, int | float) or not 0 <= self.threshold <= 1:
+            raise InvalidInput(f"{self.name}: threshold must be a number from 0 to 1, got {self.threshold!r}")
+
+    def measure(self, user_input: str, response: str) -> Steps[Score]:
+        """Ask once."""
+        points, reason = yield from self.rate.ask(query=user_input, response=response)
+        value = points / 2
+        details = {"points": points, "reason": reason}
+        return Score(value, passing=value >= self.threshold, reason=reason or None, details=details)

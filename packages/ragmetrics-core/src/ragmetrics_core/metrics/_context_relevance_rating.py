@@ -1,0 +1,93 @@
+"""Context relevance, rated by two criteria and refined over the contexts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ragmetrics_core import BadReply, InvalidInput, Metric, Prompt, Score, Steps
+from ragmetrics_core.metrics.windows import check_window, pack
+from ragmetrics_core.replies import ScoreReply
+
+__all__ = ["ContextRelevanceRating"]
+
+FULL = 4.0
+
+CRITERIA = (
+    "1. Is the context about the subject that the query is about?\n"
+    "2. Can the query be answered in full from the context alone?\n"
+    "Each is worth up to 2 points, in steps of half a point. The score is their sum, from 0 to 4."
+)
+
+
+def check_halves(reply: tuple[float, str], _: Mapping[str, Any]) -> None:
+    """Points are given in steps of half a point."""
+    if not (2 * reply[0]).is_integer():
+        raise BadReply(f"the score must be a multiple of 0.5, got {reply[0]:g}")
+
+
+RATE_CONTEXT_RELEVANCE = Prompt(
+    name="rate_context_relevance",
+    version="1",
+    instructions=f"Rate how relevant the context is to the query, by two criteria, and say why:\n{CRITERIA}",
+    reply=ScoreReply(0, FULL, halves=True),
+    check=check_halves,
+)
+
+REFINE_CONTEXT_RELEVANCE = Prompt(
+    name="refine_context_relevance",
+    version="1",
+    instructions=(
+        f"Rate how relevant the context is to the query, by two criteria, and say why:\n{CRITERIA}\n"
+        "An earlier part of the context was already rated; its score is in existing_score. Now refine that score with more "
+        "context: raise it as far as this context adds to what the criteria ask for; otherwise repeat it. Never lower it."
+    ),
+    reply=ScoreReply(0, FULL, halves=True),
+    check=check_halves,
+)
+
+
+@dataclass(frozen=True)
+class ContextRelevanceRating(Metric):
+    """How far the contexts meet two criteria: they are about the query's subject, and they answer it in full. 0 to 1.
+
+    The contexts are packed in order into windows. The first window is rated from 0 to 4 in halves, every further one refines the
+    rating, which can only rise: useless contexts do not undo what useful ones gave. A 4 ends it. The value is the rating / 4;
+    the reason is the judge's, for the window that earned it.
+
+    Attributes:
+        threshold: lowest passing value; 1.0: both criteria are fully met.
+        window: most tokens of context per call (estimated).
+
+    Source: LlamaIndex, ContextRelevancyEvaluator, https://docs.llamaindex.ai, "Answer Relevancy and Context Relevancy Evaluations".
+    """
+
+    calls: ClassVar[str] = "1 to number of windows"
+
+    threshold: float = 1.0
+    window: int = 3000
+    first: Prompt[tuple[float, str]] = RATE_CONTEXT_RELEVANCE
+    refine: Prompt[tuple[float, str]] = REFINE_CONTEXT_RELEVANCE
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_window(self.name, self.window)
+        if not isinstance(self.threshold, int | float) or not 0 <= self.threshold <= 1:
+            raise InvalidInput(f"{self.name}: threshold must be a number from 0 to 1, got {self.threshold!r}")
+
+    def measure(self, user_input: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
+        """Ask window by window until one earns full points."""
+        windows = ["\n\n".join(texts) for texts in pack(retrieved_contexts, self.window)]
+        best, reason = yield from self.first.ask(query=user_input, context=windows[0])
+        ratings = [{"score": best, "reason": reason}]
+        for context in windows[1:]:
+            if best == FULL:
+                break
+            score, why = yield from self.refine.ask(query=user_input, existing_score=best, context=context)
+            ratings.append({"score": score, "reason": why})
+            if score > best:
+                best, reason = score, why
+        value = best / FULL
+        details = {"windows": len(windows), "ratings": ratings}
+        return Score(value, passing=value >= self.threshold, reason=reason or None, details=details)

@@ -1,0 +1,58 @@
+"""Guidelines of the user's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pydantic import BaseModel, Field
+
+from ragmetrics_core import InvalidInput, Metric, Prompt, Score, Steps
+from ragmetrics_core.replies import JsonReply
+
+__all__ = ["Guideline"]
+
+
+class Critique(BaseModel):
+    """What is good and what is wanting, and the verdict."""
+
+    feedback: str = Field(description="how the response keeps or breaks the guidelines, and how it could be better")
+    passing: bool = Field(description="true if the response keeps all guidelines")
+
+
+CRITIQUE_BY_GUIDELINES = Prompt(
+    name="critique_by_guidelines",
+    version="1",
+    instructions=(
+        "Judge the response to the query by the guidelines, and by nothing else. Give constructive feedback: name what keeps the "
+        "guidelines, what breaks them, and what would mend it. Then say whether the response passes: whether it keeps all of them."
+    ),
+    reply=JsonReply(Critique),
+)
+
+
+@dataclass(frozen=True)
+class Guideline(Metric):
+    """Whether the response keeps guidelines in the user's own words: 1.0 or 0.0, with feedback as the reason.
+
+    Attributes:
+        guidelines: what a good response does, in plain words, such as "The response names its sources."
+
+    Source: LlamaIndex, GuidelineEvaluator, https://docs.llamaindex.ai, "Guideline Evaluator".
+    """
+
+    calls: ClassVar[str] = "1"
+
+    guidelines: str
+    critique: Prompt[Critique] = CRITIQUE_BY_GUIDELINES
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.guidelines, str) or not self.guidelines.strip():
+            raise InvalidInput(f"{self.name}: guidelines must be a text, got {self.guidelines!r}")
+
+    def measure(self, user_input: str, response: str) -> Steps[Score]:
+        """Ask once."""
+        reply = yield from self.critique.ask(guidelines=self.guidelines, query=user_input, response=response)
+        value = 1.0 if reply.passing else 0.0
+        return Score(value, passing=reply.passing, reason=reply.feedback or None, details=reply.model_dump())

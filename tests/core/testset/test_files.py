@@ -1,0 +1,271 @@
+"""Test sets in files, documents from files, and the JSON that LlamaIndex wrote."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragmetrics_core import Document, InvalidInput, Sample, Testset, evaluate
+from ragmetrics_core._testset._documents import Source, documents_of
+from ragmetrics_core.metrics import ExactMatch, Recall
+
+FORMS = "documents must be a list of texts, Documents or mappings with 'content', or the Path of a file or a folder"
+MODEL = {"model_name": "gpt-4", "type": "ai"}
+EXAMPLES = {
+    "examples": [
+        {
+            "query": "Who?",
+            "query_by": MODEL,
+            "reference_contexts": ["c1", "c2"],
+            "reference_answer": "Ada",
+            "reference_answer_by": None,
+        },
+        {"query": "When?", "query_by": None, "reference_contexts": None, "reference_answer": ""},
+    ]
+}
+EMBEDDING_QA = {
+    "queries": {"q1": "Who?", "q2": "When?"},
+    "corpus": {"n1": "text one", "n2": "text two"},
+    "relevant_docs": {"q1": ["n1"], "q2": ["n2", "n1"]},
+    "mode": "text",
+}
+
+
+def sample(**changes: Any) -> Sample:
+    return Sample(user_input="Wer?", reference="Zoë \ud800", reference_contexts=["c"], id="d-1", **changes)
+
+
+class TestSaveAndLoad:
+    def test_round_trip(self, tmp_path: Path) -> None:
+        testset = Testset((sample(metadata={"document_id": "d"}), Sample(user_input="q", reference="r")))
+        testset.save(tmp_path / "t.jsonl")
+        assert Testset.load(tmp_path / "t.jsonl") == testset
+        assert json.loads((tmp_path / "t.jsonl").read_text(encoding="utf-8").splitlines()[0]) == {
+            "user_input": "Wer?",
+            "reference": "Zoë \ud800",
+            "reference_contexts": ["c"],
+            "id": "d-1",
+            "metadata": {"document_id": "d"},
+        }
+
+    def test_evaluate_takes_the_samples_and_the_file(self, tmp_path: Path) -> None:
+        testset = Testset((Sample(user_input="q", reference="r"),))
+        answered = Testset(tuple(item.updated({"response": "r"}) for item in testset))
+        answered.save(tmp_path / "t.jsonl")
+        for samples in (answered, tmp_path / "t.jsonl"):
+            assert evaluate(samples, ExactMatch(), progress=False).scores["exact_match"][0].value == 1.0
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("", "t.jsonl holds no rows"),
+            ('{"user_input": "q"}\n{"reference": "r"}', "t.jsonl, line 2: a row of a test set needs a question"),
+            ('{"user_input": " "}', "t.jsonl, line 1: a row of a test set needs a question: give it a 'user_input'"),
+            ('{"question": 3}', "t.jsonl, line 1: a row of a test set needs a question"),
+            (
+                '{"user_input": "q"}\n{"question": "a", "query": "b"}',
+                "t.jsonl, line 2: the columns 'question' and 'query'",
+            ),
+        ],
+    )
+    def test_what_cannot_be_loaded(self, tmp_path: Path, text: str, message: str) -> None:
+        (tmp_path / "t.jsonl").write_text(text)
+        with pytest.raises(InvalidInput) as caught:
+            Testset.load(tmp_path / "t.jsonl")
+        assert str(caught.value).startswith(message)
+
+    def test_it_is_a_sequence_and_a_value(self) -> None:
+        testset = Testset([sample()])  # type: ignore[arg-type]  # a list becomes a tuple
+        assert (testset[0], testset[:1], list(testset), len(testset)) == (sample(), (sample(),), [sample()], 1)
+        assert sample() in testset
+        assert pickle.loads(pickle.dumps(testset)) == testset
+        assert testset.caveats == ()
+
+
+class TestDocuments:
+    def test_in_memory(self) -> None:
+        given = ["one", Document("two", id="b"), {"content": "three", "id": 7, "page": 1}]
+        assert documents_of(iter(given)) == [Source("document-1", "one"), Source("b", "two"), Source("7", "three")]
+
+    def test_a_folder(self, tmp_path: Path) -> None:
+        (tmp_path / "sub").mkdir()
+        for name in ("b.txt", "a.md", "sub/c.RST", "image.png"):
+            (tmp_path / name).write_text(name)
+        assert documents_of(tmp_path) == [Source(name, name) for name in ("a.md", "b.txt", "sub/c.RST")]
+
+    def test_a_text_file(self, tmp_path: Path) -> None:
+        (tmp_path / "a.txt").write_text("line\nline\n")
+        assert documents_of(tmp_path / "a.txt") == [Source("a.txt", "line\nline\n")]
+
+    def test_rows(self, tmp_path: Path) -> None:
+        rows = [{"content": "one", "text": "no"}, {"text": "two", "id": "t"}, {"page_content": "three"}]
+        (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)))
+        found = [Source("document-1", "one"), Source("t", "two"), Source("document-3", "three")]
+        assert documents_of(tmp_path / "d.jsonl") == found
+
+    @pytest.mark.parametrize(
+        ("documents", "message"),
+        [
+            ([], "documents is empty: give at least one"),
+            (
+                "text",
+                "documents must be several documents, got one str: write [text], or Path(...) for a file or a folder",
+            ),
+            (
+                Document("x"),
+                f"{FORMS}, got Document",
+            ),
+            (
+                3,
+                f"{FORMS}, got int",
+            ),
+            (["a", 3], "documents[1] must be a Document, a mapping or a str, got int"),
+            ([Document(id="x")], "documents[0] has no content to write questions about"),
+            (
+                [Document("a", id="x"), Document("b", id="x")],
+                "two documents have the id 'x': questions could not be told apart by their document",
+            ),
+        ],
+    )
+    def test_what_is_no_list_of_documents(self, documents: Any, message: str) -> None:
+        with pytest.raises(InvalidInput) as caught:
+            documents_of(documents)
+        assert str(caught.value) == message
+
+    def test_files_that_cannot_be_read(self, tmp_path: Path) -> None:
+        def message(path: Path) -> str:
+            with pytest.raises(InvalidInput) as caught:
+                documents_of(path)
+            return str(caught.value)
+
+        assert message(tmp_path).startswith("there is no text in the folder ")
+        assert message(tmp_path / "no.txt").startswith("there is no file ")
+        (tmp_path / "a.pdf").write_text("x")
+        assert message(tmp_path / "a.pdf") == (
+            "'a.pdf' is no file of documents: give a folder of text files, a text file (.markdown, .md, .rst, .txt), or rows "
+            "with a column 'content' (.jsonl, .json, .csv, .parquet)"
+        )
+        (tmp_path / "a.txt").write_bytes(b"\xff\xfe")
+        assert message(tmp_path / "a.txt") == "a.txt, line 1: not UTF-8 text: save the file as UTF-8"
+        (tmp_path / "d.jsonl").write_text('{"content": "x"}\n{"title": "y"}')
+        assert (
+            message(tmp_path / "d.jsonl")
+            == "d.jsonl, line 2: no text to write questions about: give it in a column 'content'"
+        )
+        (tmp_path / "d.jsonl").write_text('{"content": "x"}\n[1]')
+        assert message(tmp_path / "d.jsonl").startswith("d.jsonl, line 2: a row must be a JSON object")
+
+
+def written(path: Path, value: Any) -> Path:
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path
+
+
+class TestLabelledRagDataset:
+    def test_examples(self, tmp_path: Path) -> None:
+        testset = Testset.from_labelled_rag_dataset(written(tmp_path / "rag.json", EXAMPLES))
+        assert testset.samples == (
+            Sample(
+                user_input="Who?",
+                reference="Ada",
+                reference_contexts=["c1", "c2"],
+                id="1",
+                metadata={"query_by": MODEL},
+            ),
+            Sample(user_input="When?", id="2"),
+        )
+        testset.save(tmp_path / "t.jsonl")
+        assert Testset.load(tmp_path / "t.jsonl") == testset
+
+    def test_predictions(self, tmp_path: Path) -> None:
+        predictions = {"predictions": [{"response": "Ada", "contexts": ["c1"]}, {"response": "1815", "contexts": None}]}
+        testset = Testset.from_labelled_rag_dataset(
+            written(tmp_path / "rag.json", EXAMPLES), predictions=written(tmp_path / "p.json", predictions)
+        )
+        assert [(item.response, item.retrieved_contexts) for item in testset] == [("Ada", ["c1"]), ("1815", None)]
+
+    @pytest.mark.parametrize(
+        ("examples", "predictions", "message"),
+        [
+            ([], None, 'rag.json is no LabelledRagDataset: it must be an object with a list under "examples"'),
+            (
+                {"examples": {}},
+                None,
+                'rag.json is no LabelledRagDataset: it must be an object with a list under "examples"',
+            ),
+            ({"examples": ["x"]}, None, "rag.json, example 1 must be an object, got str"),
+            ({"examples": [{"query": ""}]}, None, "rag.json, example 1: its query must be a text, got ''"),
+            (EXAMPLES, {}, 'p.json is no RagPredictionDataset: it must be an object with a list under "predictions"'),
+            (
+                EXAMPLES,
+                {"predictions": [{}]},
+                "p.json holds 1 predictions for the 2 examples of rag.json: both files must come from the same data set",
+            ),
+            (EXAMPLES, {"predictions": [{}, 3]}, "p.json, prediction 2 must be an object, got int"),
+        ],
+    )
+    def test_what_is_none(self, tmp_path: Path, examples: Any, predictions: Any, message: str) -> None:
+        path = written(tmp_path / "rag.json", examples)
+        second = None if predictions is None else written(tmp_path / "p.json", predictions)
+        with pytest.raises(InvalidInput) as caught:
+            Testset.from_labelled_rag_dataset(path, predictions=second)
+        assert str(caught.value) == message
+
+    def test_no_json(self, tmp_path: Path) -> None:
+        (tmp_path / "rag.json").write_text('{"examples":\n [}')
+        with pytest.raises(InvalidInput, match=r"^rag.json, line 2: not JSON \(Expecting value\)$"):
+            Testset.from_labelled_rag_dataset(tmp_path / "rag.json")
+        with pytest.raises(InvalidInput, match="^none.json cannot be read: No such file or directory$"):
+            Testset.from_labelled_rag_dataset(tmp_path / "none.json")
+
+
+class TestEmbeddingQADataset:
+    def test_queries(self, tmp_path: Path) -> None:
+        testset = Testset.from_embedding_qa_dataset(written(tmp_path / "qa.json", EMBEDDING_QA))
+        assert testset.samples == (
+            Sample(
+                user_input="Who?",
+                reference_contexts=["text one"],
+                reference_documents=[Document("text one", "n1")],
+                id="q1",
+            ),
+            Sample(
+                user_input="When?",
+                reference_contexts=["text two", "text one"],
+                reference_documents=[Document("text two", "n2"), Document("text one", "n1")],
+                id="q2",
+            ),
+        )
+        found = [item.updated({"retrieved_documents": [Document("changed", "n1")]}) for item in testset]
+        values = [score.value for score in evaluate(found, Recall(field="id"), progress=False).scores["recall"]]
+        assert values == [1.0, 0.5]
+
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            (
+                {"corpus": []},
+                'qa.json is no EmbeddingQAFinetuneDataset: it must be an object with "queries", "corpus" and "relevant_docs"',
+            ),
+            ({"mode": "image"}, "qa.json: its mode is 'image'; only data sets of text can be read"),
+            ({"relevant_docs": {"q1": ["n1"]}}, "qa.json, query 'q2' has no list of documents in \"relevant_docs\""),
+            (
+                {"relevant_docs": {"q1": ["n1", "n9"], "q2": ["n1"]}},
+                "qa.json, query 'q1': the relevant document 'n9' has no text in \"corpus\"",
+            ),
+            (
+                {"relevant_docs": {"q1": [["n1"]], "q2": ["n1"]}},
+                "qa.json, query 'q1': the relevant document ['n1'] has no text in \"corpus\"",
+            ),
+            ({"queries": {"q1": None}}, "qa.json, query 'q1': its query must be a text, got None"),
+        ],
+    )
+    def test_what_is_none(self, tmp_path: Path, changes: Any, message: str) -> None:
+        path = written(tmp_path / "qa.json", {**EMBEDDING_QA, **changes})
+        with pytest.raises(InvalidInput) as caught:
+            Testset.from_embedding_qa_dataset(path)
+        assert str(caught.value) == message
