@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -26,10 +26,11 @@ class Bar:
         self._bar = bar
         self._failed = 0
 
-    def advance(self, record: Record, usage: Usage) -> None:
-        """One more row is finished, and so much was used until now."""
+    def advance(self, record: Record, usage_so_far: Callable[[], Usage]) -> None:
+        """One more row is finished; what was used until now is asked for only where somebody watches."""
         if self._bar is None:
             return
+        usage = usage_so_far()
         self._failed += sum(score.error is not None for score in record.scores.values())
         tokens = usage.prompt_tokens + usage.completion_tokens
         self._bar.set_postfix_str(f"{self._failed} failed, {_short(tokens)} tokens", refresh=False)

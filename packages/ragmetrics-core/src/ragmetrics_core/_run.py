@@ -8,21 +8,17 @@ Only ``ModelError`` is turned into a value; whatever else a model raises is a bu
 
 from __future__ import annotations
 
-import contextvars
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from ._answers import check_numbers, check_text, check_vectors, cosines, distinct_texts
 from ._errors import InvalidInput, ModelError
 from ._protocols import AnyEmbeddings, AnyLLM
 from ._requests import Ask, Compare, Embed, Reply, Request
 from ._steps import Outcome, Steps, next_round
-from ._threads import in_own_thread
-
-if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
+from ._threads import in_own_thread, in_threads, start
 
 __all__ = ["Models", "arun", "run"]
 
@@ -121,9 +117,7 @@ class Models:
         calls = [self.call(request) for request in requests]
         if len(calls) == 1 or all(call.instant for call in calls):
             return [call.perform() for call in calls]
-        with _threads(len(calls)) as pool:
-            jobs = [pool.submit(contextvars.copy_context().run, call.perform) for call in calls]
-            return [job.result() for job in jobs]
+        return in_threads([call.perform for call in calls], min(len(calls), MAX_THREADS))
 
     async def aanswer(self, requests: Sequence[Request]) -> list[Outcome]:
         """The same, without blocking the running loop."""
@@ -216,8 +210,7 @@ def in_new_loop(function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
 
     if not in_loop():
         return asyncio.run(main())
-    with _threads(1) as pool:
-        return pool.submit(contextvars.copy_context().run, asyncio.run, main()).result()
+    return start(lambda: asyncio.run(main())).result()
 
 
 def in_loop() -> bool:
@@ -229,9 +222,3 @@ def in_loop() -> bool:
     except RuntimeError:
         return False
     return True
-
-
-def _threads(count: int) -> ThreadPoolExecutor:
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  costly to import, rarely needed
-
-    return ThreadPoolExecutor(min(count, MAX_THREADS), "ragmetrics")

@@ -80,7 +80,8 @@ class ScoresFile:
         with path.open("wb") as file:
             for index, (start, length) in enumerate(zip(self._starts, self._lengths, strict=True)):
                 kept = start != NOWHERE and keep(index)
-                line = self._line(start, length).rstrip() + b"\n" if kept else b""  # a kill may have cut off the line end alone
+                # a kill may have cut off the line end alone
+                line = self._line(start, length).rstrip() + b"\n" if kept else b""
                 starts.append(file.tell() if kept else NOWHERE)
                 lengths.append(len(line))
                 file.write(line)

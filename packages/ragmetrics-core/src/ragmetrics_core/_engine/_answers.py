@@ -124,7 +124,6 @@ class Answers:
                     "it an attribute `identity`, a mapping of every setting that can change an answer"
                 )
 
-    @property
     def usage(self) -> Usage:
         """What all calls have cost so far."""
         return sum((way.line.usage for way in self._ways.values()), Usage())

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 from collections.abc import Callable, Coroutine
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from typing import Any, TypeVar
 
 from .._run import in_loop
+from .._threads import start
 
 __all__ = ["run_blocking"]
 
@@ -36,8 +36,7 @@ def _on_other_thread(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
         inside.set_result((asyncio.get_running_loop(), task))
         return await main()
 
-    pool = ThreadPoolExecutor(1, "ragmetrics-loop")
-    running = pool.submit(contextvars.copy_context().run, lambda: asyncio.run(body()))
+    running = start(lambda: asyncio.run(body()))
     try:
         while not wait([running], GLANCE).done:
             _heed_ctrl_c()
@@ -51,8 +50,6 @@ def _on_other_thread(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
             with suppress(RuntimeError):  # the loop closes at this very moment
                 loop.call_soon_threadsafe(task.cancel)
         raise
-    finally:
-        pool.shutdown(wait=False)
 
 
 def _heed_ctrl_c() -> None:

@@ -142,6 +142,8 @@ class Engine:
         reading = Reading(row.sample)
         states = [self._start(judge, row, reading, memory) for judge in self._judges]
         waiting = [state for state in states if isinstance(state, Work)]
+        if not waiting:
+            return [state for state in states if isinstance(state, Score)]
         if len(waiting) > 1:
             late = iter(await all_of(map(self._finish, waiting)))
         else:

@@ -1,0 +1,63 @@
+"""ragmetrics for LlamaIndex.
+
+``MetricEvaluator`` makes a ``BaseEvaluator`` of any metric; the classes with LlamaIndex's own names take the places of
+LlamaIndex's evaluators and retrieval metrics; ``QueryEvaluationHandler`` evaluates the queries of a running application in the
+background.
+"""
+
+from __future__ import annotations
+
+from ._critics import GuidelineEvaluator, PairwiseComparisonEvaluator
+from ._datasets import evaluate_query_engine, evaluate_retriever
+from ._embeddings import LlamaIndexEmbeddings
+from ._evaluator import MetricEvaluator
+from ._graded import AnswerRelevancyEvaluator, ContextRelevancyEvaluator, CorrectnessEvaluator
+from ._handler import QueryEvaluation, QueryEvaluationHandler
+from ._llm import LlamaIndexLLM
+from ._results import MetricResult
+from ._retrieval import (
+    MRR,
+    NDCG,
+    AveragePrecision,
+    HitRate,
+    Precision,
+    Recall,
+    RetrievalMetric,
+    register_retrieval_metrics,
+)
+from ._similarity import SemanticSimilarityEvaluator
+from ._testset import agenerate_qa_pairs, generate_qa_pairs
+from ._yes_no import FaithfulnessEvaluator, QueryResponseEvaluator, RelevancyEvaluator, ResponseEvaluator
+
+__all__ = [
+    "MRR",
+    "NDCG",
+    "AnswerRelevancyEvaluator",
+    "AveragePrecision",
+    "ContextRelevancyEvaluator",
+    "CorrectnessEvaluator",
+    "FaithfulnessEvaluator",
+    "GuidelineEvaluator",
+    "HitRate",
+    "LlamaIndexEmbeddings",
+    "LlamaIndexLLM",
+    "MetricEvaluator",
+    "MetricResult",
+    "PairwiseComparisonEvaluator",
+    "Precision",
+    "QueryEvaluation",
+    "QueryEvaluationHandler",
+    "QueryResponseEvaluator",
+    "Recall",
+    "RelevancyEvaluator",
+    "ResponseEvaluator",
+    "RetrievalMetric",
+    "SemanticSimilarityEvaluator",
+    "agenerate_qa_pairs",
+    "evaluate_query_engine",
+    "evaluate_retriever",
+    "generate_qa_pairs",
+    "register_retrieval_metrics",
+]
+
+__version__ = "0.1.0"

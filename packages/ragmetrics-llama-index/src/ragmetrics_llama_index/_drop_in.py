@@ -1,0 +1,54 @@
+"""What LlamaIndex's own evaluators share, and so do the classes that take their places."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from llama_index.core.prompts import BasePromptTemplate
+
+from ragmetrics_core import Metric
+
+from ._evaluator import MetricEvaluator
+from ._templates import Slot, Template, as_template
+
+__all__ = ["DropIn", "default_templates"]
+
+
+class DropIn(MetricEvaluator):
+    """An evaluator with LlamaIndex's constructor arguments, template variables and result conventions.
+
+    Contexts are packed to what the judge can read. Failures of the model propagate, as they do in LlamaIndex.
+
+    Class attributes:
+        templates: the keys of ``get_prompts``, and the prompts that they stand for.
+    """
+
+    fills_window = True
+    templates: ClassVar[Mapping[str, Slot]] = {}
+
+    def __init__(
+        self,
+        metric: Metric,
+        llm: Any = None,
+        templates: Mapping[str, Template | None] | None = None,
+        *,
+        raise_error: bool = False,
+        embed_model: Any = None,
+    ) -> None:
+        super().__init__(metric, llm=llm, raise_error=raise_error, embed_model=embed_model)
+        self.update_prompts({key: item for key, item in (templates or {}).items() if item is not None})
+
+    def slots(self) -> Mapping[str, Slot]:
+        """The keys of ``get_prompts`` and ``update_prompts``, and the prompt of the metric that each stands for."""
+        return self.templates
+
+
+def default_templates(
+    given: Mapping[str, Template | None], defaults: Mapping[str, Template]
+) -> dict[str, BasePromptTemplate]:
+    """The templates that were given, and LlamaIndex's own for the others.
+
+    A parser function expects the form of reply that LlamaIndex's templates ask for.
+    """
+    return {key: as_template(given.get(key) or template) for key, template in defaults.items()}

@@ -1,0 +1,120 @@
+"""Embeddings that are computed by any embedding model of LlamaIndex."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from llama_index.core import Settings
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.embeddings.utils import resolve_embed_model
+
+from ragmetrics_core import InvalidInput, ModelError, Reply, Usage
+
+from ._failures import Explained
+from ._identity import identity_of
+from ._threads import OneLoop, off_loop, overrides
+
+__all__ = ["LlamaIndexEmbeddings"]
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class LlamaIndexEmbeddings:
+    """An embedding model that is called through LlamaIndex, so that its callbacks and caches take part.
+
+    Args:
+        embed_model: an embedding model of LlamaIndex, or what ``Settings.embed_model`` takes. None: ``Settings.embed_model``,
+            looked up at every call.
+
+    Raises:
+        InvalidInput: ``embed_model`` is no embedding model.
+    """
+
+    def __init__(self, embed_model: Any = None) -> None:
+        if embed_model is not None and not isinstance(embed_model, BaseEmbedding):
+            embed_model = _resolved(embed_model)
+        self._embed_model: BaseEmbedding | None = embed_model
+        self._loop = OneLoop()
+
+    @property
+    def embed_model(self) -> BaseEmbedding:
+        """The model that embeds.
+
+        Raises:
+            ModelError: none was given, and ``Settings.embed_model`` is not set.
+        """
+        if self._embed_model is not None:
+            return self._embed_model
+        try:
+            return Settings.embed_model
+        except (ImportError, ValueError) as error:
+            problem = (str(error).strip().strip("*").strip().splitlines() or [type(error).__name__])[0]
+        raise ModelError(
+            "no embedding model is set: give embed_model=... or set llama_index.core.Settings.embed_model "
+            f"(its default cannot be loaded: {problem})",
+            fatal=True,
+        )
+
+    @property
+    def identity(self) -> dict[str, Any] | None:
+        """Every setting that can change a vector, and no key; None where the model cannot say what it is."""
+        try:
+            model = self.embed_model
+        except ModelError:
+            return None
+        return identity_of(model, model.model_name)
+
+    def embed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
+        """One vector per text, in order; lone surrogates, which no model can read, count as U+FFFD.
+
+        Raises:
+            ModelError: the model or its server failed.
+        """
+        model = self.embed_model
+        explained = Explained(model, model.model_name)
+        with explained:
+            return _counted(model.get_text_embedding_batch(_readable(texts)) if texts else [])
+        raise explained.failure()
+
+    async def aembed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
+        """One vector per text, without blocking the running loop; otherwise the same as ``embed``."""
+        model = self.embed_model
+        if not (has_own_async(model) and self._loop.is_ours()):
+            return await off_loop(self.embed, texts)
+        explained = Explained(model, model.model_name)
+        with explained:
+            return _counted(await model.aget_text_embedding_batch(_readable(texts)) if texts else [])
+        if explained.is_of_other_loop:
+            return await off_loop(self.embed, texts)
+        raise explained.failure()
+
+    def __deepcopy__(self, memo: Mapping[int, Any]) -> LlamaIndexEmbeddings:
+        return self  # a handle: copies of what holds it share its model
+
+    def __repr__(self) -> str:
+        model = self._embed_model
+        return f"LlamaIndexEmbeddings({'' if model is None else f'<{type(model).__name__} {model.model_name!r}>'})"
+
+
+def has_own_async(model: BaseEmbedding) -> bool:
+    """Whether the asynchronous methods do more than call the synchronous ones, as those of the base class do."""
+    names = ("_aget_text_embedding", "_aget_text_embeddings")
+    return any(overrides(type(model), BaseEmbedding, name) for name in names)
+
+
+def _readable(texts: Sequence[str]) -> list[str]:
+    return [SURROGATE.sub("\ufffd", text) for text in texts]
+
+
+def _counted(vectors: list[list[float]]) -> Reply[list[list[float]]]:
+    return Reply(vectors, Usage(calls=1))
+
+
+def _resolved(embed_model: Any) -> BaseEmbedding:
+    try:
+        return resolve_embed_model(embed_model)
+    except (AssertionError, AttributeError):
+        kind = type(embed_model).__name__
+    raise InvalidInput(f"LlamaIndexEmbeddings takes an embedding model of LlamaIndex, got {kind}")

@@ -1,0 +1,278 @@
+"""Any metric of the core as an evaluator of LlamaIndex.
+
+Strategy. An evaluation is prepared (inputs read off the arguments, templates put in place, the window fitted to the judge), then
+driven by the core's ``run`` or ``arun``, then turned into a result. Only the driving differs between ``evaluate`` and
+``aevaluate``, so both work anywhere, inside a running loop too, and an exception comes as it was raised.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.base.response.schema import AsyncStreamingResponse
+from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
+from llama_index.core.llms import LLM
+from llama_index.core.prompts import BasePromptTemplate
+from llama_index.core.schema import MetadataMode
+
+from ragmetrics_core import (
+    BadReply,
+    InvalidInput,
+    Metric,
+    MissingInput,
+    Models,
+    Prompt,
+    RagmetricsError,
+    Sample,
+    Score,
+    Steps,
+    arun,
+    run,
+)
+
+from ._embeddings import LlamaIndexEmbeddings
+from ._llm import LlamaIndexLLM
+from ._responses import Answer, AnyResponse, answer_of, settle
+from ._results import MetricResult, result_of
+from ._room import fit
+from ._templates import Slot, Template, as_template, shown, worded
+from ._threads import finish
+
+__all__ = ["MetricEvaluator"]
+
+OnError = Literal["raise", "record"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One evaluation, ready to be driven, or the score that it has already."""
+
+    program: Steps[Score] | None
+    models: Models
+    done: Score | None = None
+
+
+class MetricEvaluator(BaseEvaluator):
+    """A metric as a ``BaseEvaluator``, for every place of LlamaIndex that takes one.
+
+    Args:
+        metric: any metric; models that it has itself come first.
+        llm: the judge: an LLM of LlamaIndex or of ``ragmetrics_core``. None: ``Settings.llm``, looked up when it is asked.
+        embed_model: the same for metrics that embed; None: ``Settings.embed_model``.
+        threshold: lowest passing score, for metrics without a verdict of their own; None: the middle of the scale.
+        on_error: ``"raise"`` passes on what goes wrong with the model, the server or a missing input; ``"record"`` makes an
+            invalid result of it, so that one failure does not cost a batch. An unreadable reply is always an invalid result.
+        raise_error: raise a ``ValueError`` instead of returning a result that does not pass, or is invalid.
+        metadata_mode: which metadata of the source nodes the judge reads with their text; ``MetadataMode.LLM`` shows
+            it what the generator saw.
+
+    A metric that packs contexts into windows gets smaller ones where the judge's context window is smaller.
+
+    Raises:
+        InvalidInput: ``metric`` is no metric, or a setting has a value that it cannot have.
+    """
+
+    fills_window = False
+    """Whether the metric's window grows to what the judge can read."""
+
+    def __init__(
+        self,
+        metric: Metric,
+        llm: Any = None,
+        embed_model: Any = None,
+        *,
+        threshold: float | None = None,
+        on_error: OnError = "raise",
+        raise_error: bool = False,
+        metadata_mode: MetadataMode = MetadataMode.NONE,
+    ) -> None:
+        if not isinstance(metric, Metric):
+            raise InvalidInput(
+                f"MetricEvaluator takes a metric such as Faithfulness(), got {getattr(metric, '__name__', type(metric).__name__)}"
+            )
+        if on_error not in ("raise", "record"):
+            raise InvalidInput(f"MetricEvaluator: on_error must be 'raise' or 'record', got {on_error!r}")
+        self.metric = metric
+        self._judge = judge_of(llm)
+        self._embeddings = scorer_of(embed_model)
+        self._threshold = threshold
+        self._on_error = on_error
+        self._raise_error = raise_error
+        self._metadata_mode = metadata_mode
+        self._templates: dict[str, BasePromptTemplate] = {}
+
+    def evaluate(
+        self,
+        query: str | None = None,
+        response: str | None = None,
+        contexts: Sequence[str] | None = None,
+        *,
+        sleep_time_in_seconds: float = 0,
+        **kwargs: Any,
+    ) -> MetricResult:
+        """Judge an answer.
+
+        Args:
+            query: the question.
+            response: the answer.
+            contexts: the texts that the answer was made from, in rank order.
+            sleep_time_in_seconds: wait before the first call.
+            kwargs: other inputs of the metric by name, such as ``reference``; names that it does not know are ignored.
+
+        Raises:
+            ValueError: an input that the metric needs is not given (``MissingInput``) or of the wrong type.
+            ModelError: the model or its server failed.
+        """
+        time.sleep(sleep_time_in_seconds)
+        case = self._case(query, response, contexts, kwargs)
+        try:
+            score = run(case.program, case.models) if case.program else case.done
+        except RagmetricsError as error:
+            score = self._failed(error)
+        return self._result(score, query, response, contexts)
+
+    async def aevaluate(
+        self,
+        query: str | None = None,
+        response: str | None = None,
+        contexts: Sequence[str] | None = None,
+        *,
+        sleep_time_in_seconds: float = 0,
+        **kwargs: Any,
+    ) -> MetricResult:
+        """Judge an answer without blocking the running loop; arguments and errors as in ``evaluate``."""
+        await asyncio.sleep(sleep_time_in_seconds)
+        case = self._case(query, response, contexts, kwargs)
+        try:
+            score = await arun(case.program, case.models) if case.program else case.done
+        except RagmetricsError as error:
+            score = self._failed(error)
+        return self._result(score, query, response, contexts)
+
+    def evaluate_response(
+        self, query: str | None = None, response: AnyResponse | None = None, **kwargs: Any
+    ) -> EvaluationResult:
+        """Judge the response of a query engine: plain, streaming, asynchronously streaming, or pydantic.
+
+        A stream is read to its end first; its text stays in the response, to be printed afterwards.
+        """
+        settled = finish(settle(response)) if isinstance(response, AsyncStreamingResponse) else response
+        answer = answer_of(settled, self._metadata_mode)
+        return self.evaluate(**self._arguments(query, answer, kwargs))
+
+    async def aevaluate_response(
+        self, query: str | None = None, response: AnyResponse | None = None, **kwargs: Any
+    ) -> EvaluationResult:
+        """Judge the response of a query engine without blocking the running loop; otherwise as ``evaluate_response``."""
+        answer = answer_of(await settle(response), self._metadata_mode)
+        return await self.aevaluate(**self._arguments(query, answer, kwargs))
+
+    def slots(self) -> Mapping[str, Slot]:
+        """The keys of ``get_prompts`` and ``update_prompts``, and the prompt of the metric that each stands for."""
+        found = (item.name for item in fields(self.metric) if isinstance(getattr(self.metric, item.name), Prompt))
+        return {name: Slot(name) for name in found}
+
+    def _get_prompts(self) -> dict[str, BasePromptTemplate]:
+        return {
+            key: self._templates.get(key) or shown(getattr(self.metric, slot.prompt), slot)
+            for key, slot in self.slots().items()
+        }
+
+    def _update_prompts(self, prompts_dict: Mapping[str, Template]) -> None:
+        for key in prompts_dict.keys() & self.slots().keys():
+            self._templates[key] = as_template(prompts_dict[key])
+
+    def update_prompts(self, prompts_dict: Mapping[str, Template]) -> None:
+        """Word the prompts of ``get_prompts`` anew, with templates or with the texts of templates.
+
+        Keys that are not among them are ignored, as everywhere in LlamaIndex.
+        """
+        super().update_prompts({key: as_template(template) for key, template in prompts_dict.items()})
+
+    def _case(
+        self,
+        query: str | None,
+        response: str | None,
+        contexts: Sequence[str] | None,
+        kwargs: Mapping[str, Any],
+    ) -> Case:
+        given = {"user_input": query, "response": response, "retrieved_contexts": contexts}
+        known = set(self.metric.inputs)
+        more = {name: value for name, value in kwargs.items() if name in known and name not in given}
+        sample = Sample.from_mapping({**given, **more})
+        models = Models(
+            self.metric.models.llm or self._judge, self.metric.models.embeddings or self._embeddings, self.metric.name
+        )
+        try:
+            metric = self._worded(models.llm)
+            if isinstance(models.llm, LlamaIndexLLM) and hasattr(metric, "window"):
+                inputs = [sample.get(name) for name in known - {"retrieved_contexts"}]
+                metric = fit(metric, inputs, models.llm.room, fill=self.fills_window)
+            return Case(metric.program(sample), models)
+        except RagmetricsError as error:
+            return Case(None, models, self._failed(error, sample))
+
+    def _worded(self, judge: Any) -> Metric:
+        """The metric with the templates that were given in the places of its prompts."""
+        if not self._templates:
+            return self.metric
+        llm: LLM | None = judge.llm if isinstance(judge, LlamaIndexLLM) else None
+        slots = self.slots()
+        changes: dict[str, Any] = {
+            slots[key].prompt: worded(getattr(self.metric, slots[key].prompt), template, slots[key], llm)
+            for key, template in self._templates.items()
+        }
+        return replace(self.metric, **changes)
+
+    def _failed(self, error: RagmetricsError, sample: Sample | None = None) -> Score:
+        """The failed score of an error, or the error itself where it is to be raised."""
+        unreadable = isinstance(error, BadReply)
+        # an engine that finds or says nothing is data; an argument that was left out is a mistake in the code
+        empty = isinstance(error, MissingInput) and sample is not None and sample.get(error.field) is not None
+        if unreadable or empty or self._on_error == "record":
+            return replace(Score.failed(error), metric=self.metric.name)
+        raise error
+
+    def _result(
+        self, score: Score | None, query: str | None, response: str | None, contexts: Sequence[str] | None
+    ) -> MetricResult:
+        assert score is not None
+        result = self._finished(score, result_of(score, query, response, contexts, self._threshold))
+        if self._raise_error and self._is_error(result):
+            raise ValueError(f"The response is invalid: {result.feedback}")
+        return result
+
+    def _finished(self, score: Score, result: MetricResult) -> MetricResult:  # noqa: ARG002  for those who override it
+        """The result as a drop-in class words it."""
+        return result
+
+    def _is_error(self, result: MetricResult) -> bool:
+        """Whether ``raise_error`` applies."""
+        return not result.passing
+
+    def _arguments(self, query: str | None, answer: Answer | None, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        arguments: dict[str, Any] = {"query": query}
+        if answer is not None:
+            arguments |= {
+                "response": answer.text,
+                "contexts": answer.contexts,
+                "retrieved_documents": answer.documents,
+            }
+        return {**arguments, **kwargs}
+
+
+def judge_of(llm: Any) -> Any:
+    """The judge; what has the methods of the core's models is one already."""
+    own = any(hasattr(llm, name) for name in ("generate", "agenerate"))
+    return llm if own and not isinstance(llm, LLM) else LlamaIndexLLM(llm)
+
+
+def scorer_of(embed_model: Any) -> Any:
+    """The model that embeds or compares; what has the methods of the core's models is one already."""
+    own = any(hasattr(embed_model, name) for name in ("embed", "aembed", "compare", "acompare"))
+    return embed_model if own and not isinstance(embed_model, BaseEmbedding) else LlamaIndexEmbeddings(embed_model)

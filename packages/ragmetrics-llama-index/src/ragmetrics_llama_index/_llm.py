@@ -1,0 +1,158 @@
+"""A judge that is any LLM of LlamaIndex: chat or completion, with asynchronous methods of its own or without.
+
+Strategy. Every question goes through ``chat``/``achat`` or ``complete``/``acomplete`` of the LLM, so LlamaIndex's callbacks,
+instrumentation, rate limiters and token counters see the calls of a judge as they see all others. (Not through ``predict``, which
+would hide what the answer cost and whether it was cut, and would run the LLM's output parser over a verdict.) The asynchronous
+clients of most LLMs keep connections that belong to the first event loop that used them; in any other loop a thread with the
+synchronous client takes over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from llama_index.core import Settings
+from llama_index.core.llms import LLM, CustomLLM
+from llama_index.core.llms.utils import resolve_llm
+
+from ragmetrics_core import Ask, InvalidInput, ModelError, Reply
+
+from ._chat import chat_messages, completion_prompt, read_answer
+from ._failures import Explained
+from ._identity import identity_of
+from ._threads import OneLoop, Turn, off_loop, overrides
+
+__all__ = ["LlamaIndexLLM"]
+
+DEFAULT_OUTPUT = 256
+"""Tokens reserved for a reply where the metadata names no limit."""
+
+
+class LlamaIndexLLM:
+    """An LLM that is called through LlamaIndex.
+
+    Args:
+        llm: an LLM of LlamaIndex, or what ``Settings.llm`` takes (a LangChain model, ``"local:..."``). None: ``Settings.llm``,
+            looked up at every call, so that it may be set later.
+        overlap: whether calls may overlap. None: only if the LLM has asynchronous methods of its own, as one that computes in this
+            process (llama.cpp, transformers) rarely survives overlapping calls.
+
+    Raises:
+        InvalidInput: ``llm`` is no LLM.
+    """
+
+    def __init__(self, llm: Any = None, *, overlap: bool | None = None) -> None:
+        if llm is not None and not isinstance(llm, LLM):
+            llm = _resolved(llm)
+        self._llm: LLM | None = llm
+        self._overlap = overlap
+        self._turn: Turn | None = None
+        self._loop = OneLoop()
+
+    @property
+    def llm(self) -> LLM:
+        """The LLM that answers.
+
+        Raises:
+            ModelError: none was given, and ``Settings.llm`` is not set.
+        """
+        if self._llm is not None:
+            return self._llm
+        try:
+            return Settings.llm
+        except (ImportError, ValueError) as error:
+            problem = (str(error).strip().strip("*").strip().splitlines() or [type(error).__name__])[0]
+        raise ModelError(
+            f"no LLM is set: give llm=... or set llama_index.core.Settings.llm (its default cannot be loaded: {problem})",
+            fatal=True,
+        )
+
+    @property
+    def identity(self) -> dict[str, Any] | None:
+        """Every setting that can change a reply, and no key; None where the LLM cannot say what it is."""
+        try:
+            llm = self.llm
+        except ModelError:
+            return None
+        metadata = llm.metadata
+        prompts: dict[str, Any] = {}
+        if not metadata.is_chat_model:
+            makers = (llm.messages_to_prompt, llm.completion_to_prompt)
+            prompts["prompts"] = [getattr(maker, "__qualname__", maker) for maker in makers]
+            if llm.query_wrapper_prompt:
+                prompts["wrapper"] = llm.query_wrapper_prompt.get_template()
+        return identity_of(llm, metadata.model_name, is_chat_model=metadata.is_chat_model, **prompts)
+
+    @property
+    def room(self) -> int:
+        """Tokens of the context window that are left for a question, beside its reply."""
+        metadata = self.llm.metadata
+        output = metadata.num_output if metadata.num_output and metadata.num_output > 0 else DEFAULT_OUTPUT
+        return metadata.context_window - output
+
+    def generate(self, ask: Ask) -> Reply[str]:
+        """Answer one question.
+
+        Raises:
+            ModelError: the model or its server failed; ``fatal``, ``transient`` and ``retry_after`` follow from the HTTP status.
+            BadReply: a content filter refused the question.
+        """
+        llm = self.llm
+        explained = Explained(llm, self._name(llm))
+        with self._turn_with(llm), explained:
+            if llm.metadata.is_chat_model:
+                return read_answer(llm.chat(chat_messages(llm, ask.messages)))
+            return read_answer(llm.complete(completion_prompt(llm, ask.messages), formatted=True))
+        raise explained.failure()
+
+    async def agenerate(self, ask: Ask) -> Reply[str]:
+        """Answer one question without blocking the running loop; otherwise the same as ``generate``."""
+        llm = self.llm
+        if not (has_own_async(llm) and self._loop.is_ours()):
+            return await off_loop(self.generate, ask)
+        explained = Explained(llm, self._name(llm))
+        with explained:
+            if llm.metadata.is_chat_model:
+                return read_answer(await llm.achat(chat_messages(llm, ask.messages)))
+            return read_answer(await llm.acomplete(completion_prompt(llm, ask.messages), formatted=True))
+        if explained.is_of_other_loop:
+            return await off_loop(self.generate, ask)
+        raise explained.failure()
+
+    def _turn_with(self, llm: LLM) -> AbstractContextManager[object]:
+        if has_own_async(llm) if self._overlap is None else self._overlap:
+            return nullcontext()
+        self._turn = Turn.with_model(llm)
+        return self._turn
+
+    def _name(self, llm: LLM) -> str:
+        name = llm.metadata.model_name
+        return type(llm).__name__ if not name or name == "unknown" else name
+
+    def __deepcopy__(self, memo: Mapping[int, Any]) -> LlamaIndexLLM:
+        return self  # a handle: copies of what holds it share its LLM
+
+    def __repr__(self) -> str:
+        if self._llm is None:
+            return "LlamaIndexLLM()"
+        return f"LlamaIndexLLM(<{type(self._llm).__name__} {self._name(self._llm)!r}>)"
+
+
+def has_own_async(llm: LLM) -> bool:
+    """Whether the asynchronous methods do more than call the synchronous ones, as those of ``CustomLLM`` do."""
+    if not isinstance(llm, CustomLLM):
+        return True
+    name = "achat" if llm.metadata.is_chat_model else "acomplete"
+    return overrides(type(llm), CustomLLM, name)
+
+
+def _resolved(llm: Any) -> LLM:
+    try:
+        return resolve_llm(llm)
+    except AssertionError:
+        kind = type(llm).__name__
+    raise InvalidInput(
+        f"LlamaIndexLLM takes an LLM of LlamaIndex, got {kind}: a model of ragmetrics_core needs no bridge"
+    )

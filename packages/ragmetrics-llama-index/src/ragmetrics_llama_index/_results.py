@@ -1,0 +1,95 @@
+"""From a ``Score`` to an ``EvaluationResult``: the one place where this is decided.
+
+* A score with a value is a valid result. ``passing`` is the metric's own verdict where it has one, else whether the value
+  reaches a threshold; ``feedback`` is the judge's reason, else the evidence, else the value.
+* A score without a value (nothing to score, an unreadable judge, a failing model) is an invalid result with the reason, which
+  is its feedback too, as LlamaIndex's retrying query engines need a text there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core.bridge.pydantic import Field
+from llama_index.core.evaluation import EvaluationResult
+
+from ragmetrics_core import Score
+
+__all__ = ["MetricResult", "default_threshold", "result_of"]
+
+
+class MetricResult(EvaluationResult):
+    """An ``EvaluationResult`` that also keeps where the score comes from.
+
+    Attributes:
+        metric: name of the metric.
+        scale: lowest and highest possible score; None where it has no bounds.
+        details: the evidence, as plain JSON values: statements, verdicts, ratings, versions of the prompts.
+        usage: calls and tokens that the judge took.
+    """
+
+    metric: str | None = None
+    scale: tuple[float, float] | None = None
+    details: dict[str, Any] = Field(default_factory=dict)
+    usage: dict[str, int] = Field(default_factory=dict)
+
+
+def result_of(
+    score: Score,
+    query: str | None,
+    response: str | None,
+    contexts: Sequence[str] | None,
+    threshold: float | None = None,
+) -> MetricResult:
+    """The result that a score stands for.
+
+    Args:
+        score: what the metric said.
+        query: the question that was judged.
+        response: the answer that was judged.
+        contexts: the texts it was made from.
+        threshold: lowest passing value, for metrics without a verdict of their own; None: ``default_threshold``.
+    """
+    invalid = score.value is None
+    reason = _invalid_reason(score) if invalid else None
+    passing = score.passing
+    if passing is None and score.value is not None and not _is_tie(score):
+        passing = score.value >= (default_threshold(score.scale) if threshold is None else threshold)
+    return MetricResult(
+        query=query,
+        response=response,
+        contexts=None if contexts is None else list(contexts),
+        score=score.value,
+        passing=passing,
+        feedback=reason or _feedback(score),
+        invalid_result=invalid,
+        invalid_reason=reason,
+        pairwise_source=score.details.get("source") if "winner" in score.details else None,
+        metric=score.metric,
+        scale=score.scale,
+        details=dict(score.details),
+        usage=score.usage.to_dict(),
+    )
+
+
+def default_threshold(scale: tuple[float, float] | None) -> float:
+    """The middle of the scale; half of the highest value where the scale reaches below 0, as that of a cosine does."""
+    low, high = scale or (0.0, 1.0)
+    return high / 2 if low < 0 else (low + high) / 2
+
+
+def _is_tie(score: Score) -> bool:
+    return score.details.get("winner") == "tie"
+
+
+def _invalid_reason(score: Score) -> str:
+    return score.error or score.reason or "there is no score"
+
+
+def _feedback(score: Score) -> str:
+    if score.reason:
+        return score.reason
+    evidence = {name: value for name, value in score.details.items() if name != "prompts"}
+    return json.dumps(evidence, ensure_ascii=False) if evidence else str(score)

@@ -1,0 +1,56 @@
+"""How many tokens of context one call of a judge can hold, from the context window that its metadata states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields, replace
+from typing import Any, TypeVar
+
+from ragmetrics_core import InvalidInput, Metric, Prompt
+from ragmetrics_core.metrics.windows import tokens
+
+__all__ = ["fit"]
+
+M = TypeVar("M", bound=Metric)
+
+PADDING = 200
+"""Tokens for what frames the messages, and for the words of a second attempt."""
+
+SHARE = 0.8
+"""Of what is left: quotes and line breaks take more room inside JSON, and tokens are estimated."""
+
+
+def fit(metric: M, texts: Iterable[Any], room: int, *, fill: bool) -> M:
+    """The metric with a window that the judge can read; as it is if it has no window.
+
+    Args:
+        metric: any metric; those that pack contexts have a setting ``window``, in tokens.
+        texts: the inputs besides the contexts, which every call shows too.
+        room: tokens that a question to the judge may take.
+        fill: whether a smaller window grows to what the judge can read; else windows only shrink.
+
+    Raises:
+        InvalidInput: the context window leaves no room for contexts.
+    """
+    if not hasattr(metric, "window"):
+        return metric
+    prompts = [getattr(metric, item.name) for item in fields(metric) if isinstance(getattr(metric, item.name), Prompt)]
+    overhead = max((_size(prompt) for prompt in prompts), default=0) + PADDING
+    # claims, reasons and earlier answers say the inputs once more
+    overhead += 2 * sum(tokens(text) for text in texts if isinstance(text, str))
+    window = int((room - overhead) * SHARE)
+    if window < 1:
+        raise InvalidInput(
+            f"{metric.name}: the judge's context window leaves {room} tokens for a question, but the prompt and the inputs take "
+            f"{overhead} without any context: give a judge with a longer context_window, or correct its metadata"
+        )
+    current: int | None = metric.window
+    if current == window or (current is not None and current < window and not fill):
+        return metric
+    changes: dict[str, Any] = {"window": window}
+    return replace(metric, **changes)
+
+
+def _size(prompt: Prompt[Any]) -> int:
+    template = getattr(prompt, "template", None)
+    return tokens(prompt.system if template is None else template.get_template())

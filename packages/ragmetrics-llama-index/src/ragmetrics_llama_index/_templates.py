@@ -1,0 +1,154 @@
+"""Templates of LlamaIndex in the place of a prompt of the core, and the prompts of the core shown as templates.
+
+Strategy. A ``TemplatePrompt`` is a prompt of the core that renders its messages with a template; asking, reading, the one
+re-ask and the record of versions stay the core's. A ``Slot`` says which prompt of a metric a template stands for, and how the
+inputs of that prompt are called in LlamaIndex. A prompt that nobody has changed is asked as the core words it, and
+shown as a template that renders the same two messages.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.llms import LLM
+from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate, PromptTemplate
+
+from ragmetrics_core import InvalidInput, Message, Prompt
+
+__all__ = ["Slot", "Template", "TemplatePrompt", "as_template", "shown", "worded"]
+
+T = TypeVar("T")
+
+Template = str | BasePromptTemplate
+
+DATA = "data"
+"""The variable that holds all inputs of a prompt as one JSON object."""
+
+REPLY_FORM = "reply_form"
+"""The variable that holds the words that tell the judge how to reply."""
+
+ROLES = {MessageRole.SYSTEM: "system", MessageRole.DEVELOPER: "system"}
+ROLES |= {MessageRole.ASSISTANT: "assistant", MessageRole.MODEL: "assistant", MessageRole.CHATBOT: "assistant"}
+
+
+def every_input(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """The inputs of a prompt under their own names."""
+    return dict(inputs)
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Where a template belongs.
+
+    Attributes:
+        prompt: field of the metric that holds the prompt.
+        names: the variables of the template; empty where they are the inputs of the prompt, whatever these are.
+        variables: from the inputs of the prompt to the variables.
+        adds_form: whether the words that tell how to reply are added to a template that leaves them out.
+    """
+
+    prompt: str
+    names: tuple[str, ...] = ()
+    variables: Callable[[Mapping[str, Any]], dict[str, Any]] = every_input
+    adds_form: bool = True
+
+
+@dataclass(frozen=True, repr=False)
+class TemplatePrompt(Prompt[T]):
+    """A prompt that is worded by a template of LlamaIndex."""
+
+    template: BasePromptTemplate | None = field(default=None, hash=False)
+    slot: Slot = Slot("")
+    llm: LLM | None = field(default=None, compare=False)
+
+    def messages(self, inputs: Mapping[str, Any]) -> tuple[Message, ...]:
+        """The messages that the template renders.
+
+        Raises:
+            InvalidInput: the template shows none of the data to the judge.
+        """
+        assert self.template is not None
+        values = {name: _text(value) for name, value in self.slot.variables(self._plain(inputs)).items()}
+        values = {DATA: self.data(inputs), REPLY_FORM: self.reply.instructions(), **values}
+        used = {*self.template.template_vars, *(self.template.function_mappings or {})}
+        used |= set(self.template.template_var_mappings or {})
+        if not used & (values.keys() - {REPLY_FORM}):
+            known = ", ".join(f"{{{name}}}" for name in values)
+            raise InvalidInput(f"the template for {self.name!r} shows the judge no data: use any of {known} in it")
+        rendered = self.template.format_messages(llm=self.llm, **values)
+        messages = [Message(_role(item.role), _readable(item.content or "")) for item in rendered]
+        form = values[REPLY_FORM]
+        if self.slot.adds_form and form and not any(form in item.content for item in messages):
+            messages[-1] = Message(messages[-1].role, f"{messages[-1].content}\n\n{form}")
+        return tuple(messages)
+
+    def _plain(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        # by way of the JSON that the core sends, so that numbered items have their numbers here too
+        return dict(json.loads(self.data(inputs)))
+
+
+def as_template(template: Template) -> BasePromptTemplate:
+    """A template from a template or from its text.
+
+    Raises:
+        InvalidInput: it is neither.
+    """
+    if isinstance(template, str):
+        return PromptTemplate(template)
+    if not isinstance(template, BasePromptTemplate):
+        raise InvalidInput(f"a template is a str or a prompt template of LlamaIndex, got {type(template).__name__}")
+    return template
+
+
+def worded(prompt: Prompt[T], template: BasePromptTemplate, slot: Slot, llm: LLM | None) -> Prompt[T]:
+    """The prompt with the words of the template; its version is a fingerprint of these words."""
+    digest = hashlib.sha256(template.get_template().encode("utf-8", "backslashreplace")).hexdigest()
+    return TemplatePrompt(
+        instructions=prompt.instructions,
+        reply=prompt.reply,
+        name=prompt.name,
+        version=f"template {digest[:8]}",
+        check=prompt.check,
+        numbered=prompt.numbered,
+        template=template,
+        slot=slot,
+        llm=llm,
+    )
+
+
+def shown(prompt: Prompt[Any], slot: Slot) -> BasePromptTemplate:
+    """A prompt of the core as a template that can be changed and given back: its instructions, then the data as JSON."""
+    fields = ", ".join(f'"{name}": {{{name}}}' for name in slot.names)
+    # LlamaIndex fills in the names it knows and leaves every other brace as it is
+    data = f"{{{fields}}}" if slot.names else f"{{{DATA}}}"
+    return ChatPromptTemplate(
+        message_templates=[
+            ChatMessage(role=MessageRole.SYSTEM, content=prompt.system),
+            ChatMessage(role=MessageRole.USER, content=data),
+        ],
+        function_mappings={name: _as_json(name) for name in slot.names},
+    )
+
+
+def _as_json(name: str) -> Callable[..., str]:
+    def encode(**values: Any) -> str:
+        return json.dumps(values[name], ensure_ascii=False)
+
+    return encode
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _role(role: MessageRole) -> Any:
+    return ROLES.get(role, "user")
+
+
+def _readable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()

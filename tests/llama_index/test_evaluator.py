@@ -1,0 +1,391 @@
+"""Any metric as an evaluator: the same scores as the core, on every kind of response, with the errors as they are."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from llama_index.core import Settings
+from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, Response, StreamingResponse
+from llama_index.core.bridge.pydantic import BaseModel
+from llama_index.core.prompts import ChatPromptTemplate, PromptTemplate
+from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
+
+from exchanges import CONTEXTS, EXCHANGES, QUESTION, RESPONSE, VECTORS, WITH_EMBEDDINGS, Exchange
+from llama_index.doubles import Completions, HashingEmbedding
+from loopback import OpenAIServer, server_error
+from ragmetrics_core import Ask, BadReply, InvalidInput, MissingInput, ModelError, Reply
+from ragmetrics_core.embeddings import HashingEmbeddings
+from ragmetrics_core.llms import LexicalJudge
+from ragmetrics_core.metrics import (
+    NDCG,
+    AnswerCorrectness,
+    AnswerRelevancy,
+    ContextRecall,
+    Correctness,
+    ExactMatch,
+    Faithfulness,
+    PairwiseComparison,
+    RefineFaithfulness,
+    SemanticSimilarity,
+    TokenF1,
+    catalogue,
+)
+from ragmetrics_core.testing import ScriptedLLM
+from ragmetrics_llama_index import MetricEvaluator, MetricResult
+
+NODES = [NodeWithScore(node=TextNode(text=text, id_=str(n)), score=1 / n) for n, text in enumerate(CONTEXTS, 1)]
+
+
+class Vectors(HashingEmbedding):
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return VECTORS[text]
+
+
+def replay(exchange: Exchange) -> Callable[[dict[str, Any]], str]:
+    def respond(body: dict[str, Any]) -> str:
+        system, user = (message["content"] for message in body["messages"])
+        return exchange.reply_to(system, user)
+
+    return respond
+
+
+def extras(exchange: Exchange) -> dict[str, Any]:
+    own = ("user_input", "response", "retrieved_contexts")
+    return {name: value for name, value in exchange.sample.items() if name not in own}
+
+
+@pytest.mark.parametrize("exchange", [*EXCHANGES, WITH_EMBEDDINGS], ids=lambda exchange: exchange.name)
+async def test_the_score_of_every_metric_is_that_of_the_core(
+    exchange: Exchange, server: OpenAIServer, llm: Any
+) -> None:
+    """On the same recorded exchange, over a real client, by both roads and from texts and responses."""
+    server.responder = replay(exchange)
+    evaluator = MetricEvaluator(exchange.metric, llm=llm, embed_model=Vectors())
+    texts = {"query": QUESTION, "response": RESPONSE, "contexts": CONTEXTS, **extras(exchange)}
+    response = Response(RESPONSE, source_nodes=NODES)
+    with_response = {"query": QUESTION, "response": response, **extras(exchange)}
+    results = [
+        await asyncio.to_thread(evaluator.evaluate, **texts),
+        await evaluator.aevaluate(**texts),
+        evaluator.evaluate_response(**with_response),  # synchronously, inside the running loop
+        await evaluator.aevaluate_response(**with_response),
+    ]
+    for result in results:
+        assert isinstance(result, MetricResult)
+        assert result.score == pytest.approx(exchange.value, abs=1e-12)
+        assert result.metric == exchange.name
+        assert (result.query, result.response, result.contexts) == (QUESTION, RESPONSE, CONTEXTS)
+        assert result.feedback
+        assert result.passing is not None
+        assert not result.invalid_result
+        assert result.details["prompts"].keys() == {turn.prompt for turn in exchange.turns}
+        if exchange.passing is not None:
+            assert result.passing is exchange.passing
+    assert len(server.chats) == 4 * len(exchange.turns)
+
+
+class OfflineJudge(LexicalJudge):
+    """Also answers what takes more than comparing words."""
+
+    def generate(self, ask: Ask) -> Reply[str]:
+        said = {
+            "custom_judge": '{"score": 1}',
+            "critique_by_guidelines": '{"feedback": "It does.", "passing": true}',
+            "grade_by_rubric": '{"reason": "right", "score": 2}',
+        }
+        return Reply(said[ask.prompt.name]) if ask.prompt.name in said else super().generate(ask)
+
+
+@pytest.mark.parametrize("entry", catalogue(), ids=lambda entry: entry.name)
+def test_every_metric_of_the_catalogue_takes_the_response_of_a_query_engine(entry: Any, index: Any) -> None:
+    settings: dict[str, dict[str, Any]] = {
+        "custom_judge": {"instructions": "Is it polite?", "inputs": ["response"], "outputs": ["score"]},
+        "guideline": {"guidelines": "It names a place."},
+        "rubric_score": {"rubric": {1: "wrong", 2: "right"}},
+    }
+    metric = entry.cls(**settings.get(entry.name, {}))
+    response = index.as_query_engine(llm=Completions("Ada was born in London.")).query("Where was Ada born?")
+    more = {
+        "reference": "Ada Lovelace was born in London.",
+        "reference_documents": [node.get_content() for node in response.source_nodes[:1]],
+        "second_response": "In Paris.",
+    }
+    evaluator = MetricEvaluator(metric, OfflineJudge(), HashingEmbeddings())
+    result = evaluator.evaluate_response(query="Where was Ada born?", response=response, **more)
+    assert result.score is not None
+    assert not result.invalid_result
+    assert result.feedback
+    assert result.response == "Ada was born in London."
+    assert result.contexts == [node.get_content() for node in response.source_nodes]
+
+
+def test_documents_have_the_identifiers_of_the_nodes() -> None:
+    evaluator = MetricEvaluator(NDCG(field="id"))
+    result = evaluator.evaluate_response(response=Response("x", source_nodes=NODES), reference_documents=["2"])
+    assert result.score == pytest.approx(0.6309297535714575)
+
+
+class Person(BaseModel):
+    name: str
+
+
+async def tokens() -> Any:
+    for token in ("She ", "was"):
+        yield token
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: Response("She was", source_nodes=NODES), "She was"),
+        (lambda: StreamingResponse(iter(["She ", "was"]), source_nodes=NODES), "She was"),
+        (lambda: AsyncStreamingResponse(tokens(), source_nodes=NODES), "She was"),
+        (lambda: PydanticResponse(Person(name="Ada"), source_nodes=NODES), '{"name":"Ada"}'),
+    ],
+    ids=["plain", "streaming", "async streaming", "pydantic"],
+)
+async def test_all_kinds_of_responses(make: Callable[[], Any], text: str) -> None:
+    evaluator = MetricEvaluator(RefineFaithfulness(), llm=Completions("yes"))
+    response = make()
+    for result in (
+        evaluator.evaluate_response(query=QUESTION, response=response),
+        await evaluator.aevaluate_response(query=QUESTION, response=response),
+        await asyncio.to_thread(evaluator.evaluate_response, query=QUESTION, response=make()),
+    ):
+        assert (result.response, result.contexts, result.score) == (text, CONTEXTS, 1.0)
+    if not isinstance(response, PydanticResponse | Response):
+        assert response.response_txt == text, "the user can still print it"
+
+
+def test_what_is_no_response() -> None:
+    with pytest.raises(
+        InvalidInput, match=r"takes the response of a query engine, got str: for a text call\s+evaluate\("
+    ):
+        MetricEvaluator(ExactMatch()).evaluate_response(query="?", response="text")  # type: ignore[arg-type]
+
+
+def test_metadata_of_the_nodes_is_shown_when_asked_for() -> None:
+    node = NodeWithScore(node=TextNode(text="Born in 1815.", metadata={"about": "Ada"}))
+    response = Response("1815", source_nodes=[node])
+    llm = Completions("yes")
+    plain = MetricEvaluator(RefineFaithfulness(), llm=llm).evaluate_response(response=response)
+    assert plain.contexts == ["Born in 1815."]
+    shown = MetricEvaluator(RefineFaithfulness(), llm=llm, metadata_mode=MetadataMode.LLM)
+    assert shown.evaluate_response(response=response).contexts == ["about: Ada\n\nBorn in 1815."]
+
+
+def test_passing_follows_the_threshold_where_the_metric_has_no_verdict() -> None:
+    case = {"response": "red car", "reference": "red bus"}  # F1 = 0.5
+    assert MetricEvaluator(TokenF1()).evaluate(**case).passing is True
+    assert MetricEvaluator(TokenF1(), threshold=0.6).evaluate(**case).passing is False
+    vectors = {"a": [1.0, 0.0], "b": [0.4, 0.9165151389911681]}
+    embed = HashingEmbeddings()
+    embed.embed = lambda texts: [vectors[text] for text in texts]  # type: ignore[method-assign,assignment]
+    embed.aembed = None  # type: ignore[method-assign,assignment]
+    below = MetricEvaluator(SemanticSimilarity(), embed_model=embed).evaluate(response="a", reference="b")
+    assert below.score == pytest.approx(0.4)
+    assert below.passing is False, "half of the highest value, though the scale begins at -1"
+
+
+def test_an_unreadable_judge_is_an_invalid_result() -> None:
+    llm = Completions("Hm.")
+    for on_error in ("raise", "record"):
+        result = MetricEvaluator(RefineFaithfulness(), llm=llm, on_error=on_error).evaluate(
+            response="x", contexts=["y"]
+        )
+        assert result.invalid_result
+        assert (result.score, result.passing, result.response) == (None, None, "x")
+        assert "unreadable, twice" in str(result.invalid_reason)
+        assert result.feedback == result.invalid_reason
+        assert result.details["raw"] == ["Hm.", "Hm."]
+        assert result.metric == "refine_faithfulness"
+
+
+def test_nothing_to_score_is_an_invalid_result_with_the_reason() -> None:
+    llm = ScriptedLLM({"extract_claims": '{"claims": []}'})
+    result = MetricEvaluator(Faithfulness(), llm=llm).evaluate(query="?", response="Hm.", contexts=["y"])
+    assert (result.invalid_result, result.invalid_reason) == (True, "the response makes no claims")
+
+
+def test_the_failure_of_a_server_is_raised_or_recorded(server: OpenAIServer, llm: Any) -> None:
+    server.queue.extend([server_error()] * 2)
+    with pytest.raises(ModelError, match="InternalServerError"):
+        MetricEvaluator(RefineFaithfulness(), llm=llm).evaluate(response="x", contexts=["y"])
+    recorded = MetricEvaluator(RefineFaithfulness(), llm=llm, on_error="record").evaluate(response="x", contexts=["y"])
+    assert recorded.invalid_result
+    assert "InternalServerError" in str(recorded.invalid_reason)
+
+
+@pytest.mark.parametrize("problem", [RuntimeError("boom"), KeyError("gone")])
+async def test_the_original_exception_is_never_hidden(problem: Exception) -> None:
+    """LlamaIndex turns every RuntimeError into "Detected nested async"."""
+    evaluator = MetricEvaluator(RefineFaithfulness(), llm=Completions([problem] * 3), on_error="record")
+    case: dict[str, Any] = {"response": "x", "contexts": ["y"]}
+    with pytest.raises(type(problem)) as caught:
+        evaluator.evaluate(**case)
+    assert caught.value is problem
+    with pytest.raises(type(problem)):
+        await evaluator.aevaluate(**case)
+    with pytest.raises(type(problem)):
+        await asyncio.to_thread(evaluator.evaluate, **case)
+
+
+def test_an_input_that_is_left_out_is_a_value_error() -> None:
+    evaluator = MetricEvaluator(ContextRecall(), llm=Completions())
+    with pytest.raises(MissingInput, match="context_recall needs 'reference', which is missing") as caught:
+        evaluator.evaluate(query="?", response="x", contexts=["y"])
+    assert isinstance(caught.value, ValueError)
+    recorded = MetricEvaluator(ContextRecall(), llm=Completions(), on_error="record").evaluate(
+        query="?", contexts=["y"]
+    )
+    assert "needs 'reference'" in str(recorded.invalid_reason)
+
+
+def test_an_engine_that_finds_or_says_nothing_is_data() -> None:
+    evaluator = MetricEvaluator(RefineFaithfulness(), llm=Completions())
+    result = evaluator.evaluate_response(query="?", response=Response("Empty Response", source_nodes=[]))
+    assert result.invalid_result
+    assert "'retrieved_contexts', which is an empty list" in str(result.invalid_reason)
+    silent = evaluator.evaluate_response(query="?", response=Response(None, source_nodes=NODES))
+    assert "'response', which is blank" in str(silent.invalid_reason)
+
+
+def test_unknown_arguments_are_ignored() -> None:
+    result = MetricEvaluator(ExactMatch()).evaluate(
+        "q", "x", reference="x", second_response="z", sleep_time_in_seconds=0, ground_truth="other"
+    )
+    assert result.score == 1.0
+
+
+async def test_it_waits_when_told_to() -> None:
+    loop = asyncio.get_running_loop()
+    started = loop.time()
+    await MetricEvaluator(ExactMatch()).aevaluate("q", "x", reference="x", sleep_time_in_seconds=0.1)
+    assert loop.time() - started >= 0.1
+
+
+def test_raise_error() -> None:
+    strict = MetricEvaluator(ExactMatch(), raise_error=True)
+    with pytest.raises(ValueError, match="^The response is invalid: "):
+        strict.evaluate(response="x", reference="y")
+    assert strict.evaluate(response="x", reference="x").passing
+
+
+def test_models_of_the_metric_come_first_and_settings_last() -> None:
+    own = ScriptedLLM("no")
+    Settings.llm = Completions("yes")
+    case: dict[str, Any] = {"response": "x", "contexts": ["y"]}
+    assert MetricEvaluator(RefineFaithfulness(llm=own), llm=Completions("yes")).evaluate(**case).score == 0.0
+    assert MetricEvaluator(RefineFaithfulness()).evaluate(**case).score == 1.0
+    Settings.embed_model = Vectors()
+    both = MetricEvaluator(AnswerRelevancy(strictness=2), llm=ScriptedLLM(WITH_EMBEDDINGS.turns[0].reply))
+    assert both.evaluate(query=QUESTION, response=RESPONSE).score == pytest.approx(0.3)
+
+
+def test_settings_unset_names_the_cure() -> None:
+    Settings._llm = None
+    with pytest.raises(ModelError, match=r"give llm=\.\.\. or set llama_index\.core\.Settings\.llm"):
+        MetricEvaluator(Faithfulness()).evaluate(query="?", response="x", contexts=["y"])
+
+
+def test_what_is_no_metric() -> None:
+    with pytest.raises(InvalidInput, match=r"takes a metric such as Faithfulness\(\), got Faithfulness"):
+        MetricEvaluator(Faithfulness)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="on_error must be 'raise' or 'record', got 'ignore'"):
+        MetricEvaluator(Faithfulness(), on_error="ignore")  # type: ignore[arg-type]
+
+
+def test_windows_shrink_to_what_the_judge_can_read() -> None:
+    texts = [f"Sentence number {n} of a long text about nothing." for n in range(200)]
+    llm = Completions("no", context_window=1500)
+    result = MetricEvaluator(RefineFaithfulness(), llm=llm).evaluate(response="x", contexts=texts)
+    assert result.details["windows"] > 2
+    assert all(len(prompt) / 4 < 1500 - 200 for prompt in llm.prompts)
+    shown = [prompt.partition('"context": "')[2] for prompt in llm.prompts]
+    numbers = [int(word) for text in shown for word in text.split() if word.isdigit()]
+    assert numbers == list(range(200)), "every piece once, in order"
+    wide = Completions("no", context_window=100_000)
+    assert (
+        MetricEvaluator(RefineFaithfulness(), llm=wide).evaluate(response="x", contexts=texts).details["windows"] == 1
+    )
+    with pytest.raises(InvalidInput, match="leaves 100 tokens for a question, but the prompt and the inputs take"):
+        MetricEvaluator(RefineFaithfulness(), llm=Completions(context_window=300)).evaluate(
+            response="x", contexts=["y"]
+        )
+
+
+def test_prompts_are_shown_as_templates_that_render_what_is_asked(server: OpenAIServer, llm: Any) -> None:
+    evaluator = MetricEvaluator(Correctness(), llm=llm)
+    server.responder = lambda body: "4"
+    case: dict[str, Any] = {"query": 'What is "{x}"?', "response": "A brace.\n", "reference": "R"}
+    evaluator.evaluate(**case)
+    evaluator.update_prompts(evaluator.get_prompts())
+    result = evaluator.evaluate(**case)
+    before, after = (chat["messages"] for chat in server.chats)
+    assert before == after
+    assert isinstance(evaluator.get_prompts()["grade"], ChatPromptTemplate)
+    assert result.details["prompts"]["grade_correctness"].startswith("template ")
+
+
+@pytest.mark.parametrize("as_text", [True, False])
+def test_prompts_can_be_replaced(as_text: bool) -> None:
+    llm = Completions("4")
+    evaluator = MetricEvaluator(Correctness(), llm=llm)
+    text = "Grade {generated_answer} as an answer to {query} by {reference_answer}."
+    evaluator.update_prompts({"grade": text if as_text else PromptTemplate(text), "unknown": "ignored"})
+    assert evaluator.evaluate(query="{q}", response="A", reference=None).score == 4.0
+    (prompt,) = llm.prompts
+    assert prompt.startswith("Grade A as an answer to {q} by null.\n\nReply with one JSON object"), "the form is added"
+
+
+def test_a_template_that_shows_no_data_is_refused() -> None:
+    evaluator = MetricEvaluator(Correctness(), llm=Completions("4"))
+    evaluator.update_prompts({"grade": "Grade it."})
+    with pytest.raises(
+        InvalidInput, match="the template for 'grade_correctness' shows the judge no data: use any of {data}"
+    ):
+        evaluator.evaluate(query="q", response="A")
+
+
+def test_templates_of_one_evaluator_are_its_own() -> None:
+    first, second = (MetricEvaluator(Correctness(), llm=Completions("4")) for _ in range(2))
+    first.update_prompts({"grade": "{query} {generated_answer}"})
+    assert "{query}" not in second.get_prompts()["grade"].get_template()
+
+
+def test_numbered_inputs_have_their_numbers_in_templates() -> None:
+    asked: list[str] = []
+
+    def reply(prompt: str) -> str:
+        asked.append(prompt)
+        if prompt.startswith("Split"):
+            return '{"claims": ["one"]}'
+        return '{"verdicts": [{"number": 1, "reason": "so", "supported": true}]}'
+
+    evaluator = MetricEvaluator(Faithfulness(), llm=Completions(reply))
+    evaluator.update_prompts({"extract": "Split {answer}", "verify": "Check {claims} by {contexts}"})
+    assert evaluator.evaluate(query="?", response="x", contexts=["c"]).score == 1.0
+    assert asked[1].startswith('Check [{"number": 1, "text": "one"}] by ["c"]\n\nReply with')
+
+
+def test_a_bad_reply_of_the_model_itself_is_an_invalid_result() -> None:
+    llm = ScriptedLLM(BadReply("the model refuses to answer", "No."))
+    result = MetricEvaluator(RefineFaithfulness(), llm=llm).evaluate(response="x", contexts=["y"])
+    assert (result.invalid_result, result.details["raw"]) == (True, ["No."])
+
+
+def test_ties_neither_pass_nor_fail() -> None:
+    llm = ScriptedLLM('{"reason": "", "better": "tie"}', '{"reason": "", "better": "tie"}')
+    result = MetricEvaluator(PairwiseComparison(), llm=llm).evaluate(query="?", response="x", second_response="y")
+    assert (result.score, result.passing, result.invalid_result) == (0.5, None, False)
+
+
+def test_a_metric_that_needs_two_models_takes_both() -> None:
+    metric = AnswerCorrectness((0.0, 1.0))
+    result = MetricEvaluator(metric, llm=LexicalJudge(), embed_model=HashingEmbedding()).evaluate(
+        query="?", response="She was born in London.", reference="She was born in London."
+    )
+    assert result.score == pytest.approx(1.0)
