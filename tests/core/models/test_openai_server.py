@@ -284,13 +284,14 @@ def test_the_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(caught.value) == 'the aiohttp package is not installed: pip install "ragmetrics-core[server]"'
 
 
-def test_importing_and_making_one_loads_no_aiohttp() -> None:
+def test_aiohttp_is_loaded_by_making_one_and_not_by_the_first_call_of_a_run() -> None:
     code = (
-        "import sys; from ragmetrics_core.llms import OpenAIServerLLM; OpenAIServerLLM('http://h/v1', 'm')\n"
-        "print(sorted({'aiohttp', 'asyncio', 'openai'} & set(sys.modules)))"
+        "import sys; from ragmetrics_core.llms import OpenAIServerLLM\n"
+        "print(sorted({'aiohttp', 'asyncio', 'openai'} & set(sys.modules)))\n"
+        "OpenAIServerLLM('http://h/v1', 'm'); print('aiohttp' in sys.modules, 'openai' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert done.stdout.splitlines() == ["[]", "True False"]
 
 
 def test_many_calls_at_once_over_kept_connections(server: OpenAIServer, llm: OpenAIServerLLM, ask: Any) -> None:

@@ -8,6 +8,7 @@ Whatever aiohttp does not raise on purpose is a bug and propagates.
 from __future__ import annotations
 
 import base64
+import importlib
 import importlib.util
 import io
 import json
@@ -69,6 +70,7 @@ class Endpoint:
         self._given_key = api_key
         self._timeout = timeout
         self._sessions: PerLoop[aiohttp.ClientSession] = PerLoop()
+        importlib.import_module("aiohttp")  # now, and not while the first calls of a run wait for it
 
     @property
     def secrets(self) -> tuple[str, ...]:

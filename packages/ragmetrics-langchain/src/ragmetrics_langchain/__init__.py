@@ -1,0 +1,28 @@
+"""RAG evaluation metrics in LangChain: every metric a Runnable, a callback that evaluates live chains, evaluators for LangSmith.
+
+Depends on langchain-core alone. The metrics themselves live in ``ragmetrics_core.metrics``.
+"""
+
+from __future__ import annotations
+
+from ._callback import RagEvaluationCallback
+from ._embeddings import LangChainEmbeddings
+from ._evaluators import as_langsmith_evaluator, as_openevals, langsmith_feedback
+from ._llm import LangChainLLM
+from ._record import EvaluationRecord
+from ._runnable import MetricRunnable
+from ._runs import FinishedRun
+
+__all__ = [
+    "EvaluationRecord",
+    "FinishedRun",
+    "LangChainEmbeddings",
+    "LangChainLLM",
+    "MetricRunnable",
+    "RagEvaluationCallback",
+    "as_langsmith_evaluator",
+    "as_openevals",
+    "langsmith_feedback",
+]
+
+__version__ = "0.1.0"

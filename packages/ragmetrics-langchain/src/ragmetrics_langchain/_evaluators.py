@@ -1,0 +1,190 @@
+"""A metric as an evaluator of LangSmith and of openevals: both give inputs, outputs and reference outputs, and want a dict back.
+
+Strategy. The three values are read as everywhere else in this package; what stands in the reference outputs under the name of
+an answer is the reference. An unscored sample has the score None and says why. What fails is raised by the evaluator for openevals,
+and is an error result, as LangSmith makes of an exception, in the one for LangSmith.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+
+from ragmetrics_core import InvalidInput, Metric, Sample, Score
+
+from ._fields import CONTEXTS, REFERENCES, answer_in, mapping_of, question_in
+from ._messages import text_of
+from ._record import EvaluationRecord
+from ._runnable import MetricRunnable
+from ._samples import sample_of
+
+__all__ = ["as_langsmith_evaluator", "as_openevals", "langsmith_feedback"]
+
+KINDS: tuple[str, ...] = ("question", "answer", "contexts", "reference")
+
+
+def as_langsmith_evaluator(
+    metric: Metric,
+    *,
+    llm: Any = None,
+    embeddings: Any = None,
+    key: str | None = None,
+    question_key: str | None = None,
+    answer_key: str | None = None,
+    contexts_key: str | None = None,
+    reference_key: str | None = None,
+) -> Callable[..., dict[str, Any]]:
+    """An evaluator for ``langsmith.evaluate(target, data=..., evaluators=[...])``, also with ``upload_results=False``.
+
+    LangSmith passes no retrieved documents, so the target has to return them, as ``context``, ``contexts`` or ``documents``.
+
+    Args:
+        metric: any metric.
+        llm: a judge for a metric that has none of its own.
+        embeddings: an embedding model for a metric that has none of its own.
+        key: name of the feedback; default: the metric's name.
+        question_key: key of the question in the inputs, if it is unusual.
+        answer_key: key of the answer in the outputs.
+        contexts_key: key of the contexts in the outputs.
+        reference_key: key of the reference in the reference outputs.
+    """
+    runnable = MetricRunnable(metric, llm=llm, embeddings=embeddings, on_error="record")
+    name = key or metric.name
+    keys = dict(zip(KINDS, (question_key, answer_key, contexts_key, reference_key), strict=True))
+
+    def evaluator(inputs: Any, outputs: Any, reference_outputs: Any = None) -> dict[str, Any]:
+        score = _judged(runnable, _sample(inputs, outputs, reference_outputs, keys), {})
+        return _feedback(name, score)
+
+    evaluator.__name__ = evaluator.__qualname__ = name
+    return evaluator
+
+
+def _feedback(name: str, score: Score) -> dict[str, Any]:
+    result = {"key": name, "score": score.value, "comment": score.error or score.reason, "metadata": _evidence(score)}
+    # what LangSmith makes of an exception, but under the metric's own key
+    return result if score.error is None else {**result, "extra": {"error": True}}
+
+
+class OpenEvals(Protocol):
+    """The signature of an evaluator of openevals."""
+
+    def __call__(
+        self, *, inputs: Any = None, outputs: Any, reference_outputs: Any = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        """Judge one output."""
+        ...
+
+
+def as_openevals(metric: Metric, *, llm: Any = None, embeddings: Any = None, key: str | None = None) -> OpenEvals:
+    """An evaluator with the keyword signature of openevals.
+
+    ``evaluator(inputs=..., outputs=..., reference_outputs=..., context=...)`` gives ``{"key", "score", "comment", "metadata",
+    "source_run_id"}``. Further keywords are fields of the sample, under any of their names.
+
+    Args:
+        metric: any metric.
+        llm: a judge for a metric that has none of its own.
+        embeddings: an embedding model for a metric that has none of its own.
+        key: name of the result; default: the metric's name.
+    """
+    runnable = MetricRunnable(metric, llm=llm, embeddings=embeddings)
+    name = key or metric.name
+
+    def evaluator(*, inputs: Any = None, outputs: Any, reference_outputs: Any = None, **kwargs: Any) -> dict[str, Any]:
+        score = _judged(runnable, _sample(inputs, outputs, reference_outputs, {}), kwargs)
+        return {
+            "key": name,
+            "score": score.value,
+            "comment": score.reason,
+            "metadata": _evidence(score),
+            "source_run_id": None,
+        }
+
+    evaluator.__name__ = evaluator.__qualname__ = name
+    return evaluator
+
+
+def langsmith_feedback(client: Any) -> Callable[[EvaluationRecord], None]:
+    """An ``on_result`` for ``RagEvaluationCallback`` that posts every score as feedback to the run in LangSmith.
+
+    A score that failed, or for which there was nothing to score, is posted without a value and with its reason as the comment.
+
+    Args:
+        client: a ``langsmith.Client``.
+    """
+
+    def post(record: EvaluationRecord) -> None:
+        for name, score in record.scores.items():
+            client.create_feedback(record.run_id, key=name, score=score.value, comment=score.error or score.reason)
+
+    return post
+
+
+def _judged(runnable: MetricRunnable, sample: Sample, fields: Mapping[str, Any]) -> Score:
+    """The score; where LangSmith keeps its results to itself (``upload_results=False``), nothing of the judging is sent either.
+
+    LangChain takes that mode for tracing that is on, and would post every call. LangSmith is not a dependency: it is loaded where
+    it is the one who calls.
+    """
+    helpers = sys.modules.get("langsmith.run_helpers")
+    if helpers is None or helpers.get_tracing_context().get("enabled") != "local":
+        return runnable.invoke(sample, **fields)
+    with helpers.tracing_context(enabled=False):
+        return runnable.invoke(sample, **fields)
+
+
+def _sample(inputs: Any, outputs: Any, reference_outputs: Any, keys: Mapping[str, str | None]) -> Sample:
+    produced = sample_of(_under(outputs, keys.get("contexts"), CONTEXTS[0]) if outputs is not None else {})
+    question = question_in(_at(inputs, keys.get("question")))
+    answer = answer_in(_at(outputs, keys.get("answer")), inputs)
+    reference = _reference(_at(reference_outputs, keys.get("reference")))
+    asked = sample_of(inputs) if mapping_of(inputs) is not None else Sample()
+    expected = sample_of(reference_outputs) if mapping_of(reference_outputs) is not None else Sample()
+    return replace(
+        produced,
+        user_input=question or produced.user_input,
+        response=answer,
+        reference=reference,
+        retrieved_contexts=produced.retrieved_contexts or asked.retrieved_contexts,
+        retrieved_documents=produced.retrieved_documents or asked.retrieved_documents,
+        reference_contexts=expected.reference_contexts,
+        reference_documents=expected.reference_documents,
+        rubric=expected.rubric,
+        metadata={**asked.metadata, **produced.metadata},
+    )
+
+
+def _at(value: Any, key: str | None) -> Any:
+    """What stands under the key; the whole value where no key is given."""
+    if key is None:
+        return value
+    found = mapping_of(value)
+    if found is None or key not in found:
+        raise InvalidInput(f"there is no {key!r} in {sorted(found) if found else type(value).__name__}")
+    return found[key]
+
+
+def _under(value: Any, key: str | None, name: str) -> Any:
+    """The value with what stands under the key put under a name that is known."""
+    if key is None:
+        return value
+    found = _at(value, key)
+    return {
+        **{other: item for other, item in (mapping_of(value) or {}).items() if other not in (*CONTEXTS, key)},
+        name: found,
+    }
+
+
+def _reference(value: Any) -> str | None:
+    found = mapping_of(value)
+    if found is None:
+        return answer_in(value)
+    named = (text_of(found.get(name)) for name in REFERENCES)
+    return next(filter(None, named), None) or answer_in(value)
+
+
+def _evidence(score: Score) -> dict[str, Any]:
+    return {"state": score.state, "passing": score.passing, "scale": score.scale, "details": dict(score.details)}

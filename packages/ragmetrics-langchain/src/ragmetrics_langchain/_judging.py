@@ -1,0 +1,29 @@
+"""The mark that a metric is at work in this context, so that the callback never takes a judge's run for the user's.
+
+A context variable follows the work into the threads and tasks that LangChain and the core start for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+__all__ = ["is_judging", "judging"]
+
+_judging: ContextVar[bool] = ContextVar("ragmetrics_judging", default=False)
+
+
+@contextmanager
+def judging() -> Iterator[None]:
+    """Mark what happens in this block as the work of a metric."""
+    token = _judging.set(True)
+    try:
+        yield
+    finally:
+        _judging.reset(token)
+
+
+def is_judging() -> bool:
+    """Whether a metric is at work here."""
+    return _judging.get()

@@ -1,0 +1,40 @@
+"""Whatever was given as a model, as the core takes it: LangChain's own models are wrapped, everything else is left alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_core.embeddings import Embeddings
+from langchain_core.runnables import Runnable, RunnableConfig
+
+from ragmetrics_core import Metric, Models
+
+from ._embeddings import LangChainEmbeddings
+from ._llm import LangChainLLM
+
+__all__ = ["bound", "models_of"]
+
+
+def models_of(metric: Metric, llm: Any, embeddings: Any) -> Models:
+    """The metric's own models, else the ones given.
+
+    Raises:
+        InvalidInput: one of them is no model.
+    """
+    own = metric.models
+    llm = own.llm if own.llm is not None else llm
+    embeddings = own.embeddings if own.embeddings is not None else embeddings
+    # a chat model has a method `generate` of another meaning, so it has to be wrapped before anybody calls that
+    return Models(
+        LangChainLLM(llm) if isinstance(llm, Runnable) else llm,
+        LangChainEmbeddings(embeddings) if isinstance(embeddings, Embeddings) else embeddings,
+        metric.name,
+    )
+
+
+def bound(models: Models, config: RunnableConfig) -> Models:
+    """The same models, an LLM of LangChain called with the config."""
+    llm = models.llm
+    return (
+        Models(llm.with_config(config), models.embeddings, models.metric) if isinstance(llm, LangChainLLM) else models
+    )

@@ -1,0 +1,158 @@
+"""A metric as a Runnable: whatever works with a LangChain chain works with a metric.
+
+Strategy. All that is inherited (``batch``, ``stream``, ``|``, ``assign``, ``with_retry``, ...) rests on ``invoke`` and
+``ainvoke``, and these hand the core's own program to the core's own drivers, so a score is the same as without LangChain. The
+config that LangChain makes for the children of the metric's run goes to the judge with every call, so that judge calls are
+child runs of the metric.
+Nothing about a call is kept on the object: ``batch`` uses it from many threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields as dataclass_fields
+from typing import Any, Literal, cast
+
+from langchain_core.load.serializable import SerializedConstructor, SerializedNotImplemented
+from langchain_core.runnables import RunnableConfig, RunnableSerializable
+from langchain_core.utils.pydantic import create_model_v2
+
+from ragmetrics_core import Input, InvalidInput, Metric, Models, RagmetricsError, Sample, Score, Steps, arun, run
+
+from ._judging import judging
+from ._models import bound, models_of
+from ._samples import sample_of
+
+__all__ = ["MetricRunnable", "failed"]
+
+TYPES: Mapping[str, Any] = {
+    "text": str,
+    "texts": list[str],
+    "documents": list[Any],
+    "rubric": dict[int, str],
+    "any": Any,
+}
+"""What the input schema says of each kind of input."""
+
+
+class MetricRunnable(RunnableSerializable[Any, Score]):
+    """Scores one sample: ``MetricRunnable(Faithfulness(), llm=chat_model).invoke({"question": ..., "answer": ..., "context":
+    ...})``.
+
+    The input is a mapping (or a ``Sample``, or a list of messages; a text or a message alone is the response). Its keys are
+    the core's field names or the ones that are usual in LangChain. Keyword arguments of ``invoke`` (so also
+    ``bind(reference=...)``) are fields as well. The output is the core's ``Score``.
+
+    Args:
+        metric: any metric, or what ``metric.to_dict()`` wrote.
+        llm: a judge for a metric that has none of its own: a LangChain chat model, or any LLM of the core.
+        embeddings: an embedding model for a metric that has none of its own, of LangChain or of the core.
+        on_error: ``raise`` errors of the model and of the input, or ``record`` them as failed scores.
+        name: name of the runs; default: the metric's.
+
+    Raises:
+        InvalidInput: the metric is none, or a model is none.
+    """
+
+    metric: Any
+    llm: Any = None
+    embeddings: Any = None
+    on_error: Literal["raise", "record"] = "raise"
+    _models: Models
+
+    def __init__(self, metric: Metric | Mapping[str, Any], **settings: Any) -> None:
+        given: Any = metric
+        if isinstance(given, Mapping):
+            given = Metric.from_dict(given)
+        if not isinstance(given, Metric):
+            cure = f": write {given.__name__}(...)" if isinstance(given, type) else ""
+            raise InvalidInput(f"MetricRunnable takes a metric, got {getattr(given, '__name__', given)!r}{cure}")
+        settings.setdefault("name", given.name)
+        super().__init__(**{"metric": given, **settings})
+        self._models = models_of(given, self.llm, self.embeddings)
+
+    @property
+    def InputType(self) -> Any:  # noqa: N802  LangChain's name
+        """A mapping; ``get_input_schema`` tells its fields."""
+        return dict[str, Any]
+
+    @property
+    def OutputType(self) -> type[Score]:  # noqa: N802  LangChain's name
+        """The core's score."""
+        return Score
+
+    def get_input_schema(self, config: RunnableConfig | None = None) -> Any:  # noqa: ARG002  the fields are always the same
+        """The fields that the metric takes, under the core's names."""
+        definitions = {str(item): _definition(item) for item in self.metric.inputs}
+        return create_model_v2(self.get_name("Input"), field_definitions=definitions)
+
+    @classmethod
+    def is_lc_serializable(cls) -> bool:
+        """True: the settings of the metric are written; ``load`` needs the models to be serialisable as well."""
+        return True
+
+    def to_json(self) -> SerializedConstructor | SerializedNotImplemented:
+        """What ``langchain_core.load.dumpd`` writes: the metric by its settings, without its models."""
+        data = super().to_json()
+        if data["type"] == "constructor":
+            data["kwargs"]["metric"] = self.metric.to_dict()
+        return data
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Score:  # noqa: A002  LangChain's name
+        """Score one sample.
+
+        Raises:
+            MissingInput: a needed field is absent; raised before any model is asked.
+            InvalidInput: a field has the wrong type, or two keys disagree.
+            ModelError: a model could not answer; ``BadReply`` if its answer is unreadable.
+        """
+        with judging():
+            return self._call_with_config(cast("Any", self._score), input, config, run_type="chain", **kwargs)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Score:  # noqa: A002  LangChain's name
+        """Score one sample without blocking the running loop; otherwise the same as ``invoke``."""
+        with judging():
+            score: Score = await self._acall_with_config(
+                cast("Any", self._ascore), input, config, run_type="chain", **kwargs
+            )
+            return score
+
+    def _program(self, value: Any, fields: Mapping[str, Any]) -> Steps[Score]:
+        program: Steps[Score] = self.metric.program(_sample(value, fields))
+        return program
+
+    def _score(self, value: Any, config: RunnableConfig, **fields: Any) -> Score:
+        try:
+            return run(self._program(value, fields), bound(self._models, config))
+        except RagmetricsError as error:
+            if self.on_error == "raise":
+                raise
+            return failed(self.metric, error)
+
+    async def _ascore(self, value: Any, config: RunnableConfig, **fields: Any) -> Score:
+        try:
+            return await arun(self._program(value, fields), bound(self._models, config))
+        except RagmetricsError as error:
+            if self.on_error == "raise":
+                raise
+            return failed(self.metric, error)
+
+
+def _sample(value: Any, fields: Mapping[str, Any]) -> Sample:
+    sample = sample_of(value)
+    if not fields:
+        return sample
+    more = sample_of(fields)
+    named = {item.name: getattr(more, item.name) for item in dataclass_fields(Sample) if item.name != "metadata"}
+    return sample.updated({**{name: field for name, field in named.items() if field is not None}, **more.metadata})
+
+
+def _definition(item: Input) -> tuple[Any, Any]:
+    kind = TYPES[item.kind]
+    return (kind, ...) if item.required else (kind | None if kind is not Any else Any, None)
+
+
+def failed(metric: Metric, error: RagmetricsError | str) -> Score:
+    """The failed score of a metric, with what it cost."""
+    score = Score.failed(error)
+    return score.made_by(metric.name, metric.scale, score.usage, {})

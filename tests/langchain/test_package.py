@@ -1,0 +1,63 @@
+"""The package itself: what it may import, what it shows, how long its parts are."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+import ragmetrics_langchain
+
+SOURCE = Path(ragmetrics_langchain.__file__).parent
+FILES = sorted(SOURCE.glob("*.py"))
+
+
+def imported(path: Path) -> list[tuple[str, str]]:
+    """Module and name of everything that a file imports from elsewhere."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, "") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found += [(node.module or "", alias.name) for alias in node.names]
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_imports(path: Path) -> None:
+    """LangChain's core, and public names of the metrics' core; typing_extensions is for type checkers only."""
+    allowed = {*sys.stdlib_module_names, "langchain_core", "ragmetrics_core", "typing_extensions"}
+    for module, name in imported(path):
+        top = module.split(".")[0]
+        assert top in allowed, module
+        if top == "ragmetrics_core":
+            assert not any(part.startswith("_") for part in module.split("."))
+            assert name in importlib.import_module(module).__all__, f"{module}.{name}"
+    assert "pickle" not in {module for module, _ in imported(path)}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_sizes(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count("\n") <= 300
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert (node.end_lineno or 0) - node.lineno < 40, node.name
+
+
+def test_public_names() -> None:
+    names = ragmetrics_langchain.__all__
+    assert set(names) >= {
+        "LangChainEmbeddings",
+        "LangChainLLM",
+        "MetricRunnable",
+        "RagEvaluationCallback",
+        "as_langsmith_evaluator",
+        "as_openevals",
+        "langsmith_feedback",
+    }
+    assert all(getattr(ragmetrics_langchain, name).__doc__ for name in names)
+    assert (SOURCE / "py.typed").exists()
