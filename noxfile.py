@@ -144,6 +144,22 @@ def lowest(session: nox.Session) -> None:
     session.run("pytest", *warnings, *left_out, "tests/core", "tests/test_architecture.py", *session.posargs)
 
 
+ADAPTERS = [name for name in PACKAGES if name != "ragmetrics-core"]
+
+
+@nox.session(python=MODELS_PYTHON)
+@nox.parametrize("name", ADAPTERS, ids=ADAPTERS)
+def lowest_framework(session: nox.Session, name: str) -> None:
+    """The tests of an adapter with the oldest release of its framework that it says it works with."""
+    bounds = [item for item in PACKAGES[name]["project"]["dependencies"] if not item.startswith("ragmetrics")]
+    pins = [lower_bound(item) for item in bounds]
+    wanted = nox.project.dependency_groups(WORKSPACE, "test", name)
+    editable = ["-e", f"packages/ragmetrics-core[{EXTRAS}]", "-e", f"packages/{name}"]
+    session.install("-q", "-c", CONSTRAINTS, *editable, *wanted, *pins)
+    folder = name.removeprefix("ragmetrics-").replace("-", "_")
+    session.run("pytest", "-W", "default", f"tests/{folder}", *session.posargs)
+
+
 def lower_bound(requirement: str) -> str:
     """``pydantic>=2.7`` as ``pydantic==2.7``."""
     match = re.fullmatch(r"([\w.-]+)>=([\d.]+)(?:,.*)?", requirement)

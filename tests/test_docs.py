@@ -189,5 +189,6 @@ def test_continuous_integration_runs_the_test_command_of_the_readme(tmp_path: Pa
     assert result.returncode == status
 
 
-def test_the_package_carries_the_licence() -> None:
-    assert (ROOT / "packages" / "ragmetrics-core" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+@pytest.mark.parametrize("package", sorted(ROOT.glob("packages/*")), ids=name_of)
+def test_every_package_carries_the_licence(package: Path) -> None:
+    assert (package / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
