@@ -13,7 +13,18 @@ library only.
 
 from __future__ import annotations
 
+from ._judging import Faults, judge
 from ._protocol import Response, error, hashed_vector, rate_limited, server_error
 from ._server import OpenAIServer, Received
 
-__all__ = ["OpenAIServer", "Received", "Response", "error", "hashed_vector", "rate_limited", "server_error"]
+__all__ = [
+    "Faults",
+    "OpenAIServer",
+    "Received",
+    "Response",
+    "error",
+    "hashed_vector",
+    "judge",
+    "rate_limited",
+    "server_error",
+]

@@ -87,7 +87,10 @@ class TestOwnMetric:
         result = call("evaluate", "q.jsonl", "-m", OWN, "--out", "part.jsonl")
         assert (result.exit_code, result.stderr) == (
             130,
-            "ragmetrics: stopped (the row finished before can be found in part.jsonl)\n",
+            (
+                "ragmetrics: stopped (the row finished before can be found in part.jsonl) "
+                "(with --run-dir DIR, the next run would go on from here)\n"
+            ),
         )
 
     def test_a_bug_keeps_its_traceback(self, folder: Path) -> None:

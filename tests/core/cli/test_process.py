@@ -125,5 +125,9 @@ class TestProcess:
         process.send_signal(signal.SIGINT)
         started = time.monotonic()
         out, err = process.communicate(timeout=50)
-        assert (process.returncode, out, err) == (130, "", "ragmetrics: stopped\n")
+        assert (process.returncode, out, err) == (
+            130,
+            "",
+            "ragmetrics: stopped (with --run-dir DIR, the next run would go on from here)\n",
+        )
         assert time.monotonic() - started < 10

@@ -2,96 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
-import time
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
+from core.engine.vectors import BlockingVectors, Scorer, Vectors, expected, samples, score, values
 from core.engine.virtual_time import run
 from core.evaluate.doubles import AsyncModel, Embedded, Rated
-from ragmetrics_core import Evaluation, Metric, ModelError, Reply, Score, Steps, Usage, aevaluate, embed, evaluate, together
+from ragmetrics_core import (
+    Metric,
+    Score,
+    Steps,
+    Usage,
+    aevaluate,
+    embed,
+    evaluate,
+    together,
+)
 from ragmetrics_core._engine._batches import MOST_TEXTS
 from ragmetrics_core._steps import compare
 from ragmetrics_core.metrics import SemanticSimilarity
-
-
-def vector(text: str) -> list[float]:
-    """On the unit circle, at an angle that is the text's number in hundredths."""
-    angle = int(text.split()[-1]) / 100
-    return [math.cos(angle), math.sin(angle)]
-
-
-class Vectors:
-    """An embedding model that takes 20 ms a call, whatever its size."""
-
-    def __init__(self, refuses: Sequence[str] = (), problem: ModelError | None = None) -> None:
-        self.calls: list[tuple[str, ...]] = []
-        self.refuses = set(refuses)
-        self.problem = problem
-        self.now = self.most = 0
-
-    def answer(self, texts: tuple[str, ...]) -> Reply[list[list[float]]]:
-        self.calls.append(texts)
-        if self.refuses & set(texts):
-            raise self.problem or ModelError(f"I do not take {sorted(self.refuses & set(texts))[0]!r}")
-        return Reply([vector(text) for text in texts], Usage(1, len(texts)))
-
-    async def aembed(self, texts: tuple[str, ...]) -> Reply[list[list[float]]]:
-        self.now += 1
-        self.most = max(self.most, self.now)
-        await asyncio.sleep(0.02)
-        self.now -= 1
-        return self.answer(texts)
-
-
-class BlockingVectors(Vectors):
-    """The same with nothing but a blocking method."""
-
-    aembed = None  # type: ignore[assignment]
-
-    def embed(self, texts: tuple[str, ...]) -> Reply[list[list[float]]]:
-        time.sleep(0.02)
-        return self.answer(texts)
-
-
-class Scorer:
-    """A pair scorer, as cross-encoders are: it blocks."""
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[tuple[str, str], ...]] = []
-
-    def compare(self, pairs: tuple[tuple[str, str], ...]) -> list[float]:
-        self.calls.append(pairs)
-        time.sleep(0.02)
-        return [int(left.split()[-1]) / 1000 for left, _ in pairs]
-
-
-def samples(count: int) -> list[dict[str, str]]:
-    return [{"user_input": f"q {n}", "response": f"text {n}", "reference": f"other {2 * n % 150}"} for n in range(count)]
-
-
-def expected(count: int) -> list[float]:
-    return [math.cos(abs(n - 2 * n % 150) / 100) for n in range(count)]
-
-
-def score(model: Any, count: int, metric: Metric | None = None, **settings: Any) -> tuple[Evaluation, float]:
-    async def work() -> tuple[Evaluation, float]:
-        clock = asyncio.get_running_loop().time
-        begin = clock()
-        result = await aevaluate(
-            samples(count), metric or SemanticSimilarity(), embeddings=model, progress=False, **settings
-        )
-        return result, clock() - begin
-
-    return run(work())
-
-
-def values(evaluation: Evaluation, name: str = "semantic_similarity") -> list[float | None]:
-    return [item.value for item in evaluation.scores[name]]
 
 
 class TestTogether:
@@ -136,7 +67,8 @@ class TestTogether:
     def test_equal_requests_in_flight_are_one(self) -> None:
         model = Vectors()
         rows = [{"response": "text 3"}] * 50
-        result = run(aevaluate(rows, [Embedded(), Embedded(name="again")], embeddings=model, progress=False))
+        metrics = [Embedded(), Embedded(name="again")]
+        result = run(aevaluate(rows, metrics, embeddings=model, progress=False, max_concurrency=64))
         assert model.calls == [("text 3",)]
         assert values(result, "embedded") == values(result, "again") == [math.cos(0.03)] * 50
         usage = result.summary()["embedded"].usage + result.summary()["again"].usage
@@ -172,87 +104,3 @@ class TestTogether:
         assert len(judge.asked) == 120
         assert len(model.calls) < 60
         assert len(scorer.calls) < 60
-
-
-class TestTrouble:
-    def test_one_bad_text_costs_the_others_nothing(self) -> None:
-        model = Vectors(refuses=["text 77"])
-        result, _ = score(model, 300)
-        assert result.scores["semantic_similarity"][77].error == "ModelError: I do not take 'text 77'"
-        right = expected(300)
-        assert [value for n, value in enumerate(values(result)) if n != 77] == pytest.approx(right[:77] + right[78:])
-        assert len(model.calls) <= 30, "it is found by halving"
-
-    def test_zero_vectors(self) -> None:
-        class Zero(Vectors):
-            def answer(self, texts: tuple[str, ...]) -> Reply[list[list[float]]]:
-                reply = super().answer(texts)
-                return Reply([[0.0, 0.0] if text == "text 5" else found for text, found in zip(texts, reply.value, strict=True)])
-
-        result, _ = score(Zero(), 40)
-        assert [n for n, value in enumerate(values(result)) if value is None] == [5]
-        assert "zero vector" in str(result.scores["semantic_similarity"][5].error)
-
-    def test_a_lost_batch_is_made_again_as_one(self) -> None:
-        problem = ModelError("reset")
-        problem.transient = True
-        model = Vectors(refuses=["text 0"], problem=problem)
-        original = model.answer
-
-        def answer(texts: tuple[str, ...]) -> Reply[list[list[float]]]:
-            if len(model.calls) == 2:
-                model.refuses.clear()
-            return original(texts)
-
-        model.answer = answer  # type: ignore[method-assign]
-        result, _ = score(model, 50)
-        assert values(result) == pytest.approx(expected(50))
-        assert model.calls[0] == model.calls[1] == model.calls[2]
-
-    def test_a_refused_key_stops_the_run_once(self) -> None:
-        model = Vectors(refuses=["text 0"], problem=ModelError("the key is refused", fatal=True))
-        with pytest.raises(ModelError, match="the key is refused"):
-            score(model, 300)
-        assert len(model.calls) == 1
-
-    def test_a_bug_in_a_model_reaches_the_caller(self) -> None:
-        class Bug(Vectors):
-            def answer(self, texts: tuple[str, ...]) -> Reply[list[list[float]]]:
-                raise ZeroDivisionError("a bug")
-
-        with pytest.raises(ZeroDivisionError, match="a bug"):
-            score(Bug(), 300)
-
-    def test_a_budget_ends_it_with_complete_rows(self) -> None:
-        model = Vectors()
-        result, _ = score(model, 3000, budget={"calls": 2})
-        assert len(model.calls) == 2
-        assert result.stopped == "the budget of 2 calls is used up"
-        assert 0 < len(result) < 3000
-        assert values(result) == pytest.approx(expected(3000)[: len(result)])
-
-    def test_given_up_with_the_run(self) -> None:
-        model = Vectors()
-
-        async def work() -> None:
-            rows = aevaluate(samples(500), SemanticSimilarity(), embeddings=model, progress=False)
-            task = asyncio.ensure_future(rows)
-            await asyncio.sleep(0.01)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-            assert asyncio.all_tasks() == {asyncio.current_task()}
-
-        run(work())
-
-    def test_kept_one_by_one_in_the_journal(self, tmp_path: Any) -> None:
-        model = Vectors()
-        model.identity = {"model": "circle"}  # type: ignore[attr-defined]
-        first, _ = score(model, 60, run_dir=tmp_path)
-        calls = len(model.calls)
-        again, _ = score(model, 60, run_dir=tmp_path)
-        assert len(model.calls) == calls
-        assert values(again) == values(first)
-        more = [*samples(60)[:30], {"response": "text 99", "reference": "other 1"}]
-        run(aevaluate(more, SemanticSimilarity(), embeddings=model, progress=False, run_dir=tmp_path))
-        assert model.calls[calls:] == [("text 99", "other 1")]

@@ -8,7 +8,17 @@ from typing import Any
 
 import pytest
 
-from core.evaluate.doubles import AsyncModel, Embedded, InstantModel, Length, Rated, RatedContexts, RatedTwice, SyncModel, questions
+from core.evaluate.doubles import (
+    AsyncModel,
+    Embedded,
+    InstantModel,
+    Length,
+    Rated,
+    RatedContexts,
+    RatedTwice,
+    SyncModel,
+    questions,
+)
 from ragmetrics_core import Evaluation, InvalidInput, ModelError, Reply, Usage, evaluate
 
 
@@ -118,7 +128,10 @@ class TestTokens:
     [
         ({}, 'budget must be a mapping, got {}: write budget={"calls": 1000} or budget={"tokens": 1_000_000}'),
         (100, 'budget must be a mapping, got 100: write budget={"calls": 1000} or budget={"tokens": 1_000_000}'),
-        ({"dollars": 1}, 'budget has no limit of \'dollars\': write budget={"calls": 1000} or budget={"tokens": 1_000_000}'),
+        (
+            {"dollars": 1},
+            'budget has no limit of \'dollars\': write budget={"calls": 1000} or budget={"tokens": 1_000_000}',
+        ),
         ({"calls": 0}, "budget: calls must be a whole number from 1, got 0"),
         ({"calls": 1.5}, "budget: calls must be a whole number from 1, got 1.5"),
         ({"tokens": True}, "budget: tokens must be a whole number from 1, got True"),

@@ -116,8 +116,7 @@ class TestOtherFiles:
         data[4096:] = os.urandom(len(data) - 4096)  # all pages but the first
         path.write_bytes(data)
         with pytest.raises(InvalidInput, match="is no journal of ragmetrics"):
-            damaged = Journal(path)
-            damaged.find(b"7")
+            Journal(path).find(b"7")
 
     @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
     def test_a_read_only_directory(self, tmp_path: Path) -> None:

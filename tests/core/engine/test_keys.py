@@ -44,8 +44,12 @@ def changed_identities() -> list[Any]:
 def changed_asks() -> list[Ask]:
     base = ask(**INPUTS)
     system, user = base.messages
-    asked = [ask(**{**INPUTS, **change}) for change in ({"question": "who"}, {"contexts": ["two", "one"]}, {"limit": 4})]
-    asked += [ask(**{**INPUTS, "contexts": texts}) for texts in ([], ["onetwo"], ["one", "two", ""], ["one\ud800", "two"])]
+    asked = [
+        ask(**{**INPUTS, **change}) for change in ({"question": "who"}, {"contexts": ["two", "one"]}, {"limit": 4})
+    ]
+    asked += [
+        ask(**{**INPUTS, "contexts": texts}) for texts in ([], ["onetwo"], ["one", "two", ""], ["one\ud800", "two"])
+    ]
     asked += [ask(RATE.replace(instructions="Rate it."), **INPUTS), ask(RATE.replace(notice="Data."), **INPUTS)]
     messages = [
         (user, system),
@@ -69,7 +73,9 @@ class TestMutations:
         schemas = {str(reply.schema): reply for reply in replies if reply.schema is not None}
         assert len(schemas) >= 3
         keys += [here.key(replace(base, reply=reply), 0) for reply in schemas.values()]
-        keys += [here.key(Embed(texts), 0) for texts in ((), ("",), ("", ""), ("a", "b"), ("b", "a"), ("ab",), ("1:a",))]
+        keys += [
+            here.key(Embed(texts), 0) for texts in ((), ("",), ("", ""), ("a", "b"), ("b", "a"), ("ab",), ("1:a",))
+        ]
         keys += [here.key(Compare(pairs), 0) for pairs in ((), (("a", "b"),), (("b", "a"),), (("a", "b"), ("", "")))]
         assert len(keys) > 45
         assert len(set(keys)) == len(keys)
@@ -108,15 +114,15 @@ messages = st.lists(st.builds(Message, st.sampled_from(["system", "user", "assis
 asks = st.builds(lambda found: replace(ask(**INPUTS), messages=found), messages)
 embeds = st.lists(text, max_size=4).map(lambda texts: Embed(tuple(texts)))
 compares = st.lists(st.tuples(text, text), max_size=3).map(lambda pairs: Compare(tuple(pairs)))
-identities = st.one_of(text, st.dictionaries(text, st.one_of(st.none(), st.booleans(), st.integers(), text), max_size=3))
+identities = st.one_of(
+    text, st.dictionaries(text, st.one_of(st.none(), st.booleans(), st.integers(), text), max_size=3)
+)
 questions = st.tuples(identities, st.one_of(asks, embeds, compares), st.integers(0, 3))
 
 
 @settings(max_examples=300, deadline=None)
 @given(questions, questions)
-def test_keys_are_equal_exactly_where_the_questions_are(
-    one: tuple[Any, Any, int], other: tuple[Any, Any, int]
-) -> None:
+def test_keys_are_equal_exactly_where_the_questions_are(one: tuple[Any, Any, int], other: tuple[Any, Any, int]) -> None:
     def parts(question: tuple[Any, Any, int]) -> tuple[Any, ...]:
         identity, request, repeat = question
         settings = identity if isinstance(identity, str) else repr(sorted(identity.items(), key=repr))

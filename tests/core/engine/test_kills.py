@@ -143,3 +143,20 @@ def test_killed_runs_end_as_if_nothing_had_happened(
     repeated = sum((Counter(asked) - Counter(set(asked))).values())
     print(f"kills at {kills} calls (made, kept); {repeated} in flight asked again")
     assert repeated <= CONCURRENCY * KILLS_PER_RUN
+
+
+def test_two_processes_in_one_directory(tmp_path: Path, undisturbed: list[tuple[str, float | None, Any]]) -> None:
+    with OpenAIServer(rating) as server:
+        run = Run(server, tmp_path / "run")
+        processes = [run.start(), run.start()]
+        for process in processes:
+            _, errors = process.communicate(timeout=60)
+            assert process.returncode == 0, errors
+        asked = Counter(run.asked)
+    assert outcomes(Evaluation.load(run.run_dir)) == undisturbed
+    assert run.kept() == CALLS
+    assert len(asked) == CALLS
+    assert max(asked.values()) <= 2, "each process asks at most once"
+    lines = (run.run_dir / "scores.jsonl").read_text().splitlines()
+    assert [json.loads(line)["row"] for line in lines] == list(range(1, ROWS + 1))
+    assert [path.name for path in run.run_dir.iterdir() if path.name.startswith(".")] == []

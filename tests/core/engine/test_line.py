@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -62,7 +63,7 @@ class Server:
 
     def pauses(self, text: str) -> list[float]:
         calls = self.calls[text]
-        return [start - end for (_, end), (start, _) in zip(calls, calls[1:], strict=False)]
+        return [start - end for (_, end), (start, _) in pairwise(calls)]
 
 
 def score(server: Server, rows: int, **settings: Any) -> tuple[Evaluation, float]:

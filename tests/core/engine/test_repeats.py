@@ -74,7 +74,9 @@ class TestRepeats:
         assert summary.unsteady == 1
 
     def test_nothing_to_score_whichever_judge_says_so(self) -> None:
-        result = evaluate(rows("a", "b"), Passing(), llm=playing(a=["nothing"], b=["nothing", ModelError("no")]), repeats=2)
+        result = evaluate(
+            rows("a", "b"), Passing(), llm=playing(a=["nothing"], b=["nothing", ModelError("no")]), repeats=2
+        )
         a, b = result.scores["passing"]
         assert (a.state, a.reason) == ("unscored", "there is nothing to rate")
         assert (b.state, b.error) == ("failed", "ModelError: no"), "what failed might have had a value"

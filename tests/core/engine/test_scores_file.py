@@ -41,7 +41,9 @@ class TestLines:
 
     @settings(max_examples=60, deadline=None)
     @given(cut=st.integers(0, 2000), tail=st.integers(1, 3))
-    def test_any_cut_loses_no_line_before_it(self, tmp_path_factory: pytest.TempPathFactory, cut: int, tail: int) -> None:
+    def test_any_cut_loses_no_line_before_it(
+        self, tmp_path_factory: pytest.TempPathFactory, cut: int, tail: int
+    ) -> None:
         path = tmp_path_factory.mktemp("cut") / "scores.jsonl"
         whole = b"".join(record_line(record(index)).encode() for index in range(4))
         cut = min(cut, len(whole))
@@ -70,7 +72,15 @@ class TestLines:
 
     def test_what_is_no_record_is_passed_over(self, tmp_path: Path) -> None:
         path = tmp_path / "scores.jsonl"
-        other = ['{"row": 1}', "[]", "null", '"text"', "", "\x00\x00", '{"row": 1, "place": 3, "sample": {"x": 1}, "scores": {}}']
+        other = [
+            '{"row": 1}',
+            "[]",
+            "null",
+            '"text"',
+            "",
+            "\x00\x00",
+            '{"row": 1, "place": 3, "sample": {"x": 1}, "scores": {}}',
+        ]
         path.write_text("\n".join(other) + "\n" + record_line(record(2)))
         assert list(ScoresFile(path, writing=False).records()) == [record(2)]
 
@@ -183,7 +193,10 @@ class TestLoad:
         loaded = Evaluation.load(tmp_path)
         assert loaded.rows[3] == loaded.records[3].sample
         assert [row.user_input for row in loaded.rows[-2:]] == ["98", "99"]
-        assert loaded.scores["length"][1:3] == [Score(0.2, metric="length", scale=(0, 1)), Score(0.3, metric="length", scale=(0, 1))]
+        assert loaded.scores["length"][1:3] == [
+            Score(0.2, metric="length", scale=(0, 1)),
+            Score(0.3, metric="length", scale=(0, 1)),
+        ]
         assert len(loaded.to_pandas()) == 100
         loaded.to_jsonl(tmp_path / "copy.jsonl")
         assert (tmp_path / "copy.jsonl").read_bytes() == (tmp_path / "scores.jsonl").read_bytes()

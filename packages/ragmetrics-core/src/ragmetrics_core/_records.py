@@ -18,7 +18,7 @@ from ._prompt import to_json
 from ._sample import Document, Sample
 from ._score import Score
 
-__all__ = ["Record", "Records", "View", "is_given", "json_value", "record_dict", "record_line", "record_of"]
+__all__ = ["Record", "Records", "View", "is_given", "json_value", "record_dict", "record_line", "record_of", "stored"]
 
 T = TypeVar("T")
 
@@ -102,6 +102,11 @@ def record_of(line: str | bytes) -> Record:
         _sample(data["sample"]),
         {name: Score.from_dict(score) for name, score in data["scores"].items()},
     )
+
+
+def stored(sample: Sample) -> Sample:
+    """The sample as it comes back from a file."""
+    return _sample(json.loads(to_json(json_value(sample))))
 
 
 def _sample(data: dict[str, Any]) -> Sample:

@@ -19,7 +19,7 @@ from ._errors import InvalidInput, RagmetricsError
 from ._journal import Journal
 from ._metric import Metric
 from ._read import Row, Source
-from ._records import Record, Records, json_value
+from ._records import Record, Records, json_value, stored
 from ._sample import Sample
 from ._scores_file import ScoresFile
 
@@ -168,7 +168,7 @@ def _signature(sample: Sample) -> str:
         return f"question {sample.user_input}"
     if sample.id is not None:
         return f"id {sample.id}"
-    return _digest(json.dumps(json_value(sample), sort_keys=True))
+    return _digest(json.dumps(json_value(stored(sample)), sort_keys=True))
 
 
 def _digest(text: str) -> str:

@@ -95,7 +95,7 @@ class Batches:
     async def _send(self, batch: list[Waiting]) -> None:
         requests = [request for request, _ in batch]
         merged = _merged(requests)
-        outcome = await self._line.perform(self._make(merged))
+        outcome = await self._line.perform(self._make(merged), size=len(_items(merged)))
         if isinstance(outcome, ModelError) and not (outcome.fatal or outcome.transient) and len(batch) > 1:
             # one text that the model does not take must not cost the others their answer; halving finds it in few calls
             middle = len(batch) // 2

@@ -3,7 +3,8 @@
 Some calls are never answered: a lost packet, a worker that died. With one fixed limit, generous enough for the slowest model, a
 single such call holds up the end of a run for minutes. So the limit follows what this server has shown: many times its usual
 latency, and more than the slowest answer of late, but never so short that a pause for breath would be taken for silence. A call
-that is cut is asked again with twice the time, so one that really is that slow is answered in the end.
+that is cut is asked again with twice the time, so one that really is that slow is answered in the end. A call that asks for more
+things at once than any before it has the more time, because a model in this process takes as long as its batch is large.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ class Deadline:
         self._seen: deque[float] = deque(maxlen=WINDOW)
         self._news = 0
         self._learnt = FIRST
-        self._watched: dict[asyncio.Task[Any], tuple[float, int]] = {}
+        self._largest = 1
+        self._watched: dict[asyncio.Task[Any], tuple[float, float]] = {}
         self._cut: dict[asyncio.Task[Any], int] = {}
         self._glance: asyncio.TimerHandle | None = None
 
@@ -57,8 +59,9 @@ class Deadline:
         """The limit as of now."""
         return self._learnt if self._fixed is None else self._fixed
 
-    def learn(self, seconds: float) -> None:
-        """An answer took that long."""
+    def learn(self, seconds: float, size: int = 1) -> None:
+        """An answer to a call for so many things took that long."""
+        self._largest = max(self._largest, size)
         self._seen.append(seconds)
         self._news += 1
         if len(self._seen) >= KNOWN and self._news >= KNOWN:
@@ -67,7 +70,7 @@ class Deadline:
             median, slowest = ordered[len(ordered) // 2], ordered[-1]
             self._learnt = max(LEAST, TIMES_MEDIAN * median, TIMES_SLOWEST * slowest)
 
-    async def keep(self, answer: Awaitable[T], started: float, attempt: int) -> T | None:
+    async def keep(self, answer: Awaitable[T], started: float, attempt: int, size: int = 1) -> T | None:
         """The answer; None if it did not come in time. A learnt limit doubles with every attempt before this one.
 
         The call runs in the task of the caller, which is cancelled when its time is over, as ``asyncio.timeout`` does it; but
@@ -75,7 +78,7 @@ class Deadline:
         """
         task = asyncio.current_task()
         assert task is not None
-        self._watched[task] = (started, 2**attempt if self._fixed is None else 1)
+        self._watched[task] = (started, max(1.0, size / self._largest) * 2**attempt if self._fixed is None else 1)
         if self._glance is None:
             self._glance = asyncio.get_running_loop().call_later(GLANCE, self._look)
         try:

@@ -79,8 +79,12 @@ class Line:
         self._spend(outcome)
         return outcome
 
-    async def perform(self, call: Call) -> Outcome | None:
+    async def perform(self, call: Call, size: int = 1) -> Outcome | None:
         """The outcome of the call; None: the budget is used up, and the call was not made.
+
+        Args:
+            call: the call.
+            size: how many things it asks for at once.
 
         Raises:
             ModelError: so many calls were lost that the server must be taken for gone.
@@ -92,11 +96,11 @@ class Line:
         while True:
             turn = await self._pace.enter(again)
             started = clock()
-            outcome = await self._attempt(call, turn, started, lost) if self._budget.take() else None
+            outcome = await self._attempt(call, turn, started, lost, size) if self._budget.take() else None
             if outcome is None:
                 self._pace.lost(turn)
                 return None
-            self._book(outcome, turn, clock(), started)
+            self._book(outcome, turn, clock(), started, size)
             if isinstance(outcome, Reply) or not outcome.transient:
                 return outcome
             again = True
@@ -109,21 +113,21 @@ class Line:
                     return self._give_up(outcome)
                 await asyncio.sleep(self._pause(lost))
 
-    async def _attempt(self, call: Call, turn: Turn, started: float, lost: int) -> Outcome:
+    async def _attempt(self, call: Call, turn: Turn, started: float, lost: int, size: int) -> Outcome:
         try:
-            outcome = await self._deadline.keep(call.aperform(), started, lost)
+            outcome = await self._deadline.keep(call.aperform(), started, lost, size)
         except BaseException:
             self._pace.lost(turn)  # the run stops here
             raise
         return self._too_late(asyncio.get_running_loop().time() - started) if outcome is None else outcome
 
-    def _book(self, outcome: Outcome, turn: Turn, now: float, started: float) -> None:
+    def _book(self, outcome: Outcome, turn: Turn, now: float, started: float, size: int) -> None:
         """Tell everybody who learns from it how a call has ended."""
         self._spend(outcome)
         if isinstance(outcome, Reply) or not outcome.transient:
             self._heard = now
             self._given_up = 0
-            self._deadline.learn(now - started)
+            self._deadline.learn(now - started, size if isinstance(outcome, Reply) else 1)
             self._pace.answered(turn)
         elif _refused(outcome):
             self._pace.refused(turn, outcome.retry_after)

@@ -1,0 +1,235 @@
+"""Runs that are kept: ``--run-dir``, what a run may spend, which rows it takes, and Ctrl-C with the command that goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.cli.calling import call
+from loopback import OpenAIServer, Response, judge
+from ragmetrics_core import Evaluation
+
+ROWS = 40
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    with OpenAIServer(judge) as running:
+        yield running
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current directory, with a file of rows."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    rows = [
+        {"question": f"question {n}", "answer": f"claim {n}. claim {n + 1}", "contexts": [f"context {n}"]}
+        for n in range(ROWS)
+    ]
+    (tmp_path / "my rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return tmp_path
+
+
+def arguments(server: OpenAIServer, *more: str) -> list[str]:
+    return [
+        "evaluate",
+        "my rows.jsonl",
+        "-m",
+        "faithfulness",
+        "--llm",
+        "openai:judge",
+        "--base-url",
+        server.base_url,
+        *more,
+    ]
+
+
+def lines(path: str = "runs/scores.jsonl") -> list[int]:
+    return [json.loads(line)["row"] for line in Path(path).read_text().splitlines()]
+
+
+def table(output: str) -> str:
+    """What does not differ from run to run."""
+    return re.sub(r", \d+\.\d+ s$", "", output, count=1, flags=re.MULTILINE)
+
+
+class TestRunDir:
+    def test_the_same_command_asks_nothing_twice(self, folder: Path, server: OpenAIServer) -> None:
+        first = call(*arguments(server, "--run-dir", "runs"))
+        assert (first.exit_code, first.stderr) == (0, "")
+        assert len(server.requests) == 2 * ROWS
+        second = call(*arguments(server, "--run-dir", "runs"))
+        assert len(server.requests) == 2 * ROWS
+        assert re.search(rf"^faithfulness .* {ROWS} +0 +0 +80 +80 +0 +0$", second.stdout, re.MULTILINE)
+        assert lines() == list(range(1, ROWS + 1))
+        loaded = Evaluation.load("runs")
+        assert table(str(loaded.summary())) + "\n" == table(second.stdout)
+
+    def test_a_directory_of_another_run(self, folder: Path, server: OpenAIServer) -> None:
+        call(*arguments(server, "--run-dir", "runs", "--limit", "3"))
+        (folder / "other.jsonl").write_text('{"question": "else?", "answer": "no", "contexts": ["c"]}\n')
+        found = call(
+            *["other.jsonl" if item == "my rows.jsonl" else item for item in arguments(server, "--run-dir", "runs")]
+        )
+        assert (found.exit_code, found.stdout, found.stderr) == (
+            2,
+            "",
+            (
+                "ragmetrics: run_dir runs holds the scores of another data set: none of the first rows of other.jsonl is among "
+                "them. Give another run_dir\n"
+            ),
+        ), "nothing to go on with here"
+        found = call("evaluate", "my rows.jsonl", "-m", "relevancy", "--llm", "lexical", "--run-dir", "runs")
+        assert found.stderr == (
+            "ragmetrics: run_dir runs is that of other metrics (faithfulness, not relevancy): give another run_dir\n"
+        )
+        assert lines() == [1, 2, 3]
+
+    def test_a_refused_key_tells_how_to_go_on(self, folder: Path, server: OpenAIServer) -> None:
+        server.api_key = "sk-right"
+        found = call(*arguments(server, "--run-dir", "runs"))
+        assert found.exit_code == 2
+        assert "refuses the API key (401)" in found.stderr
+        assert "this goes on" not in found.stderr, "nothing was finished"
+        server.api_key = None
+        served = server.responder
+
+        def respond(body: dict[str, object]) -> Response:
+            if len(server.requests) > 30:
+                server.api_key = "sk-right"
+            return served(body)  # type: ignore[no-any-return]
+
+        server.responder = respond
+        found = call(*arguments(server, "--run-dir", "runs", "--max-concurrency", "4"))
+        assert found.exit_code == 2
+        assert "(all replies are kept in runs; this goes on: ragmetrics " in found.stderr
+        assert len(found.stderr.splitlines()) == 1
+
+
+class TestSettings:
+    def test_sample_and_seed(self, folder: Path, server: OpenAIServer) -> None:
+        def chosen(seed: str) -> list[str]:
+            out = f"out{seed}.jsonl"
+            done = call(*arguments(server, "--sample", "5", "--seed", seed, "--out", out))
+            assert done.exit_code == 0
+            return [json.loads(line)["place"] for line in Path(out).read_text().splitlines()]
+
+        first = chosen("1")
+        assert len(first) == 5
+        assert first == chosen("1")
+        assert first != chosen("2")
+
+    def test_repeats(self, folder: Path, server: OpenAIServer) -> None:
+        done = call(*arguments(server, "--limit", "4", "--repeats", "3"))
+        assert len(server.requests) == 24
+        assert "repeats faithfulness: standard deviation 0.000 within a row, 0 of 4 rows differ" in done.stdout
+
+    def test_a_budget_and_the_command_that_goes_on(self, folder: Path, server: OpenAIServer) -> None:
+        done = call(*arguments(server, "--run-dir", "runs", "--budget", "calls=31", "--out", "out.jsonl"))
+        assert done.exit_code == 2
+        assert len(server.requests) == 31
+        assert done.stderr.startswith(
+            "ragmetrics: the budget of 31 calls is used up (all replies are kept in runs; this goes on: ragmetrics "
+        )
+        finished = lines()
+        assert 8 <= len(finished) <= 15
+        assert lines("out.jsonl") == finished
+        assert "stopped: the budget of 31 calls is used up" in done.stdout
+        done = call(*arguments(server, "--run-dir", "runs"))
+        assert (done.exit_code, len(server.requests)) == (0, 2 * ROWS)
+        done = call(*arguments(server, "--budget", "tokens=1"))
+        assert done.stderr == (
+            "ragmetrics: the budget of 1 tokens is used up (with --run-dir DIR, the next run would go on from here)\n"
+        )
+
+    def test_a_budget_can_be_written_in_groups(self, folder: Path, server: OpenAIServer) -> None:
+        done = call(*arguments(server, "--budget", "calls=1_000", "--budget", " tokens = 1_000_000 "))
+        assert done.exit_code == 0
+
+    @pytest.mark.parametrize(
+        ("budget", "message"),
+        [
+            ("calls", "--budget takes calls=NUMBER or tokens=NUMBER, got 'calls'"),
+            ("calls=", "--budget takes calls=NUMBER or tokens=NUMBER, got 'calls='"),
+            ("calls=-3", "--budget takes calls=NUMBER or tokens=NUMBER, got 'calls=-3'"),
+            ("calls=1.5", "--budget takes calls=NUMBER or tokens=NUMBER, got 'calls=1.5'"),
+            ("calls=_", "--budget takes calls=NUMBER or tokens=NUMBER, got 'calls=_'"),
+            ("calls=0", "budget: calls must be a whole number from 1, got 0"),
+            (
+                "euros=5",
+                'budget has no limit of \'euros\': write budget={"calls": 1000} or budget={"tokens": 1_000_000}',
+            ),
+        ],
+    )
+    def test_impossible_budgets(self, folder: Path, server: OpenAIServer, budget: str, message: str) -> None:
+        done = call(*arguments(server, "--budget", budget))
+        assert (done.exit_code, done.stderr) == (2, f"ragmetrics: {message}\n")
+
+    @pytest.mark.parametrize("numbers", ["calls=1__0", "calls=1_0_"])
+    def test_underscores_are_only_there_to_be_read(self, folder: Path, server: OpenAIServer, numbers: str) -> None:
+        done = call(*arguments(server, "--budget", numbers))
+        assert done.exit_code == 2
+        assert done.stderr.startswith("ragmetrics: the budget of 10 calls is used up")
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_ctrl_c_and_the_command_that_goes_on(folder: Path, server: OpenAIServer, kept: bool) -> None:
+    slow = server.responder
+    server.responder = lambda body: replace(slow(body), delay=0.05 if len(server.requests) < 25 else 120)
+    more = ["--run-dir", "my runs"] if kept else []
+    command = [sys.executable, "-m", "ragmetrics_core", *arguments(server, *more, "--max-concurrency", "4")]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ.copy()
+    )
+    while len(server.requests) < 27:
+        assert process.poll() is None
+        time.sleep(0.01)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    started = time.monotonic()
+    out, err = process.communicate(timeout=60)
+    assert time.monotonic() - started < 10
+    assert (process.returncode, out) == (130, "")
+    if not kept:
+        assert err == "ragmetrics: stopped (with --run-dir DIR, the next run would go on from here)\n"
+        return
+    begin, end = "ragmetrics: stopped (all replies are kept in my runs; this goes on: ", ")\n"
+    assert err.startswith(begin)
+    assert err.endswith(end)
+    shown = shlex.split(err.removeprefix(begin).removesuffix(end))
+    assert shown == ["ragmetrics", *command[3:]]
+    finished = lines("my runs/scores.jsonl")
+    assert 5 <= len(finished) < ROWS
+    assert len(Evaluation.load("my runs")) == len(finished)
+    answered = len(server.requests) - server.in_flight
+    server.responder = slow
+    before = len(server.requests)
+    done = subprocess.run(
+        [sys.executable, "-m", "ragmetrics_core", *shown[1:]], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert lines("my runs/scores.jsonl") == list(range(1, ROWS + 1))
+    assert len(server.requests) - before == 2 * ROWS - answered, "no finished call is repeated"
+
+
+def test_a_password_is_not_shown_in_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ragmetrics_core._cli_output import how_to_continue
+
+    monkeypatch.setattr(
+        sys, "argv", ["x", "evaluate", "a b.csv", "--base-url", "http://me:secret@host:1/v1", "--run-dir", "r"]
+    )
+    assert how_to_continue(Path("r")) == (
+        " (all replies are kept in r; this goes on: ragmetrics evaluate 'a b.csv' --base-url http://host:1/v1 --run-dir r)"
+    )
