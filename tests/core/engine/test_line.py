@@ -127,7 +127,7 @@ class TestLost:
         scored = [item for item in values(partial) if item is not None]
         assert scored == [0.5] * 100
         assert len(partial) == 100 + GONE - 1
-        assert partial.stopped == "ModelError"
+        assert partial.stopped == str(caught.value)
         assert server.count <= 100 + 3 * (GONE + 16)
 
     def test_an_answer_now_and_then_keeps_it_going(self) -> None:

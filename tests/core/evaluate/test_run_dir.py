@@ -176,7 +176,7 @@ class TestFailures:
             evaluate(questions(10), Rated(), llm=model, run_dir=run_dir, max_concurrency=1)
         assert values(caught.value.partial) == [0.5] * 5
         loaded = Evaluation.load(run_dir)
-        assert (values(loaded), loaded.stopped) == ([0.5] * 5, "ModelError")
+        assert (values(loaded), loaded.stopped) == ([0.5] * 5, "the key is refused")
         model.answer = "0.5"
         model.asked.clear()
         result = evaluate(questions(10), Rated(), llm=model, run_dir=run_dir)

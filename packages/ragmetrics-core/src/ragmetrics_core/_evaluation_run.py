@@ -6,6 +6,7 @@ comes of it. What can be known to be wrong is said before the first row is read.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -95,7 +96,7 @@ class Run:
                 return await self._score(rows)
             except BaseException as error:
                 # neither a bug in a metric or a model nor a time limit must cost what is already paid for
-                vars(error)["partial"] = self._rescued(type(error).__name__)
+                vars(error)["partial"] = self._rescued(_why(error))
                 raise
         finally:
             keeper.close()
@@ -107,7 +108,7 @@ class Run:
         except BaseException as error:
             # Ctrl-C and cancellation may arrive as errors that ``execute`` has never seen
             if not hasattr(error, "partial") or error.partial is None:
-                vars(error)["partial"] = self._evaluation(self._keeper.snapshot(), self._account(type(error).__name__))
+                vars(error)["partial"] = self._evaluation(self._keeper.snapshot(), self._account(_why(error)))
             raise
 
     async def _score(self, rows: Iterator[Row]) -> Evaluation:
@@ -167,6 +168,14 @@ class Run:
             "metrics": [_settings_of(judge.metric) for judge in judges],
             "models": [[_identity(model) for model in (judge.models.llm, judge.models.embeddings)] for judge in judges],
         }
+
+
+def _why(error: BaseException) -> str:
+    """Why a run ended, for its account; of errors outside of this library only the kind, as nobody knows what they quote."""
+    if isinstance(error, RagmetricsError):
+        return str(error)
+    interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
+    return "it was interrupted" if interrupted else f"an error, {type(error).__name__}"
 
 
 def _metrics(metrics: Any) -> tuple[Metric, ...]:

@@ -9,6 +9,7 @@ own lines stand.
 from __future__ import annotations
 
 import os
+import threading
 import weakref
 from array import array
 from collections.abc import Callable, Iterator
@@ -38,6 +39,7 @@ class ScoresFile:
 
     def __init__(self, path: Path, *, writing: bool) -> None:
         self._path = path
+        self._lock = threading.Lock()  # records may be read from any thread
         self._open("a+b" if writing else "rb")
         self._starts = array("q")
         self._lengths = array("q")
@@ -105,8 +107,9 @@ class ScoresFile:
         self._close = weakref.finalize(self, self._file.close)
 
     def _line(self, start: int, length: int) -> bytes:
-        self._file.seek(start)
-        return self._file.read(length)
+        with self._lock:
+            self._file.seek(start)
+            return self._file.read(length)
 
     def _scan(self) -> bool:
         """Find the lines that are there; whether the last one is whole."""

@@ -19,7 +19,7 @@ __all__ = ["Deadline"]
 T = TypeVar("T")
 
 FIRST = 600.0
-"""Seconds while too little is known: local servers load a model for minutes before the first answer."""
+"""Seconds while nothing is known: local servers load a model for minutes before the first answer."""
 
 LEAST = 4.0
 """Seconds that any call has."""
@@ -28,7 +28,7 @@ TIMES_MEDIAN = 20.0
 TIMES_SLOWEST = 3.0
 
 KNOWN = 10
-"""Answers from which on the limit is learnt."""
+"""Answers from which on the limit is trusted; with fewer it is so many times longer as answers are missing."""
 
 WINDOW = 200
 """Answers that are remembered."""
@@ -64,11 +64,13 @@ class Deadline:
         self._largest = max(self._largest, size)
         self._seen.append(seconds)
         self._news += 1
-        if len(self._seen) >= KNOWN and self._news >= KNOWN:
+        count = len(self._seen)
+        if self._news >= KNOWN or count <= KNOWN:
             self._news = 0
             ordered = sorted(self._seen)
-            median, slowest = ordered[len(ordered) // 2], ordered[-1]
-            self._learnt = max(LEAST, TIMES_MEDIAN * median, TIMES_SLOWEST * slowest)
+            median, slowest = ordered[count // 2], ordered[-1]
+            doubt = max(1.0, KNOWN / count)
+            self._learnt = doubt * max(LEAST, TIMES_MEDIAN * median, TIMES_SLOWEST * slowest)
 
     async def keep(self, answer: Awaitable[T], started: float, attempt: int, size: int = 1) -> T | None:
         """The answer; None if it did not come in time. A learnt limit doubles with every attempt before this one.

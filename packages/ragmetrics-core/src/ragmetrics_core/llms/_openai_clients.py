@@ -12,6 +12,7 @@ a synchronous client serves asynchronous code from a thread, and an asynchronous
 from __future__ import annotations
 
 import copy
+import importlib
 import importlib.util
 import os
 import threading
@@ -73,14 +74,21 @@ class Clients:
         self._made: openai.OpenAI | None = None
         self._kept: PerLoop[openai.AsyncOpenAI] = PerLoop()
         self._patient: dict[int, Any] = {}
+        self._unretrying: Clients | None = None
         self._lock = threading.Lock()
 
     def without_retries(self) -> Clients:
-        """The same clients, but for what they do about failures: nothing. (Those that cannot be copied keep their retries.)"""
-        other = copy.copy(self)
-        other._retrying = False
-        other._forget_connections()
-        return other
+        """The same clients, but for what they do about failures: nothing. (Those that cannot be copied keep their retries.)
+
+        Always the same ones, so that their connections outlive a run.
+        """
+        with self._lock:
+            if self._unretrying is None:
+                importlib.import_module("openai")  # a second, which must not count as the latency of the first calls
+                self._unretrying = copy.copy(self)
+                self._unretrying._retrying = False
+                self._unretrying._forget_connections()
+            return self._unretrying
 
     @property
     def base_url(self) -> str:
