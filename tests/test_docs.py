@@ -21,8 +21,11 @@ from source_tree import ROOT
 
 TOP = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
 PAGES = sorted([*TOP, *ROOT.glob("packages/*/README.md"), *ROOT.glob("docs/**/*.md")])
-# those of LangChain and Haystack need a server, and run in the tests of their adapters
-EXAMPLES = [path for path in sorted(ROOT.glob("examples/*.py")) if not path.name.startswith(("langchain_", "haystack_"))]
+# those of LangChain need a server, and run in the tests of their adapter
+EXAMPLES = [path for path in sorted(ROOT.glob("examples/*.py")) if not path.name.startswith("langchain_")]
+if importlib.util.find_spec("haystack") is None:  # it needs Python 3.11
+    PAGES = [path for path in PAGES if "ragmetrics-haystack" not in path.parts]
+    EXAMPLES = [path for path in EXAMPLES if not path.name.startswith("haystack_")]
 WALL_TIME = re.compile(r"(?<=metric|etrics), \d+(?:\.\d+)? s$", re.MULTILINE)
 """The end of a summary's first line, which is another one in every run."""
 SCRIPT = Path(sys.executable).with_name("ragmetrics")

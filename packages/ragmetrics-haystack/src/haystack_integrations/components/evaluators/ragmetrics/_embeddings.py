@@ -1,0 +1,172 @@
+"""An embedding model that is any embedder of Haystack: a text embedder, or a document embedder.
+
+Strategy. A document embedder takes all texts of a request in one call and makes its own batches of them; a text embedder takes
+one text per call, so the calls overlap where the embedder allows it. Both give the same vectors for the same text, unless they
+put different words in front of it. Which of the two an embedder is, its ``run`` says by the name of its parameter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import re
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from typing import Any
+
+from haystack import Document
+
+from ragmetrics_core import Embed, InvalidInput, ModelError, Reply, Usage
+
+from ._chat import BlockingEmbeddings, OneLoop, off_loop, warm_up
+from ._failures import Explained
+from ._identity import identity_of, name_of
+
+__all__ = ["HaystackEmbeddings"]
+
+AT_ONCE = 16
+"""Most calls to a text embedder that overlap."""
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class HaystackEmbeddings:
+    """An embedding model that is called through Haystack.
+
+    Args:
+        text_embedder: a text embedder, or a document embedder, which takes many texts in one call.
+
+    Raises:
+        InvalidInput: it is neither.
+    """
+
+    def __init__(self, text_embedder: Any) -> None:
+        run = getattr(text_embedder, "run", None)
+        known = set() if isinstance(text_embedder, type) or run is None else set(inspect.signature(run).parameters)
+        if not known & {"text", "documents"}:
+            given = text_embedder.__name__ if isinstance(text_embedder, type) else type(text_embedder).__name__
+            raise InvalidInput(
+                f"HaystackEmbeddings takes a text embedder or a document embedder such as OpenAITextEmbedder(), got {given}"
+            )
+        self.text_embedder = text_embedder
+        self._takes_documents = "documents" in known
+        self._has_async = hasattr(text_embedder, "run_async")
+        self._one_at_a_time = threading.Lock()
+        self._warming = threading.Lock()
+        self._warm = False
+        self._loop = OneLoop()
+
+    @property
+    def identity(self) -> dict[str, Any] | None:
+        """Every setting that can change a vector, and no key; None where the embedder cannot say what it is."""
+        return identity_of(self.text_embedder)
+
+    def embed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
+        """One vector per text, in order; lone surrogates, which no model can read, count as U+FFFD.
+
+        Raises:
+            ModelError: the model or its server failed.
+        """
+        items = _readable(texts)
+        self._warm_up()
+        explained = Explained(self.text_embedder)
+        # one that has no asynchronous method may compute in this process, and rarely survives overlapping calls
+        with nullcontext() if self._has_async else self._one_at_a_time, explained:
+            return self._answer(items, self._run(items) if items else [])
+        raise explained.problem
+
+    async def aembed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
+        """One vector per text, without blocking the running loop; otherwise the same as ``embed``."""
+        if not (self._has_async and self._loop.is_ours()):
+            return await off_loop(Embed(tuple(_readable(texts))), BlockingEmbeddings(self.embed))
+        items = _readable(texts)
+        await self._warm_up_async()
+        explained = Explained(self.text_embedder)
+        with explained:
+            return self._answer(items, await self._run_async(items) if items else [])
+        if explained.is_of_other_loop:
+            return await off_loop(Embed(tuple(_readable(texts))), BlockingEmbeddings(self.embed))
+        raise explained.problem
+
+    def _warm_up(self) -> None:
+        explained = Explained(self.text_embedder, fatal=True)
+        with self._warming, explained:
+            if not self._warm:
+                warm_up(self.text_embedder)
+                self._warm = True
+            return
+        raise explained.problem
+
+    async def _warm_up_async(self) -> None:
+        if not hasattr(self.text_embedder, "warm_up_async"):
+            self._warm_up()
+            return
+        explained = Explained(self.text_embedder, fatal=True)
+        with explained:
+            await self.text_embedder.warm_up_async()
+            return
+        raise explained.problem
+
+    def _run(self, texts: list[str]) -> list[Any]:
+        if self._takes_documents:
+            return [self.text_embedder.run(documents=_documents(texts))]
+        if not self._has_async or len(texts) == 1:
+            return [self.text_embedder.run(text=text) for text in texts]
+        with ThreadPoolExecutor(AT_ONCE, "ragmetrics") as pool:
+            jobs = [
+                pool.submit(contextvars.copy_context().run, lambda text: self.text_embedder.run(text=text), text)
+                for text in texts
+            ]
+            return [job.result() for job in jobs]
+
+    async def _run_async(self, texts: list[str]) -> list[Any]:
+        if self._takes_documents:
+            return [await self.text_embedder.run_async(documents=_documents(texts))]
+        room = asyncio.Semaphore(AT_ONCE)
+
+        async def one(text: str) -> Any:
+            async with room:
+                return await self.text_embedder.run_async(text=text)
+
+        return await asyncio.gather(*map(one, texts))
+
+    def _answer(self, texts: list[str], results: list[Any]) -> Reply[list[list[float]]]:
+        if self._takes_documents and texts:
+            by_id = {document.id: document.embedding for document in results[0].get("documents") or ()}
+            vectors = [by_id.get(str(place)) for place in range(len(texts))]
+        else:
+            vectors = [result.get("embedding") for result in results]
+        missing = sum(vector is None for vector in vectors)
+        if missing:
+            raise ModelError(
+                f"{name_of(self.text_embedder)}: {missing} of {len(texts)} texts came back without an embedding"
+            )
+        tokens = sum(_tokens(result.get("meta")) for result in results)
+        usage = Usage(calls=1, prompt_tokens=tokens)
+        return Reply([[float(number) for number in vector or ()] for vector in vectors], usage)
+
+    def __deepcopy__(self, memo: Mapping[int, Any]) -> HaystackEmbeddings:
+        return self  # a handle: copies of what holds it share its embedder
+
+    def __repr__(self) -> str:
+        return f"HaystackEmbeddings(<{type(self.text_embedder).__name__} {name_of(self.text_embedder)!r}>)"
+
+
+def _documents(texts: list[str]) -> list[Document]:
+    # equal texts would get equal ids
+    return [Document(id=str(place), content=text) for place, text in enumerate(texts)]
+
+
+def _readable(texts: Sequence[str]) -> list[str]:
+    if isinstance(texts, str):
+        raise InvalidInput("embed takes a list of texts, got one str: write [text]")
+    return [SURROGATE.sub("\ufffd", text) for text in texts]
+
+
+def _tokens(meta: Any) -> int:
+    usage = meta.get("usage") if isinstance(meta, Mapping) else None
+    count = usage.get("prompt_tokens") if isinstance(usage, Mapping) else None
+    return int(count) if isinstance(count, int | float) else 0

@@ -1,0 +1,265 @@
+"""Any metric of the core as a component of Haystack.
+
+Strategy. The input sockets are the metric's own inputs, each a list with one item per row, so a metric written tomorrow is a
+component without a line of code here. What is saved is what the metric writes about itself, and the components that
+answer it; a model of the core has no form that Haystack could save, and says so. A class of metric that is no built-in one is
+loaded only where Haystack's own list of trusted modules allows it, as a saved pipeline may come from anywhere.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from haystack.components.generators.chat import OpenAIChatGenerator
+from haystack.components.generators.chat.types import ChatGenerator
+from haystack.core.errors import SerializationError
+from haystack.core.serialization import component_to_dict, import_class_by_name
+from haystack.utils import deserialize_component_inplace
+
+from haystack import Document, component, default_from_dict, default_to_dict, logging
+from ragmetrics_core import Evaluation, Input, InvalidInput, Metric, Score, aevaluate, evaluate
+
+from ._chat import BlockingEmbeddings, BlockingLLM, close, close_async, warm_up, warm_up_async
+from ._embeddings import HaystackEmbeddings
+from ._home import HOME
+from ._llm import HaystackLLM
+
+__all__ = ["MetricEvaluator"]
+
+logger = logging.getLogger(__name__)
+
+SOCKETS: Mapping[str, Any] = {
+    "text": list[str],
+    "texts": list[list[str]],
+    "documents": list[list[Document]],
+    "rubric": list[dict[int, str]],
+    "any": list[Any],
+}
+"""The type of the socket for each kind of input."""
+
+BUILT_IN = "ragmetrics_core"
+
+
+@component
+class MetricEvaluator:
+    """Scores rows with a metric; rows are scored concurrently.
+
+    The inputs are those of the metric, each a list with one item per row: ``MetricEvaluator(ContextRecall())`` takes
+    ``user_input``, ``reference`` and ``retrieved_contexts``. An optional input may be left out, or be None in some rows.
+
+    Args:
+        metric: any metric. Models that it has itself come first; a ``HaystackLLM`` and ``HaystackEmbeddings`` among them are the
+            same as the next two.
+        chat_generator: answers it, if it has no LLM of its own; by default OpenAI's.
+        embedder: a text embedder or a document embedder, if it has no embedding model of its own.
+        progress_bar: show a progress bar on stderr, if that is a terminal.
+        raise_on_failure: raise if a row cannot be scored; else its score is NaN, and a warning is logged.
+        max_concurrency: most calls at a time; a generator without ``run_async`` is called one at a time.
+
+    Raises:
+        InvalidInput: ``metric`` is no metric, or a component has no fitting ``run``.
+    """
+
+    __module__ = HOME
+
+    def __init__(
+        self,
+        metric: Metric,
+        *,
+        chat_generator: ChatGenerator | None = None,
+        embedder: Any = None,
+        progress_bar: bool = True,
+        raise_on_failure: bool = True,
+        max_concurrency: int = 16,
+    ) -> None:
+        if not isinstance(metric, Metric):
+            given = metric.__name__ if isinstance(metric, type) else type(metric).__name__
+            raise InvalidInput(f"MetricEvaluator takes a metric such as Faithfulness(), got {given}")
+        own = metric.models
+        self._llm = own.llm if isinstance(own.llm, HaystackLLM) else None
+        self._embeddings = own.embeddings if isinstance(own.embeddings, HaystackEmbeddings) else None
+        self.metric = metric
+        self.chat_generator = chat_generator if self._llm is None else self._llm.chat_generator
+        self.embedder = embedder if self._embeddings is None else self._embeddings.text_embedder
+        self.progress_bar = progress_bar
+        self.raise_on_failure = raise_on_failure
+        self.max_concurrency = max_concurrency
+        self._bare = _without_bridges(metric)
+        if self._llm is None:
+            # asks for no key before it is asked something itself
+            self._llm = HaystackLLM(OpenAIChatGenerator() if chat_generator is None else chat_generator)
+        if self._embeddings is None and embedder is not None:
+            self._embeddings = HaystackEmbeddings(embedder)
+        component.set_input_types(self, **{item.name: SOCKETS[item.kind] for item in metric.inputs if item.required})
+        for item in metric.inputs:
+            if not item.required:
+                component.set_input_type(self, item.name, SOCKETS[item.kind] | None, None)
+
+    def warm_up(self) -> None:
+        """Warm up the components that were given."""
+        for model in self._given:
+            warm_up(model)
+
+    async def warm_up_async(self) -> None:
+        """Warm up the components that were given on the running loop."""
+        for model in self._given:
+            await warm_up_async(model)
+
+    def close(self) -> None:
+        """Release what the components hold that were given."""
+        for model in self._given:
+            close(model)
+
+    async def close_async(self) -> None:
+        """Release what the components hold that were given on the running loop."""
+        for model in self._given:
+            await close_async(model)
+
+    @component.output_types(score=float, individual_scores=list[float], results=list[dict[str, Any]])
+    def run(self, **inputs: Any) -> dict[str, Any]:
+        """Score the rows.
+
+        Args:
+            inputs: one list per input of the metric, all of the same length.
+
+        Returns:
+            ``score``: the mean over the rows that have a score, NaN if none has; ``individual_scores``: one per row, NaN where
+            there is nothing to score or the row failed; ``results``: for each row the whole score with its evidence, as
+            ``Score.to_dict`` writes it.
+
+        Raises:
+            ValueError: an input is missing, is not a list, or the lists differ in length. With ``raise_on_failure``: a value of
+                a row is missing (``MissingInput``) or of the wrong type (``InvalidInput``).
+            ModelError: a model refuses all calls; with ``raise_on_failure`` also if it could not answer for one row.
+        """
+        rows = self._rows(inputs)
+        embeddings = None if self._embeddings is None else BlockingEmbeddings(self._embeddings.embed)
+        settings = {**self._settings, "llm": BlockingLLM(self._judge.generate), "embeddings": embeddings}
+        return self._outputs(evaluate(rows, self._bare, **settings) if rows else None)
+
+    @component.output_types(score=float, individual_scores=list[float], results=list[dict[str, Any]])
+    async def run_async(self, **inputs: Any) -> dict[str, Any]:
+        """Score the rows without blocking the running loop; arguments, outputs and errors as in ``run``."""
+        rows = self._rows(inputs)
+        settings = {**self._settings, "llm": self._judge, "embeddings": self._embeddings}
+        return self._outputs(await aevaluate(rows, self._bare, **settings) if rows else None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The component as plain values, as Haystack saves it.
+
+        Raises:
+            SerializationError: the metric has a model of its own.
+        """
+        models = self._bare.models
+        own = [name for name in ("llm", "embeddings") if getattr(models, name) is not None]
+        if (self._judge.json_mode, self._judge.overlap) != (None, None):
+            own.append("settings of HaystackLLM")
+        if own:
+            raise SerializationError(
+                f"{self.metric.name} has {' and '.join(own)} of its own, which cannot be saved: leave them out, and give the "
+                "component chat_generator=... and embedder=... instead"
+            )
+        parts = {"chat_generator": self.chat_generator, "embedder": self.embedder}
+        return default_to_dict(
+            self,
+            metric=self._bare.to_dict(),
+            **{name: None if part is None else component_to_dict(obj=part, name=name) for name, part in parts.items()},
+            progress_bar=self.progress_bar,
+            raise_on_failure=self.raise_on_failure,
+            max_concurrency=self.max_concurrency,
+        )
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> MetricEvaluator:
+        """The component that ``to_dict`` wrote; ``data`` is left as it is.
+
+        Raises:
+            DeserializationError: a class is of a module that Haystack does not trust.
+            InvalidInput: the metric cannot be read.
+        """
+        data = copy.deepcopy(data)
+        parameters = data["init_parameters"]
+        for name in ("chat_generator", "embedder"):
+            if parameters.get(name):
+                deserialize_component_inplace(parameters, key=name)
+        parameters["metric"] = _trusted(parameters["metric"])
+        return default_from_dict(cls, data)
+
+    @property
+    def _judge(self) -> HaystackLLM:
+        assert self._llm is not None
+        return self._llm
+
+    @property
+    def _given(self) -> list[Any]:
+        return [model for model in (self.chat_generator, self.embedder) if model is not None]
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "on_error": "raise" if self.raise_on_failure else "record",
+            "progress": bool(self.progress_bar),
+            "max_concurrency": self.max_concurrency,
+        }
+
+    def _rows(self, inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
+        given = {name: values for name, values in inputs.items() if values is not None}
+        _check(self.metric.name, self.metric.inputs, given)
+        length = len(next(iter(given.values()), ()))
+        return [{name: values[number] for name, values in given.items()} for number in range(length)]
+
+    def _outputs(self, scored: Evaluation | None) -> dict[str, Any]:
+        scores: Sequence[Score] = () if scored is None else scored.scores[self.metric.name]
+        values = [score.value for score in scores if score.value is not None]
+        failed = [score.error for score in scores if score.error is not None]
+        if failed:
+            logger.warning(
+                "{metric} failed for {errors} out of {total} rows, which are left out of the score. The first error: {error}",
+                metric=self.metric.name,
+                errors=len(failed),
+                total=len(scores),
+                error=failed[0],
+            )
+        return {
+            "score": sum(values) / len(values) if values else math.nan,
+            "individual_scores": [math.nan if score.value is None else score.value for score in scores],
+            "results": [score.to_dict() for score in scores],
+        }
+
+
+def _check(metric: str, inputs: Sequence[Input], given: Mapping[str, Any]) -> None:
+    known = {item.name for item in inputs}
+    missing = [item.name for item in inputs if item.required and item.name not in given]
+    if missing:
+        raise ValueError(f"{metric} needs the input '{missing[0]}': give a list with one item per row.")
+    for name, values in given.items():
+        if name not in known:
+            raise ValueError(f"{metric} has no input '{name}'; it has {', '.join(sorted(known))}.")
+        if not isinstance(values, list):
+            raise ValueError(f"{metric}: '{name}' must be a list with one item per row, got {type(values).__name__}.")  # noqa: TRY004
+    lengths = {name: len(values) for name, values in given.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"{metric}: all inputs must be lists of the same length, got {lengths}.")
+
+
+def _without_bridges(metric: Metric) -> Metric:
+    """The metric without its models of Haystack, which the component drives itself, and can save."""
+    bridges = (HaystackLLM, HaystackEmbeddings)
+    changes: dict[str, Any] = {
+        name: None for name in ("llm", "embeddings", "model") if isinstance(getattr(metric, name, None), bridges)
+    }
+    return replace(metric, **changes) if changes else metric
+
+
+def _trusted(data: Any) -> Any:
+    """The metric of a saved component, which is an object already where the caller has made it."""
+    if isinstance(data, Metric):
+        return data
+    module, _, name = str(data["metric"]).rpartition(":")
+    if module and module.partition(".")[0] != BUILT_IN:
+        import_class_by_name(f"{module}.{name}")  # refuses what Haystack does not trust
+    return Metric.from_dict(data)

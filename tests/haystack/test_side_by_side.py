@@ -1,0 +1,148 @@
+"""How the rows of the LLM evaluators run: side by side, begun in order, and none at the cost of another."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import re
+import time
+from typing import Any
+
+import pytest
+from haystack.components import evaluators as haystack_evaluators
+
+from ragmetrics_haystack import FaithfulnessEvaluator, LLMEvaluator
+
+GOOD = '{"statements": ["a", "b"], "statement_scores": [1, 0]}'
+
+
+def rows(count: int) -> dict[str, list[Any]]:
+    return {
+        "questions": [f"row {number}?" for number in range(count)],
+        "contexts": [["context"]] * count,
+        "predicted_answers": ["answer"] * count,
+    }
+
+
+def faithfulness(generator: Any, **settings: Any) -> FaithfulnessEvaluator:
+    return FaithfulnessEvaluator(chat_generator=generator, progress_bar=False, **settings)
+
+
+def own(generator: Any, instructions: str = "Is it so?", **settings: Any) -> LLMEvaluator:
+    defaults = {"inputs": [("texts", list[str])], "outputs": ["score"], "examples": []}
+    return LLMEvaluator(
+        instructions, **{**defaults, **settings}, chat_generator=generator, progress_bar=False, raise_on_failure=False
+    )
+
+
+def test_an_unreadable_reply_is_asked_again_once(judge: Any) -> None:
+    replies = {"row 0?": iter(["what?", GOOD]), "row 1?": iter(["what?", "what?", GOOD])}
+    generator = judge(lambda text: next(replies[re.findall(r"row \d\?", text)[-1]]))
+    outputs = faithfulness(generator, raise_on_failure=False).run(**rows(2))
+    assert [row["status"] for row in outputs["results"]] == ["evaluated", "error"]
+    asked = sorted(len(messages) for messages in generator.conversations)
+    assert asked == [1, 1, 3, 3]
+    again = next(messages for messages in generator.conversations if len(messages) == 3)
+    assert [message.role.value for message in again] == ["user", "assistant", "user"]
+    assert again[1].text == "what?"
+
+
+def test_equal_rows_are_questions_of_their_own(judge: Any) -> None:
+    replies = iter(['{"score": 0}', '{"score": 1}', '{"score": 2}'])
+    generator = judge(lambda text: next(replies))
+    assert asyncio.run(own(generator).run_async(texts=["same"] * 3))["results"] == [{"score": n} for n in range(3)]
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+@pytest.mark.parametrize("kind", ["judge", "sync_judge"])
+def test_a_script_is_played_in_the_order_of_the_rows(request: Any, kind: str, *, asynchronous: bool) -> None:
+    """As Haystack plays it: nobody asks anew before every row was asked once, and a script that is over changes nothing."""
+    said = ['{"score": 0}', "what?", '{"score": 2}', RuntimeError("lost"), '{"score": 4}', "what?", '{"score": 6}']
+    outputs = []
+    for cls in (haystack_evaluators.LLMEvaluator, LLMEvaluator):
+        lines = iter(said)
+        generator = request.getfixturevalue(kind)(lambda text, lines=lines: next(lines))
+        evaluator = cls(
+            "Is it so?", [("texts", list[str])], ["score"], [], False, raise_on_failure=False, chat_generator=generator
+        )
+        inputs = {"texts": [f"row {number}" for number in range(7)]}
+        outputs.append(asyncio.run(evaluator.run_async(**inputs)) if asynchronous else evaluator.run(**inputs))
+        asked = [messages[0].text for messages in generator.conversations]
+        assert [number for text in asked[:7] for number in range(7) if f"row {number}" in text] == list(range(7))
+    assert outputs[0]["results"] == outputs[1]["results"]
+    assert [row and row["score"] for row in outputs[1]["results"]] == [0, None, 2, None, 4, None, 6]
+    assert len(asked) == 9
+
+
+def test_rows_run_side_by_side(judge: Any, sync_judge: Any) -> None:
+    generator = judge(GOOD, seconds=0.02)
+    asyncio.run(faithfulness(generator).run_async(**rows(64)))
+    assert 8 <= generator.most_at_once <= 16
+    generator = judge(GOOD, seconds=0.06)
+    faithfulness(generator).run(**rows(64))
+    assert 8 <= generator.most_at_once <= 16
+    generator = judge(GOOD, seconds=0.02)
+    faithfulness(generator, max_concurrency=3).run(**rows(12))
+    assert generator.most_at_once == 3
+    # it may compute in this process, and then calls that overlap would break it
+    generator = sync_judge(GOOD, seconds=0.001)
+    faithfulness(generator).run(**rows(8))
+    asyncio.run(faithfulness(generator).run_async(**rows(8)))
+    assert generator.most_at_once == 1
+    asked = [re.findall(r"row \d\?", messages[0].text)[-1] for messages in generator.conversations]
+    assert asked == [f"row {number}?" for number in range(8)] * 2
+
+
+def test_it_is_eight_times_as_fast_as_haystack_with_the_same_scores(judge: Any) -> None:
+    def say(text: str) -> str:
+        number = int(re.findall(r"row (\d+)\?", text)[-1])
+        return json.dumps({"statements": ["a", "b", "c"], "statement_scores": [1, number % 2, number % 3 == 0]})
+
+    seconds, outputs = {}, {}
+    for module in (haystack_evaluators, FaithfulnessEvaluator):
+        cls = getattr(module, "FaithfulnessEvaluator", module)
+        evaluator = cls(chat_generator=judge(say, seconds=0.05), progress_bar=False)
+        started = time.perf_counter()
+        outputs[module] = asyncio.run(evaluator.run_async(**rows(200)))
+        seconds[module] = time.perf_counter() - started
+    theirs, ours = (outputs[module]["individual_scores"] for module in (haystack_evaluators, FaithfulnessEvaluator))
+    assert ours == pytest.approx(theirs, abs=1e-12)
+    assert seconds[haystack_evaluators] / seconds[FaithfulnessEvaluator] >= 8, seconds
+
+
+def test_it_works_inside_a_running_loop(judge: Any) -> None:
+    async def cell() -> Any:
+        return faithfulness(judge(GOOD)).run(**rows(2))
+
+    assert asyncio.run(cell())["individual_scores"] == [0.5, 0.5]
+
+
+class TooMany(Exception):
+    status_code = 429
+
+
+def test_a_server_that_takes_no_more_at_once_is_asked_more_slowly(judge: Any) -> None:
+    refused: set[str] = set()
+
+    def say(text: str) -> Any:
+        row = re.findall(r"row \d+\?", text)[-1]
+        if row in refused:
+            return GOOD
+        refused.add(row)
+        return TooMany("slow down")
+
+    outputs = asyncio.run(faithfulness(judge(say)).run_async(**rows(4)))
+    assert outputs["individual_scores"] == [0.5] * 4
+    generator = judge(TooMany("never"))
+    outputs = faithfulness(generator, raise_on_failure=False).run(**rows(1))
+    assert outputs["results"][0]["status"] == "error"
+    assert len(generator.conversations) == 4
+
+
+def test_a_refused_key_fails_every_row_and_stops_nothing(judge: Any) -> None:
+    problem = PermissionError("who are you?")
+    problem.status_code = 401  # type: ignore[attr-defined]
+    outputs = faithfulness(judge(problem), raise_on_failure=False).run(**rows(3))
+    assert [row["status"] for row in outputs["results"]] == ["error"] * 3
+    assert math.isnan(outputs["score"])
