@@ -114,6 +114,7 @@ def running_server(latency: float) -> Iterator[str]:
     ours, theirs = context.Pipe()
     process = context.Process(target=serve, args=(theirs, latency), daemon=True)
     process.start()
+    theirs.close()  # or a server that died would be waited for
     try:
         yield f"http://127.0.0.1:{ours.recv()}/v1"
     finally:

@@ -135,7 +135,7 @@ EXCHANGES: list[Exchange] = [
     Exchange(Faithfulness(), [EXTRACT_RESPONSE, RESPONSE_BY_CONTEXTS], 0.5),
     Exchange(
         # a window of 16 estimated tokens holds one of the two contexts: 52 / 4 = 13 and 47 / 4 = 12 tokens
-        Faithfulness(window=16, name="faithfulness_by_windows"),
+        Faithfulness(window=24, name="faithfulness_by_windows"),
         [
             EXTRACT_RESPONSE,
             Turn("verify_claims", {"contexts": CONTEXTS[:1], "claims": numbered(R1, R2)}, verdicts(True, False)),
@@ -157,7 +157,7 @@ EXCHANGES: list[Exchange] = [
         0.75,
     ),
     Exchange(
-        RefineFaithfulness(window=16),
+        RefineFaithfulness(window=24),
         [
             Turn("supported_by_context", {"information": RESPONSE, "context": CONTEXTS[0]}, "NO"),
             Turn(
@@ -265,7 +265,7 @@ EXCHANGES: list[Exchange] = [
         sample={**SAMPLE, "tone": "neutral"},
     ),
     Exchange(
-        Relevancy(window=16),
+        Relevancy(window=24),
         [
             Turn("in_line_with_context", {"query": QUESTION, "response": RESPONSE, "context": CONTEXTS[0]}, "NO."),
             Turn(
@@ -291,7 +291,7 @@ EXCHANGES: list[Exchange] = [
     ),
     Exchange(
         # 2.5 of 4 for the first window; the second one cannot lower it
-        ContextRelevanceRating(threshold=0.5, window=16),
+        ContextRelevanceRating(threshold=0.5, window=24),
         [
             Turn(
                 "rate_context_relevance",

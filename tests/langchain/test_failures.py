@@ -11,7 +11,7 @@ from lc_models import KEY, chat, question
 from lc_parts import Scripted
 
 from loopback import OpenAIServer, Response, error, rate_limited, server_error
-from ragmetrics_core import ModelError
+from ragmetrics_core import BadReply, ModelError
 from ragmetrics_langchain import LangChainLLM
 
 FAILURES = [
@@ -39,8 +39,15 @@ def test_failures_in_words(
         problem = caught.value
         assert str(problem).startswith(f"ChatOpenAI 'judge' {message}")
         assert (problem.fatal, problem.transient, problem.retry_after) == (fatal, transient, wait)
+        assert problem.rate_limited is (wait is not None)
         assert (problem.__cause__, problem.__context__) == (None, None)
         assert KEY not in str(problem)
+
+
+def test_a_content_filter_is_a_bad_reply(server: OpenAIServer) -> None:
+    server.queue.append(error(400, "Filtered.", code="content_filter"))
+    with pytest.raises(BadReply, match="^ChatOpenAI 'judge': the content filter refuses the question: "):
+        LangChainLLM(chat(server)).generate(question())
 
 
 def test_no_answer_in_time(server: OpenAIServer) -> None:
@@ -75,7 +82,7 @@ class Answer:
         (HttpError("no", {"ResponseMetadata": {"HTTPStatusCode": 400}}), "refuses the request (400)", False, None),
         (HttpError("no", code=503), "is failing: try again later (503)", True, None),
         (HttpError("no", status=404), "is not found", False, None),
-        (HttpError("", code="strange"), "failed: HttpError: HttpError", False, None),
+        (HttpError("", code="strange"), "failed: HttpError", False, None),
         (TimeoutError("slow"), "cannot be reached: TimeoutError: slow", True, None),
         (ConnectionResetError("gone"), "cannot be reached: ConnectionResetError: gone", True, None),
         (socket.gaierror("no name"), "cannot be reached: gaierror: no name", True, None),

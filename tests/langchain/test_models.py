@@ -233,6 +233,27 @@ def test_other_loops_get_the_synchronous_call() -> None:
     assert ways == ["async"] * 4 + ["thread"] * 4
 
 
+def test_connections_of_a_loop_that_has_ended_are_gone_around() -> None:
+    """Whoever used the model before may have done so in another loop."""
+
+    class Used(Scripted):
+        async def _agenerate(self, messages: Any, *args: Any, **kwargs: Any) -> Any:
+            raise ConnectionError("Connection error.") from RuntimeError("Event loop is closed")
+
+    class Vectors(Embeddings):
+        def embed_documents(self, texts: list[str]) -> list[list[float]]:
+            return [[1.0] for _ in texts]
+
+        async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
+            raise RuntimeError("Event loop is closed")
+
+        def embed_query(self, text: str) -> list[float]:
+            return [1.0]
+
+    assert asyncio.run(LangChainLLM(Used(says="Reykjavik")).agenerate(question())).value == "Reykjavik"
+    assert asyncio.run(LangChainEmbeddings(Vectors()).aembed(["x"])).value == [[1.0]]
+
+
 def test_an_error_in_the_other_loop_is_the_same() -> None:
     llm = LangChainLLM(Scripted(says=ValueError("out of order")))
     for _ in range(2):

@@ -242,6 +242,15 @@ def test_on_result_and_its_errors() -> None:
     assert len(handler.results) == 1
 
 
+def test_the_queries_of_on_result_are_never_evaluated() -> None:
+    with QueryEvaluationHandler([ExactMatch()], on_result=lambda evaluation: Echo().query("again")) as handler:
+        Echo().query("?")
+        assert handler.flush(5)
+        time.sleep(0.05)
+        assert handler.flush(5)
+    assert [item.query for item in handler.results] == ["?"]
+
+
 def test_sampling_is_repeatable() -> None:
     chosen = []
     for _ in range(2):

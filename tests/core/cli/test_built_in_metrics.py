@@ -39,7 +39,10 @@ class TestRealMetrics:
         assert result.stderr.startswith(
             "ragmetrics: choose metrics with --metrics a,b; these fit the columns of questions.jsonl: "
         )
-        assert "answer_accuracy, answer_correctness, answer_relevance_rating, answer_relevancy, average_precision" in result.stderr
+        assert (
+            "answer_accuracy, answer_correctness, answer_relevance_rating, answer_relevancy, average_precision"
+            in result.stderr
+        )
         assert "custom_judge" not in result.stderr
 
     def test_a_missing_model_is_asked_for_in_words_of_the_command_line(self) -> None:

@@ -93,7 +93,7 @@ class TestRunDir:
         ), "nothing to go on with here"
         found = call("evaluate", "my rows.jsonl", "-m", "relevancy", "--llm", "lexical", "--run-dir", "runs")
         assert found.stderr == (
-            "ragmetrics: run_dir runs is that of other metrics (faithfulness, not relevancy): give another run_dir\n"
+            "ragmetrics: run_dir runs is that of other metrics (there: faithfulness; here: relevancy): give another run_dir\n"
         )
         assert lines() == [1, 2, 3]
 
@@ -233,3 +233,19 @@ def test_a_password_is_not_shown_in_the_command(monkeypatch: pytest.MonkeyPatch)
     assert how_to_continue(Path("r")) == (
         " (all replies are kept in r; this goes on: ragmetrics evaluate 'a b.csv' --base-url http://host:1/v1 --run-dir r)"
     )
+
+
+class TestWords:
+    def test_a_lean_client_needs_an_address(self) -> None:
+        found = call("evaluate", "rows.jsonl", "-m", "faithfulness", "--llm", "server:judge")
+        assert (found.exit_code, found.stderr) == (
+            2,
+            "ragmetrics: --llm server:MODEL needs --base-url, such as http://localhost:8000/v1\n",
+        )
+
+    def test_progress(self) -> None:
+        found = call("evaluate", "rows.jsonl", "-m", "token_f1", "--progress", "loud")
+        assert (found.exit_code, found.stderr) == (
+            2,
+            "ragmetrics: --progress is one of auto, always, never, got 'loud'\n",
+        )

@@ -138,3 +138,44 @@ class TestBursts:
         assert values(result, "afterwards") == pytest.approx([abs(math.cos(n / 100)) for n in range(500)])
         assert max(map(len, model.calls)) > 400
         assert sum(map(len, model.calls)) == 500, "none is computed twice"
+
+
+class TestSizes:
+    def test_a_model_that_says_how_many_texts_make_a_request(self) -> None:
+        model = Vectors()
+        model.texts_per_call = 20  # type: ignore[attr-defined]
+        result, seconds = score(model, 500)
+        assert values(result) == pytest.approx(expected(500))
+        assert max(map(len, model.calls)) == 20
+        assert model.most > 1, "several calls are under way where there is enough to fill them"
+        assert seconds < 0.02 * len(model.calls)
+
+    def test_a_budget_counts_requests(self) -> None:
+        model = Vectors()
+        model.texts_per_call = 20  # type: ignore[attr-defined]
+        result, _ = score(model, 500, budget={"calls": 3})
+        assert len(model.calls) == 3
+        assert len(result) == 30
+
+    def test_what_is_too_much_at_once_is_remembered(self) -> None:
+        class Small(Vectors):
+            def answer(self, texts: tuple[str, ...]) -> Reply[list[list[float]]]:
+                if len(texts) > 64:
+                    self.calls.append(texts)
+                    raise ModelError("too many texts")
+                return super().answer(texts)
+
+        model = Small()
+        result, _ = score(model, 2000)
+        assert values(result) == pytest.approx(expected(2000))
+        refused = [texts for texts in model.calls if len(texts) > 64]
+        assert len(refused) < len(model.calls) / 5
+
+    def test_a_time_limit_is_one_for_each_row_of_a_batch(self) -> None:
+        class PerText(Vectors):
+            async def aembed(self, texts: tuple[str, ...]) -> Reply[list[list[float]]]:
+                await asyncio.sleep(0.005 * len(texts))
+                return self.answer(texts)
+
+        result, _ = score(PerText(), 1500, timeout=1)
+        assert result.summary()["semantic_similarity"].scored == 1500

@@ -20,7 +20,7 @@ from ragmetrics_core import (
     evaluate,
     together,
 )
-from ragmetrics_core._engine._batches import MOST_TEXTS
+from ragmetrics_core._engine._answers import MOST_TEXTS
 from ragmetrics_core._steps import compare
 from ragmetrics_core.metrics import SemanticSimilarity
 

@@ -105,7 +105,9 @@ class TestMutations:
         assert Keys(IDENTITY).key(replace(base, reply=JsonReply(Verdict)), 0) == key
 
     def test_an_identity_that_is_no_json(self) -> None:
-        with pytest.raises(InvalidInput, match="the identity of a model must hold plain JSON values: .*object"):
+        with pytest.raises(
+            InvalidInput, match="the identity of a model must be a mapping of plain JSON values, got .*object"
+        ):
             Keys({"model": object()})
 
 

@@ -13,7 +13,7 @@ import pytest
 from core.engine.virtual_time import run
 from core.evaluate.doubles import Rated, questions
 from ragmetrics_core import Ask, Evaluation, ModelError, Reply, Usage, aevaluate
-from ragmetrics_core._engine._line import GONE, TRIES_UNHEARD
+from ragmetrics_core._engine._line import GONE, TRIES_IN_SILENCE, TRIES_UNHEARD
 
 NEVER = 1e9
 
@@ -236,3 +236,60 @@ class TestLate:
         partial = run(work())
         assert values(partial) == [0.5] * 5
         assert sorted(server.cancelled) == list("56789")
+
+
+class TestPatience:
+    def test_a_server_that_wants_hours_stops_the_run(self) -> None:
+        server = Server(lambda text, attempt: (0.02, error("daily limit", transient=True, retry_after=3600.0)))
+        with pytest.raises(ModelError) as caught:
+            score(server, 3, max_concurrency=1)
+        assert str(caught.value) == (
+            "daily limit (It asks to be called again in 3600 seconds, so the run stops here; it can be continued then.)"
+        )
+        assert caught.value.fatal
+        assert server.count == 1
+
+    def test_a_question_that_is_never_answered_is_given_up_in_a_minute_or_so(self) -> None:
+        server = Server(lambda text, attempt: (NEVER if text == "50" else 0.02, "0.5"))
+        result, seconds = score(server, 100)
+        failed = [index for index, item in enumerate(values(result)) if item is None]
+        assert failed == [50]
+        assert len(server.calls["50"]) == TRIES_IN_SILENCE
+        assert seconds < 90
+        assert "no answer within" in (result.scores["rated"][50].error or "")
+
+    def test_a_silent_server_is_not_waited_for_twice_as_long_each_time(self) -> None:
+        server = Server(lambda text, attempt: (NEVER, "0.5"))
+        _, seconds = score(server, 1)
+        assert seconds < TRIES_UNHEARD * 600 + 10
+
+    def test_a_cancelled_run_ends_although_a_call_is_late_at_that_moment(self) -> None:
+        calls = 0
+
+        class Tidy:
+            async def agenerate(self, ask: Ask) -> str:
+                nonlocal calls
+                calls += 1
+                try:
+                    await asyncio.sleep(NEVER)
+                except asyncio.CancelledError:
+                    await asyncio.sleep(1)  # closes its connection while the limit passes
+                    raise
+                return "never"
+
+        async def work() -> None:
+            task = asyncio.ensure_future(aevaluate(questions(1), Rated(), llm=Tidy(), timeout=0.6, progress=False))
+            await asyncio.sleep(0.4)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+        run(work())
+        assert calls == 1
+
+    def test_what_was_made_again_is_told(self) -> None:
+        server = Server(lambda text, attempt: (0.02, lost() if attempt == 1 and text in "345" else "0.5"))
+        result, _ = score(server, 10)
+        assert [(item.usage.calls, item.repeated) for item in result.models] == [(10, 3)]
+        assert "Server: 3 calls were refused or lost, and made again" in str(result.summary())
+        assert result.summary().waited["rated"] >= 0

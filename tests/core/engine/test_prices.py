@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.evaluate.doubles import AsyncModel, InstantModel, Length, Rated, questions
-from ragmetrics_core import Reply, Usage, evaluate
+from ragmetrics_core import Evaluation, Reply, Usage, evaluate
 from ragmetrics_core._prices import Cost, ModelUsage
 
 needs_table = pytest.mark.skipif(
@@ -62,6 +62,7 @@ class TestKnown:
             "name": "gpt-4o-mini",
             "base_url": OPENAI,
             "usage": Usage(50, 500_000, 50_000).to_dict(),
+            "repeated": 0,
             "dollars": pytest.approx(0.105),
             "prices": table(),
         }
@@ -70,7 +71,10 @@ class TestKnown:
         evaluate(questions(4), Rated(), llm=Priced(), run_dir=tmp_path)
         result = evaluate(questions(4), Rated(), llm=Priced(), run_dir=tmp_path)
         assert [item.usage for item in result.models] == [Usage()]
-        assert "cost" not in str(result.summary())
+        lines = str(result.summary()).splitlines()
+        cost = f"cost gpt-4o-mini: $0.0084 ({table()})"
+        assert [line for line in lines if "cost" in line] == [f"earlier parts of this run, {cost}"]
+        assert Evaluation.load(tmp_path).earlier == result.earlier
         assert "dollars" not in result.summary().to_dict()["models"][0]
 
     @pytest.mark.parametrize(
@@ -114,5 +118,5 @@ class TestUnknown:
     def test_as_plain_values_and_back(self) -> None:
         usage = ModelUsage("m", OPENAI, TOKENS)
         assert ModelUsage.from_dict(usage.to_dict()) == usage
-        assert ModelUsage.of(AsyncModel(), TOKENS) == ModelUsage("AsyncModel", None, TOKENS)
-        assert ModelUsage.of(Priced(), TOKENS) == ModelUsage("gpt-4o-mini", OPENAI, TOKENS)
+        assert ModelUsage.of(AsyncModel(), TOKENS, 2) == ModelUsage("AsyncModel", None, TOKENS, 2)
+        assert ModelUsage.of(Priced(), TOKENS, 0) == ModelUsage("gpt-4o-mini", OPENAI, TOKENS)

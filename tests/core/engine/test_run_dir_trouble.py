@@ -58,7 +58,7 @@ class TestOtherRuns:
                 evaluate(questions(3), metrics, run_dir=run_dir)
             names = ", ".join(m.name for m in metrics) if isinstance(metrics, list) else "length"
             assert str(caught.value) == (
-                f"run_dir {run_dir} is that of other metrics (length, rated, not {names}): give another run_dir"
+                f"run_dir {run_dir} is that of other metrics (there: length, rated; here: {names}): give another run_dir"
             )
         assert len(evaluate(questions(3), [Rated(llm=Model()), Length()], run_dir=run_dir)) == 3, "in any order"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from hypothesis import given, settings
@@ -134,13 +135,18 @@ class TestAtAnyMoment:
 
     def test_rows_that_a_stopped_run_had_not_come_to(self, tmp_path: Path) -> None:
         """A run that goes over finished rows again, and is stopped, loses none of those that it had not come to."""
-        evaluate(questions(10), Rated(), llm=AsyncModel("0.5"), run_dir=tmp_path)
+
+        class Named(AsyncModel):
+            identity: ClassVar = {"model": "the same"}
+
+        evaluate(questions(10), Rated(), llm=Named("0.5"), run_dir=tmp_path)
+        (tmp_path / "journal.sqlite").unlink()  # so that rows are judged anew
 
         def answer(text: str) -> object:
             return ModelError("gone", fatal=True) if text == "4" else "0.75"
 
         with pytest.raises(ModelError) as caught:
-            evaluate(questions(10), Rated(), llm=AsyncModel(answer), run_dir=tmp_path, max_concurrency=1)
+            evaluate(questions(10), Rated(), llm=Named(answer), run_dir=tmp_path, max_concurrency=1)
         expected = [0.75] * 4 + [0.5] * 6
         assert [score.value for score in caught.value.partial.scores["rated"]] == expected
         assert [score.value for score in Evaluation.load(tmp_path).scores["rated"]] == expected

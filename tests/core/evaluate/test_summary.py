@@ -17,7 +17,7 @@ from ragmetrics_core.metrics import catalogue
 
 def shown(evaluation: Evaluation) -> str:
     """The text without the wall time, which is another one every time."""
-    return str(replace(evaluation.summary(), seconds=None))
+    return str(replace(evaluation.summary(), seconds=None, waited={}))
 
 
 def test_a_table_with_all_states() -> None:
@@ -89,7 +89,7 @@ def test_tokens_that_the_server_does_not_report_are_unknown() -> None:
 def test_many_reasons_and_many_rows_are_cut_and_counted() -> None:
     rows = [{"id": f"q{number}", "user_input": str(number)} for number in range(12)]
     model = AsyncModel(lambda text: ModelError("busy" if int(text) < 7 else f"odd\n{text} " + "x" * 300))
-    lines = str(evaluate(rows, Rated(), llm=model).summary()).splitlines()
+    lines = shown(evaluate(rows, Rated(), llm=model)).splitlines()
     assert lines[5:] == [
         "failed:",
         "  7 of rated: ModelError: busy (q0, q1, q2, q3, q4 and 2 more)",
@@ -212,6 +212,8 @@ def test_entries_by_name_and_as_json() -> None:
         ],
         "caveats": [],
         "models": [],
+        "earlier": [],
+        "waited": {},
         "stopped": None,
     }
     scale_free = type("Free", (Metric,), {"measure": lambda self, response: Score(1), "scale": None})()

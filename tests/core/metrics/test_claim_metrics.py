@@ -76,7 +76,7 @@ def test_verdicts_in_another_order_find_their_claims() -> None:
 
 
 def test_any_window_can_support_a_claim() -> None:
-    long = "word " * 12  # 60 characters, 15 tokens
+    long = "word " * 12  # 12 * (1 + 1/8) tokens
     llm = script(
         extract_claims=[claims("x", "y", "z")],
         verify_claims=[verdicts(False, False, True), verdicts(False, True, False)],
@@ -125,7 +125,7 @@ LONG = ["one " * 15, "two " * 15, "three " * 10]
     ],
 )
 def test_refine_stops_at_yes(replies: list[str], value: float, answers: list[str]) -> None:
-    score = RefineFaithfulness(window=16, llm=ScriptedLLM(replies)).score(response="a", retrieved_contexts=LONG)
+    score = RefineFaithfulness(window=17, llm=ScriptedLLM(replies)).score(response="a", retrieved_contexts=LONG)
     assert (score.value, score.passing, score.usage.calls) == (value, bool(value), len(answers))
     assert score.details["answers"] == answers
     assert score.details["windows"] == 3

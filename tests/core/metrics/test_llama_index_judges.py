@@ -22,8 +22,8 @@ from ragmetrics_core.metrics._pairwise_comparison import COMPARE_RESPONSES
 from ragmetrics_core.testing import ScriptedLLM
 
 FIELDS = {"user_input": "q", "response": "a", "retrieved_contexts": ["c1", "c2", "c3"], "second_response": "b"}
-# windows of one token: each context is one
-THREE = {"window": 1}
+# windows of two tokens: each context is one
+THREE = {"window": 2}
 
 
 class TestRelevancy:
@@ -267,21 +267,38 @@ class TestPairwiseComparison:
         ("text", "better", "reason"),
         [
             ("[[A]]", "A", ""),
-            ("B is shorter.\n\n**[[B]]**", "B", "B is shorter.\n\n**"),
+            ("B is shorter.\n\n**[[B]]**", "B", "B is shorter."),
+            ("**Final verdict: [[B]]**", "B", ""),
+            ("[[A]] is better", "A", "[[A]] is better"),
+            ("[[A]]\n\nExplanation: B has errors.", "A", "Explanation: B has errors."),
+            ("Verdict: [[A]]. Assistant A is better.", "A", "Verdict: [[A]]. Assistant A is better."),
+            ('"[[A]]"', "A", ""),
+            ("'[[B]]'", "B", ""),
+            ("[[A]] [[A]]", "A", ""),
+            ("Final verdict: [[C]] for a tie", "tie", "Final verdict: [[C]] for a tie"),
+            ("I considered [[A]], [[B]] and [[C]]. Verdict: [[C]]", "tie", "I considered [[A]], [[B]] and [[C]]."),
+            ("This is not [[A]]. It is [[B]], because it is shorter.", "B", None),
+            ("[[A]] would be wrong, so [[B]] it is.", "B", None),
+            ("<think>[[A]]?</think>[[B]] is better", "B", "[[B]] is better"),
             ('One might say "[[A]]", but A is wrong. [[B]].', "B", 'One might say "[[A]]", but A is wrong.'),
-            ("Both are right. Final verdict: [[C]]\n", "tie", "Both are right. Final verdict:"),
+            ("Both are right. Final verdict: [[C]]\n", "tie", "Both are right."),
             ('{"reason": "[[A]] has a mistake", "better": "B"}', "B", "[[A]] has a mistake"),
             ('```json\n{"reason": "same", "better": "Tie"}\n```', "tie", "same"),
             ('{"better": "A"}', "A", ""),
         ],
     )
-    def test_forms_of_the_verdict(self, text: str, better: str, reason: str) -> None:
+    def test_forms_of_the_verdict(self, text: str, better: str, reason: str | None) -> None:
         reply = COMPARE_RESPONSES.reply.parse(text)
-        assert (reply.better, reply.reason) == (better, reason)
+        assert (reply.better, reply.reason) == (better, text if reason is None else reason)
 
     @pytest.mark.parametrize(
         "text",
-        ["", "A", "[[A]] or [[B]]", "'[[A]]', '[[B]]', and '[[C]]'", "[[A]]/[[B]]/[[C]].", "[[D]]", '{"better": "C"}'],
+        [
+            *("", "A", "[[A]] or [[B]]", "'[[A]]', '[[B]]', and '[[C]]'", "[[A]]/[[B]]/[[C]].", "[[D]]", '{"better": "C"}'),
+            "[[B]]. I did choose [[A]] before, which has errors.",
+            "The verdict is not [[A]].",
+            "Use [[A]] or [[B]]. I am done.",
+        ],
     )
     def test_what_is_no_verdict(self, text: str) -> None:
         with pytest.raises(BadReply):
@@ -338,7 +355,7 @@ class TestLexicalJudge:
         "metric",
         [
             Relevancy(llm=LexicalJudge()),
-            Relevancy(window=8, llm=LexicalJudge()),
+            Relevancy(window=10, llm=LexicalJudge()),
             AnswerRelevanceRating(llm=LexicalJudge()),
             ContextRelevanceRating(llm=LexicalJudge()),
             ContextRelevanceRating(window=8, llm=LexicalJudge()),

@@ -37,6 +37,11 @@ FAILURES = [
         {"fatal": True, "transient": False},
     ),
     (
+        error(400, "The model `judge` does not exist", code="model_not_found"),
+        "judge: {url} has no such model (400): The model `judge` does not exist. Check the model name.",
+        {"fatal": True, "transient": False},
+    ),
+    (
         error(404, "The model `judge` does not exist", code="model_not_found"),
         "judge: {url} has no such model or address (404): The model `judge` does not exist. Check the model name and base_url.",
         {"fatal": True, "transient": False},
@@ -215,5 +220,5 @@ def test_credentials_in_the_address_are_shown_nowhere(ask: Any) -> None:
         url = server.base_url.replace("http://", "http://user:hunter2-password@")
         llm = OpenAILLM("judge", base_url=url)
         found = failure(llm, ask(), "sync")
-    assert str(found) == f"judge: {server.base_url} refuses the request (400): bad request to http://user:***@host/."
+    assert str(found) == f"judge: {server.base_url} refuses the request (400): bad request to http://***@host/."
     assert "hunter2" not in repr(llm) + repr(llm.identity)

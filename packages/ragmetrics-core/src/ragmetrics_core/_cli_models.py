@@ -18,8 +18,8 @@ FINE_TUNED = "ft"
 def parse_models(llm: str | None, embeddings: str | None, base_url: str | None) -> dict[str, Any]:
     """The models that the texts name, as ``evaluate`` takes them.
 
-    An LLM is ``lexical`` or a model of OpenAI, with or without ``openai:`` before its name; embeddings are ``provider`` or
-    ``provider:MODEL``. Names of models on other servers hold colons of their own (``llama3.1:8b``), so what stands before a
+    An LLM is ``lexical``, a model of OpenAI, with or without ``openai:`` before its name, or ``server:MODEL``, the same protocol
+    over a lean client; embeddings are ``provider`` or ``provider:MODEL``. Names of models on other servers hold colons of their own (``llama3.1:8b``), so what stands before a
     colon is taken for an unknown provider only where no other server is named. Models of OpenAI are looked for at
     ``base_url`` if there is one.
 
@@ -60,6 +60,12 @@ def parse_budget(texts: list[str]) -> dict[str, int] | None:
 def _llm(text: str, address: dict[str, str]) -> Any:
     from .llms import llm_factory  # noqa: PLC0415  only needed here
 
+    if text.startswith("server:"):
+        if not address:
+            raise InvalidInput("--llm server:MODEL needs --base-url, such as http://localhost:8000/v1")
+        from .llms import OpenAIServerLLM  # noqa: PLC0415  only needed here
+
+        return OpenAIServerLLM(address["base_url"], text.removeprefix("server:"))
     model = text.removeprefix("openai:")
     if not model.strip():
         raise InvalidInput("--llm needs the name of a model: --llm openai:MODEL, or --llm lexical")

@@ -23,8 +23,9 @@ import typer
 
 from ._errors import InvalidInput, RagmetricsError
 from ._evaluation import Evaluation
+from ._progress import Progress
 
-__all__ = ["check_out", "clear_errors", "how_to_continue", "say", "stop", "write"]
+__all__ = ["check_out", "clear_errors", "how_to_continue", "parse_progress", "say", "stop", "write"]
 
 BUG = 70
 """Exit status of a crash (EX_SOFTWARE of sysexits.h): 1 is taken by failed gates, and they must not be mixed up."""
@@ -66,6 +67,18 @@ def complain(message: str) -> None:
         typer.echo(_printable(f"ragmetrics: {' '.join(message.split())}", sys.stderr), err=True)
     except OSError:
         _silence(sys.stderr)  # the status is all that can still be told
+
+
+def parse_progress(text: str) -> Progress:
+    """The word as ``evaluate`` takes it.
+
+    Raises:
+        InvalidInput: it is another one.
+    """
+    words: dict[str, Progress] = {"auto": True, "always": "always", "never": False}
+    if text not in words:
+        raise InvalidInput(f"--progress is one of {', '.join(words)}, got {text!r}")
+    return words[text]
 
 
 def how_to_continue(run_dir: Path | None) -> str:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._errors import MissingExtra, RagmetricsError
+from ._errors import InvalidInput, MissingExtra, RagmetricsError
 from ._metric import Metric
 from ._metric_summary import Tally
 from ._prices import ModelUsage
 from ._reasons import Causes
 from ._records import Records, View, is_given, record_dict, record_line
-from ._run_dir import read_run
+from ._run_dir import SCORES, read_run
 from ._sample import Sample
 from ._score import Score
 from ._summary import Summary
@@ -80,6 +80,8 @@ class Evaluation:
         seconds: wall time of the run; None if it is not known.
         models: what every model was asked.
         stopped: why the run ended before its last row; None if it did not.
+        earlier: what every model was asked in earlier parts of the run, before this one went on with it.
+        waited: seconds that the rows of each metric have waited for models, all rows together.
         run_dir: where it is kept; None if it is not.
     """
 
@@ -90,6 +92,8 @@ class Evaluation:
     seconds: float | None = None
     models: tuple[ModelUsage, ...] = ()
     stopped: str | None = None
+    earlier: tuple[ModelUsage, ...] = ()
+    waited: Mapping[str, float] = field(default_factory=dict)
     run_dir: Path | None = None
 
     @classmethod
@@ -110,6 +114,8 @@ class Evaluation:
             source=account.get("source", ""),
             seconds=account.get("seconds"),
             models=tuple(ModelUsage.from_dict(item) for item in account.get("models", ())),
+            earlier=tuple(ModelUsage.from_dict(item) for item in account.get("earlier", ())),
+            waited=account.get("waited", {}),
             stopped=account.get("stopped", "the run has not come to its end"),
             run_dir=Path(run_dir),
         )
@@ -159,6 +165,8 @@ class Evaluation:
             caveats=self.caveats,
             seconds=self.seconds,
             models=self.models,
+            earlier=self.earlier,
+            waited={name: total / len(self) for name, total in self.waited.items() if total and len(self)},
             stopped=self.stopped,
         )
 
@@ -184,7 +192,13 @@ class Evaluation:
         }
 
     def to_jsonl(self, path: str | os.PathLike[str]) -> None:
-        """Write one JSON object per row: its place, the sample, and every score with its evidence."""
+        """Write one JSON object per row: its place, the sample, and every score with its evidence.
+
+        Raises:
+            InvalidInput: the path is that of the scores in the directory of the run, which hold just that.
+        """
+        if self.run_dir is not None and Path(path).resolve() == (self.run_dir / SCORES).resolve():
+            raise InvalidInput(f"{path} holds these scores already: give another path")
         with Path(path).open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(map(record_line, self.records))
 

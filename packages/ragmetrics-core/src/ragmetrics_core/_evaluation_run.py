@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -70,7 +71,7 @@ class Run:
         if not (isinstance(progress, bool) or progress == "always"):
             raise InvalidInput(f"progress must be True, False or 'always', got {progress!r}")
         self._progress: Progress = progress
-        self._run_dir = None if run_dir is None else Path(run_dir)
+        self._run_dir = None if run_dir is None else _directory(run_dir)
         source = open_source(samples, limit)
         self._source = source if sample is None else chosen(source, sample, seed)
         self._chosen = None if sample is None else {"sample": sample, "seed": seed, "limit": limit}
@@ -82,6 +83,8 @@ class Run:
         self._budget = Budget(budget)
         self._keeper: Keeper = InMemory()
         self._answers: Answers | None = None
+        self._partial: Evaluation | None = None
+        self._waited: Mapping[str, float] = {}
         self._started = time.perf_counter()
 
     async def execute(self) -> Evaluation:
@@ -96,7 +99,7 @@ class Run:
                 return await self._score(rows)
             except BaseException as error:
                 # neither a bug in a metric or a model nor a time limit must cost what is already paid for
-                vars(error)["partial"] = self._rescued(_why(error))
+                vars(error)["partial"] = self._partial = self._rescued(_why(error))
                 raise
         finally:
             keeper.close()
@@ -108,13 +111,16 @@ class Run:
         except BaseException as error:
             # Ctrl-C and cancellation may arrive as errors that ``execute`` has never seen
             if not hasattr(error, "partial") or error.partial is None:
-                vars(error)["partial"] = self._evaluation(self._keeper.snapshot(), self._account(_why(error)))
+                vars(error)["partial"] = self._partial or self._evaluation(
+                    self._keeper.snapshot(), self._account(_why(error))
+                )
             raise
 
     async def _score(self, rows: Iterator[Row]) -> Evaluation:
         answers = Answers(self._max_concurrency, self._rules, self._budget, self._keeper.journal)
         self._answers, self._started = answers, time.perf_counter()
         engine = Engine(self._judges, answers, max_rows=self._max_concurrency, raising=self._raising)
+        self._waited = engine.waited
         with progress_bar(self._progress, self._source.total) as bar:
 
             def finished(row: Row, scores: list[Score]) -> None:
@@ -151,13 +157,16 @@ class Run:
             "caveats": tuple(dict.fromkeys(answers.caveats)) if answers else (),
             "source": self._source.name,
             "seconds": time.perf_counter() - self._started,
-            "models": tuple(ModelUsage.of(model, usage) for model, usage in answers.costs) if answers else (),
+            "models": tuple(ModelUsage.of(line.model, line.usage, line.repeated) for line in answers.lines)
+            if answers
+            else (),
             "stopped": stopped,
+            "waited": dict(self._waited),
         }
 
     def _evaluation(self, records: Records, account: Mapping[str, Any]) -> Evaluation:
         columns = tuple(MetricColumn.of(metric) for metric in self._metrics)
-        return Evaluation(records, columns, run_dir=self._run_dir, **account)
+        return Evaluation(records, columns, run_dir=self._run_dir, earlier=self._keeper.earlier, **account)
 
     def _settings(self) -> dict[str, Any]:
         """All that decides about the scores of a row, besides the row."""
@@ -228,7 +237,16 @@ def _settings_of(metric: Metric) -> object:
 
 
 def _identity(model: Any) -> object:
-    return None if model is None else getattr(model, "identity", None) or type(model).__name__
+    """What a model says it is; one that does not say is never the same as another."""
+    if model is None:
+        return None
+    return getattr(model, "identity", None) or f"{type(model).__name__} {uuid.uuid4()}"
+
+
+def _directory(path: object) -> Path:
+    if not isinstance(path, str | os.PathLike) or not str(path).strip() or "\0" in str(path):
+        raise InvalidInput(f"run_dir must be the path of a directory, got {path!r}")
+    return Path(path)
 
 
 def _whole(name: str, value: object, *, least: int | None = None) -> None:

@@ -11,6 +11,7 @@ Failures are not replies: errors are never written, and replies that proved unre
 from __future__ import annotations
 
 import sqlite3
+import time
 from array import array
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -63,14 +64,28 @@ class Journal:
         with self._worded():
             self._db = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
             try:
-                (version,) = self._db.execute("PRAGMA user_version").fetchone()
-                if version not in (0, VERSION):
-                    raise InvalidInput(f"{path} was written by another version of ragmetrics: give another run_dir")
-                self._db.executescript(SETUP)
-                self._db.execute(f"PRAGMA user_version = {VERSION}")
+                self._set_up()
             except BaseException:
                 self._db.close()
                 raise
+
+    def _set_up(self) -> None:
+        latest = time.monotonic() + PATIENCE
+        while True:
+            (version,) = self._db.execute("PRAGMA user_version").fetchone()
+            if version not in (0, VERSION):
+                raise InvalidInput(f"{self._path} was written by another version of ragmetrics: give another run_dir")
+            try:
+                self._db.executescript(SETUP)
+                if version != VERSION:
+                    self._db.execute(f"PRAGMA user_version = {VERSION}")
+            except sqlite3.OperationalError as error:
+                # SQLite does not wait for others by itself while it changes to WAL
+                if "locked" not in str(error) or time.monotonic() > latest:
+                    raise
+                time.sleep(0.05)
+            else:
+                return
 
     def find(self, key: bytes) -> Reply[Any] | None:
         """The reply under this key, as it was when it was paid for, or None."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 from ._journal import Journal
+from ._prices import ModelUsage
 from ._read import Row, Source
 from ._records import Record, Records
 
@@ -18,6 +19,11 @@ class Keeper(Protocol):
     @property
     def journal(self) -> Journal | None:
         """The replies of this run and of earlier ones, if they are kept."""
+        ...
+
+    @property
+    def earlier(self) -> tuple[ModelUsage, ...]:
+        """What the models were asked in earlier parts of the run."""
         ...
 
     def start(self, source: Source) -> Iterator[Row]:
@@ -54,6 +60,7 @@ class InMemory:
     """Keeps the rows of a run as long as the process lives."""
 
     journal: Journal | None = None
+    earlier: tuple[ModelUsage, ...] = ()
 
     def __init__(self) -> None:
         self._records: list[Record] = []

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from ._requests import Usage
 
-__all__ = ["Cost", "ModelUsage"]
+__all__ = ["Cost", "ModelUsage", "added_up"]
 
 
 @dataclass(frozen=True)
@@ -41,19 +42,24 @@ class ModelUsage:
         name: name of the model.
         base_url: where it is called; None if it does not say.
         usage: calls and tokens.
+        repeated: calls that were refused or lost on the way; they are not among the calls of ``usage``.
     """
 
     name: str
     base_url: str | None
     usage: Usage
+    repeated: int = 0
 
     @classmethod
-    def of(cls, model: Any, usage: Usage) -> ModelUsage:
+    def of(cls, model: Any, usage: Usage, repeated: int) -> ModelUsage:
         """The usage of a model, whose ``identity`` says which one it is and where it is called."""
         identity = getattr(model, "identity", None)
         settings = identity if isinstance(identity, Mapping) else {}
         base_url = settings.get("base_url")
-        return cls(str(settings.get("model") or type(model).__name__), base_url and str(base_url), usage)
+        return cls(str(settings.get("model") or type(model).__name__), base_url and str(base_url), usage, repeated)
+
+    def __add__(self, other: ModelUsage) -> ModelUsage:
+        return replace(self, usage=self.usage + other.usage, repeated=self.repeated + other.repeated)
 
     def cost(self) -> Cost | None:
         """The price; None where there are no tokens to pay for."""
@@ -67,12 +73,26 @@ class ModelUsage:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values."""
-        return {"name": self.name, "base_url": self.base_url, "usage": self.usage.to_dict()}
+        return {
+            "name": self.name,
+            "base_url": self.base_url,
+            "usage": self.usage.to_dict(),
+            "repeated": self.repeated,
+        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ModelUsage:
         """The usage that ``to_dict`` wrote."""
-        return cls(data["name"], data["base_url"], Usage(**data["usage"]))
+        return cls(data["name"], data["base_url"], Usage(**data["usage"]), data["repeated"])
+
+
+def added_up(*parts: Iterable[ModelUsage]) -> tuple[ModelUsage, ...]:
+    """What every model was asked in all parts of a run."""
+    found: dict[tuple[str, str | None], ModelUsage] = {}
+    for item in chain(*parts):
+        key = (item.name, item.base_url)
+        found[key] = found[key] + item if key in found else item
+    return tuple(found.values())
 
 
 def _priced(name: str, base_url: str, usage: Usage) -> Cost:

@@ -6,6 +6,7 @@ gap with a thread. Optional attributes tell more:
 * ``identity``: a mapping of every setting that can change a reply (never a key or another secret);
 * ``instant``: True for a model that computes in place, for which threads would only cost time;
 * ``caveat``: what must be known about the model's answers, for every table that shows them;
+* ``texts_per_call``: of an embedding model or a pair scorer, the most texts or pairs that make one request;
 * ``without_retries()``: the same model without retries of its own, for ``evaluate``, which makes lost calls again itself.
 """
 

@@ -18,12 +18,13 @@ from typing import Any
 from ._errors import InvalidInput, RagmetricsError
 from ._journal import Journal
 from ._metric import Metric
+from ._prices import ModelUsage, added_up
 from ._read import Row, Source
 from ._records import Record, Records, json_value, stored
 from ._sample import Sample
 from ._scores_file import ScoresFile
 
-__all__ = ["LOOK_AHEAD", "RunDir", "read_run"]
+__all__ = ["LOOK_AHEAD", "SCORES", "RunDir", "read_run"]
 
 JOURNAL, SCORES, ACCOUNT = "journal.sqlite", "scores.jsonl", "run.json"
 VERSION = 1
@@ -60,9 +61,7 @@ class RunDir:
             "settings": _digest(json.dumps(settings, sort_keys=True, default=str)),
         }
         earlier = _account(path) if (path / ACCOUNT).exists() else None
-        if earlier is not None:
-            _check_metrics(path, earlier, [item.name for item in metrics])
-        elif (path / SCORES).is_file() and (path / SCORES).stat().st_size:
+        if earlier is None and (path / SCORES).is_file() and (path / SCORES).stat().st_size:
             raise InvalidInput(
                 f"{path / SCORES} is not that of a run, for there is no {ACCOUNT} beside it: give another run_dir, or move the "
                 "file away"
@@ -70,14 +69,21 @@ class RunDir:
         self.journal = Journal(path / JOURNAL)
         try:
             self._scores = ScoresFile(path / SCORES, writing=True)
-        except InvalidInput:
+            there = self._scores.records()
+            if earlier is not None and there:
+                _check_metrics(path, earlier, [item.name for item in metrics])
+            self._known = {record.index: record.sample for record in islice(there, 4 * LOOK_AHEAD)}
+        except BaseException:
             self.journal.close()
             raise
         self._rows = 0
-        self._known = {_signature(record.sample) for record in islice(self._scores.records(), 4 * LOOK_AHEAD)}
         self._other_settings = earlier is not None and earlier["settings"] != self._account["settings"]
         # a few rows chosen out of many say nothing about the first ones; of such runs the name of the file must do
         self._other_choice = earlier is not None and earlier.get("chosen") != self._account["chosen"]
+        parts = (earlier or {}).get("earlier", ()), (earlier or {}).get("models", ())
+        spent = added_up(*([ModelUsage.from_dict(item) for item in part] for part in parts))
+        self._account["earlier"] = [item.to_dict() for item in spent]
+        self.earlier = spent
         self._earlier_source = earlier.get("source") if earlier is not None else None
 
     def start(self, source: Source) -> Iterator[Row]:
@@ -88,12 +94,15 @@ class RunDir:
         """
         comparable = not (self._other_choice and self._earlier_source == source.name)
         first = list(islice(source.rows, LOOK_AHEAD)) if self._known and comparable else []
-        if first and self._known.isdisjoint(_signature(row.sample) for row in first):
+        known = {_signature(sample) for sample in self._known.values()}
+        if first and known.isdisjoint(_signature(row.sample) for row in first):
             raise InvalidInput(
                 f"run_dir {self.path} holds the scores of another data set: none of the first rows of "
                 f"{source.name or 'this one'} is among them. Give another run_dir"
             )
-        if self._other_settings:
+        edited = any(row.index in self._known and _text(row.sample) != _text(self._known[row.index]) for row in first)
+        if self._other_settings or edited or not comparable:
+            # what stands there belongs to other rows or another judge; all replies are still in the journal
             self._scores.clear()
         self._account["source"] = source.name
         self._write_account()
@@ -158,7 +167,7 @@ def _check_metrics(path: Path, earlier: Mapping[str, Any], names: Sequence[str])
     there = [item["name"] for item in earlier["metrics"]]
     if sorted(there) != sorted(names):
         raise InvalidInput(
-            f"run_dir {path} is that of other metrics ({', '.join(there)}, not {', '.join(names)}): give another run_dir"
+            f"run_dir {path} is that of other metrics (there: {', '.join(there)}; here: {', '.join(names)}): give another run_dir"
         )
 
 
@@ -168,6 +177,10 @@ def _signature(sample: Sample) -> str:
         return f"question {sample.user_input}"
     if sample.id is not None:
         return f"id {sample.id}"
+    return _text(sample)
+
+
+def _text(sample: Sample) -> str:
     return _digest(json.dumps(json_value(stored(sample)), sort_keys=True))
 
 

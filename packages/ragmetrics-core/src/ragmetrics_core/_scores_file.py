@@ -43,15 +43,16 @@ class ScoresFile:
         self._open("a+b" if writing else "rb")
         self._starts = array("q")
         self._lengths = array("q")
-        whole = self._scan()
-        if writing and not whole:
-            self._file.write(b"\n")  # the line that a kill cut short must not swallow the next one
+        with _worded(self._path):
+            whole = self._scan()
+            if writing and not whole:
+                self._file.write(b"\n")  # the line that a kill cut short must not swallow the next one
 
     def clear(self) -> None:
         """Drop all lines; who looks at the old ones goes on seeing them."""
+        self._close()
         with _worded(self._path):
             self._path.unlink(missing_ok=True)
-        self._close()
         self._open("a+b")
         del self._starts[:], self._lengths[:]
 
@@ -70,11 +71,17 @@ class ScoresFile:
         try:
             with _worded(self._path):
                 starts, lengths = self._copy(part, keep)
-                part.replace(self._path)
+                self._close()
+                if os.name == "nt":  # where an open file cannot be moved
+                    part.replace(self._path)
+                    self._open("rb")
+                else:
+                    self._open(
+                        "rb", part
+                    )  # the very file that was written: another process may put its own in this place
+                    part.replace(self._path)
         finally:
             part.unlink(missing_ok=True)
-        self._close()
-        self._open("rb")
         self._starts, self._lengths = starts, lengths
 
     def _copy(self, path: Path, keep: Callable[[int], bool]) -> tuple[array[int], array[int]]:
@@ -97,10 +104,10 @@ class ScoresFile:
         """The row of this index."""
         return record_of(self._line(self._starts[index], self._lengths[index]))
 
-    def _open(self, mode: Literal["a+b", "rb"]) -> None:
+    def _open(self, mode: Literal["a+b", "rb"], path: Path | None = None) -> None:
         try:
             # no buffer: a line is in the hands of the operating system as soon as it is written
-            self._file = self._path.open(mode, buffering=0)
+            self._file = (path or self._path).open(mode, buffering=0)
         except OSError as error:
             raise InvalidInput(f"{self._path} cannot be opened: {error.strerror}") from None
         # held open as long as anybody looks at the records, because another process may replace the file
@@ -114,7 +121,9 @@ class ScoresFile:
     def _scan(self) -> bool:
         """Find the lines that are there; whether the last one is whole."""
         at, line = 0, b"\n"
-        with self._path.open("rb") as file:
+        self._file.seek(0)
+        # a second look at the same file: the path may lead to another one by now
+        with open(self._file.fileno(), "rb", closefd=False) as file:
             for line in file:
                 if line.strip():
                     self._find(line, at)

@@ -6,8 +6,8 @@ the table stand the rows to look at first: those with the lowest values, and tho
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ._metric_summary import MetricSummary
@@ -33,6 +33,8 @@ class Summary:
         seconds: wall time of the run; None if it is not known.
         models: what every model was asked; its ``cost()`` is the price.
         stopped: why the run ended before its last row; None if it did not.
+        earlier: what every model was asked in earlier parts of the run.
+        waited: by metric, the mean seconds that a row has waited for models; those that wait for none are not there.
     """
 
     title: str
@@ -42,6 +44,8 @@ class Summary:
     seconds: float | None = None
     models: tuple[ModelUsage, ...] = ()
     stopped: str | None = None
+    earlier: tuple[ModelUsage, ...] = ()
+    waited: Mapping[str, float] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> MetricSummary:
         for item in self.metrics:
@@ -67,6 +71,8 @@ class Summary:
             ],
             "caveats": list(self.caveats),
             "models": [_model_dict(item) for item in self.models],
+            "earlier": [_model_dict(item) for item in self.earlier],
+            "waited": dict(self.waited),
             "stopped": self.stopped,
         }
 
@@ -74,7 +80,7 @@ class Summary:
         head = self.title if self.seconds is None else f"{self.title}, {_seconds(self.seconds)}"
         parts = [head, table(HEADINGS, [_cells(item) for item in self.metrics])]
         rates = map(_passed, filter(_has_own_rate, self.metrics))
-        if lines := [*_methods(self.metrics), *rates, *_spreads(self.metrics), *_costs(self.models)]:
+        if lines := [*_methods(self.metrics), *rates, *_spreads(self.metrics), *_waits(self), *_costs(self)]:
             parts.append("\n".join(lines))
         if lowest := [_shown_lowest(item) for item in self.metrics if item.lowest]:
             parts.append("\n".join(["lowest:", *lowest]))
@@ -149,11 +155,19 @@ def _spreads(metrics: Sequence[MetricSummary]) -> Iterator[str]:
             yield f"repeats {item.name}: standard deviation {item.spread:.3f} within a row, {rows}"
 
 
-def _costs(models: Sequence[ModelUsage]) -> Iterator[str]:
-    for item in models:
-        cost = item.cost()
-        if cost is not None:
-            yield f"cost {item.name}: {cost}"
+def _waits(summary: Summary) -> Iterator[str]:
+    if summary.waited:
+        yield "waiting per row: " + ", ".join(f"{name} {_seconds(mean)}" for name, mean in summary.waited.items())
+
+
+def _costs(summary: Summary) -> Iterator[str]:
+    for when, models in (("", summary.models), ("earlier parts of this run, ", summary.earlier)):
+        for item in models:
+            cost = item.cost()
+            if cost is not None:
+                yield f"{when}cost {item.name}: {cost}"
+            if item.repeated:
+                yield f"{when}{item.name}: {item.repeated} calls were refused or lost, and made again"
 
 
 def _model_dict(item: ModelUsage) -> dict[str, Any]:

@@ -31,6 +31,10 @@ def start(function: Callable[[], T]) -> Future[T]:
     def work() -> None:
         try:
             result = context.run(function)
+        except StopIteration as stop:  # which no task can be given: it would wait for ever
+            problem = RuntimeError("the function raised StopIteration")
+            problem.__cause__ = stop
+            future.set_exception(problem)
         except BaseException as error:  # noqa: BLE001  carried to the one who waits, and raised there
             future.set_exception(error)
         else:

@@ -19,7 +19,7 @@ import ragmetrics_core
 from ._cli_generate import generate
 from ._cli_metrics import fitting_metrics, parse_metrics
 from ._cli_models import parse_budget, parse_models
-from ._cli_output import check_out, clear_errors, how_to_continue, say, stop, write
+from ._cli_output import check_out, clear_errors, how_to_continue, parse_progress, say, stop, write
 from ._errors import InvalidInput
 from ._evaluate import Evaluation
 from ._evaluate import evaluate as run_evaluation
@@ -70,7 +70,11 @@ Metrics = Annotated[
     ),
 ]
 LLMName = Annotated[
-    str | None, typer.Option(help="openai:MODEL (the key from OPENAI_API_KEY), or lexical: offline, a baseline.")
+    str | None,
+    typer.Option(
+        help="openai:MODEL (the key from OPENAI_API_KEY); server:MODEL: a lean client for the server at --base-url; lexical: "
+        "offline, a baseline."
+    ),
 ]
 EmbeddingsName = Annotated[
     str | None, typer.Option(help="openai:MODEL, sentence-transformers:MODEL, or hashing: offline, a baseline.")
@@ -104,6 +108,7 @@ Budget = Annotated[
 Timeout = Annotated[
     float | None, typer.Option(help="Seconds for one attempt of a call; by default learnt from the answers so far.")
 ]
+Progress = Annotated[str, typer.Option(help="auto: a bar in a terminal; always; never.")]
 MaxRetries = Annotated[int, typer.Option(help="How often a call that was lost is made again.")]
 
 
@@ -127,6 +132,7 @@ def evaluate(
     timeout: Timeout = None,
     max_retries: MaxRetries = 5,
     on_error: OnError = "record",
+    progress: Progress = "auto",
 ) -> None:
     """Score the rows of DATA and print a table: mean, scored, unscored, failed, calls, tokens.
 
@@ -151,6 +157,7 @@ def evaluate(
             budget=parse_budget(budget or []),
             timeout=timeout,
             max_retries=max_retries,
+            progress=parse_progress(progress),
         )
         _report(evaluation, out, run_dir, gates)
 
@@ -224,7 +231,7 @@ def _report(evaluation: Evaluation, out: Path | None, run_dir: Path | None, gate
     if summary.stopped is not None:
         stop(summary.stopped + how_to_continue(run_dir), 2)
     if not any(item.scored for item in summary.metrics) and any(item.failed for item in summary.metrics):
-        stop("nothing was scored: see the failures above", 2)
+        stop("nothing was scored: see the failures above" + (how_to_continue(run_dir) if run_dir else ""), 2)
     missed = []
     for name, least in gates.items():
         item = summary[name]

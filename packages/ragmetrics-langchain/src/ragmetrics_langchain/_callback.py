@@ -8,7 +8,6 @@ it changes and delays nothing of the chain, and never watches itself.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import random
 from collections.abc import Callable, Iterable, Iterator
@@ -16,6 +15,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +24,8 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tracers.context import register_configure_hook
 
 from ragmetrics_core import InvalidInput, Metric, RagmetricsError, Sample, Score
+from ragmetrics_core.adapters import Background, in_own_thread, settled
 
-from ._background import Background, settled
 from ._hooks import RunWatcher
 from ._record import EvaluationRecord, Status
 from ._recover import Extractor, answer_of, contexts_of, is_waiting, question_of, sample_of_run
@@ -104,7 +104,7 @@ class RagEvaluationCallback(RunWatcher):
         self._most_results = max_results
         self._extractors = (question, answer, contexts)
         self._config = config
-        self._background = Background(max_queue, workers, _report)
+        self._background = Background[None](_report, workers=workers, capacity=max_queue + workers)
 
     @property
     def dropped(self) -> int:
@@ -114,15 +114,15 @@ class RagEvaluationCallback(RunWatcher):
     @property
     def pending(self) -> int:
         """Calls that wait for judging or are being judged."""
-        return self._background.unfinished
+        return self._background.pending
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until everything handed over is judged; False if ``timeout`` seconds were not enough."""
-        return self._background.wait(timeout)
+        return self._background.flush(timeout)
 
     async def aflush(self, timeout: float | None = None) -> bool:
         """The same without blocking the running loop."""
-        return await asyncio.to_thread(self.flush, timeout)
+        return await in_own_thread(partial(self.flush, timeout))
 
     @contextmanager
     def attached(self) -> Iterator[Self]:
@@ -153,7 +153,7 @@ class RagEvaluationCallback(RunWatcher):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        await asyncio.to_thread(self._flush_patiently)
+        await in_own_thread(self._flush_patiently)
 
     def _flush_patiently(self) -> None:
         """Wait as long as there is progress: a judge that hangs must not hang the program."""
@@ -174,11 +174,11 @@ class RagEvaluationCallback(RunWatcher):
         error = problem if run.error is None else f"{type(run.error).__name__}: {run.error}".removesuffix(": ")
         record = EvaluationRecord(run.run_id, sample, {}, status, error, run.name, tuple(run.tags), dict(run.metadata))
         if status == "scored":
-            self._background.put(lambda: self._judge(record))
+            self._background.submit(lambda: self._judge(record))
             return
         self._keep(record)
         if self._on_result is not None and status != "skipped":
-            self._background.put(lambda: self._tell(record))
+            self._background.submit(lambda: self._tell(record))
 
     def _sample(self, run: FinishedRun) -> tuple[Sample, str | None]:
         """What was recovered, and which extractors failed."""

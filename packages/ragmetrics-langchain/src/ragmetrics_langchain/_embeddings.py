@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from langchain_core.embeddings import Embeddings
 
 from ragmetrics_core import InvalidInput, Reply, Usage
+from ragmetrics_core.adapters import HomeLoop, in_own_thread, readable_texts
 
-from ._failures import Explained
-from ._home import Home, in_own_thread
-from ._identity import identity_of, name_of, secrets_of
+from ._identity import explained, identity_of, name_of
 
 __all__ = ["LangChainEmbeddings"]
-
-SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class LangChainEmbeddings:
@@ -36,7 +32,7 @@ class LangChainEmbeddings:
                 f"LangChainEmbeddings takes a LangChain embedding model, got {type(embeddings).__name__}"
             )
         self.embeddings = embeddings
-        self._home = Home()
+        self._home = HomeLoop()
 
     @property
     def identity(self) -> dict[str, Any] | None:
@@ -50,39 +46,30 @@ class LangChainEmbeddings:
             ModelError: the model could not be reached or refused.
             InvalidInput: a lone text instead of a list, or an item that is no text.
         """
-        items = _readable(texts)
+        items = readable_texts(texts)
         if not items:
             return Reply([], Usage())
-        explained = Explained(name_of(self.embeddings), secrets_of(self.embeddings))
-        with explained:
+        attempt = explained(self.embeddings)
+        with attempt:
             return Reply(self.embeddings.embed_documents(items))
-        raise explained.problem
+        raise attempt.problem
 
     async def aembed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
         """One vector per text, without blocking the running loop; otherwise the same as ``embed``."""
         if not self._home.is_here():
             return await in_own_thread(partial(self.embed, texts))
-        items = _readable(texts)
+        items = readable_texts(texts)
         if not items:
             return Reply([], Usage())
-        explained = Explained(name_of(self.embeddings), secrets_of(self.embeddings))
-        with explained:
+        attempt = explained(self.embeddings)
+        with attempt:
             return Reply(await self.embeddings.aembed_documents(items))
-        raise explained.problem
+        if attempt.is_of_other_loop:
+            return await in_own_thread(partial(self.embed, texts))
+        raise attempt.problem
 
     def __deepcopy__(self, memo: Any) -> LangChainEmbeddings:
         return self  # a handle to a server: copies of what holds it share its connections
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({name_of(self.embeddings)})"
-
-
-def _readable(texts: Iterable[str]) -> list[str]:
-    """The texts, with lone surrogates replaced by U+FFFD, the sign for what is no character: no model can read them."""
-    if isinstance(texts, str):
-        raise InvalidInput("embed takes a list of texts, got one str: write [text]")
-    items = list(texts)
-    for index, item in enumerate(items):
-        if not isinstance(item, str):
-            raise InvalidInput(f"embed: text [{index}] must be a str, got {type(item).__name__}")
-    return [SURROGATE.sub("\ufffd", item) for item in items]

@@ -16,8 +16,9 @@ from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 from langchain_core.outputs import LLMResult
 
+from ragmetrics_core.adapters import is_judging
+
 from ._inline import inline
-from ._judging import is_judging
 from ._runs import FinishedRun, Kind, Runs
 
 __all__ = ["RunWatcher"]

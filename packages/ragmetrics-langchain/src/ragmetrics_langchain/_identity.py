@@ -9,27 +9,22 @@ are never replayed in a later run. Secrets never take part, neither by name nor 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseLanguageModel
 from langchain_core.runnables import RunnableBinding
 
-from ._failures import MASKED, mask
+from ragmetrics_core.adapters import Explained, json_settings, secret_texts
 
-__all__ = ["identity_of", "name_of", "secrets_of"]
+__all__ = ["explained", "identity_of", "name_of"]
 
-WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-SECRET = ("key", "keys", "token", "secret", "secrets", "password", "authorization", "credential", "credentials")
 ADDRESS = re.compile(
     r"(?:^|_)(?:api_base|base_url|endpoint|endpoint_url|api_url|host|region|region_name|api_version|deployment|"
     r"deployment_name|project|location)$"
 )
 MODEL_NAMES = ("model_name", "model", "model_id", "deployment_name", "azure_deployment", "repo_id")
-UNSETTLED = object()
-"""Stands for a value that is no JSON value."""
 
 
 def name_of(model: Any) -> str:
@@ -44,14 +39,15 @@ def identity_of(model: Any) -> dict[str, Any] | None:
     """Every setting that can change an answer, as JSON values without secrets; None for a model that does not state them."""
     if isinstance(model, RunnableBinding):
         inner = identity_of(model.bound)
-        extra = _plain({"kwargs": model.kwargs, "configurable": model.config.get("configurable")}, secrets_of(model))
-        return None if inner is None or extra is UNSETTLED else {**inner, "bound": extra}
+        given = {"kwargs": model.kwargs, "configurable": model.config.get("configurable")}
+        extra = json_settings(given, secrets_of(model))
+        return None if inner is None or extra is None else {**inner, "bound": extra}
     stated = _stated(model)
     if not stated:
         return None
     fields = {name: value for name, value in vars(model).items() if ADDRESS.search(name) and isinstance(value, str)}
-    found = _plain({"parameters": stated, "address": fields}, secrets_of(model))
-    if found is UNSETTLED:
+    found = json_settings({"parameters": stated, "address": fields}, secrets_of(model))
+    if found is None:
         return None
     kind = getattr(model, "_llm_type", None)
     return {
@@ -68,60 +64,19 @@ def _stated(model: Any) -> Mapping[str, Any]:
     if isinstance(model, Embeddings) and any(isinstance(getattr(model, name, None), str) for name in MODEL_NAMES):
         declared = getattr(type(model), "model_fields", {})
         fields = {name: getattr(model, name) for name, field in declared.items() if not field.exclude}
-        return {name: value for name, value in fields.items() if _plain(value, ()) is not UNSETTLED}
+        return {name: value for name, value in fields.items() if json_settings({name: value}) is not None}
     return {}
 
 
 def secrets_of(model: Any) -> tuple[str, ...]:
     """The texts of a model that must never be shown: its keys, and what stands below a name like that."""
-    found = list(_secret_texts(getattr(_bound(model), "__dict__", {}), named=False))
-    if isinstance(model, RunnableBinding):
-        found += _secret_texts(model.kwargs, named=False)
-    return tuple(dict.fromkeys(found))
+    found = secret_texts(getattr(_bound(model), "__dict__", {}))
+    return (*found, *secret_texts(model.kwargs)) if isinstance(model, RunnableBinding) else found
 
 
-def _secret_texts(value: Any, *, named: bool) -> Iterator[str]:
-    if hasattr(value, "get_secret_value"):
-        secret = value.get_secret_value()
-        if isinstance(secret, str):
-            yield secret
-    elif isinstance(value, str):
-        if named:
-            yield value
-    elif isinstance(value, Mapping):
-        for name, item in value.items():
-            yield from _secret_texts(item, named=named or _is_secret(name))
-
-
-def _plain(value: Any, secrets: tuple[str, ...]) -> Any:
-    """The value as JSON values without secrets, or ``UNSETTLED``."""
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    if isinstance(value, str):
-        return mask(_without_credentials(value), secrets) if len(value) < 500 else value
-    if isinstance(value, Mapping):
-        found = {
-            str(name): MASKED if _is_secret(name) and isinstance(item, str) else _plain(item, secrets)
-            for name, item in value.items()
-            if not hasattr(item, "get_secret_value")
-        }
-        return UNSETTLED if any(item is UNSETTLED for item in found.values()) else found
-    if isinstance(value, list | tuple):
-        items = [_plain(item, secrets) for item in value]
-        return UNSETTLED if any(item is UNSETTLED for item in items) else items
-    return UNSETTLED
-
-
-def _without_credentials(text: str) -> str:
-    """An address without user, password and query; any other text as it is."""
-    if "://" not in text:
-        return text
-    parts = urlsplit(text)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-
-
-def _is_secret(name: object) -> bool:
-    return any(word.lower().endswith(SECRET) for word in WORD.findall(str(name)))
+def explained(model: Any) -> Explained:
+    """A block in which this model may fail."""
+    return Explained(name_of(model), secrets_of(model))
 
 
 def _bound(model: Any) -> Any:

@@ -16,10 +16,9 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs
 
 from ragmetrics_core import Ask, BadReply, InvalidInput, Message, Reply, Usage
+from ragmetrics_core.adapters import HomeLoop, in_own_thread
 
-from ._failures import Explained
-from ._home import Home, in_own_thread
-from ._identity import identity_of, name_of, secrets_of
+from ._identity import explained, identity_of, name_of
 
 __all__ = ["LangChainLLM"]
 
@@ -45,7 +44,7 @@ class LangChainLLM:
             raise InvalidInput(f"LangChainLLM takes a LangChain chat model, got {type(chat_model).__name__}")
         self.chat_model = chat_model
         self.config = config
-        self._home = Home()
+        self._home = HomeLoop()
 
     @property
     def identity(self) -> dict[str, Any] | None:
@@ -66,19 +65,21 @@ class LangChainLLM:
                 status says.
             BadReply: the model refused to answer, or a content filter stopped it, or it answered without any text.
         """
-        explained = Explained(name_of(self.chat_model), secrets_of(self.chat_model))
-        with explained:
+        attempt = explained(self.chat_model)
+        with attempt:
             return self._read(self.chat_model.invoke(_messages(ask), self.config))
-        raise explained.problem
+        raise attempt.problem
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
         """Answer one question without blocking the running loop; otherwise the same as ``generate``."""
         if not self._home.is_here():
             return await in_own_thread(partial(self.generate, ask))
-        explained = Explained(name_of(self.chat_model), secrets_of(self.chat_model))
-        with explained:
+        attempt = explained(self.chat_model)
+        with attempt:
             return self._read(await self.chat_model.ainvoke(_messages(ask), self.config))
-        raise explained.problem
+        if attempt.is_of_other_loop:
+            return await in_own_thread(partial(self.generate, ask))
+        raise attempt.problem
 
     def _read(self, answer: Any) -> Reply[str]:
         if isinstance(answer, str):

@@ -18,8 +18,8 @@ from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from langchain_core.utils.pydantic import create_model_v2
 
 from ragmetrics_core import Input, InvalidInput, Metric, Models, RagmetricsError, Sample, Score, Steps, arun, run
+from ragmetrics_core.adapters import judging
 
-from ._judging import judging
 from ._models import bound, models_of
 from ._samples import sample_of
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -18,10 +19,10 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import MetadataMode
 
 from ragmetrics_core import Evaluation, InvalidInput, Metric, Sample, Testset, evaluate
+from ragmetrics_core.adapters import run_blocking
 
 from ._evaluator import judge_of, scorer_of
 from ._responses import answer_of, contexts_of, document_of, settle
-from ._threads import finish
 
 __all__ = ["evaluate_query_engine", "evaluate_retriever"]
 
@@ -54,7 +55,7 @@ def evaluate_query_engine(
     samples = _samples(dataset, Testset.from_labelled_rag_dataset)
 
     def asked(sample: Sample) -> Sample:
-        answer = answer_of(finish(settle(query_engine.query(_question(sample)))), MetadataMode.NONE)
+        answer = answer_of(run_blocking(partial(settle, query_engine.query(_question(sample)))), MetadataMode.NONE)
         assert answer is not None
         return replace(
             sample, response=answer.text, retrieved_contexts=answer.contexts, retrieved_documents=answer.documents

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from llama_index.core import Settings
@@ -11,14 +11,13 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.embeddings.utils import resolve_embed_model
 
 from ragmetrics_core import InvalidInput, ModelError, Reply, Usage
+from ragmetrics_core.adapters import HomeLoop, in_own_thread, readable_texts
 
-from ._failures import Explained
+from ._failures import explained
 from ._identity import identity_of
-from ._threads import OneLoop, off_loop, overrides
+from ._overriding import overrides
 
 __all__ = ["LlamaIndexEmbeddings"]
-
-SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class LlamaIndexEmbeddings:
@@ -36,7 +35,7 @@ class LlamaIndexEmbeddings:
         if embed_model is not None and not isinstance(embed_model, BaseEmbedding):
             embed_model = _resolved(embed_model)
         self._embed_model: BaseEmbedding | None = embed_model
-        self._loop = OneLoop()
+        self._home = HomeLoop()
 
     @property
     def embed_model(self) -> BaseEmbedding:
@@ -71,24 +70,27 @@ class LlamaIndexEmbeddings:
 
         Raises:
             ModelError: the model or its server failed.
+            InvalidInput: a lone text instead of a list, or an item that is no text.
         """
         model = self.embed_model
-        explained = Explained(model, model.model_name)
-        with explained:
-            return _counted(model.get_text_embedding_batch(_readable(texts)) if texts else [])
-        raise explained.failure()
+        items = readable_texts(texts)
+        attempt = explained(model, model.model_name)
+        with attempt:
+            return _counted(model.get_text_embedding_batch(items) if items else [])
+        raise attempt.problem
 
     async def aembed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
         """One vector per text, without blocking the running loop; otherwise the same as ``embed``."""
         model = self.embed_model
-        if not (has_own_async(model) and self._loop.is_ours()):
-            return await off_loop(self.embed, texts)
-        explained = Explained(model, model.model_name)
-        with explained:
-            return _counted(await model.aget_text_embedding_batch(_readable(texts)) if texts else [])
-        if explained.is_of_other_loop:
-            return await off_loop(self.embed, texts)
-        raise explained.failure()
+        if not (has_own_async(model) and self._home.is_here()):
+            return await in_own_thread(partial(self.embed, texts))
+        items = readable_texts(texts)
+        attempt = explained(model, model.model_name)
+        with attempt:
+            return _counted(await model.aget_text_embedding_batch(items) if items else [])
+        if attempt.is_of_other_loop:
+            return await in_own_thread(partial(self.embed, texts))
+        raise attempt.problem
 
     def __deepcopy__(self, memo: Mapping[int, Any]) -> LlamaIndexEmbeddings:
         return self  # a handle: copies of what holds it share its model
@@ -102,10 +104,6 @@ def has_own_async(model: BaseEmbedding) -> bool:
     """Whether the asynchronous methods do more than call the synchronous ones, as those of the base class do."""
     names = ("_aget_text_embedding", "_aget_text_embeddings")
     return any(overrides(type(model), BaseEmbedding, name) for name in names)
-
-
-def _readable(texts: Sequence[str]) -> list[str]:
-    return [SURROGATE.sub("\ufffd", text) for text in texts]
 
 
 def _counted(vectors: list[list[float]]) -> Reply[list[list[float]]]:

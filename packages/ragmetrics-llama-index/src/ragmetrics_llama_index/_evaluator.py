@@ -11,6 +11,7 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, Literal
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -34,6 +35,7 @@ from ragmetrics_core import (
     arun,
     run,
 )
+from ragmetrics_core.adapters import run_blocking
 
 from ._embeddings import LlamaIndexEmbeddings
 from ._llm import LlamaIndexLLM
@@ -41,7 +43,6 @@ from ._responses import Answer, AnyResponse, answer_of, settle
 from ._results import MetricResult, result_of
 from ._room import fit
 from ._templates import Slot, Template, as_template, shown, worded
-from ._threads import finish
 
 __all__ = ["MetricEvaluator"]
 
@@ -161,7 +162,7 @@ class MetricEvaluator(BaseEvaluator):
 
         A stream is read to its end first; its text stays in the response, to be printed afterwards.
         """
-        settled = finish(settle(response)) if isinstance(response, AsyncStreamingResponse) else response
+        settled = run_blocking(partial(settle, response)) if isinstance(response, AsyncStreamingResponse) else response
         answer = answer_of(settled, self._metadata_mode)
         return self.evaluate(**self._arguments(query, answer, kwargs))
 

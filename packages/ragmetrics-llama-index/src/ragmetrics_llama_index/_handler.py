@@ -13,7 +13,6 @@ import random
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -28,8 +27,9 @@ from llama_index.core.instrumentation.events.query import QueryEndEvent, QuerySt
 from llama_index.core.instrumentation.events.span import SpanDropEvent  # type: ignore[attr-defined]  # the same
 
 from ragmetrics_core import InvalidInput, Metric
+from ragmetrics_core.adapters import Background, is_judging, judging, settled
 
-from ._background import Background, Counts
+from ._counts import Counts
 from ._evaluator import MetricEvaluator
 from ._open_queries import OpenQueries, SpanListener
 from ._streams import listen, listen_async
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__ = ["QueryEvaluation", "QueryEvaluationHandler"]
-
-_judging: ContextVar[bool] = ContextVar("ragmetrics_judging", default=False)
 
 ARGUMENTS = frozenset({"query", "response", "contexts"})
 Evaluators = Mapping[str, BaseEvaluator] | Iterable[Metric | BaseEvaluator]
@@ -127,7 +125,7 @@ class QueryEvaluationHandler(BaseEventHandler):
                 raise InvalidInput(f"QueryEvaluationHandler: {name} must be at least 1, got {value!r}")
         self._evaluators = _named(metrics, llm, embed_model)
         self._settings = {"rate": sampling_rate, "random": random.Random(seed), "on_result": on_result}  # noqa: S311
-        self._work = Background(workers, max_pending)
+        self._work = Background(self._done, workers=workers, capacity=max_pending)
         self._open = OpenQueries()
         self._listener = SpanListener(self._begun, self._ended)
         self._results = deque(maxlen=keep)
@@ -200,7 +198,7 @@ class QueryEvaluationHandler(BaseEventHandler):
             self._open.end(event.span_id)
 
     def _begun(self, span_id: str | None, tags: Mapping[str, Any] | None) -> None:
-        if not _judging.get():
+        if not is_judging():
             self._open.begin(span_id, tags)
 
     def _ended(self, span_id: str | None, asked: Any, response: Any) -> None:
@@ -226,22 +224,18 @@ class QueryEvaluationHandler(BaseEventHandler):
             return self._heard.add("abandoned")
         # a copy, as the user may do with the response what he likes
         answer = Response(text, list(getattr(response, "source_nodes", None) or []))
-        if not self._work.submit(partial(self._judge, query, answer, tags, span_id), self._done):
+        if not self._work.submit(partial(self._judge, query, answer, tags, span_id)):
             self._heard.add("dropped")
         return None
 
+    @judging()
     def _judge(self, query: str, answer: Response, tags: dict[str, Any], span_id: str | None) -> None:
-        _judging.set(True)
         contexts = [node.get_content() for node in answer.source_nodes]
         inputs = {name: value for name, value in tags.items() if name not in ARGUMENTS}
         results: dict[str, EvaluationResult] = {}
         errors: dict[str, BaseException] = {}
         for name, evaluator in self._evaluators.items():
-            outcome: Future[EvaluationResult] = Future()
-            try:
-                outcome.set_result(evaluator.evaluate_response(query=query, response=answer, **inputs))
-            except BaseException as error:  # noqa: BLE001  kept with the evaluation, and shown in errors
-                outcome.set_exception(error)
+            outcome = settled(partial(evaluator.evaluate_response, query=query, response=answer, **inputs))
             problem = outcome.exception()
             if problem is None:
                 results[name] = outcome.result()

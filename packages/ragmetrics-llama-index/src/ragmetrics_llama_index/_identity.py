@@ -6,12 +6,11 @@ holds a setting that is no JSON value (a callable, an object), cannot say what i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from ._secrets import LOOKS_SECRET, is_secret, settings_of
+from ragmetrics_core.adapters import json_settings, secret_texts
 
-__all__ = ["identity_of"]
+__all__ = ["identity_of", "settings_of"]
 
 OPERATIONAL = frozenset(
     {
@@ -34,40 +33,21 @@ OPERATIONAL = frozenset(
 """Settings that decide how a model is called, not what it answers."""
 
 
-class _NotJson(Exception):
-    pass
+def settings_of(model: Any) -> dict[str, Any]:
+    """The fields of a model of LlamaIndex, which are its settings, without those that it excludes from its own record."""
+    known = getattr(type(model), "model_fields", {})
+    return {name: getattr(model, name, None) for name, field in known.items() if not field.exclude}
 
 
 def identity_of(model: Any, name: str, **more: Any) -> dict[str, Any] | None:
     """The identity of a model with this name, as JSON values; None where the model cannot say what it is."""
     if not name or name == "unknown":
         return None
-    settings = {key: value for key, value in settings_of(model).items() if key not in OPERATIONAL}
-    cls = type(model)
-    try:
-        return {
-            "provider": "llama_index",
-            "class": f"{cls.__module__}.{cls.__qualname__}",
-            "model": name,
-            "settings": _shown(settings),
-            **_shown(more),
-        }
-    except _NotJson:
+    settings = settings_of(model)
+    secrets = secret_texts(settings)
+    telling = {key: value for key, value in settings.items() if key not in OPERATIONAL}
+    found = json_settings({"settings": telling, **more}, secrets)
+    if found is None:
         return None
-
-
-def _shown(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        # numbers and switches are no secrets, whatever they are called
-        return {
-            str(key): _shown(item)
-            for key, item in value.items()
-            if not is_secret(key) or isinstance(item, int | float | None)
-        }
-    if isinstance(value, list | tuple):
-        return [_shown(item) for item in value]
-    if isinstance(value, str):
-        return LOOKS_SECRET.sub("***", str(value))
-    if value is None or isinstance(value, int | float):
-        return value
-    raise _NotJson
+    cls = type(model)
+    return {"provider": "llama_index", "class": f"{cls.__module__}.{cls.__qualname__}", "model": name, **found}

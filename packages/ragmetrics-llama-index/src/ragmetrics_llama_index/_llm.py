@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any
 
 from llama_index.core import Settings
@@ -18,11 +19,12 @@ from llama_index.core.llms import LLM, CustomLLM
 from llama_index.core.llms.utils import resolve_llm
 
 from ragmetrics_core import Ask, InvalidInput, ModelError, Reply
+from ragmetrics_core.adapters import HomeLoop, Turn, in_own_thread
 
 from ._chat import chat_messages, completion_prompt, read_answer
-from ._failures import Explained
+from ._failures import explained
 from ._identity import identity_of
-from ._threads import OneLoop, Turn, off_loop, overrides
+from ._overriding import overrides
 
 __all__ = ["LlamaIndexLLM"]
 
@@ -48,8 +50,7 @@ class LlamaIndexLLM:
             llm = _resolved(llm)
         self._llm: LLM | None = llm
         self._overlap = overlap
-        self._turn: Turn | None = None
-        self._loop = OneLoop()
+        self._home = HomeLoop()
 
     @property
     def llm(self) -> LLM:
@@ -100,32 +101,31 @@ class LlamaIndexLLM:
             BadReply: a content filter refused the question.
         """
         llm = self.llm
-        explained = Explained(llm, self._name(llm))
-        with self._turn_with(llm), explained:
+        attempt = explained(llm, self._name(llm))
+        with self._turn_with(llm), attempt:
             if llm.metadata.is_chat_model:
                 return read_answer(llm.chat(chat_messages(llm, ask.messages)))
             return read_answer(llm.complete(completion_prompt(llm, ask.messages), formatted=True))
-        raise explained.failure()
+        raise attempt.problem
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
         """Answer one question without blocking the running loop; otherwise the same as ``generate``."""
         llm = self.llm
-        if not (has_own_async(llm) and self._loop.is_ours()):
-            return await off_loop(self.generate, ask)
-        explained = Explained(llm, self._name(llm))
-        with explained:
+        if not (has_own_async(llm) and self._home.is_here()):
+            return await in_own_thread(partial(self.generate, ask))
+        attempt = explained(llm, self._name(llm))
+        with attempt:
             if llm.metadata.is_chat_model:
                 return read_answer(await llm.achat(chat_messages(llm, ask.messages)))
             return read_answer(await llm.acomplete(completion_prompt(llm, ask.messages), formatted=True))
-        if explained.is_of_other_loop:
-            return await off_loop(self.generate, ask)
-        raise explained.failure()
+        if attempt.is_of_other_loop:
+            return await in_own_thread(partial(self.generate, ask))
+        raise attempt.problem
 
     def _turn_with(self, llm: LLM) -> AbstractContextManager[object]:
         if has_own_async(llm) if self._overlap is None else self._overlap:
             return nullcontext()
-        self._turn = Turn.with_model(llm)
-        return self._turn
+        return Turn.with_model(llm)
 
     def _name(self, llm: LLM) -> str:
         name = llm.metadata.model_name

@@ -15,7 +15,7 @@ from typing import Any
 
 from .._errors import BadReply, ModelError
 from .._journal import Journal
-from .._requests import Ask, Reply, Request, Usage
+from .._requests import Ask, Compare, Reply, Request, Usage
 from .._run import Call, Models
 from .._steps import Outcome
 from .._tasks import all_of
@@ -27,6 +27,9 @@ from ._pace import Gate
 from ._sharing import as_shared
 
 __all__ = ["Answers", "Question", "RowMemory"]
+
+MOST_TEXTS = 2048
+"""Texts or pairs in one call to a model that says nothing else by ``texts_per_call``."""
 
 
 class Key:
@@ -83,7 +86,11 @@ class Way:
             return await self.line.perform(question.call)
         kind = type(request)
         if kind not in self.batches:
-            self.batches[kind] = Batches(self.line, question.make)
+            most = getattr(self.model, "texts_per_call", None) or MOST_TEXTS
+            if isinstance(request, Compare) and not (hasattr(self.model, "compare") or hasattr(self.model, "acompare")):
+                most = max(1, most // 2)  # its texts are embedded, and a pair has two
+            overlapping = question.call.asynchronous is not None
+            self.batches[kind] = Batches(self.line, question.make, most=most, overlapping=overlapping)
         return await self.batches[kind].perform(request)
 
 
@@ -129,11 +136,11 @@ class Answers:
         return sum((way.line.usage for way in self._ways.values()), Usage())
 
     @property
-    def costs(self) -> Iterator[tuple[Any, Usage]]:
-        """Every model that was called somewhere else, and what its calls have cost."""
+    def lines(self) -> Iterator[Line]:
+        """The line to every model that is called somewhere else."""
         for way in self._ways.values():
             if not getattr(way.model, "instant", False):
-                yield way.model, way.line.usage
+                yield way.line
 
     def resolve(self, models: Models, requests: Sequence[Request], repeat: int) -> list[Question]:
         """The questions of a round.
@@ -189,6 +196,7 @@ class Answers:
     def close(self) -> None:
         """Give up what is under way."""
         for way in self._ways.values():
+            way.line.close()
             for batches in way.batches.values():
                 batches.close()
 

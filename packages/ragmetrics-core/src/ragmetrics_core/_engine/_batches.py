@@ -21,9 +21,6 @@ from ._sharing import SHARED, as_shared
 
 __all__ = ["Batches"]
 
-MOST_TEXTS = 2048
-"""Texts or pairs in one call, which is what servers of the OpenAI protocol take."""
-
 Bulk = Embed | Compare
 Waiting = tuple[Bulk, "asyncio.Future[Outcome | None]"]
 
@@ -31,79 +28,101 @@ Waiting = tuple[Bulk, "asyncio.Future[Outcome | None]"]
 class Batches:
     """Gathers the requests of one kind to one model.
 
+    One call at a time is under way, and the next one takes what has come meanwhile; where the model answers several calls at
+    once, another one starts as soon as there is enough to fill it.
+
     Args:
         line: the line to the model.
         make: the call for a request.
+        most: texts or pairs in one call; less once the model has refused so many.
+        overlapping: whether several calls may be under way.
     """
 
-    def __init__(self, line: Line, make: Callable[[Bulk], Call]) -> None:
+    def __init__(self, line: Line, make: Callable[[Bulk], Call], *, most: int, overlapping: bool) -> None:
         self._line = line
         self._make = make
+        self._most = most
+        self._overlapping = overlapping
         self._waiting: deque[Waiting] = deque()
-        self._batch: list[Waiting] = []
-        self._work: asyncio.Task[None] | None = None
+        self._items_waiting = 0
+        self._at_work: dict[asyncio.Task[None], list[Waiting]] = {}
 
     async def perform(self, request: Bulk) -> Outcome | None:
         """The outcome of the request; None: the budget is used up. Of those answered together, the first books the cost."""
         future: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
         self._waiting.append((request, future))
-        if self._work is None:
-            self._work = asyncio.ensure_future(self._run())
-            self._work.add_done_callback(self._ended)
+        self._items_waiting += len(_items(request))
+        self._start()
         return await future
 
     def close(self) -> None:
         """Give up what is under way."""
-        if self._work is not None:
-            self._work.cancel()
+        for work in self._at_work:
+            work.cancel()
 
-    async def _run(self) -> None:
-        while self._waiting:
-            await self._settled()
-            self._batch = self._next()
-            await self._send(self._batch)
-        self._work = None
+    def _start(self) -> None:
+        if not self._at_work or (self._overlapping and self._items_waiting >= self._most):
+            batch: list[Waiting] = []
+            work = asyncio.ensure_future(self._run(batch))
+            self._at_work[work] = batch
+            work.add_done_callback(self._ended)
+
+    async def _run(self, batch: list[Waiting]) -> None:
+        await self._settled()
+        batch += self._next()
+        await self._send(batch)
 
     def _ended(self, work: asyncio.Task[None]) -> None:
-        """An error or a cancellation that ends the work reaches all who wait."""
+        """The next batch may start; an error or a cancellation reaches all who wait."""
+        batch = self._at_work.pop(work)
         error = None if work.cancelled() else work.exception()
         if error is None and not work.cancelled():
+            if self._waiting:
+                self._start()
             return
-        self._work = None
-        for _, future in [*self._batch, *self._waiting]:
+        for _, future in [*batch, *self._waiting]:
             if not future.done():
                 if error is None:
                     future.cancel()
                 else:
                     future.set_exception(error)
         self._waiting.clear()
+        self._items_waiting = 0
 
     async def _settled(self) -> None:
         """Let all come who are about to ask: rows that start together arrive one after the other."""
         seen = 0
-        while len(self._waiting) > seen:
+        while len(self._waiting) > seen and self._items_waiting < self._most:
             seen = len(self._waiting)
             await asyncio.sleep(0)
 
     def _next(self) -> list[Waiting]:
-        batch = [self._waiting.popleft()]
-        size = len(_items(batch[0][0]))
-        while self._waiting and (size := size + len(_items(self._waiting[0][0]))) <= MOST_TEXTS:
+        batch: list[Waiting] = []
+        size = 0
+        while self._waiting and (not batch or size + len(_items(self._waiting[0][0])) <= self._most):
             batch.append(self._waiting.popleft())
+            size += len(_items(batch[-1][0]))
+        self._items_waiting -= size
         return batch
 
-    async def _send(self, batch: list[Waiting]) -> None:
+    async def _send(self, batch: list[Waiting]) -> bool:
+        """Make one call of a batch, or several where the model does not take it whole; whether all were answered."""
+        if not batch:  # those who waited were served by the call before
+            return True
         requests = [request for request, _ in batch]
         merged = _merged(requests)
-        outcome = await self._line.perform(self._make(merged), size=len(_items(merged)))
+        outcome = await self._line.perform(self._make(merged), size=len(batch))
         if isinstance(outcome, ModelError) and not (outcome.fatal or outcome.transient) and len(batch) > 1:
-            # one text that the model does not take must not cost the others their answer; halving finds it in few calls
+            # One text that the model does not take must not cost the others their answer; halving finds it in few calls. Or it
+            # was too much at once, and then that is remembered.
             middle = len(batch) // 2
-            await self._send(batch[:middle])
-            await self._send(batch[middle:])
-            return
+            first, second = await self._send(batch[:middle]), await self._send(batch[middle:])
+            if first and second:
+                self._most = min(self._most, max(1, len(_items(merged)) // 2))
+            return first and second
         for place, (request, future) in enumerate(batch):
             _give(future, _part(outcome, merged, request, first=not place))
+        return isinstance(outcome, Reply)
 
 
 def _items(request: Bulk) -> tuple[object, ...]:

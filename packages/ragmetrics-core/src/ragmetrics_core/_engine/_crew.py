@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 
 __all__ = ["Crew"]
 
 
 class Crew:
-    """A group of tasks that ends when all of them have, or with the first error; none of them outlives it."""
+    """A group of tasks that ends when all of them have, or with the first error; none of them outlives it.
 
-    def __init__(self) -> None:
+    Args:
+        stopping: called before those that are left are cancelled.
+    """
+
+    def __init__(self, stopping: Callable[[], None]) -> None:
+        self._stopping = stopping
         self._over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -26,6 +31,7 @@ class Crew:
         try:
             await self._over
         finally:
+            self._stopping()
             left = list(self._tasks)
             for task in left:
                 task.cancel()

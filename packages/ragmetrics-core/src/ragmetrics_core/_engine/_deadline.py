@@ -51,7 +51,8 @@ class Deadline:
         self._learnt = FIRST
         self._largest = 1
         self._watched: dict[asyncio.Task[Any], tuple[float, float]] = {}
-        self._cut: dict[asyncio.Task[Any], int] = {}
+        self._cut: set[asyncio.Task[Any]] = set()
+        self._closed = False
         self._glance: asyncio.TimerHandle | None = None
 
     @property
@@ -73,37 +74,53 @@ class Deadline:
             self._learnt = doubt * max(LEAST, TIMES_MEDIAN * median, TIMES_SLOWEST * slowest)
 
     async def keep(self, answer: Awaitable[T], started: float, attempt: int, size: int = 1) -> T | None:
-        """The answer; None if it did not come in time. A learnt limit doubles with every attempt before this one.
+        """The answer; None if it did not come in time.
+
+        A learnt limit doubles with every attempt before this one. A call for several things at once has the more time: as much
+        as its size exceeds what was seen, or, with a limit of the user's, so many times that limit, which is meant for one.
 
         The call runs in the task of the caller, which is cancelled when its time is over, as ``asyncio.timeout`` does it; but
         here the limit may change while the call waits, and one timer watches over all of them.
         """
         task = asyncio.current_task()
         assert task is not None
-        self._watched[task] = (started, max(1.0, size / self._largest) * 2**attempt if self._fixed is None else 1)
+        before = _cancellations(task)
+        self._watched[task] = (started, size if self._fixed else max(1.0, size / self._largest) * 2**attempt)
         if self._glance is None:
             self._glance = asyncio.get_running_loop().call_later(GLANCE, self._look)
         try:
             return await answer
         except asyncio.CancelledError:
-            # where the run was cancelled in the same moment, that counts
-            if task not in self._cut or getattr(task, "cancelling", int)() > self._cut[task] + 1:
+            # where the run was cancelled as well, that counts
+            if task not in self._cut or self._closed or _cancellations(task) > before + 1:
                 raise
             return None
         finally:
             self._watched.pop(task, None)
-            if self._cut.pop(task, None) is not None and hasattr(task, "uncancel"):
-                task.uncancel()
+            if task in self._cut:
+                self._cut.remove(task)
+                if hasattr(task, "uncancel"):
+                    task.uncancel()
+
+    def close(self) -> None:
+        """From now on every cancellation is one of the run."""
+        self._closed = True
+        self._watched.clear()
 
     def _look(self) -> None:
         self._glance = None
         if not self._watched:
             return
         loop = asyncio.get_running_loop()
-        now, limit = loop.time(), self.seconds
+        now = loop.time()
         for task, (started, times) in list(self._watched.items()):
-            if now - started >= limit * times:
+            if now - started >= min(self.seconds * times, max(FIRST, self.seconds)):
                 del self._watched[task]
-                self._cut[task] = getattr(task, "cancelling", int)()
+                self._cut.add(task)
                 task.cancel()
         self._glance = loop.call_later(GLANCE, self._look)
+
+
+def _cancellations(task: asyncio.Task[Any]) -> int:
+    """How often the task was cancelled and has not got over it; Python 3.10 does not know."""
+    return int(getattr(task, "cancelling", int)())

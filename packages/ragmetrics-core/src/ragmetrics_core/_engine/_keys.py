@@ -37,7 +37,9 @@ class Keys:
         try:
             text = json.dumps(identity if isinstance(identity, str) else dict(identity), sort_keys=True)
         except (TypeError, ValueError) as error:
-            raise InvalidInput(f"the identity of a model must hold plain JSON values: {error}") from None
+            raise InvalidInput(
+                f"the identity of a model must be a mapping of plain JSON values, got {identity!r}: {error}"
+            ) from None
         self._start = blake2b(text.encode(), digest_size=SIZE)
         self._forms: dict[int, tuple[object, bytes]] = {}
 

@@ -29,6 +29,9 @@ __all__ = ["Line", "Rules"]
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 20.0
 """Seconds before a lost call is made again; doubled each time, and then spread between half and one and a half of it."""
 
+TRIES_IN_SILENCE = 4
+"""Attempts that may end without any answer in time: with limits that double, that is minutes."""
+
 TRIES_UNHEARD = 3
 """Attempts while a model has never answered at all: most likely there is nobody."""
 
@@ -58,11 +61,13 @@ class Line:
     Attributes:
         model: the model.
         usage: what its calls have cost so far.
+        repeated: calls that were refused or lost, and so had to be made again or were given up.
     """
 
     def __init__(self, model: Any, gate: Gate, rules: Rules, budget: Budget) -> None:
         self.model = model
         self.usage = Usage()
+        self.repeated = 0
         self._rules = rules
         self._budget = budget
         self._pace = Pace(gate)
@@ -89,37 +94,41 @@ class Line:
         Raises:
             ModelError: so many calls were lost that the server must be taken for gone.
         """
-        lost = 0
+        lost = silent = 0
         again = False
         clock = asyncio.get_running_loop().time
         since = clock()
         while True:
             turn = await self._pace.enter(again)
             started = clock()
-            outcome = await self._attempt(call, turn, started, lost, size) if self._budget.take() else None
-            if outcome is None:
+            if not self._budget.take():
                 self._pace.lost(turn)
                 return None
+            answer = await self._attempt(call, turn, started, lost, size)
+            outcome = self._too_late(clock() - started) if answer is None else answer
             self._book(outcome, turn, clock(), started, size)
             if isinstance(outcome, Reply) or not outcome.transient:
                 return outcome
             again = True
             if _refused(outcome):
+                if (outcome.retry_after or 0.0) > PATIENCE:
+                    raise _later(outcome)
                 if started - max(since, self._heard) > PATIENCE:
                     return self._give_up(outcome)
             else:
                 lost += 1
-                if lost > self._rules.max_retries or (lost >= TRIES_UNHEARD and self._heard < 0):
+                silent += answer is None
+                if lost > self._tries(silent):
                     return self._give_up(outcome)
                 await asyncio.sleep(self._pause(lost))
 
-    async def _attempt(self, call: Call, turn: Turn, started: float, lost: int, size: int) -> Outcome:
+    async def _attempt(self, call: Call, turn: Turn, started: float, lost: int, size: int) -> Outcome | None:
+        """What one attempt came to; None: no answer in time."""
         try:
-            outcome = await self._deadline.keep(call.aperform(), started, lost, size)
+            return await self._deadline.keep(call.aperform(), started, lost, size)
         except BaseException:
             self._pace.lost(turn)  # the run stops here
             raise
-        return self._too_late(asyncio.get_running_loop().time() - started) if outcome is None else outcome
 
     def _book(self, outcome: Outcome, turn: Turn, now: float, started: float, size: int) -> None:
         """Tell everybody who learns from it how a call has ended."""
@@ -129,10 +138,22 @@ class Line:
             self._given_up = 0
             self._deadline.learn(now - started, size if isinstance(outcome, Reply) else 1)
             self._pace.answered(turn)
-        elif _refused(outcome):
+            return
+        self.repeated += 1
+        if _refused(outcome):
             self._pace.refused(turn, outcome.retry_after)
         else:
             self._pace.lost(turn)
+
+    def _tries(self, silent: int) -> int:
+        """How often a call may be lost before it is given up, less one."""
+        if silent >= TRIES_IN_SILENCE:
+            return 0
+        return min(self._rules.max_retries, TRIES_UNHEARD - 1 if self._heard < 0 else self._rules.max_retries)
+
+    def close(self) -> None:
+        """The run ends: its calls are cancelled, and none of them is made again."""
+        self._deadline.close()
 
     def _spend(self, outcome: Outcome) -> None:
         if outcome.usage is not None:
@@ -158,6 +179,15 @@ class Line:
     def _name(self) -> str:
         name = getattr(self.model, "model", None)
         return name if isinstance(name, str) else type(self.model).__name__
+
+
+def _later(error: ModelError) -> ModelError:
+    """A server that asks for so much patience that the run had better stop."""
+    return ModelError(
+        f"{error} (It asks to be called again in {error.retry_after:.0f} seconds, so the run stops here; it can be continued "
+        "then.)",
+        fatal=True,
+    )
 
 
 def _refused(error: ModelError) -> bool:

@@ -58,6 +58,7 @@ class Work:
     row: Row
     memory: RowMemory
     program: Steps[Score]
+    started: float
     questions: list[Question] = field(default_factory=list)
     asked: list[Question] = field(default_factory=list)
 
@@ -70,12 +71,16 @@ class Engine:
         answers: who answers the questions.
         max_rows: most rows that are worked on at a time.
         raising: raise what would be recorded in a failed score.
+
+    Attributes:
+        waited: by metric, the seconds that its rows have waited for models, all together.
     """
 
     def __init__(self, judges: Sequence[Judge], answers: Answers, *, max_rows: int, raising: bool) -> None:
         self._judges = judges
         self._answers = answers
         self._most = max_rows
+        self.waited = {judge.metric.name: 0.0 for judge in judges}
         self._workers = 0
         self._raising = raising
         self._breath = time.monotonic()
@@ -90,7 +95,7 @@ class Engine:
         Raises:
             RagmetricsError: whatever stops the whole run; rows in flight are given up, finished ones have been handed over.
         """
-        crew = Crew()
+        crew = Crew(self._answers.close)
 
         def hire() -> None:
             if self._open and self._workers < self._most + min(self._answers.gathering, MOST_GATHERING):
@@ -99,10 +104,7 @@ class Engine:
 
         self._answers.on_gathering = hire
         hire()
-        try:
-            await crew.join()
-        finally:
-            self._answers.close()
+        await crew.join()
 
     async def _work(self, rows: Iterator[Row], finished: Finished, hire: Callable[[], None]) -> None:
         new = True
@@ -162,7 +164,7 @@ class Engine:
             return self._failed(judge, row.locate(error))
         if isinstance(program, Score):
             return program
-        work = Work(judge, row, memory, program)
+        work = Work(judge, row, memory, program, time.monotonic())
         state = self._advance(work, None)
         while not isinstance(state, Score):
             work.questions = self._answers.resolve(judge.models, state, judge.repeat)
@@ -182,6 +184,7 @@ class Engine:
             work.asked += work.questions
             state = self._advance(work, outcomes)
             if isinstance(state, Score):
+                self.waited[work.judge.metric.name] += time.monotonic() - work.started
                 return state
             work.questions = self._answers.resolve(work.judge.models, state, work.judge.repeat)
 

@@ -60,6 +60,11 @@ class OpenAIEmbeddings:
         settings = {"base_url": base_url, "api_key": api_key, "timeout": timeout, "max_retries": max_retries}
         self._clients = Clients(client, settings)
 
+    @property
+    def texts_per_call(self) -> int:
+        """Texts that make one request: ``evaluate`` gathers no more, so that a call is a request."""
+        return self.batch_size
+
     def without_retries(self) -> OpenAIEmbeddings:
         """The same model for whoever asks again himself, as ``evaluate`` does: it sees every failure and paces its calls."""
         other = copy.copy(self)

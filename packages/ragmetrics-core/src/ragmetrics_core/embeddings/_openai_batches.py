@@ -14,7 +14,7 @@ from typing import Any
 
 from .._errors import ModelError
 from .._requests import Reply, Usage
-from ..llms._failures import mask
+from .._secrets import mask
 from ..llms._openai_clients import Clients
 from ..llms._openai_errors import Explained
 

@@ -8,36 +8,24 @@ carries ``transient`` (True where the same call may work later) and ``retry_afte
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .._errors import BadReply, InvalidInput, ModelError
+from .._secrets import LONGEST, mask
 
 __all__ = [
-    "MASKED",
     "Failures",
     "Place",
     "Refused",
     "check_sendable",
-    "conceal",
     "first_line",
-    "mask",
     "not_json",
     "root_of",
 ]
 
-MASKED = "***"
-LOOKS_SECRET = re.compile(r"(?:\b(?:sk|gsk|pk|key)-[\w*.-]{6,})|(?<=Bearer )\S+|[\w-]*\*{3,}[\w-]*")
-LONGEST = 500
-"""Characters of a server's message that are worth showing."""
-
 GLIMPSE = 80
 """Characters of an answer that is no JSON that are worth showing."""
-
-SHORTEST_SECRET = 8
-"""Characters from which on a secret is looked for in texts: a shorter one is found in ordinary words too."""
 
 
 class Place(Protocol):
@@ -136,6 +124,8 @@ class Failures:
             return ModelError(
                 f"{who} has no such model or address (404): {said} Check the model name and base_url.", fatal=True
             )
+        if refused.code == "model_not_found":  # some gateways say it with status 400
+            return ModelError(f"{who} has no such model ({status}): {said} Check the model name.", fatal=True)
         if refused.code == "content_filter":
             return BadReply(f"{self.model}: the content filter of {self.place.base_url} refuses the question: {said}")
         if status == 429:
@@ -147,20 +137,6 @@ class Failures:
         if refused.param:
             return ModelError(f"{who} refuses the parameter {refused.param!r} ({status}): {said}")
         return ModelError(f"{who} refuses the request ({status}): {said}")
-
-
-def mask(text: str, secrets: Iterable[str]) -> str:
-    """The text without the secrets, without anything shaped like a key, and not endlessly long."""
-    text = conceal(text, secrets)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."
-
-
-def conceal(text: str, secrets: Iterable[str]) -> str:
-    """The text without the secrets and without anything shaped like a key."""
-    for secret in sorted(secrets, key=len, reverse=True):
-        if len(secret) >= SHORTEST_SECRET:
-            text = text.replace(secret, MASKED)
-    return LOOKS_SECRET.sub(MASKED, text)
 
 
 def not_json(text: str) -> str:

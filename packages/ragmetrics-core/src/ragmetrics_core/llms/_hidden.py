@@ -8,17 +8,12 @@ their name is: ``max_tokens`` is no secret. What is stored as ``identity`` keeps
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ._failures import MASKED, conceal
+from .._secrets import MASKED, conceal, is_secret
 
 __all__ = ["hashed", "shown"]
-
-WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-SECRET = ("key", "keys", "token", "secret", "secrets", "password", "authorization", "credential", "credentials")
-NOT_SECRET = frozenset({"prompt_cache_key"})
 
 
 def shown(parameters: Mapping[str, Any], secrets: Iterable[str]) -> dict[str, Any]:
@@ -28,7 +23,7 @@ def shown(parameters: Mapping[str, Any], secrets: Iterable[str]) -> dict[str, An
     def hide(text: str, named: bool) -> str:
         return MASKED if named else conceal(text, known)
 
-    return {name: _hidden(value, hide, _is_secret(name)) for name, value in parameters.items()}
+    return {name: _hidden(value, hide, is_secret(name)) for name, value in parameters.items()}
 
 
 def hashed(parameters: Mapping[str, Any], secrets: Iterable[str]) -> dict[str, Any]:
@@ -40,18 +35,14 @@ def hashed(parameters: Mapping[str, Any], secrets: Iterable[str]) -> dict[str, A
             return text
         return f"sha256:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
-    return {name: _hidden(value, hide, _is_secret(name)) for name, value in parameters.items()}
+    return {name: _hidden(value, hide, is_secret(name)) for name, value in parameters.items()}
 
 
 def _hidden(value: Any, hide: Callable[[str, bool], str], named: bool) -> Any:
     if isinstance(value, str):
         return hide(value, named) if value else value
     if isinstance(value, Mapping):
-        return {name: _hidden(item, hide, named or _is_secret(name)) for name, item in value.items()}
+        return {name: _hidden(item, hide, named or is_secret(name)) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [_hidden(item, hide, named) for item in value]
     return value
-
-
-def _is_secret(name: object) -> bool:
-    return name not in NOT_SECRET and any(word.lower().endswith(SECRET) for word in WORD.findall(str(name)))

@@ -15,13 +15,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from .._errors import ModelError
-from ._failures import Failures, Refused, first_line, mask, not_json, root_of
-from ._waiting import seconds_to_wait
+from .._waiting import seconds_to_wait
+from ._failures import Failures, Refused, first_line, not_json, root_of
 
 if TYPE_CHECKING:
     from ._openai_clients import Clients
 
-__all__ = ["Explained", "mask"]
+__all__ = ["Explained"]
 
 
 class Explained:

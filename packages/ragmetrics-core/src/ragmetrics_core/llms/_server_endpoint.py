@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from .._errors import InvalidInput, MissingExtra, ModelError
+from .._waiting import seconds_to_wait
 from ._failures import Failures, Refused, not_json, root_of
 from ._keys import check_header, check_key, tidy_key
 from ._per_loop import PerLoop
 from ._urls import OPENAI_URL, bare_url, check_url
-from ._waiting import seconds_to_wait
 
 if TYPE_CHECKING:
     import aiohttp

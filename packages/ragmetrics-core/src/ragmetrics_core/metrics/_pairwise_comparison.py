@@ -11,13 +11,25 @@ from pydantic import BaseModel, Field
 
 from ragmetrics_core import InvalidInput, Metric, Prompt, Score, Steps, together
 from ragmetrics_core.replies import JsonReply
+from ragmetrics_core.replies._clean import answer_part
+from ragmetrics_core.replies._problem import parse_or_bad_reply
 
 __all__ = ["PairwiseComparison"]
 
-FINAL_MARK = re.compile(r"\[\[([ABC])\]\][\s.*]*\Z")
+MARK = re.compile(r"\[\[([ABC])\]\]")
+SIGNS = "\\s*_`'\"#>.!)"
+ENDS = re.compile(rf"[{SIGNS}]*\Z")
+MARKS_ALONE = re.compile(rf"^[{SIGNS}]*(?:\[\[[ABC]\]\][{SIGNS}]*)+$", re.MULTILINE)
 MENU = re.compile(
     r"\[\[[ABC]\]\][\s,/|'\"]*(?:(?:or|and)[\s'\"]*)?\Z"
 )  # what stands before the last mark of an echoed choice
+DENIED_BEFORE = re.compile(
+    r"(?:\b(?:not|never|cannot|neither|nor|if|unless|rather than|instead of)\b|n't\b)[^.!?:;\n]{0,60}\Z", re.IGNORECASE
+)
+DENIED_AFTER = re.compile(
+    r"['\"]?\s(?:is|was|would be|would have been|seems)\s(?:not|wrong|incorrect|too)\b", re.IGNORECASE
+)
+ANNOUNCED = re.compile(r"(?:\A|(?<=[.!?\n]))[^.!?\n]*[:：]\s*\Z")  # "Final verdict:", of which nothing is left
 MARKS: Mapping[str, Literal["A", "B", "tie"]] = {"A": "A", "B": "B", "C": "tie"}
 VALUES = {"first": 1.0, "second": 0.0, "tie": 0.5}
 PASSING = {"first": True, "second": False, "tie": None}
@@ -35,9 +47,10 @@ COMPARISON = JsonReply(Comparison)
 
 @dataclass(frozen=True)
 class ComparisonReply:
-    """A JSON object, or prose that ends in ``[[A]]``, ``[[B]]`` or ``[[C]]`` for a tie, as MT-bench asks for it.
+    """A JSON object, or prose with ``[[A]]``, ``[[B]]`` or ``[[C]]`` for a tie, as MT-bench asks for it.
 
-    A mark that is only quoted on the way to the verdict does not count, and an echo of the choice is no verdict.
+    Prose may give one such verdict, wherever it stands; where it quotes others on the way, the one that ends the reply counts. A
+    mark that is denied ("not [[A]]") is none, and an echo of the choice is no verdict.
     """
 
     @property
@@ -55,10 +68,34 @@ class ComparisonReply:
         Raises:
             BadReply: the reply gives no verdict.
         """
-        mark = FINAL_MARK.search(text)
-        if mark is None or MENU.search(text[: mark.start()]):
-            return COMPARISON.parse(text)
-        return Comparison(reason=text[: mark.start()].strip(), better=MARKS[mark[1]])
+        prose = parse_or_bad_reply(text, answer_part)
+        letter = None if '"better"' in prose else verdict_in(prose)
+        return COMPARISON.parse(text) if letter is None else Comparison(reason=reason_in(prose), better=MARKS[letter])
+
+
+def verdict_in(prose: str) -> str | None:
+    """The letter of the one verdict that prose gives; None where it gives none or several."""
+    marks = [
+        mark
+        for mark in MARK.finditer(prose)
+        if not DENIED_BEFORE.search(prose, max(0, mark.start() - 80), mark.start())
+        and not DENIED_AFTER.match(prose, mark.end())
+    ]
+    if len({mark[1] for mark in marks}) == 1:
+        return marks[0][1]
+    ends = marks and ENDS.match(prose, marks[-1].end())
+    return marks[-1][1] if ends and not MENU.search(prose[: marks[-1].start()]) else None
+
+
+def reason_in(prose: str) -> str:
+    """Prose without the verdict, where it stands alone or at the end; a sentence that goes on after it stays whole."""
+    rest = MARKS_ALONE.sub("", prose).strip()
+    last = next(reversed(list(MARK.finditer(rest))), None)
+    if last and ENDS.match(rest, last.end()):
+        rest = rest[: last.start()]
+    if rest != prose.strip():
+        rest = ANNOUNCED.sub("", rest.rstrip(" *_`'\"#>\n"))
+    return rest.strip()
 
 
 COMPARE_RESPONSES = Prompt(

@@ -18,7 +18,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from ._scan import MAX_DEPTH, Found, scan
 from ._tokens import unescape
 
-__all__ = ["Bad", "Fit", "Reader", "choose", "clean_json", "decode", "embedded", "is_jsonish", "views"]
+__all__ = ["Bad", "Fit", "Reader", "choose", "clean_json", "decode", "embedded", "is_jsonish", "unfenced", "views"]
 
 T = TypeVar("T")
 
@@ -121,6 +121,12 @@ def decode(text: str) -> tuple[Any] | None:
     if value is None and (match := _FENCED.match(stripped)):
         value = clean_json(match.group(1).strip())
     return value
+
+
+def unfenced(text: str) -> str:
+    """The text inside of one code fence, or the text itself."""
+    match = _FENCED.match(text)
+    return match.group(1) if match else text
 
 
 def embedded(text: str) -> Any:

@@ -95,7 +95,7 @@ ALONE = re.compile(
     rf"^(?:>\s)?[\s\"'*_`#$\[({{|]{{0,12}}(?:[-•]\s)?[\s\"'*_`\[(]{{0,12}}{_VALUE}\s{{0,2}}{_UNITS}"
     rf"[\s\"'*_`\])}}>$.!。]{{0,12}}$"
     rf"|^(?:>\s)?[\s\"'*_`#\[({{]{{0,12}}{_VALUE.replace('?P<', '?P<lead_')}[\s\"'*_`\])}}]{{0,12}}"
-    r"(?:\s[-–—]\s|:\s|\s\()(?!\d)[^\n]*$"
+    r"(?:\s[-–—]\s|:\s|\s\(|\s(?:because|since)\s|(?<=[.,]\d)\.\s)(?!\d)[^\n]*$"
 )
 GRANTS = re.compile(
     r"\b(?:i|we|i'd|i'll|we'd)\s(?:(?:would|will|have to|must|can)\s)?(?:therefore\s)?"

@@ -56,5 +56,5 @@ class RatingReply:
         Raises:
             BadReply: the reply gives no rating of this menu, or several that disagree.
         """
-        want = number_want(scale_of(self.choices[0], self.choices[-1], self.choices))
+        want = number_want(scale_of(self.choices[0], self.choices[-1], self.choices), "rating")
         return int(parse_or_bad_reply(text, lambda reply: read_scalar(reply, want)).value)

@@ -49,6 +49,8 @@ class Want(Generic[T]):
     wanted: str
     # Whether keys of any rank may not contradict each other; scores of parts may differ from the whole.
     single: bool = False
+    # The key that the instructions ask for; it decides, and other names count where it is absent.
+    asked: str = ""
 
 
 def read_scalar(text: str, want: Want[T]) -> Answer[T]:
@@ -165,6 +167,8 @@ def _in_object(data: dict[str, Any], want: Want[T], depth: int) -> Fit[Answer[T]
     for key, value in data.items():
         if rank := want.rank(key):
             ranked.setdefault(rank, []).append((key, value))
+    if (told := _under_asked_key(data, ranked, want, depth)) is not None:
+        return told
     for rank in sorted(ranked):
         reading = _agreed([_under(key, value, want, depth, weak=rank >= want.weak) for key, value in ranked[rank]])
         if isinstance(reading, Fit):
@@ -188,6 +192,21 @@ def _in_object(data: dict[str, Any], want: Want[T], depth: int) -> Fit[Answer[T]
     if reading is None and depth == 0 and (set(names.values()) & REASONS or ranked) and not _blank(data):
         return Bad(f"the answer is missing from the JSON; give {want.wanted}")
     return reading
+
+
+def _under_asked_key(
+    data: dict[str, Any], ranked: dict[int, list[tuple[str, Any]]], want: Want[T], depth: int
+) -> Fit[Answer[T]] | Bad | None:
+    """What stands under the key that was asked for, unless a final answer beside it says something else."""
+    asked = {rank: [pair for pair in pairs if name(pair[0]) == want.asked] for rank, pairs in ranked.items()}
+    reading = _agreed(
+        [_under(*pair, want, depth, weak=rank >= want.weak) for rank, pairs in asked.items() for pair in pairs]
+    )
+    if not isinstance(reading, Fit):
+        return reading
+    final = _agreed([_under(*pair, want, depth, weak=True) for pair in ranked.get(1, ())])
+    value = (final if isinstance(final, Fit) else reading).value.value
+    return Fit(Answer(value, reading.value.reason or reason_in(data)))
 
 
 def _blank(data: dict[str, Any]) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 
 from .._errors import InvalidInput
 from ._clean import tidy
+from ._find import unfenced
 from ._keys import ASIDES, REASONS, word_set, words
 from ._marks import read_marks
 from ._numbers import Scale, scale_of
@@ -51,10 +52,11 @@ def _rank(key: str) -> int:
     return 3 if split[-1] in _NAMES or split[0] in _NAMES else 0
 
 
-def number_want(scale: Scale) -> Want[float]:
-    """What a format with a number on ``scale`` looks for."""
+def number_want(scale: Scale, asked: str) -> Want[float]:
+    """What a format with a number on ``scale`` looks for, under the key that it asks for."""
 
     def read_text(text: str) -> Answer[float]:
+        text = unfenced(text)
         try:
             return Answer(scale.read_text(text), "")
         except Problem:
@@ -69,7 +71,7 @@ def number_want(scale: Scale) -> Want[float]:
                 return read_marks(value, scale).value or 0.0
             raise
 
-    return Want(_rank, 4, read, read_text, scale.wanted)
+    return Want(_rank, 4, read, read_text, scale.wanted, asked=asked)
 
 
 def _reason(text: str) -> str:
@@ -122,6 +124,6 @@ class ScoreReply:
         Raises:
             BadReply: the reply gives no score on this scale, or several that disagree.
         """
-        want = number_want(scale_of(self.low, self.high))
+        want = number_want(scale_of(self.low, self.high), "score")
         answer = parse_or_bad_reply(text, lambda reply: read_scalar(reply, want))
         return answer.value, answer.reason

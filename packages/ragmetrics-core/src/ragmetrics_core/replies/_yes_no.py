@@ -51,7 +51,7 @@ def _read_text(text: str) -> Answer[bool]:
     return Answer(read_verdict(text), "")
 
 
-_WANT = Want(_rank, 4, _read, _read_text, _WANTED, single=True)
+_WANT = Want(_rank, 4, _read, _read_text, _WANTED, single=True, asked="answer")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from ragmetrics_core.llms._waiting import seconds_to_wait
+from ragmetrics_core.adapters import seconds_to_wait
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
     ``retry-after-ms`` (OpenAI, Azure) is the more precise one; ``Retry-After`` holds seconds or a date (RFC 9110, 10.2.3).
 
     Args:
-        headers: of the answer; names are looked up in any case.
+        headers: of the answer, by names in lower case, or a mapping that does not mind case.
     """
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:

@@ -1,6 +1,7 @@
-"""The mark that a metric is at work in this context, so that the callback never takes a judge's run for the user's.
+"""The mark that a metric is at work in this context, so that nobody who watches an application takes a judge's call for the user's.
 
-A context variable follows the work into the threads and tasks that LangChain and the core start for it.
+A context variable follows the work into the threads and tasks that the core and the frameworks start for it. There is one for
+all adapters, as a judge of one framework may be watched by another.
 """
 
 from __future__ import annotations

@@ -1,0 +1,55 @@
+"""What is secret: by the name of a setting, by its value, and by its shape. The one place that hides it in texts.
+
+Strategy. Servers echo keys and libraries quote the request with its headers, so every text from outside passes through here before
+it is shown or stored. Hiding too much costs a few words of a message; hiding too little costs a key.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+__all__ = ["LONGEST", "MASKED", "conceal", "is_secret", "mask"]
+
+MASKED = "***"
+LONGEST = 500
+"""Characters of somebody else's message that are worth showing."""
+
+SHORTEST_SECRET = 8
+"""Characters from which on a secret is looked for in texts: a shorter one is found in ordinary words too."""
+
+WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+SECRET = (
+    *("key", "keys", "token", "secret", "secrets", "password", "authorization", "credential", "credentials"),
+    "headers",  # whatever is in them, as no name tells an Authorization of a proxy
+)
+NOT_SECRET = frozenset({"prompt_cache_key"})
+LOOKS_SECRET = re.compile(
+    r"\b(?:sk|gsk|pk|hf|lsv2|xai)[-_][\w*.-]{6,}|\bkey-[\w*.-]{6,}|\bAIza[\w-]{20,}"
+    r"|(?<=Bearer )\S+|[\w-]*\*{3,}[\w-]*|(?<=://)[^/\s@]+(?=@)"
+)
+IN_QUERY = re.compile(r"([?&][\w.-]*(?:key|token|secret|password|sig|signature)=)[^&#\s'\"]+", re.IGNORECASE)
+
+
+def is_secret(name: object) -> bool:
+    """Whether a setting of this name holds a secret, such as ``api_key``; counts such as ``max_tokens`` do not."""
+    return name not in NOT_SECRET and any(word.lower().endswith(SECRET) for word in WORD.findall(str(name)))
+
+
+def conceal(text: str, secrets: Iterable[str] = ()) -> str:
+    """The text without the secrets and without anything shaped like a key, or like a password in an address.
+
+    Args:
+        text: any text from outside.
+        secrets: texts that must never be shown; those of fewer than 8 characters are not looked for.
+    """
+    for secret in sorted(secrets, key=len, reverse=True):
+        if len(secret) >= SHORTEST_SECRET:
+            text = text.replace(secret, MASKED)
+    return IN_QUERY.sub(rf"\1{MASKED}", LOOKS_SECRET.sub(MASKED, text))
+
+
+def mask(text: str, secrets: Iterable[str]) -> str:
+    """The same, and not endlessly long."""
+    text = conceal(text, secrets)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."

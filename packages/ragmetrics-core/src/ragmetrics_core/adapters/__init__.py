@@ -1,0 +1,50 @@
+"""What every adapter of a framework needs, written once: failures, secrets, threads, and judging in the background.
+
+An adapter makes models of the core out of the models of a framework, so it meets the same questions whatever the framework is.
+
+* What did the model raise? ``Explained`` and ``model_error`` make a ``ModelError`` of any library's exception, or let a bug
+  through; ``is_bug``, ``is_of_other_loop`` and ``seconds_to_wait`` are its parts.
+* What may be shown and stored? ``conceal``, ``is_secret``, ``secret_texts``; ``json_settings`` for an ``identity``;
+  ``readable_texts`` for embedding models.
+* On which thread, in which loop? ``in_own_thread``, ``in_threads``, ``run_blocking``, ``HomeLoop``, ``Turn``.
+* How is a running application evaluated? ``Background`` takes the work, ``settled`` keeps what it comes to, ``judging`` marks
+  it so that a judge is never taken for the application.
+
+Importing this loads no framework, no model client and no asyncio.
+"""
+
+from __future__ import annotations
+
+from .._secrets import conceal, is_secret
+from .._texts import readable_texts
+from .._threads import in_own_thread, in_threads
+from .._waiting import seconds_to_wait
+from ._background import Background, settled
+from ._explained import Explained
+from ._failures import is_bug, is_of_other_loop, model_error
+from ._judging import is_judging, judging
+from ._loops import HomeLoop, run_blocking
+from ._settings import json_settings, secret_texts
+from ._turn import Turn
+
+__all__ = [
+    "Background",
+    "Explained",
+    "HomeLoop",
+    "Turn",
+    "conceal",
+    "in_own_thread",
+    "in_threads",
+    "is_bug",
+    "is_judging",
+    "is_of_other_loop",
+    "is_secret",
+    "json_settings",
+    "judging",
+    "model_error",
+    "readable_texts",
+    "run_blocking",
+    "seconds_to_wait",
+    "secret_texts",
+    "settled",
+]

@@ -1,0 +1,158 @@
+"""What the libraries behind the frameworks raise, as a ``ModelError``. The one place that tells a failing model from a bug.
+
+Strategy. Every provider brings exceptions of its own, and none of them may be imported here; but nearly all of them carry the
+HTTP status under one of a few names. A status decides: 401, 403 and 404 fail for every further call, 408, 409, 429 and 5xx may
+work later. Without one, lost connections and timeouts may work later, told by what they are or by their names, and what a
+library raises on purpose is a plain failure. Errors of programming (``TypeError``, ``KeyError``, ...) are bugs: they propagate,
+or a broken adapter would look like a bad judge.
+
+Frameworks wrap errors, so status and lost connections are looked for in the causes too; not in the context, which may be an
+exception that the caller was busy with. Whether something is a bug, its own class alone says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from .._errors import BadReply, ModelError
+from .._secrets import mask
+from .._waiting import seconds_to_wait
+
+__all__ = ["is_bug", "is_failure", "is_of_other_loop", "model_error"]
+
+BUGS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    BufferError,
+    ImportError,
+    LookupError,
+    MemoryError,
+    NameError,
+    NotImplementedError,
+    RecursionError,
+    StopAsyncIteration,
+    StopIteration,
+    SyntaxError,
+    TypeError,
+)
+"""What nobody raises to say that a server did not answer."""
+
+OF_FILES = (FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
+NETWORK = re.compile(
+    r"^\w*Transport|Timeout|Connect|Network|Unavailable|gaierror|URLError|HTTPException|RemoteProtocol|ReadError|WriteError"
+    "|ChunkedEncoding"
+)
+"""Words in the names of an exception's classes, its own first, that stand for a connection that failed."""
+
+OTHER_LOOP = ("Event loop is closed", "different event loop", "different loop")
+CURES = {
+    401: "is refused: check the API key",
+    403: "is forbidden: does the API key have access to it?",
+    404: "is not found: check the model name and the address",
+    429: "gets too many requests: ask fewer at a time, or try again later",
+}
+
+
+def is_bug(error: BaseException) -> bool:
+    """Whether an exception is an error of programming, by its class: nobody raises it to say that a server did not answer."""
+    return isinstance(error, BUGS)
+
+
+def is_failure(error: Exception, is_bug: Callable[[Exception], bool]) -> bool:
+    """Whether an exception tells of a model that failed: what has a status or a lost connection is no bug, whatever its class."""
+    if _status(error) is not None or _is_lost(error) or not is_bug(error):
+        return True
+    return type(error) is RuntimeError and is_of_other_loop(error)
+
+
+def is_of_other_loop(error: BaseException) -> bool:
+    """Whether the cause is a connection that belongs to another event loop, or to one that has ended."""
+    return any(
+        isinstance(item, RuntimeError) and any(mark in str(item) for mark in OTHER_LOOP)
+        for item in _chain(error, lambda item: item.__cause__ or item.__context__)
+    )
+
+
+def model_error(error: Exception, model: str, secrets: Iterable[str] = ()) -> ModelError:
+    """An exception of any library in words, and with the marks for whoever asks again.
+
+    It is not chained to the exception, which may hold the request with its key.
+
+    Args:
+        error: what was raised.
+        model: name of the model, with which the message begins.
+        secrets: texts that must never be shown.
+
+    Returns:
+        A ``BadReply`` where a content filter refused the question. ``fatal``, ``transient``, ``rate_limited`` and
+        ``retry_after`` (seconds) follow from the HTTP status and the headers; a lost connection is ``transient``.
+    """
+    text = mask(" ".join(str(error).split()), secrets)
+    causes = list(_chain(error, lambda item: item.__cause__))
+    status, source = next(((found, item) for item in causes if (found := _status(item))), (None, error))
+    code = getattr(source, "code", None)
+    if code == "content_filter":
+        return BadReply(f"{model}: the content filter refuses the question: {text}")
+    if status is None:
+        lost = any(map(_is_lost, causes))
+        said = f"{type(error).__name__}: {text}" if text else type(error).__name__
+        return ModelError(f"{model} {'cannot be reached' if lost else 'failed'}: {said}", transient=lost)
+    said = text or type(error).__name__
+    if code == "insufficient_quota" or (status == 429 and "insufficient_quota" in str(source)):
+        return ModelError(f"{model} has no credit left ({status}): {said}", fatal=True)
+    cure = CURES.get(status, "is failing: try again later" if status >= 500 else "refuses the request")
+    return ModelError(
+        f"{model} {cure} ({status}): {said}",
+        fatal=status in (401, 403, 404),
+        transient=status in (408, 409, 429) or status >= 500,
+        rate_limited=status == 429,
+        retry_after=seconds_to_wait(_headers(source)),
+    )
+
+
+def _chain(error: BaseException, before: Callable[[BaseException], BaseException | None]) -> Iterator[BaseException]:
+    """An exception and what led to it, each once."""
+    seen: list[BaseException] = []
+    current: BaseException | None = error
+    while current is not None and not any(current is item for item in seen):
+        seen.append(current)
+        yield current
+        current = before(current)
+
+
+def _is_lost(error: BaseException) -> bool:
+    # without a number it is not the system's, but a library's that says so of a model it cannot find, say
+    if isinstance(error, OSError) and error.errno is not None and not isinstance(error, OF_FILES):
+        return True
+    return NETWORK.search(" ".join(cls.__name__ for cls in type(error).__mro__)) is not None
+
+
+def _status(error: BaseException) -> int | None:
+    """The HTTP status that an exception carries, by one of the names that the providers' libraries use."""
+    response = getattr(error, "response", None)
+    places = [getattr(error, name, None) for name in ("status_code", "http_status", "status", "code")]
+    places += [getattr(response, "status_code", None), getattr(response, "status", None)]
+    places.append(_metadata(response).get("HTTPStatusCode"))
+    statuses = (value for value in places if isinstance(value, int) and not isinstance(value, bool))
+    return next((int(value) for value in statuses if 400 <= value < 600), None)
+
+
+def _headers(error: BaseException) -> dict[str, str]:
+    """The headers of the answer that an exception carries, by their names in lower case."""
+    response = getattr(error, "response", None)
+    places = (
+        getattr(response, "headers", None),
+        getattr(error, "headers", None),
+        _metadata(response).get("HTTPHeaders"),
+    )
+    headers: Any = next((place for place in places if place and hasattr(place, "items")), {})
+    return {str(name).lower(): str(value) for name, value in headers.items()}
+
+
+def _metadata(response: Any) -> Mapping[str, Any]:
+    """What botocore says of an answer."""
+    found = response.get("ResponseMetadata") if isinstance(response, Mapping) else None
+    return found if isinstance(found, Mapping) else {}

@@ -1,0 +1,90 @@
+"""The settings of a model: its secrets, and all the rest as JSON values.
+
+Strategy. A framework tells which settings a model has; what is secret among them is the same everywhere: what stands below a name
+such as ``api_key``, and what is wrapped as a secret (``SecretStr`` of pydantic, ``Secret`` of Haystack). A setting that is no JSON
+value (a callable, an object) may change the answers, so a model that has one cannot say what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from .._secrets import conceal, is_secret
+
+__all__ = ["json_settings", "secret_texts"]
+
+OPENERS = ("get_secret_value", "resolve_value")
+"""The methods of wrapped secrets that give the secret itself."""
+
+
+class _NoJson(Exception):
+    pass
+
+
+def json_settings(settings: Mapping[str, Any], secrets: Iterable[str] = ()) -> dict[str, Any] | None:
+    """The settings as JSON values for an ``identity``; None where one of them is no JSON value.
+
+    What is secret by its name is left out, so that another key is the same model, and so is what is wrapped as a secret;
+    numbers and switches are no secrets, whatever they are called. What is secret in texts is ``***``.
+
+    Args:
+        settings: values by name, nested as they like.
+        secrets: texts that must never be shown, such as ``secret_texts(settings)``.
+    """
+    known = tuple(secrets)
+    try:
+        return _shown_items(settings, known)
+    except _NoJson:
+        return None
+
+
+def secret_texts(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """The texts among the settings that must never be shown: what is wrapped as a secret, and what stands below a secret name."""
+    return tuple(dict.fromkeys(_secret_texts(settings, named=False)))
+
+
+def _shown_items(settings: Mapping[Any, Any], secrets: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        str(name): _shown(value, secrets)
+        for name, value in settings.items()
+        if not _is_wrapped(value) and (not is_secret(name) or isinstance(value, int | float | None))
+    }
+
+
+def _shown(value: Any, secrets: tuple[str, ...]) -> Any:
+    if value is None or isinstance(value, int | float):
+        return value
+    if isinstance(value, str):
+        return conceal(value, secrets)
+    if isinstance(value, Mapping):
+        return _shown_items(value, secrets)
+    if isinstance(value, list | tuple):
+        return [_shown(item, secrets) for item in value]
+    raise _NoJson
+
+
+def _secret_texts(value: Any, *, named: bool) -> Iterator[str]:
+    if _is_wrapped(value):
+        yield from _secret_texts(_opened(value), named=True)
+    elif isinstance(value, str):
+        if named and value:
+            yield value
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            yield from _secret_texts(item, named=named or is_secret(name))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _secret_texts(item, named=named)
+
+
+def _is_wrapped(value: Any) -> bool:
+    return not isinstance(value, type) and any(hasattr(value, name) for name in OPENERS)
+
+
+def _opened(value: Any) -> Any:
+    opener = next(getattr(value, name) for name in OPENERS if hasattr(value, name))
+    try:
+        return opener()
+    except ValueError:  # its environment variable is not set, so there is nothing to hide
+        return None

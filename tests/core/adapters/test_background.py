@@ -1,0 +1,235 @@
+"""Jobs that are handed over: taken without waiting, done or refused, never lost."""
+
+from __future__ import annotations
+
+import contextvars
+import gc
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
+
+from ragmetrics_core.adapters import Background, _background, settled
+
+
+def alive() -> int:
+    return sum(thread.name == "ragmetrics-judge" for thread in threading.enumerate())
+
+
+def until(condition: Callable[[], bool]) -> bool:
+    end = time.monotonic() + 5
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.005)
+    return condition()
+
+
+@pytest.fixture(autouse=True)
+def all_threads_leave(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr(_background, "IDLE", 0.05)
+    yield
+    assert until(lambda: alive() == 0)
+
+
+class Outcomes(list[Future[Any]]):
+    """What the jobs have come to."""
+
+    @property
+    def values(self) -> list[Any]:
+        return sorted(future.result() for future in self)
+
+
+def test_jobs_are_done_and_told() -> None:
+    ended = Outcomes()
+    background = Background[int](ended.append, workers=3, capacity=50)
+    assert all(background.submit(lambda number=number: number * 2) for number in range(50))  # type: ignore[misc]
+    assert background.flush(5)
+    assert ended.values == [number * 2 for number in range(50)]
+    assert (background.pending, background.finished, background.dropped) == (0, 50, 0)
+
+
+def test_no_more_threads_than_there_is_work() -> None:
+    release = threading.Event()
+    background = Background[bool](Outcomes().append, workers=4, capacity=50)
+    assert alive() == 0
+    background.submit(lambda: release.wait(5))
+    background.submit(lambda: release.wait(5))
+    assert alive() == 2
+    for _ in range(10):
+        background.submit(lambda: release.wait(5))
+    assert alive() == 4
+    release.set()
+    assert background.flush(5)
+
+
+def test_a_thread_without_work_takes_the_next_job() -> None:
+    threads: set[int] = set()
+    background = Background[None](Outcomes().append, workers=4, capacity=5)
+    for _ in range(5):
+        background.submit(lambda: threads.add(threading.get_ident()))
+        assert background.flush(5)
+    assert len(threads) == 1
+
+
+def test_threads_come_back() -> None:
+    ended = Outcomes()
+    background = Background[int](ended.append, workers=2, capacity=5)
+    for number in range(3):
+        background.submit(lambda: number)  # noqa: B023  done before the next one
+        assert background.flush(5)
+        assert until(lambda: alive() == 0)
+    assert ended.values == [0, 1, 2]
+
+
+def test_a_full_line_refuses_and_counts() -> None:
+    release = threading.Event()
+    background = Background[bool](Outcomes().append, workers=1, capacity=3)
+    taken = [background.submit(lambda: release.wait(5)) for _ in range(10)]
+    assert taken == [True] * 3 + [False] * 7
+    assert (background.pending, background.dropped) == (3, 7)
+    assert not background.flush(0.02)
+    release.set()
+    assert background.flush(5)
+    assert background.submit(lambda: True)
+    assert background.flush(5)
+
+
+def test_errors_are_kept_and_the_work_goes_on() -> None:
+    ended = Outcomes()
+
+    def fail() -> int:
+        raise SystemExit(3)
+
+    background = Background[int](ended.append, workers=1, capacity=5)
+    background.submit(fail)
+    background.submit(lambda: 7)
+    assert background.flush(5)
+    assert [type(future.exception()) for future in ended] == [SystemExit, type(None)]
+
+
+def test_what_is_told_of_the_end_may_fail(caplog: pytest.LogCaptureFixture) -> None:
+    def ended(outcome: Future[int]) -> None:
+        raise ValueError("nobody listens")
+
+    background = Background[int](ended, workers=1, capacity=5)
+    for _ in range(2):
+        background.submit(lambda: 7)
+    assert background.flush(5)
+    assert background.finished == 2
+    assert "nobody listens" in caplog.text
+
+
+def test_jobs_know_nothing_of_who_handed_them_over() -> None:
+    variable = contextvars.ContextVar("variable", default="none")
+    ended = Outcomes()
+    background = Background[str](ended.append, workers=1, capacity=5)
+    variable.set("the caller's")
+
+    def job() -> str:
+        before = variable.get()
+        variable.set("another job's")
+        return before
+
+    for _ in range(2):
+        background.submit(job)
+    assert background.flush(5)
+    assert ended.values == ["none", "none"]
+
+
+def test_a_finished_job_keeps_nothing_alive() -> None:
+    class Big:
+        pass
+
+    big = Big()
+    watched = weakref.ref(big)
+    background = Background[Any](lambda future: None, workers=1, capacity=5)
+    background.submit(lambda big=big: type(big))  # type: ignore[misc]
+    del big
+    assert background.flush(5)
+    assert until(lambda: gc.collect() >= 0 and watched() is None)
+
+
+def test_a_closed_line_finishes_its_work() -> None:
+    ended = Outcomes()
+    release = threading.Event()
+    background = Background[bool](ended.append, workers=2, capacity=9)
+    for _ in range(5):
+        background.submit(lambda: release.wait(5))
+    background.close()
+    assert not background.submit(lambda: True)
+    release.set()
+    assert background.flush(5)
+    assert ended.values == [True] * 5
+
+
+def test_threads_of_a_closed_line_leave_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_background, "IDLE", 60.0)
+    background = Background[int](Outcomes().append, workers=2, capacity=9)
+    background.submit(lambda: 7)
+    background.close()
+    assert until(lambda: alive() == 0)
+    assert background.pending == 0
+
+
+def test_a_system_without_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_left(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    ended = Outcomes()
+    background = Background[int](ended.append, workers=1, capacity=5)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", none_left)
+        with pytest.raises(RuntimeError, match="can't start new thread"):
+            background.submit(lambda: 7)
+    assert background.pending == 0
+    assert background.submit(lambda: 8)
+    assert background.flush(5)
+    assert ended.values == [8]
+
+
+def test_many_hand_over_at_once() -> None:
+    """More jobs than threads, threads that leave in between: none is lost."""
+    ended = Outcomes()
+    background = Background[int](ended.append, workers=3, capacity=10_000)
+
+    def hand_over() -> None:
+        for number in range(40):
+            background.submit(lambda: 1)
+            time.sleep(0.06 if number == 20 else 0)
+
+    threads = [threading.Thread(target=hand_over) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert background.flush(10)
+    assert len(ended) == 200
+
+
+HANGING = """
+import threading
+from ragmetrics_core.adapters import Background
+
+asked = threading.Event()
+background = Background(print, workers=1, capacity=1)
+background.submit(lambda: (asked.set(), threading.Event().wait()))
+assert asked.wait(10)
+print("pending", background.pending)
+"""
+
+
+def test_a_job_that_hangs_does_not_keep_the_process_from_ending() -> None:
+    result = subprocess.run([sys.executable, "-c", HANGING], capture_output=True, text=True, check=False, timeout=60)
+    assert (result.returncode, result.stdout) == (0, "pending 1\n")
+
+
+def test_outcomes() -> None:
+    told: list[Future[int]] = []
+    outcome = settled(lambda: 7, told.append)
+    assert (outcome.result(), told) == (7, [outcome])
+    assert repr(settled(lambda: {}["x"]).exception()) == "KeyError('x')"
