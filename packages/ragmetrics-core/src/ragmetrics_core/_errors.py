@@ -23,7 +23,8 @@ class RagmetricsError(Exception):
     """Root of all errors of this library.
 
     Attributes:
-        partial: the ``Evaluation`` of what was finished, where the error stopped a run over many samples.
+        partial: what was finished, where the error stopped a run over many samples: an ``Evaluation``, or the ``Testset`` of a
+            generation.
     """
 
     partial: Any = None
