@@ -135,3 +135,10 @@ def test_a_missing_embedding() -> None:
 
     with pytest.raises(ModelError, match="^SimpleNamespace: 1 of 2 texts came back without an embedding$"):
         HaystackEmbeddings(SimpleNamespace(run=run)).embed(["a", "b"])
+
+
+def test_an_embedder_that_returns_nothing() -> None:
+    with pytest.raises(ModelError, match="^SimpleNamespace: 2 of 2 texts came back without an embedding$"):
+        HaystackEmbeddings(SimpleNamespace(run=lambda text: None)).embed(["a", "b"])
+    with pytest.raises(ModelError, match="^SimpleNamespace: 2 of 2 texts came back without an embedding$"):
+        HaystackEmbeddings(SimpleNamespace(run=lambda documents: None)).embed(["a", "b"])

@@ -229,3 +229,48 @@ def test_arrays_and_other_objects_among_the_values(judge: Any) -> None:
     own(generator, inputs=[("a", list[Any])]).run(a=[{"array": np.array([1.5, 2.0]), "path": re.compile("x")}])
     data = json.loads(generator.conversations[0][0].text.rpartition("\n\nData: ")[2])
     assert data == {"a": {"array": [1.5, 2.0], "path": "re.compile('x')"}}
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+def test_a_call_that_takes_too_long_fails_its_row(
+    judge: Any, monkeypatch: pytest.MonkeyPatch, *, asynchronous: bool
+) -> None:
+    monkeypatch.setattr("haystack_integrations.components.evaluators.ragmetrics._rows.PATIENCE", 0.05)
+    evaluator = own(judge('{"score": 1}', seconds=1.0))
+
+    def results() -> Any:
+        given = {"texts": ["t"]}
+        return (asyncio.run(evaluator.run_async(**given)) if asynchronous else evaluator.run(**given))["results"]
+
+    assert results() == [None]
+    evaluator.raise_on_failure = True
+    with pytest.raises(ValueError, match="^An input could not be judged: ModelError: .*no answer within"):
+        results()
+
+
+@pytest.mark.parametrize("reply", ["[" * 100_000, '{"score":' * 50_000], ids=["list", "object"])
+def test_a_reply_nested_too_deeply(judge: Any, reply: str) -> None:
+    evaluator = own(judge(reply))
+    assert evaluator.run(texts=["t"])["results"] == [None]
+    evaluator.raise_on_failure = True
+    with pytest.raises(ValueError, match="^The reply of the chat generator "):
+        evaluator.run(texts=["t"])
+
+
+def test_a_reply_that_is_no_message(judge: Any) -> None:
+    evaluator = own(judge(lambda text: {"replies": ["yes"]} if "second" in text else '{"score": 1}'))
+    assert evaluator.run(texts=["first", "second"])["results"] == [{"score": 1}, None]
+    evaluator.raise_on_failure = True
+    with pytest.raises(ValueError, match="replied with a str, not with a ChatMessage$"):
+        evaluator.run(texts=["first", "second"])
+
+
+@pytest.mark.parametrize("number", ["NaN", "1e999", '[{"of": -Infinity}]'])
+def test_numbers_that_are_not_finite_are_passed_on(judge: Any, number: str) -> None:
+    """As in Haystack; a score is another matter."""
+    wanted = json.loads(number)
+    (row,) = own(judge(f'{{"score": {number}}}')).run(texts=["t"])["results"]
+    assert repr(row) == repr({"score": wanted})
+    outputs = faithfulness(judge(GOOD.removesuffix("}") + f', "sure": {number}}}')).run(**rows(1))
+    assert outputs["score"] == 0.5
+    assert repr(outputs["results"][0]["sure"]) == repr(wanted)

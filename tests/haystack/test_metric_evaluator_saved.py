@@ -16,7 +16,7 @@ from haystack.core.errors import DeserializationError, PipelineConnectError, Ser
 from haystack.evaluation import EvaluationRunResult
 
 from haystack import Document, Pipeline
-from ragmetrics_core import Metric, Score
+from ragmetrics_core import InvalidInput, Metric, Score
 from ragmetrics_core.metrics import (
     NDCG,
     ExactMatch,
@@ -89,6 +89,21 @@ def test_a_saved_pipeline_can_name_no_other_module(metric: str) -> None:
     assert metric in text
     with pytest.raises(DeserializationError):
         Pipeline.loads(text)
+
+
+@pytest.mark.parametrize("metric", [None, "NDCG", {}, {"settings": {}}, {"metric": 5}], ids=str)
+def test_a_saved_metric_that_cannot_be_read(metric: Any) -> None:
+    saved = MetricEvaluator(NDCG()).to_dict()
+    saved["init_parameters"]["metric"] = metric
+    with pytest.raises(InvalidInput, match="^a metric is read from "):
+        MetricEvaluator.from_dict(saved)
+
+
+def test_a_saved_component_without_a_metric() -> None:
+    saved = MetricEvaluator(NDCG()).to_dict()
+    del saved["init_parameters"]["metric"]
+    with pytest.raises(InvalidInput, match="^a metric is read from .*, got None$"):
+        MetricEvaluator.from_dict(saved)
 
 
 def test_a_metric_of_a_trusted_module_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:

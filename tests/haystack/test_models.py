@@ -211,6 +211,11 @@ def test_a_cut_reply_is_marked(judge: Any) -> None:
     assert (reply.usage.prompt_tokens, reply.usage.completion_tokens) == (3, 1)
 
 
+def test_a_reply_that_is_no_message(judge: Any) -> None:
+    with pytest.raises(BadReply, match="^the chat generator replied with a str, not with a ChatMessage$"):
+        HaystackLLM(judge({"replies": ["yes"]})).generate(ask())
+
+
 def test_what_is_no_model() -> None:
     for wrong in ("gpt-4o", OpenAIChatGenerator, None, SimpleNamespace()):
         with pytest.raises(

@@ -81,6 +81,8 @@ def read_answer(reply: ChatMessage | None) -> Reply[str]:
     """
     if reply is None:
         raise BadReply("the chat generator gave no reply")
+    if not hasattr(reply, "meta"):
+        raise BadReply(f"the chat generator replied with a {type(reply).__name__}, not with a ChatMessage")
     meta = reply.meta or {}
     usage = _usage(meta.get("usage"))
     if reply.text is None:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from haystack import Document, default_to_dict
-
 from ragmetrics_core import Document as CoreDocument
 from ragmetrics_core import Score
 

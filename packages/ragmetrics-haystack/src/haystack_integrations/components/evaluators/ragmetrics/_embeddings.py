@@ -18,7 +18,6 @@ from contextlib import nullcontext
 from typing import Any
 
 from haystack import Document
-
 from ragmetrics_core import Embed, InvalidInput, ModelError, Reply, Usage
 
 from ._chat import BlockingEmbeddings, OneLoop, off_loop, warm_up
@@ -135,10 +134,10 @@ class HaystackEmbeddings:
 
     def _answer(self, texts: list[str], results: list[Any]) -> Reply[list[list[float]]]:
         if self._takes_documents and texts:
-            by_id = {document.id: document.embedding for document in results[0].get("documents") or ()}
+            by_id = {document.id: document.embedding for document in _found(results[0], "documents") or ()}
             vectors = [by_id.get(str(place)) for place in range(len(texts))]
         else:
-            vectors = [result.get("embedding") for result in results]
+            vectors = [_found(result, "embedding") for result in results]
         missing = sum(vector is None for vector in vectors)
         if missing:
             raise ModelError(
@@ -153,6 +152,10 @@ class HaystackEmbeddings:
 
     def __repr__(self) -> str:
         return f"HaystackEmbeddings(<{type(self.text_embedder).__name__} {name_of(self.text_embedder)!r}>)"
+
+
+def _found(result: Any, name: str) -> Any:
+    return result.get(name) if isinstance(result, Mapping) else None
 
 
 def _documents(texts: list[str]) -> list[Document]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from haystack import component
-
 from ragmetrics_core.metrics import ExactMatch
 
 from ._home import HOME

@@ -22,7 +22,7 @@ from ragmetrics_core import BadReply, ModelError, Prompt, Score
 from ._chat import OneLoop, close, close_async, warm_up, warm_up_async
 from ._home import HOME
 from ._llm import default_generator
-from ._replies import NamedValues, raise_as_haystack
+from ._replies import NamedValues, clean_object, raise_as_haystack
 from ._row_metric import NamedOutputs, RowMetric, as_examples, readable
 from ._rows import GeneratorFailed, Row, RowJudge
 
@@ -195,15 +195,18 @@ class LLMEvaluator:
         )
         return NamedOutputs(prompt)
 
-    def _result(self, score: Score, judge: RowJudge, row: int) -> dict[str, Any]:  # noqa: ARG002  for those built on this
+    def _result(self, score: Score, judge: RowJudge, row: int) -> dict[str, Any]:
         """The outputs of a row that was judged."""
-        return dict(score.details["outputs"])
+        found = clean_object(judge.replies[row].text or "")  # the details of a score hold no NaN
+        return found if found is not None and found.keys() >= set(self.outputs) else dict(score.details["outputs"])
 
     def _outputs(self, scores: Sequence[Score], judge: RowJudge) -> dict[str, Any]:
         results: list[dict[str, Any] | None] = []
         for row, score in enumerate(scores):
             if score.error is None:
                 results.append(self._result(score, judge, row))
+            elif self.raise_on_failure:  # no reply is to blame, as where a call takes too long or nothing can be asked
+                raise ValueError(f"An input could not be judged: {score.error}")
             else:
                 results.append(None)
                 self._warn(score, judge, row)

@@ -186,7 +186,7 @@ class MetricEvaluator:
         for name in ("chat_generator", "embedder"):
             if parameters.get(name):
                 deserialize_component_inplace(parameters, key=name)
-        parameters["metric"] = _trusted(parameters["metric"])
+        parameters["metric"] = _trusted(parameters.get("metric"))
         return default_from_dict(cls, data)
 
     @property
@@ -259,7 +259,8 @@ def _trusted(data: Any) -> Any:
     """The metric of a saved component, which is an object already where the caller has made it."""
     if isinstance(data, Metric):
         return data
-    module, _, name = str(data["metric"]).rpartition(":")
+    named = data.get("metric") if isinstance(data, Mapping) else None
+    module, _, name = str(named).rpartition(":")
     if module and module.partition(".")[0] != BUILT_IN:
         import_class_by_name(f"{module}.{name}")  # refuses what Haystack does not trust
     return Metric.from_dict(data)

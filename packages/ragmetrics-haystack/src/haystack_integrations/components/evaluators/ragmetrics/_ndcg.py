@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from haystack import Document, component
-
 from ragmetrics_core import Document as CoreDocument
 from ragmetrics_core import Score
 from ragmetrics_core.metrics import NDCG

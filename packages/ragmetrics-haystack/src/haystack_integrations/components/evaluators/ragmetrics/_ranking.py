@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from haystack import Document, component
-
 from ragmetrics_core import Metric, Score
 from ragmetrics_core.metrics import AveragePrecision, ReciprocalRank
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from haystack import Document, component, default_to_dict, logging
 from haystack.components.evaluators.document_recall import RecallMode
 
+from haystack import Document, component, default_to_dict, logging
 from ragmetrics_core import Document as CoreDocument
 from ragmetrics_core import Score
 from ragmetrics_core.metrics import Recall

@@ -106,10 +106,9 @@ def for_row(prompt: Prompt[T], row: int, *lists: str) -> Prompt[T]:
 
 
 def clean_object(text: str) -> dict[str, Any] | None:
-    """The JSON object that the text is, all its numbers finite; None where it is something else."""
+    """The JSON object that the text is, as Haystack reads it (NaN is a number); None where it is something else."""
     try:
         found = json.loads(text.strip())
-        json.dumps(found, allow_nan=False)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
@@ -122,7 +121,10 @@ def raise_as_haystack(error: BadReply, outputs: Sequence[str]) -> NoReturn:
         ValueError: always; a ``JSONDecodeError`` where the reply is no JSON at all.
     """
     if error.raw:
-        found = json.loads(error.raw[-1].strip())
+        try:
+            found = json.loads(error.raw[-1].strip())
+        except RecursionError:
+            raise ValueError("The reply of the chat generator is nested too deeply to be read") from error
         if not isinstance(found, dict):
             raise ValueError(
                 f"Expected a JSON object containing a dictionary but got {type(found).__name__}"

@@ -34,7 +34,7 @@ class NamedOutputs(RowMetric):
     def measure(self, row: Any) -> Steps[Score]:
         """Ask once."""
         outputs = yield from for_row(self.prompt, row.number).ask(**row.values)
-        return Score.unscored("the outputs are in the details", details={"outputs": outputs})
+        return Score.unscored("the outputs are in the details", details={"outputs": readable(outputs)})
 
 
 def as_examples(examples: Sequence[Mapping[str, Any]], names: Mapping[str, str] | None = None) -> tuple[Example, ...]:

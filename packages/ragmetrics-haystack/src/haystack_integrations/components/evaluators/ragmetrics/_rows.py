@@ -187,7 +187,7 @@ class RowJudge:
 
     def _read(self, ask: Ask, result: Any) -> Reply[str]:
         reply = reply_of(result)
-        if reply is not None:
+        if reply is not None and hasattr(reply, "meta"):
             self.replies[_number(ask)] = reply
         return read_answer(reply)
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import importlib.util
 from typing import Any
 
-from haystack import component, default_from_dict, default_to_dict
 from haystack.utils import ComponentDevice
 from haystack.utils.auth import Secret
 
+from haystack import component, default_from_dict, default_to_dict
 from ragmetrics_core import Models, compare, run
 from ragmetrics_core.embeddings import CrossEncoder, SentenceTransformerEmbeddings
 
