@@ -10,6 +10,8 @@ Prints:
       faithfulness: 1
 """
 
+import os
+
 from langchain_core.documents import Document
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
@@ -19,6 +21,11 @@ from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 
 from ragmetrics_core.metrics import Faithfulness
 from ragmetrics_langchain import RagEvaluationCallback
+
+if not os.environ.get("OPENAI_API_KEY"):
+    raise SystemExit(
+        "This example asks a model: set OPENAI_API_KEY (any text, where OPENAI_BASE_URL is a server of your own)."
+    )
 
 store = InMemoryVectorStore.from_texts(
     ["Ada Lovelace was born in London in 1815.", "Ada Lovelace wrote notes on a machine.", "Bread is made of flour."],

@@ -178,7 +178,7 @@ def test_rows_that_fail_and_rows_without_a_score(judge: Any, caplog: Any, *, asy
     assert all(map(math.isnan, outputs["individual_scores"][1:]))
     assert [row["state"] for row in outputs["results"]] == ["scored", "unscored"] + ["failed"] * 5
     errors = [row["error"] for row in outputs["results"][2:]]
-    assert errors[0] == "ModelError: Answers: RuntimeError: the line is dead"
+    assert errors[0] == "ModelError: Answers failed: RuntimeError: the line is dead"
     assert [error.partition(":")[0] for error in errors] == [
         "ModelError",
         "BadReply",

@@ -69,8 +69,12 @@ def test_references_that_disagree_are_told() -> None:
     with callback:
         lcel().invoke(QUESTION, config(callback, metadata={"ground_truth": "a", "reference": "b"}))
     (record,) = callback.results
-    assert record.error is not None
-    assert record.error.startswith("InvalidInput: the columns 'ground_truth' and 'reference' both mean 'reference'")
+    assert str(record.error).startswith(
+        "InvalidInput: the columns 'reference' and 'ground_truth' both mean 'reference'"
+    )
+    sample = record.sample
+    assert (sample.user_input, sample.response, sample.reference) == (QUESTION, ANSWER, None)
+    assert [item.id for item in sample.retrieved_documents or ()] == ["d1", "d2"]  # type: ignore[union-attr]
 
 
 def test_a_missing_field_is_a_failed_score() -> None:
@@ -206,7 +210,7 @@ def test_asynchronous_blocks() -> None:
 
 def test_judges_are_never_watched() -> None:
     """Not the callback's own, though its judge reports to it, nor metrics that the user runs."""
-    callback = RagEvaluationCallback([Faithfulness()], max_queue=5)
+    callback = RagEvaluationCallback([ExactMatch()], max_queue=5)
     judge = Scripted(says='{"claims": []}', callbacks=[callback])
     watching = RagEvaluationCallback([Faithfulness()], llm=judge)
     with watching.attached(), callback:

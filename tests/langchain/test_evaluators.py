@@ -17,7 +17,7 @@ from langsmith.schemas import Example
 from lc_parts import ANSWER, D1, D2, QUESTION, with_sources
 from openevals.types import SimpleEvaluator
 
-from ragmetrics_core import InvalidInput, MissingInput
+from ragmetrics_core import MissingInput
 from ragmetrics_core.llms import LexicalJudge
 from ragmetrics_core.metrics import ExactMatch, Faithfulness, Recall
 from ragmetrics_core.testing import ScriptedLLM
@@ -63,8 +63,9 @@ def test_unusual_keys() -> None:
     )
     result = evaluator({"q": QUESTION, "n": "1"}, {"a": ANSWER, "b": "x", "found": [D1], "context": ["nothing"]})
     assert (result["key"], result["score"], evaluator.__name__) == ("grounded", 1.0, "grounded")
-    with pytest.raises(InvalidInput, match=r"there is no 'q' in \['question'\]"):
-        evaluator({"question": "x"}, {"a": ANSWER, "found": [D1]})
+    wrong = evaluator({"question": "x"}, {"a": ANSWER, "found": [D1]})
+    assert (wrong["key"], wrong["score"], wrong["extra"]) == ("grounded", None, {"error": True})
+    assert wrong["comment"] == "InvalidInput: there is no 'q' in ['question']"
     by_key = as_langsmith_evaluator(ExactMatch(), reference_key="gold")
     assert by_key({"question": "x"}, {"answer": "a"}, {"gold": "a", "silver": "b"})["score"] == 1.0
 

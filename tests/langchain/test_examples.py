@@ -60,6 +60,14 @@ def test_example(example: Path, surroundings: OpenAIServer, capsys: pytest.Captu
     assert surroundings.chats, "a real client has asked the server"
 
 
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_without_a_key_an_example_says_what_it_needs(example: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(EXAMPLES[0].parent))
+    sys.modules.pop("langchain_callback", None)
+    with pytest.raises(SystemExit, match=r"^This example asks a model: set OPENAI_API_KEY \(any text"):
+        runpy.run_path(str(example), run_name="__main__")
+
+
 def test_there_is_an_example_of_each_kind() -> None:
     kinds = {"agent", "callback", "langsmith", "metric", "streaming"}
     assert {path.stem.removeprefix("langchain_") for path in EXAMPLES} == kinds

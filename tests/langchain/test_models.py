@@ -6,6 +6,7 @@ import asyncio
 import threading
 from typing import Any
 
+import httpx
 import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 from langchain_core.language_models import FakeListChatModel, FakeListLLM
@@ -259,3 +260,37 @@ def test_an_error_in_the_other_loop_is_the_same() -> None:
     for _ in range(2):
         with pytest.raises(ModelError, match="out of order"):
             asyncio.run(llm.agenerate(question()))
+
+
+def test_models_on_one_address_share_a_home(server: OpenAIServer) -> None:
+    """As they may share connections, each loop but the first goes around the asynchronous client, whichever model object asks."""
+    shared = httpx.AsyncClient()
+
+    async def ask(*, last: bool) -> None:
+        assert (await LangChainLLM(chat(server, http_async_client=shared)).agenerate(question())).value
+        if last:
+            await shared.aclose()  # as good as closed is also what the end of the loop leaves behind
+
+    for number in range(3):
+        asyncio.run(ask(last=number == 0))
+        assert len(server.chats) == number + 1
+
+
+def test_embeddings_on_one_address_share_a_home(server: OpenAIServer) -> None:
+    shared = httpx.AsyncClient()
+
+    async def embed(*, last: bool) -> None:
+        model = OpenAIEmbeddings(
+            model="vectors",
+            base_url=server.base_url,
+            api_key=KEY,  # type: ignore[arg-type]
+            max_retries=0,
+            check_embedding_ctx_length=False,
+            http_async_client=shared,
+        )
+        assert len((await LangChainEmbeddings(model).aembed(["a", "b"])).value) == 2
+        if last:
+            await shared.aclose()
+
+    for number in range(3):
+        asyncio.run(embed(last=number == 0))

@@ -166,6 +166,18 @@ def test_as_a_tool() -> None:
     assert message.content.startswith("faithfulness: 1")
 
 
+def test_a_tool_speaks_langchain_s_dialect() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # as_tool is in beta
+        tool = FAITHFUL.as_tool()
+    assert tool.description == (Faithfulness.__doc__ or "").strip().splitlines()[0]
+    assert tool.invoke({"question": QUESTION, "answer": ANSWER, "context": [D1.page_content]}).value == 1.0
+    schema: Any = tool.args_schema
+    assert schema.model_json_schema()["required"] == ["user_input", "response", "retrieved_contexts"]
+    with pytest.raises(MissingInput, match="faithfulness needs 'response'"):
+        tool.invoke({"question": QUESTION, "context": [D1.page_content]})
+
+
 def test_schemas() -> None:
     schema = FAITHFUL.get_input_jsonschema()
     assert schema["required"] == ["user_input", "response", "retrieved_contexts"]

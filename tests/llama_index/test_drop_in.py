@@ -37,7 +37,8 @@ def test_constructors_are_those_of_llama_index(name: str) -> None:
         parameters = inspect.signature(cls.__init__).parameters.values()
         return [(item.name, item.default if not callable(item.default) else None) for item in parameters]
 
-    assert arguments(getattr(ours, name)) == arguments(getattr(theirs, name))
+    assert arguments(getattr(ours, name)) == [*arguments(getattr(theirs, name)), ("on_error", "raise")]
+    assert inspect.signature(getattr(ours, name)).parameters["on_error"].kind is inspect.Parameter.KEYWORD_ONLY
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -356,3 +357,84 @@ def test_similarity() -> None:
     assert own.evaluate(**case).score == 42.0
     with pytest.raises(InvalidInput, match="Cannot specify both similarity_fn and similarity_mode"):
         ours.SemanticSimilarityEvaluator(HashingEmbedding(), similarity_fn=max, similarity_mode="cosine")
+
+
+REPLIES = {
+    "AnswerRelevancyEvaluator": "fine [RESULT] 2",
+    "ContextRelevancyEvaluator": "fine [RESULT] 4",
+    "CorrectnessEvaluator": "4.0\nfine",
+    "FaithfulnessEvaluator": "YES",
+    "GuidelineEvaluator": '{"passing": true, "feedback": "fine"}',
+    "PairwiseComparisonEvaluator": "[[A]]",
+    "RelevancyEvaluator": "YES",
+}
+
+
+@pytest.mark.parametrize("name", REPLIES)
+def test_prompts_that_are_given_back_change_nothing(name: str) -> None:
+    """Also where the reference is missing, and where the data hold quotes and braces."""
+    case = {"query": 'What is "{x}"?\n', "response": "A {brace}.", "contexts": ["é\n"], "second_response": "B"}
+    sent = []
+    for given_back in (False, True):
+        llm = Completions(REPLIES[name])
+        evaluator = getattr(ours, name)(llm=llm)
+        if given_back:
+            evaluator.update_prompts(evaluator.get_prompts())
+        assert evaluator.evaluate(**case).score is not None
+        sent.append(llm.prompts)
+    assert sent[0] == sent[1]
+
+
+@pytest.mark.parametrize("name", REPLIES)
+def test_own_words_go_and_the_shown_ones_come_back(name: str) -> None:
+    llm = Completions(REPLIES[name])
+    evaluator = getattr(ours, name)(llm=llm)
+    shown = evaluator.get_prompts()
+    template = "MINE {" + shown["eval_template"].template_vars[0] + "}"
+    evaluator.update_prompts({"eval_template": template})
+    evaluator.evaluate(**CASE, second_response="B")
+    evaluator.update_prompts(shown)
+    evaluator.evaluate(**CASE, second_response="B")
+    assert llm.prompts[0].startswith("MINE ")
+    assert not any(prompt.startswith("MINE ") for prompt in llm.prompts[len(llm.prompts) // 2 :])
+
+
+@pytest.mark.parametrize("name", REPLIES)
+def test_a_failing_model_is_recorded_where_that_is_asked_for(name: str) -> None:
+    def broken(prompt: str) -> Any:
+        return RuntimeError("GPU out of memory")
+
+    case = {**CASE, "second_response": "B"}
+    result = getattr(ours, name)(llm=Completions(broken), on_error="record").evaluate(**case)
+    assert (result.invalid_result, result.score) == (True, None)
+    assert "GPU out of memory" in result.invalid_reason
+    with pytest.raises(RuntimeError, match="GPU out of memory"):
+        getattr(ours, name)(llm=Completions(broken)).evaluate(**case)
+
+
+@pytest.mark.parametrize("name", ["AnswerRelevancyEvaluator", "ContextRelevancyEvaluator"])
+@pytest.mark.parametrize("threshold", [0, -1, "2", None])
+def test_points_are_divided_by_a_number_above_0(name: str, threshold: Any) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        getattr(ours, name)(llm=Completions(), score_threshold=threshold)
+    assert str(caught.value) == f"{name}: the threshold must be a number above 0, got {threshold!r}"
+
+
+def test_a_grade_is_given_in_halves() -> None:
+    with pytest.raises(InvalidInput, match="CorrectnessEvaluator: the threshold must be a finite number, got 'x'"):
+        ours.CorrectnessEvaluator(llm=Completions(), score_threshold="x")  # type: ignore[arg-type]
+    assert judged("CorrectnessEvaluator", "4.3\nfine").invalid_result
+    assert judged("CorrectnessEvaluator", "4.3\nfine", parser_function=default_parser).score == 4.3
+
+
+@pytest.mark.parametrize(
+    ("reply", "score"),
+    [
+        ("Feedback: no 2 criteria met [RESULT] 0", 0.0),
+        ("It has no answer to part 2 [RESULT] 1", 0.5),
+        ("It is not the user's topic [RESULT] 0", 0.0),
+        ("I would not give 1 point here. [RESULT] 2", 1.0),
+    ],
+)
+def test_the_marked_result_counts_whatever_stands_before_it(reply: str, score: float) -> None:
+    assert judged("AnswerRelevancyEvaluator", reply).score == score

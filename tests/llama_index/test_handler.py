@@ -405,3 +405,52 @@ print("pending", handler.pending)
 def test_a_judge_that_hangs_does_not_keep_the_process_from_ending() -> None:
     result = subprocess.run([sys.executable, "-c", HANGING], capture_output=True, text=True, check=False, timeout=60)
     assert (result.returncode, result.stdout) == (0, "pending 1\n")
+
+
+def test_a_handler_that_was_closed_listens_again() -> None:
+    handler = QueryEvaluationHandler([TokenF1()])
+    for number in (1, 2):
+        with handler, instrument_tags({"reference": "answer to q"}):
+            Echo().query("q")
+            assert handler.flush(5)
+        assert handler.counts == {"evaluated": number}
+    handler.attach()
+    with instrument_tags({"reference": "answer to q"}):
+        Echo().query("q")
+    assert handler.flush(5)
+    handler.close()
+    assert [evaluation.results["token_f1"].score for evaluation in handler.results] == [1.0] * 3
+
+
+class Spying(TheirFaithfulness):
+    """Keeps what it is called with."""
+
+    def __init__(self) -> None:
+        super().__init__(llm=Completions("yes"))
+        self.given: list[dict[str, Any]] = []
+
+    async def aevaluate_response(self, query: Any = None, response: Any = None, **kwargs: Any) -> Any:
+        self.given.append(kwargs)
+        return await super().aevaluate_response(query, response)
+
+    def evaluate_response(self, query: Any = None, response: Any = None, **kwargs: Any) -> Any:
+        self.given.append(kwargs)
+        return MetricEvaluator(TokenF1()).evaluate(query, str(response), reference="x")
+
+
+def test_only_inputs_reach_the_evaluators() -> None:
+    spy = Spying()
+    tags = {
+        "reference": "r",
+        "second_response": "s",
+        "example_id": 7,
+        "sleep_time_in_seconds": 60,
+        "user_input": "other",
+    }
+    with QueryEvaluationHandler([spy, TokenF1()]) as handler:
+        with instrument_tags(tags):
+            Echo().query("q")
+        assert handler.flush(5)
+    assert spy.given == [{"reference": "r", "second_response": "s"}]
+    (evaluation,) = handler.results
+    assert (evaluation.errors, evaluation.tags) == ({}, tags)

@@ -14,7 +14,7 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from llama_index.doubles import Completions
-from ragmetrics_core import InvalidInput, Sample
+from ragmetrics_core import InvalidInput, Sample, Testset
 from ragmetrics_core import metrics as core
 from ragmetrics_llama_index import (
     MRR,
@@ -104,6 +104,8 @@ def test_any_ranking_metric() -> None:
 def test_missing_identifiers_are_value_errors() -> None:
     with pytest.raises(ValueError, match="needs 'retrieved_ids', which is missing"):
         MRR().compute("?", ["a"], None)
+    with pytest.raises(ValueError, match="mrr needs 'expected_ids', which is missing: give expected_ids="):
+        MRR().compute("?", None, ["a"])
     with pytest.raises(ValueError, match="reference_documents"):
         MRR().compute("?", [], ["a"])
 
@@ -138,6 +140,17 @@ def test_a_run_over_a_retrieval_dataset(tmp_path: Path) -> None:
         metric = core.ReciprocalRank(field=field)
         evaluation = evaluate_retriever(path, Fixed("a", "b"), metric, progress=False)
         assert [score.value for score in evaluation.scores["reciprocal_rank"]] == [1.0, 0.5]
+
+
+def test_a_run_over_the_file_of_a_test_set(tmp_path: Path, index: Any) -> None:
+    path = tmp_path / "testset.jsonl"
+    Testset((Sample(user_input="Where?", reference="London", reference_documents=["b"]),)).save(path)
+    engine = index.as_query_engine(llm=Completions("London"))
+    for source in (path, str(path)):
+        evaluation = evaluate_query_engine(source, engine, core.ExactMatch(), progress=False)
+        assert [score.value for score in evaluation.scores["exact_match"]] == [1.0]
+    found = evaluate_retriever(path, Fixed("a", "b"), core.ReciprocalRank(), progress=False)
+    assert [row.user_input for row in found.rows] == ["Where?"]
 
 
 def test_a_run_over_samples(index: Any) -> None:

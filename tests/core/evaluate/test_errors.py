@@ -210,13 +210,18 @@ class TestArguments:
             ({"llm": AsyncModel}, "llm must be an instance, got the class AsyncModel: write AsyncModel(...)"),
             (
                 {"llm": 3},
-                "llm must be a model such as OpenAILLM(...): int has none of the methods generate, agenerate",
+                (
+                    "llm must be a model such as OpenAILLM(...): int has none of the methods generate, agenerate; a model of a "
+                    "framework needs its wrapper: LlamaIndexLLM(...) or LangChainLLM(...) or HaystackLLM(...) of its "
+                    "adapter package"
+                ),
             ),
             (
                 {"embeddings": AsyncModel("1")},
                 (
                     "embeddings must be a model such as OpenAIEmbeddings(...): AsyncModel has none of the methods "
-                    "embed, aembed, compare, acompare"
+                    "embed, aembed, compare, acompare; a model of a framework needs its wrapper: LlamaIndexEmbeddings(...) or "
+                    "LangChainEmbeddings(...) or HaystackEmbeddings(...) of its adapter package"
                 ),
             ),
             ({"metrics": "length"}, "metrics must be Metric instances such as Faithfulness(), got 'length'"),

@@ -93,7 +93,7 @@ def test_correctness_keeps_the_reason_and_needs_no_reference() -> None:
     assert llm.asks[0].inputs["reference_answer"] is None
 
 
-@pytest.mark.parametrize("reply", ["9", "0", "nan", "5.5\ngreat", "great", "3-4"])
+@pytest.mark.parametrize("reply", ["9", "0", "nan", "5.5\ngreat", "great", "3-4", "4.3"])
 def test_a_grade_off_the_scale_fails(reply: str) -> None:
     with pytest.raises(BadReply):
         Correctness(llm=ScriptedLLM([reply, reply])).score(FIELDS)

@@ -269,6 +269,7 @@ class TestPairwiseComparison:
             ("[[A]]", "A", ""),
             ("B is shorter.\n\n**[[B]]**", "B", "B is shorter."),
             ("**Final verdict: [[B]]**", "B", ""),
+            ("A errs. My final verdict is [[B]].", "B", "A errs."),
             ("[[A]] is better", "A", "[[A]] is better"),
             ("[[A]]\n\nExplanation: B has errors.", "A", "Explanation: B has errors."),
             ("Verdict: [[A]]. Assistant A is better.", "A", "Verdict: [[A]]. Assistant A is better."),
@@ -294,7 +295,15 @@ class TestPairwiseComparison:
     @pytest.mark.parametrize(
         "text",
         [
-            *("", "A", "[[A]] or [[B]]", "'[[A]]', '[[B]]', and '[[C]]'", "[[A]]/[[B]]/[[C]].", "[[D]]", '{"better": "C"}'),
+            *(
+                "",
+                "A",
+                "[[A]] or [[B]]",
+                "'[[A]]', '[[B]]', and '[[C]]'",
+                "[[A]]/[[B]]/[[C]].",
+                "[[D]]",
+                '{"better": "C"}',
+            ),
             "[[B]]. I did choose [[A]] before, which has errors.",
             "The verdict is not [[A]].",
             "Use [[A]] or [[B]]. I am done.",

@@ -23,7 +23,7 @@ from ragmetrics_core.metrics.windows import pack, tokens
         ("A", 1),
         ("1889", 4),
         ("3.14", 4),
-        ("{[\",:]}", 7),
+        ('{[",:]}', 7),
         ("\n\n", 2),
         (" " * 16, 2),
         ("née", 3),

@@ -59,7 +59,7 @@ def score(metric: Metric, sample: Mapping[str, Any]) -> Score:
         (Faithfulness(), 1.0, 0.0),
         (SinglePassFaithfulness(), 1.0, 0.0),
         (RefineFaithfulness(), 1.0, 0.0),
-        (RefineFaithfulness(window=8), 1.0, 0.0),
+        (RefineFaithfulness(window=12), 1.0, 0.0),
         (ContextRecall(), 1.0, 0.0),
         (ContextPrecision(), 1.0, 0.0),
         (ContextUtilization(), 1.0, 0.0),

@@ -33,6 +33,10 @@ TWO = [
     "**1.** What is it?\n**2.** When?",
     "1. What is it? 2. When?",
     "1. What\n   is it?\n2. When?",
+    "Sure, here are 2 questions: 1. What is it? 2. When?",
+    "1. What is it?\n- When?",
+    "I. What is it?\nII. When?",
+    "**I.** What is it?\n**II.** When?",
     "Here are two questions:\n\n1. What is it?\n2. When?\n\nI hope this helps!",
     "Questions:\nWhat is it?\nWhen?",
     "Sure!\nWhat is it?\nWhen?\nLet me know if you need more.",
@@ -130,3 +134,26 @@ def test_reasons() -> None:
         LinesReply().parse('{"a": ["x"], "b": ["y"]}')
     with pytest.raises(BadReply, match="^the JSON in the reply cannot be read$"):
         LinesReply().parse('```json\n{"questions')
+
+
+def test_numerals_and_initials() -> None:
+    assert LinesReply().parse("I. What is A?") == ["What is A?"]
+    assert LinesReply().parse("Sure:\nI) What is A?\nII) What is B?\nIII) What is C?") == [
+        "What is A?",
+        "What is B?",
+        "What is C?",
+    ]
+    assert LinesReply().parse("V. Woolf wrote it.\nX. Li read it.") == ["V. Woolf wrote it.", "X. Li read it."]
+    assert LinesReply().parse("I. Newton wrote it.") == ["I. Newton wrote it."]
+
+
+def test_a_bullet_among_numbers_counts_only_as_a_question_among_questions() -> None:
+    assert LinesReply().parse("1. What is A?\n\n2) What is B?\n- What is C?\n3. What is D?") == [
+        "What is A?",
+        "What is B?",
+        "What is C?",
+        "What is D?",
+    ]
+    assert LinesReply().parse("1. What is A?\n- It is a letter.\n2. What is B?") == ["What is A?", "What is B?"]
+    assert LinesReply().parse("1. A is a letter.\n- Is it?\n2. B is one.") == ["A is a letter.", "B is one."]
+    assert LinesReply().parse("1. What is A?\n    - Or B?\n2. What is C?") == ["What is A?", "What is C?"]

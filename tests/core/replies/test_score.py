@@ -18,18 +18,22 @@ Final rating: 4/5|Grade: 4|Punktzahl: 4|Bewertung: 4/5|Note : 4/5|Puntuación: 4
 得分：4分|評価：４|スコア：4|점수: 4점|총점: 4/5
 Confidence: 5 ¶Score: 4|Max score: 5 ¶Score: 4|Score (1 to 5): 4|Score [1-5]: 4|Score (out of 5): 4
 Scale: 1-5 ¶Score: 4|Rating (1 = worst, 5 = best): 4
+Feedback: no 2 criteria met [RESULT] 4|It has no answer to part 2 [RESULT] 4|It is not the user's [RESULT] 4
+Not 2 of 3 points, so the score is 3 [RESULT] 4|I would not give 2 points here. [RESULT] 4
 <score>4</score>|[RESULT] 4|[RESULT]: 4|Feedback: Clear. [RESULT] (4)|\\boxed{4}|$\\boxed{4}$|Score: \\boxed{4}
 [[Rating: [[4]]]]|[[rating]]: 4|[[Rating]]: [[4]]
 Score: 2 ¶Corrected score: 4|Relevance score: 3 ¶Accuracy score: 5 ¶Overall score: 4
 Score: 4 (would be 5 with the date)|### Score ¶4|Score: ¶4|- Score: 4 ¶- Reason: x
-4 ¶The answer is good. 3 facts are right.|The answer is good. ¶4|In 2019 the rule changed in 5 states. ¶Final score: 4
+4 ¶The answer is good. 3 facts are right.|The answer is good. ¶4|4 because it is right
+4.0. It is right.|```json ¶4.0 ¶It is right. ¶```|In 2019 the rule changed in 5 states. ¶Final score: 4
 Word count: 3. Score: 4.|Relevance: 4
 This answer deserves a 4.|The answer is rated as a 4.|The text says "Score: 1" itself. ¶Score: 4
 Score: 4 ¶[User Question] ¶next ¶Score: 1|User rating: n/a ¶Rating: 4
 {"score": "4 out of 5"}|{"score": {"value": 4}}|{"score": "four"}|{"value": 4}|{"score": 4, "max_score": 5}|{score: 4}
 {{"score": 4}}|{"score": "Score: 4"}
 {"overall_score": 4, "accuracy_score": 2}|{"score": [4]}|{"score": "4 - good"}|{"Score (1-5)": "4"}
-{"score": 4, "confidence": 5}|{"correctness": 4, "reason": "x"}
+{"score": 4, "confidence": 5}
+{"score": 4, "rating": 3}|{"rating": 3, "score": 4}|{"score": 4, "total": 10}|{"correctness": 4, "reason": "x"}
 {"score": 4; "reason": "ok"}|{"score" = 4}|{"score": 04}|{"score": 4 /* good */}
 {"reason": "He said "3" twice", "score": 4}|score: 4 ¶reason: x
 <think>Score: 2</think>Score: 4|So 2? No. </think> 4|{"evaluation": {"score": 4}}|{"score": 0.4e1}|"score": 4
@@ -39,8 +43,9 @@ NONE = """
  |0|6|-1|10|4/10|80%|Score: 80%|Score: 6|Score: 0|Score: -4|3-4|3 – 4|3~4|3 to 4|3 or 4|between 3 and 4|Score: 3-4
 Score: between 3 and 4|Score: 4 or maybe 5
 3/4|nan|NaN|inf|null|None|N/A|Score: N/A|1-5|1 to 5|(1-5)|Score (1-5)|Score:|Score: X|Score: <score>|[score]
-1, 2, 3, 4, 5|1/2/3/4/5|1_0|4th|4x|Score: 4k
+4. It is good.|4.0. 3 facts are right|4 because 3 of 5 or 4|1, 2, 3, 4, 5|1/2/3/4/5|1_0|4th|4x|Score: 4k
 HTTP 429|Error code: 4|429 Too Many Requests|[4, 3]|4, 3|4 3|4 ¶3|Score: 4 ¶Score: 3|Score: 4, 3
+[RESULT] 4 ¶[RESULT] 3|Final score: 3 [RESULT] 4|[RESULT] 4 or 5
 Accuracy: 4 ¶Fluency: 3|Word count: 4|There are 4 errors in the answer.
 1. It is good. ¶2. It is bad.|As shown in [4], it holds.|Confidence: 4|Score: 4444|0.8|5.5|5.01|Score: 45|4e9
 Rating: [[4], [3]]|Rating: [[4, 3]]|[[rating]]|[[N/A]]
@@ -52,7 +57,7 @@ at least 4|4 tokens|I'd say 3 or 4.|Score: one to five
 {"score": "4/10"}|{"score": "80%"}|{"score": 0.8}|{"score": "3-4"}|{"score": null}|{"score": "N/A"}|{"score": NaN}
 {"score": "NaN"}|{"score": Infinity}|{"score": true}
 {"score": "yes"}|{"score": []}|{"score": {}}|{"score": [4, 3]}|{"score": "good"}|{"score": 4, "score": 3}
-{"score": 4}{"score": 3}|{"score": 4, "rating": 3}|{"id": 4}
+{"score": 4}{"score": 3}|{"grade": 4, "rating": 3}|{"score": 4, "Score": 3}|{"id": 4}
 {"accuracy": 4, "fluency": 3}|{"score": -4}|{"score": 1e3}|{"error": {"code": 4, "message": "x"}}|{"status": 4}
 {"score": <number>}|{"score": "1 or 2 or 3"}
 {"reason": "score: 4"}|{"reason": "x", "score"|{"score": 4, "reason": "The an|{"criteria_scores": {"a": 4, "b": 2}}
@@ -103,6 +108,10 @@ def test_the_reason_comes_along() -> None:
     assert reply.parse("Score: 3\nReason: two gaps") == (3.0, "two gaps")
     assert reply.parse("Two gaps, so the score is 3.") == (3.0, "Two gaps, so the score is 3.")
     assert reply.parse("3") == (3.0, "")
+    assert reply.parse("```\n4.0\nThe answer is right.\n```") == (4.0, "The answer is right.")
+    assert reply.parse("```text\n4.0\n\nThe answer is right.\n```\n") == (4.0, "The answer is right.")
+    assert reply.parse("4.0 because it is right") == (4.0, "4.0 because it is right")
+    assert reply.parse("4.0. The answer is right") == (4.0, "4.0. The answer is right")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +139,8 @@ def test_reasons(text: str, reason: str) -> None:
 
 TWO = """
 2|2 - fully|Rating: 2|[[2]]|2.|2.0|Rating: **2**|rating: 2/2
-Rating (0-2): 2|Rating (0, 1 or 2): 2|two|The rating is 2.|{"rating": 2, "max_rating": 2}|Relevance: 2
+Rating (0-2): 2|Rating (0, 1 or 2): 2|two|The rating is 2.|{"rating": 2, "max_rating": 2}
+{"reason": "r", "score": 1, "rating": 2}|Relevance: 2
 """
 OFF = """
 3|1.5|0.5|0, 1, 2|0/1/2|0-2|0 or 1|1 or 2|-1|2.5|Rating: 3

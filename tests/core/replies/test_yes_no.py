@@ -70,7 +70,7 @@ The reply stays on topic.
 {"answer": ["yes", "no"]}|[true, false]|{"answer": "Paris"}
 {"a": true, "b": false}|{"supported": true, "faithful": false}|{"verdict": "yes", "verdict": "no"}|{"reason": "yes"}
 {"reason": "x"}|{}|[]|{"error": true}
-{"verdict": "<yes or no>"}|{"verdict": "yes" or "no"}|{"answer": "yes", "verdict": "no"}|{"detail": "Not Found"}
+{"verdict": "<yes or no>"}|{"verdict": "yes" or "no"}|{"judgement": "yes", "verdict": "no"}|{"detail": "Not Found"}
 Unauthorized|{"score": 0.7}
 {"verdict": "yes"} {"verdict": "no"}|{"reason": "so the verd|{"reason": "x", "verdict":|<think>yes|{"verdict": "ye
 """
@@ -106,6 +106,27 @@ def test_an_answer_at_the_start_against_a_labelled_one_is_a_contradiction() -> N
 
 def test_questions_answered_on_the_way_do_not_outweigh_the_verdict() -> None:
     assert YesNoReply().parse("Let me look at it.\nYes, the fee is there. No, the year is not.\nVerdict: no") is False
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"reason": "r", "answer": "yes", "score": 4}', True),
+        ('{"reason": "r", "answer": "yes", "score": 0}', True),
+        ('{"answer": "no", "score": 0.2, "reason": "x"}', False),
+        ('{"reason": "r", "answer": "no", "supported": true}', False),
+        ('{"reason": "r", "answer": "yes", "verdict": "partially"}', True),
+        ('{"answer": "yes", "final_answer": "no"}', False),
+        ('{"answer": "The bridge is old.", "verdict": "yes"}', True),
+    ],
+)
+def test_the_key_that_was_asked_for_decides(text: str, said: bool) -> None:
+    assert YesNoReply().parse(text) is said
+
+
+def test_the_key_that_was_asked_for_twice_is_a_contradiction() -> None:
+    with pytest.raises(BadReply, match="two different answers"):
+        YesNoReply().parse('{"answer": "yes", "Answer": "no"}')
 
 
 def test_words_around_an_object_must_not_contradict_it() -> None:

@@ -98,6 +98,49 @@ def test_what_is_the_same_question() -> None:
     assert distinct([" ", "Who is  it?", "?", " who is it ", "Who?"]) == ["Who is  it?", "Who?"]
 
 
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("It was built in 1889.", "It was built in 1889."),
+        ("324 metres\n", "324 metres"),
+        ("<think>Where?</think>**Answer:** In Paris.", "In Paris."),
+        ("```\nIn Paris.\n```", "In Paris."),
+        ('{"evidence": "e", "answer": "In Paris."}', "In Paris."),
+    ],
+)
+def test_an_answer_in_plain_text_is_an_answer(reply: str, answer: str) -> None:
+    llm = ScriptedLLM({"write_questions": ["1. Q?"], "answer_from_document": [reply]})
+    testset = generate_testset(["text"], llm, 1)
+    assert ([sample.reference for sample in testset], testset.problems) == ([answer], ())
+
+
+@pytest.mark.parametrize("reply", ["The document does not say it.", "Not mentioned.", "N/A", '{"answer": ""}'])
+def test_words_that_there_is_no_answer_are_none(reply: str) -> None:
+    llm = ScriptedLLM({"write_questions": ["1. Q?"], "answer_from_document": [reply]})
+    assert told(generate_testset(["text"], llm, 1)) == ["document-1, 'Q?': the document does not answer it"]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "...",
+        "I'm sorry, I can't help.",
+        "Sorry.",
+        "503 Service Unavailable",
+        "<html>x</html>",
+        '{"answer": "In',
+    ],
+)
+def test_what_is_no_answer_at_all(reply: str) -> None:
+    llm = ScriptedLLM({"write_questions": ["1. Q?"], "answer_from_document": [reply, reply]})
+    testset = generate_testset(["text"], llm, 1)
+    assert len(testset) == 0
+    assert (
+        "no answer: BadReply: the model's reply to the prompt 'answer_from_document' is unreadable" in told(testset)[0]
+    )
+
+
 def told(testset: Testset) -> list[str]:
     return [str(problem) for problem in testset.problems]
 
@@ -128,7 +171,13 @@ class TestProblems:
     def test_questions_that_fail(self) -> None:
         script = {
             "write_questions": ["1. one?\n2. two?\n3. three?\n4. four?"],
-            "answer_from_document": ['{"answer": "1"}', ModelError("down"), '{"answer": " "}', "prose", "prose again"],
+            "answer_from_document": [
+                '{"answer": "1"}',
+                ModelError("down"),
+                '{"answer": " "}',
+                "I cannot do that.",
+                '{"answer"',
+            ],
         }
         testset = generate_testset(["alpha"], ScriptedLLM(script), 4)
         assert [sample.to_dict() for sample in testset] == [
@@ -145,7 +194,8 @@ class TestProblems:
             "document-1, 'three?': the document does not answer it",
             (
                 "document-1, 'four?': no answer: BadReply: the model's reply to the prompt 'answer_from_document' is "
-                "unreadable, twice: the reply holds no JSON object of the shape asked for (it said: 'prose again')"
+                "unreadable, twice: the reply ends in the middle of its JSON; reply with the whole object, more briefly "
+                """(it said: '{"answer"')"""
             ),
         ]
         assert str(testset).splitlines()[0] == "1 question, 5 calls, 0 tokens in, 0 tokens out"

@@ -19,9 +19,9 @@ def parse_models(llm: str | None, embeddings: str | None, base_url: str | None) 
     """The models that the texts name, as ``evaluate`` takes them.
 
     An LLM is ``lexical``, a model of OpenAI, with or without ``openai:`` before its name, or ``server:MODEL``, the same protocol
-    over a lean client; embeddings are ``provider`` or ``provider:MODEL``. Names of models on other servers hold colons of their own (``llama3.1:8b``), so what stands before a
-    colon is taken for an unknown provider only where no other server is named. Models of OpenAI are looked for at
-    ``base_url`` if there is one.
+    over a lean client; embeddings are ``provider`` or ``provider:MODEL``. Names of models on other servers hold colons of their
+    own (``llama3.1:8b``), so what stands before a colon is taken for an unknown provider only where no other server is named.
+    Models of OpenAI are looked for at ``base_url`` if there is one.
 
     Raises:
         InvalidInput: there is no such provider, or nobody uses the base URL.

@@ -35,6 +35,13 @@ KINDS = {
 """Per kind of model: the methods of which it has one at least, and a class to name as an example."""
 
 
+def wrappers(example: str) -> str:
+    """The classes of the adapter packages that make a model of this kind out of one of a framework."""
+    return " or ".join(
+        f"{framework}{example.removeprefix('OpenAI')}(...)" for framework in ("LlamaIndex", "LangChain", "Haystack")
+    )
+
+
 @dataclass(frozen=True)
 class Call:
     """One request, resolved: the model's function(s), the argument, and what makes a checked reply of the answer."""
@@ -109,7 +116,7 @@ class Models:
             if all(getattr(model, method, None) is None for method in methods):
                 raise InvalidInput(
                     f"{owner} must be a model such as {example}(...): {type(model).__name__} has none of the methods "
-                    f"{', '.join(methods)}"
+                    f"{', '.join(methods)}; a model of a framework needs its wrapper: {wrappers(example)} of its adapter package"
                 )
 
     def answer(self, requests: Sequence[Request]) -> list[Outcome]:

@@ -8,9 +8,12 @@ it changes and delays nothing of the chain, and never watches itself.
 
 from __future__ import annotations
 
+import inspect
 import logging
 import random
-from collections.abc import Callable, Iterable, Iterator
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -23,12 +26,15 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tracers.context import register_configure_hook
 
-from ragmetrics_core import InvalidInput, Metric, RagmetricsError, Sample, Score
-from ragmetrics_core.adapters import Background, in_own_thread, settled
+from ragmetrics_core import Metric, RagmetricsError, Sample, Score
+from ragmetrics_core.adapters import Background, in_own_thread, run_blocking, settled
 
+from ._checks import check_count, check_function, check_share, runnables
+from ._extractors import Extractors
+from ._graphs import watching_graphs
 from ._hooks import RunWatcher
 from ._record import EvaluationRecord, Status
-from ._recover import Extractor, answer_of, contexts_of, is_waiting, question_of, sample_of_run
+from ._recover import Extractor, answer_of, contexts_of, is_waiting, question_of
 from ._runnable import MetricRunnable, failed
 from ._runs import FinishedRun
 
@@ -42,7 +48,8 @@ logger = logging.getLogger("ragmetrics_langchain")
 _attached: ContextVar[BaseCallbackHandler | None] = ContextVar("ragmetrics_attached", default=None)
 register_configure_hook(_attached, inheritable=True)
 
-BUILT_IN = (question_of, answer_of, contexts_of)
+_at_work: ContextVar[object] = ContextVar("ragmetrics_at_work", default=None)
+"""The callback whose job runs in this context."""
 
 PATIENCE = 60.0
 """Seconds without any progress after which the end of a ``with`` block waits no longer."""
@@ -56,20 +63,28 @@ class RagEvaluationCallback(RunWatcher):
         llm: a judge for metrics that have none of their own: a LangChain chat model, or any LLM of the core.
         embeddings: an embedding model for metrics that have none of their own, of LangChain or of the core.
         sample_rate: share of the complete calls to judge, 0 to 1; the others become records with the status ``skipped``.
-        on_result: called in the background with every record but the skipped ones, such as ``langsmith_feedback(client)``.
+        on_result: called in the background with every record but the skipped ones, such as ``langsmith_feedback(client)``; a
+            coroutine function is run to its end. What it raises is logged, and stands in the ``error`` of the record in
+            ``results``.
         max_queue: calls that may wait for judging; one more is dropped and counted in ``dropped``.
         workers: calls that are judged at the same time.
         max_results: how many records to keep, the newest ones; default: all. Set it, or clear ``results``, in a service.
-        question, answer, contexts: functions from a ``FinishedRun`` to the question, the answer, and the contexts (texts or
-            documents), instead of the built-in ones. One that raises leaves the field empty and its error in the record.
+        question, answer, contexts: functions from a ``FinishedRun`` to the question, the answer (texts or messages), and the
+            contexts (texts or documents, one or a list), instead of the built-in ones. They are called in the background. One
+            that raises, or returns anything else, leaves the field empty and the problem in the record.
         config: LangChain config of the judging, such as callbacks that trace it; the chain's own never reaches it.
 
     Attributes:
         results: the records so far, in the order in which they were finished.
 
     Raises:
-        InvalidInput: a setting is impossible, a metric is none, or two metrics have the same name.
+        InvalidInput: a setting is impossible, a metric is none, two metrics have the same name, or a metric asks an LLM and
+            there is none.
     """
+
+    def __new__(cls, *args: Any, **settings: Any) -> Self:  # noqa: ARG004  they are for __init__
+        """A handler of LangChain, and of LangGraph where that is installed."""
+        return super().__new__(watching_graphs(cls))
 
     def __init__(
         self,
@@ -88,23 +103,25 @@ class RagEvaluationCallback(RunWatcher):
         config: RunnableConfig | None = None,
     ) -> None:
         super().__init__()
-        self._metrics = [MetricRunnable(metric, llm=llm, embeddings=embeddings) for metric in _listed(metrics)]
-        names = [runnable.metric.name for runnable in self._metrics]
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise InvalidInput(f"two metrics are named {twice!r}: give one of them another name=...")
-        if not 0 <= sample_rate <= 1:
-            raise InvalidInput(f"sample_rate is a share from 0 to 1, got {sample_rate!r}")
-        for setting, value in [("max_queue", max_queue), ("workers", workers), ("max_results", max_results)]:
-            if value is not None and value < 1:
-                raise InvalidInput(f"{setting} must be at least 1, got {value!r}")
+        check_share("sample_rate", sample_rate)
+        for setting, value in [("max_queue", max_queue), ("workers", workers)]:
+            check_count(setting, value)
+        if max_results is not None:
+            check_count("max_results", max_results)
+        if on_result is not None:
+            check_function("on_result", on_result, "an EvaluationRecord")
+        self._extractors = Extractors(question=question, answer=answer, contexts=contexts)
+        self._metrics = runnables(metrics, llm, embeddings)
         self.results: list[EvaluationRecord] = []
         self._sample_rate = sample_rate
         self._on_result = on_result
         self._most_results = max_results
-        self._extractors = (question, answer, contexts)
         self._config = config
-        self._background = Background[None](_report, workers=workers, capacity=max_queue + workers)
+        self._lock = threading.Lock()
+        capacity = max_queue + workers
+        self._background = Background[None](_report, workers=workers, capacity=capacity)
+        # a line of its own: what is only told waits for no judge, and takes no place from what is to be judged
+        self._telling = Background[None](_report, workers=1, capacity=capacity)
 
     @property
     def dropped(self) -> int:
@@ -113,12 +130,19 @@ class RagEvaluationCallback(RunWatcher):
 
     @property
     def pending(self) -> int:
-        """Calls that wait for judging or are being judged."""
-        return self._background.pending
+        """Calls that wait for judging or are being judged, or wait for ``on_result``."""
+        return self._background.pending + self._telling.pending
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until everything handed over is judged; False if ``timeout`` seconds were not enough."""
-        return self._background.flush(timeout)
+        """Wait until everything handed over is judged; False if ``timeout`` seconds were not enough.
+
+        Inside ``on_result`` and inside an extractor it does not wait, as it would wait for itself.
+        """
+        if _at_work.get() is self:
+            return self.pending <= 1
+        deadline = None if timeout is None else time.monotonic() + timeout
+        judged = self._background.flush(timeout)
+        return self._telling.flush(None if deadline is None else max(0.0, deadline - time.monotonic())) and judged
 
     async def aflush(self, timeout: float | None = None) -> bool:
         """The same without blocking the running loop."""
@@ -158,61 +182,50 @@ class RagEvaluationCallback(RunWatcher):
     def _flush_patiently(self) -> None:
         """Wait as long as there is progress: a judge that hangs must not hang the program."""
         finished = -1
-        while finished != self._background.finished:
-            finished = self._background.finished
+        while finished != self._background.finished + self._telling.finished:
+            finished = self._background.finished + self._telling.finished
             if self.flush(PATIENCE):
                 return
         logger.warning("%d evaluations are not finished: the judge does not answer", self.pending)
 
     def _finish(self, run: FinishedRun) -> None:
-        sample, problem = self._sample(run)
+        if run.outcome == "complete" and is_waiting(run):
+            run = replace(run, outcome="interrupted")
         status: Status = "scored" if run.outcome == "complete" else run.outcome
-        if status == "scored" and is_waiting(run):
-            status = "interrupted"
         if status == "scored" and random.random() >= self._sample_rate:  # noqa: S311  no secret depends on it
             status = "skipped"
-        error = problem if run.error is None else f"{type(run.error).__name__}: {run.error}".removesuffix(": ")
-        record = EvaluationRecord(run.run_id, sample, {}, status, error, run.name, tuple(run.tags), dict(run.metadata))
+        finish = self._extractors.start(run)
+        make: Callable[[], EvaluationRecord] = partial(_record, run, status, finish)
+        if self._extractors.are_built_in:
+            record = make()
+            make = lambda: record  # noqa: E731
+            if status != "scored":
+                self._keep(record)
         if status == "scored":
-            self._background.submit(lambda: self._judge(record))
-            return
+            self._submit(self._background, lambda: self._judge(make()))
+        elif not self._extractors.are_built_in:
+            self._submit(self._telling, lambda: self._keep_and_tell(make()))
+        elif self._on_result is not None and status != "skipped":
+            self._submit(self._telling, lambda: self._tell(make()))
+
+    def _submit(self, line: Background[None], job: Callable[[], None]) -> None:
+        def work() -> None:
+            _at_work.set(self)  # the context is the job's own
+            job()
+
+        line.submit(work)
+
+    def _keep_and_tell(self, record: EvaluationRecord) -> None:
         self._keep(record)
-        if self._on_result is not None and status != "skipped":
-            self._background.submit(lambda: self._tell(record))
-
-    def _sample(self, run: FinishedRun) -> tuple[Sample, str | None]:
-        """What was recovered, and which extractors failed."""
-        problems: list[str] = []
-
-        def careful(name: str, extractor: Extractor) -> Extractor:
-            if extractor in BUILT_IN:
-                return extractor
-
-            def extract(run: FinishedRun) -> Any:
-                found = settled(lambda: extractor(run))
-                problem = found.exception()
-                if problem is None:
-                    return found.result()
-                problems.append(f"the extractor of the {name} raised {type(problem).__name__}: {problem}")
-                return None
-
-            return extract
-
-        names = ("question", "answer", "contexts")
-        extractors = [careful(name, item) for name, item in zip(names, self._extractors, strict=True)]
-        recovered = settled(lambda: sample_of_run(run, *extractors))
-        problem = recovered.exception()
-        if problem is not None:  # references that contradict each other, say
-            return Sample(metadata=dict(run.metadata)), f"{type(problem).__name__}: {problem}"
-        return recovered.result(), "; ".join(problems) or None
+        if record.status != "skipped":
+            self._tell(record)
 
     def _judge(self, record: EvaluationRecord) -> None:
         scores = {runnable.metric.name: self._score(runnable, record.sample) for runnable in self._metrics}
         failures = [f"{name}: {score.error}" for name, score in scores.items() if score.error is not None]
         error = "; ".join([*([record.error] if record.error else []), *failures]) or None
         record = replace(record, scores=scores, error=error)
-        self._keep(record)
-        self._tell(record)
+        self._keep_and_tell(record)
 
     def _score(self, runnable: MetricRunnable, sample: Sample) -> Score:
         """The score; a failed one for whatever goes wrong, as nobody stands here to catch it."""
@@ -226,21 +239,43 @@ class RagEvaluationCallback(RunWatcher):
         return failed(runnable.metric, f"{type(error).__name__}: {error}")
 
     def _keep(self, record: EvaluationRecord) -> None:
-        self.results.append(record)
-        if self._most_results is not None:
-            del self.results[: -self._most_results]
+        with self._lock:
+            self.results.append(record)
+            if self._most_results is not None:
+                del self.results[: -self._most_results]
 
     def _tell(self, record: EvaluationRecord) -> None:
-        if self._on_result is not None:
-            self._on_result(record)
+        outcome = settled(lambda: self._deliver(record))
+        error = outcome.exception()
+        if error is None:
+            return
+        logger.error("on_result failed", exc_info=error)
+        problem = f"on_result raised {type(error).__name__}: {error}"
+        told = replace(record, error="; ".join(filter(None, [record.error, problem])))
+        with self._lock:  # the user may have taken it away
+            self.results[:] = [told if kept is record else kept for kept in self.results]
+
+    def _deliver(self, record: EvaluationRecord) -> None:
+        if self._on_result is None:
+            return
+        answer = self._on_result(record)
+        if inspect.isawaitable(answer):
+            run_blocking(partial(_awaited, answer))
 
 
-def _listed(metrics: Any) -> list[Metric]:
-    return [metrics] if isinstance(metrics, Metric) else list(metrics)
+async def _awaited(answer: Awaitable[Any]) -> None:
+    await answer
+
+
+def _record(run: FinishedRun, status: Status, finish: Callable[[], tuple[Sample, str | None]]) -> EvaluationRecord:
+    sample, problem = finish()
+    raised = None if run.error is None else f"{type(run.error).__name__}: {run.error}".removesuffix(": ")
+    error = "; ".join(filter(None, [raised, problem])) or None
+    return EvaluationRecord(run.run_id, sample, {}, status, error, run.name, tuple(run.tags), dict(run.metadata))
 
 
 def _report(job: Future[None]) -> None:
-    """What a job raises is the user's ``on_result``: the judging itself has been taken care of."""
+    """Judging and telling take care of their errors; what a job raises all the same is a defect, and is not hidden."""
     error = job.exception()
     if error is not None:
-        logger.error("on_result failed", exc_info=error)
+        logger.error("an evaluation failed", exc_info=error)

@@ -9,7 +9,7 @@ from langchain_core.documents import Document as LangChainDocument
 
 from ragmetrics_core import Document
 
-__all__ = ["contexts_and_documents", "distinct", "document_lists", "documents_in", "texts_in"]
+__all__ = ["contexts_and_documents", "contexts_in", "distinct", "document_lists", "documents_in", "texts_in"]
 
 
 def document_of(value: Any) -> LangChainDocument | None:
@@ -61,6 +61,38 @@ def texts_in(value: Any) -> list[str] | None:
     if isinstance(value, list | tuple) and value and all(isinstance(item, str) for item in value):
         return list(value)
     return None
+
+
+NESTED = ("documents", "docs", "source_documents", "retrieved_contexts", "contexts", "context")
+"""Keys of a mapping that stands for the contexts as a whole, such as what a retrieval step returns."""
+
+
+def contexts_in(value: Any, depth: int = 2) -> list[Any] | None:
+    """Contexts however they are given: one text, one document, a list of both, or a mapping with one of these.
+
+    An empty list stays one: nothing was shown. None for anything else.
+    """
+    if isinstance(value, str):
+        return texts_in(value)
+    document = value if isinstance(value, Document) else document_of(value)
+    if document is not None:
+        return [document]
+    if isinstance(value, Mapping) and depth:
+        inner = (contexts_in(value[name], depth - 1) for name in NESTED if name in value)
+        return next((found for found in inner if found is not None), None)
+    if not isinstance(value, list | tuple):
+        return None
+    if value and all(isinstance(item, str) for item in value):
+        return list(value)
+    items = [_context(item) for item in value]
+    return items if all(item is not None for item in items) else None
+
+
+def _context(item: Any) -> Any:
+    """One item of a list of contexts, without its score; None if it is none."""
+    if isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], int | float):
+        item = item[0]
+    return item if isinstance(item, str | Document) else document_of(item)
 
 
 def distinct(documents: Iterable[LangChainDocument]) -> list[LangChainDocument]:

@@ -9,8 +9,9 @@ from typing import Any
 from langchain_core.embeddings import Embeddings
 
 from ragmetrics_core import InvalidInput, Reply, Usage
-from ragmetrics_core.adapters import HomeLoop, in_own_thread, readable_texts
+from ragmetrics_core.adapters import in_own_thread, judging, readable_texts
 
+from ._homes import home_of
 from ._identity import explained, identity_of, name_of
 
 __all__ = ["LangChainEmbeddings"]
@@ -32,7 +33,7 @@ class LangChainEmbeddings:
                 f"LangChainEmbeddings takes a LangChain embedding model, got {type(embeddings).__name__}"
             )
         self.embeddings = embeddings
-        self._home = HomeLoop()
+        self._home = home_of(embeddings)
 
     @property
     def identity(self) -> dict[str, Any] | None:
@@ -50,7 +51,7 @@ class LangChainEmbeddings:
         if not items:
             return Reply([], Usage())
         attempt = explained(self.embeddings)
-        with attempt:
+        with attempt, judging():
             return Reply(self.embeddings.embed_documents(items))
         raise attempt.problem
 
@@ -62,7 +63,7 @@ class LangChainEmbeddings:
         if not items:
             return Reply([], Usage())
         attempt = explained(self.embeddings)
-        with attempt:
+        with attempt, judging():
             return Reply(await self.embeddings.aembed_documents(items))
         if attempt.is_of_other_loop:
             return await in_own_thread(partial(self.embed, texts))

@@ -10,14 +10,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol
 
-from ragmetrics_core import InvalidInput, Metric, Sample, Score
+from ragmetrics_core import InvalidInput, Metric, RagmetricsError, Sample, Score
+from ragmetrics_core.adapters import settled
 
 from ._fields import CONTEXTS, REFERENCES, answer_in, mapping_of, question_in
 from ._messages import text_of
 from ._record import EvaluationRecord
-from ._runnable import MetricRunnable
+from ._runnable import MetricRunnable, failed
 from ._samples import sample_of
 
 __all__ = ["as_langsmith_evaluator", "as_openevals", "langsmith_feedback"]
@@ -55,8 +57,11 @@ def as_langsmith_evaluator(
     keys = dict(zip(KINDS, (question_key, answer_key, contexts_key, reference_key), strict=True))
 
     def evaluator(inputs: Any, outputs: Any, reference_outputs: Any = None) -> dict[str, Any]:
-        score = _judged(runnable, _sample(inputs, outputs, reference_outputs, keys), {})
-        return _feedback(name, score)
+        try:
+            sample = _sample(inputs, outputs, reference_outputs, keys)
+        except InvalidInput as error:  # LangSmith would file it under a name of its own
+            return _feedback(name, failed(metric, error))
+        return _feedback(name, _judged(runnable, sample, {}))
 
     evaluator.__name__ = evaluator.__qualname__ = name
     return evaluator
@@ -111,16 +116,26 @@ def langsmith_feedback(client: Any) -> Callable[[EvaluationRecord], None]:
     """An ``on_result`` for ``RagEvaluationCallback`` that posts every score as feedback to the run in LangSmith.
 
     A score that failed, or for which there was nothing to score, is posted without a value and with its reason as the comment.
+    What cannot be posted does not keep the other scores back; the record says in ``error`` what is missing.
 
     Args:
         client: a ``langsmith.Client``.
     """
 
     def post(record: EvaluationRecord) -> None:
-        for name, score in record.scores.items():
-            client.create_feedback(record.run_id, key=name, score=score.value, comment=score.error or score.reason)
+        failures = [
+            f"{name}: {type(error).__name__}: {error}"
+            for name, score in record.scores.items()
+            if (error := settled(partial(_posted, client, record, name, score)).exception()) is not None
+        ]
+        if failures:
+            raise RagmetricsError(f"feedback that LangSmith did not take: {'; '.join(failures)}")
 
     return post
+
+
+def _posted(client: Any, record: EvaluationRecord, name: str, score: Score) -> None:
+    client.create_feedback(record.run_id, key=name, score=score.value, comment=score.error or score.reason)
 
 
 def _judged(runnable: MetricRunnable, sample: Sample, fields: Mapping[str, Any]) -> Score:

@@ -16,8 +16,11 @@ from langchain_core.messages import BaseMessage
 from langchain_core.outputs import LLMResult
 from langchain_core.prompt_values import PromptValue
 
-from ._documents import documents_in, texts_in
+from ragmetrics_core import Score
+
+from ._documents import contexts_in
 from ._messages import last_answer, last_question, text_of, turns_in
+from ._structured import json_of
 
 __all__ = ["ANSWERS", "CONTEXTS", "QUESTIONS", "REFERENCES", "answer_in", "mapping_of", "question_in", "returned"]
 
@@ -52,7 +55,7 @@ def mapping_of(value: Any) -> Mapping[str, Any] | None:
     """A mapping as it is, an object with declared fields as one; None for anything else, messages and documents included."""
     if isinstance(value, Mapping):
         return value
-    if isinstance(value, BaseMessage | LangChainDocument | PromptValue | LLMResult | type):
+    if isinstance(value, BaseMessage | LangChainDocument | PromptValue | LLMResult | Score | type):
         return None
     if is_dataclass(value):
         return {item.name: getattr(value, item.name) for item in fields(value)}
@@ -82,8 +85,15 @@ def question_in(value: Any, depth: int = 3) -> str | None:
     return _only_text(found, NO_QUESTION) if isinstance(value, Mapping) else None
 
 
-def answer_in(value: Any, inputs: Any = None, depth: int = 3) -> str | None:
-    """The answer that a chain's output holds; ``inputs`` are what was given to the chain and is no answer where it comes back."""
+def answer_in(value: Any, inputs: Any = None, depth: int = 3, *, whole: bool = True) -> str | None:
+    """The answer that a chain's output holds.
+
+    Args:
+        value: the output.
+        inputs: what was given to the chain; it is no answer where it comes back.
+        depth: levels of mappings to look into.
+        whole: whether structured output may be the answer as a whole, as JSON.
+    """
     if isinstance(value, BaseMessage):
         return None if getattr(value, "tool_calls", None) else text_of(value)
     if isinstance(value, str):
@@ -92,20 +102,36 @@ def answer_in(value: Any, inputs: Any = None, depth: int = 3) -> str | None:
         return _generated(value)
     if isinstance(value, list | tuple):
         turns = turns_in(value) if any(not isinstance(item, str) for item in value) else None
-        return None if turns is None else last_answer(turns)
+        if turns is not None:
+            return last_answer(turns)
+        return json_of(value) if whole and value and all(mapping_of(item) for item in value) else None
     found = mapping_of(value)
-    if found is None or not depth:
+    if not found or not depth:
         return None
     if "role" in found and "content" in found:
         return None if found.get("tool_calls") else _said(found)
-    for name in ANSWERS:
+    return _named_answer(found, depth) or _unnamed_answer(value, found, inputs, whole=whole)
+
+
+def _named_answer(found: Mapping[str, Any], depth: int) -> str | None:
+    """The answer under a name that means one; structured output comes before the messages it was made of."""
+    named = ("structured_response", "parsed", "raw") if {"raw", "parsed"} <= set(found) else ("structured_response",)
+    for name in (*named, *ANSWERS):
         answer = answer_in(found.get(name), None, depth - 1)
         if answer is not None:
             return answer
+    return None
+
+
+def _unnamed_answer(value: Any, found: Mapping[str, Any], inputs: Any, *, whole: bool) -> str | None:
     turns = turns_in(found.get("messages"))
     if turns is not None:
         return last_answer(turns)
-    return _only_text(found, NO_ANSWER | set(mapping_of(inputs) or ())) if isinstance(value, Mapping) else None
+    other = NO_ANSWER | set(mapping_of(inputs) or ())
+    text = _only_text(found, other)
+    if text is not None or not whole or not other.isdisjoint(found):
+        return text
+    return json_of(value)
 
 
 def _said(message: Mapping[str, Any]) -> str | None:
@@ -126,9 +152,15 @@ def _only_text(found: Mapping[str, Any], other: Iterable[str]) -> str | None:
     return known[0] if len(known) == 1 else None
 
 
-def returned(value: Any, names: Iterable[str] = CONTEXTS) -> tuple[list[LangChainDocument] | None, list[str] | None]:
-    """The contexts that stand under one of the usual names: as documents, and as texts."""
+def returned(value: Any, names: Iterable[str] = CONTEXTS) -> tuple[list[Any] | None, list[str] | None]:
+    """The contexts that stand under one of the usual names: as documents (texts may be among them), and as texts.
+
+    An empty list of documents says that nothing was shown.
+    """
     found = mapping_of(value) or {}
-    documents = (documents_in(found.get(name)) for name in names)
-    texts = (texts_in(found.get(name)) for name in names)
-    return next(filter(None, documents), None), next(filter(None, texts), None)
+    readings = [reading for name in names if (reading := contexts_in(found.get(name))) is not None]
+    documents = next((items for items in readings if any(not isinstance(item, str) for item in items)), None)
+    texts = next((items for items in readings if items and all(isinstance(item, str) for item in items)), None)
+    if documents is None and texts is None and readings:
+        documents = []
+    return documents, texts

@@ -146,3 +146,17 @@ class RunWatcher(BaseCallbackHandler):
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **event: Any) -> None:
         """A tool has failed."""
         self._fail(error, run_id, event)
+
+    @inline
+    def on_interrupt(self, event: Any) -> None:
+        """A graph of LangGraph stops and waits for somebody."""
+        self._wait(event, waits=True)
+
+    @inline
+    def on_resume(self, event: Any) -> None:
+        """A graph of LangGraph goes on after an interrupt."""
+        self._wait(event, waits=False)
+
+    def _wait(self, event: Any, *, waits: bool) -> None:
+        if event.run_id is not None:
+            self._runs.interrupt(event.run_id, waits=waits)

@@ -18,7 +18,7 @@ from langchain_core.runnables import RunnableBinding
 
 from ragmetrics_core.adapters import Explained, json_settings, secret_texts
 
-__all__ = ["explained", "identity_of", "name_of"]
+__all__ = ["addresses_of", "explained", "identity_of", "name_of"]
 
 ADDRESS = re.compile(
     r"(?:^|_)(?:api_base|base_url|endpoint|endpoint_url|api_url|host|region|region_name|api_version|deployment|"
@@ -45,8 +45,7 @@ def identity_of(model: Any) -> dict[str, Any] | None:
     stated = _stated(model)
     if not stated:
         return None
-    fields = {name: value for name, value in vars(model).items() if ADDRESS.search(name) and isinstance(value, str)}
-    found = json_settings({"parameters": stated, "address": fields}, secrets_of(model))
+    found = json_settings({"parameters": stated, "address": dict(addresses_of(model))}, secrets_of(model))
     if found is None:
         return None
     kind = getattr(model, "_llm_type", None)
@@ -56,6 +55,12 @@ def identity_of(model: Any) -> dict[str, Any] | None:
         "type": kind,
         **found,
     }
+
+
+def addresses_of(model: Any) -> tuple[tuple[str, str], ...]:
+    """The fields of a model that say where its server is."""
+    given = getattr(model, "__dict__", {})
+    return tuple((name, value) for name, value in given.items() if ADDRESS.search(name) and isinstance(value, str))
 
 
 def _stated(model: Any) -> Mapping[str, Any]:

@@ -2,7 +2,8 @@
 
 Strategy. The model is called as LangChain calls it, through ``invoke`` and ``ainvoke``, so its callbacks, tracing, cache, rate
 limiter and retries stay its own. The config of the run at hand reaches it in two ways: a ``MetricRunnable`` hands its own over
-(``with_config``), and without one LangChain finds the ambient one in the context, which the core carries into its threads.
+(``with_config``), and without one LangChain finds the ambient one in the context, which the core carries into its threads. Each
+call is marked as a judge's, so that a callback that evaluates live chains never takes it for one.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs
 
 from ragmetrics_core import Ask, BadReply, InvalidInput, Message, Reply, Usage
-from ragmetrics_core.adapters import HomeLoop, in_own_thread
+from ragmetrics_core.adapters import in_own_thread, judging
 
+from ._homes import home_of
 from ._identity import explained, identity_of, name_of
 
 __all__ = ["LangChainLLM"]
@@ -44,7 +46,7 @@ class LangChainLLM:
             raise InvalidInput(f"LangChainLLM takes a LangChain chat model, got {type(chat_model).__name__}")
         self.chat_model = chat_model
         self.config = config
-        self._home = HomeLoop()
+        self._home = home_of(chat_model)
 
     @property
     def identity(self) -> dict[str, Any] | None:
@@ -53,9 +55,7 @@ class LangChainLLM:
 
     def with_config(self, config: RunnableConfig | None) -> LangChainLLM:
         """The same model, called with this config on top of its own."""
-        other = type(self)(self.chat_model, config=merge_configs(self.config, config))
-        other._home = self._home  # the connections are the same
-        return other
+        return type(self)(self.chat_model, config=merge_configs(self.config, config))
 
     def generate(self, ask: Ask) -> Reply[str]:
         """Answer one question.
@@ -66,7 +66,7 @@ class LangChainLLM:
             BadReply: the model refused to answer, or a content filter stopped it, or it answered without any text.
         """
         attempt = explained(self.chat_model)
-        with attempt:
+        with attempt, judging():
             return self._read(self.chat_model.invoke(_messages(ask), self.config))
         raise attempt.problem
 
@@ -75,7 +75,7 @@ class LangChainLLM:
         if not self._home.is_here():
             return await in_own_thread(partial(self.generate, ask))
         attempt = explained(self.chat_model)
-        with attempt:
+        with attempt, judging():
             return self._read(await self.chat_model.ainvoke(_messages(ask), self.config))
         if attempt.is_of_other_loop:
             return await in_own_thread(partial(self.generate, ask))

@@ -45,6 +45,8 @@ def turns_in(value: Any) -> list[Turn] | None:
         value = [value]
     if not isinstance(value, Sequence) or not value:
         return None
+    if len(value) > 1 and all(isinstance(item, str) for item in value):
+        return None  # several texts: nothing tells who says which
     turns = [turn_of(item) for item in value]
     known = [turn for turn in turns if turn is not None]
     return known if len(known) == len(turns) else None

@@ -1,8 +1,9 @@
-"""From a finished run to the sample that it stands for: the default extractors, and the references that came with the config.
+"""From a finished run to the sample that it stands for: the default extractors.
 
 Contexts are looked for where they are surest: what the chain itself returns as its context (the generator saw just that, also
 after a reranking), then what the retrievers found, then what tools left in the messages of this turn, then any documents in
-the output, then any that a step returned, then what the caller put in.
+the output, then any that a step returned, then what the caller put in, then what a step returned as the text of its context.
+A context that the chain returns empty says that nothing was shown.
 """
 
 from __future__ import annotations
@@ -11,17 +12,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from langchain_core.documents import Document
+from langchain_core.messages import BaseMessage
 
-from ragmetrics_core import Sample
-
-from ._documents import contexts_and_documents, distinct, document_lists
-from ._fields import REFERENCES, answer_in, mapping_of, question_in, returned
+from ._documents import distinct, document_lists
+from ._fields import ANSWERS, CONTEXTS, answer_in, mapping_of, question_in, returned
 from ._messages import is_pending, this_turn, turns_in
 from ._runs import FinishedRun
 
-__all__ = ["answer_of", "contexts_of", "is_waiting", "question_of", "sample_of_run"]
-
-FROM_METADATA = frozenset({*REFERENCES, "reference_contexts", "reference_documents", "rubric"})
+__all__ = ["Extractor", "answer_of", "contexts_of", "is_waiting", "question_of"]
 
 
 def question_of(run: FinishedRun) -> str | None:
@@ -30,6 +28,8 @@ def question_of(run: FinishedRun) -> str | None:
     """
     if run.kind == "llm":
         return _asked(run.inputs)
+    if _is_many(run):
+        return None
     found = question_in(run.inputs)
     if found is None:
         outputs = mapping_of(run.outputs)
@@ -50,20 +50,50 @@ def _asked(inputs: Any) -> str | None:
 
 
 def answer_of(run: FinishedRun) -> str | None:
-    """The final answer, as far as it came."""
-    return None if run.kind == "retriever" else answer_in(run.outputs, run.inputs)
+    """The final answer, as far as it came; None where a graph stopped before there was one.
+
+    In the state that a graph returns, only what its steps wrote in this call is an answer.
+    """
+    if run.kind == "retriever" or run.outcome == "interrupted" or _is_many(run):
+        return None
+    state = mapping_of(run.outputs) if run.written is not None else None
+    if state is None:
+        # several answers side by side are not one structured answer
+        return answer_in(run.outputs, run.inputs, whole=not str(run.name).startswith("RunnableParallel"))
+    fresh = {name: state[name] for name in state if name in (run.written or ())}
+    if isinstance(fresh.get("messages"), list):
+        fresh["messages"] = [item for item in fresh["messages"] if not _is_earlier(item, run)]
+    has_left_answer = any(name in state and name not in fresh for name in (*ANSWERS, "messages"))
+    return answer_in(fresh, state if has_left_answer else run.inputs, whole=False)
 
 
-def contexts_of(run: FinishedRun) -> Sequence[Document | str] | None:
+def _is_earlier(message: Any, run: FinishedRun) -> bool:
+    """Whether a message was there before the call; the user's own stay, as they tell where the turn begins."""
+    return isinstance(message, BaseMessage) and message.type != "human" and message.id in run.earlier
+
+
+def _is_many(run: FinishedRun) -> bool:
+    """Whether one run stands for several questions and answers, as that of ``map()``: no single reading is right."""
+    inputs, outputs = run.inputs, run.outputs
+    if run.kind != "chain" or not isinstance(inputs, list) or not isinstance(outputs, list):
+        return False
+    return len(inputs) == len(outputs) > 1 and not any(isinstance(item, BaseMessage) for item in inputs)
+
+
+def contexts_of(run: FinishedRun) -> Sequence[Any] | None:
     """The contexts that the answer rests on, as documents where there are documents; None if nothing tells."""
+    if _is_many(run):
+        return None
     documents, texts = returned(run.outputs)
-    found: Sequence[Document | str] | None = (
-        documents or run.documents or _artifacts(run) or _anywhere(run) or run.listed
-    )
-    if not found:
-        given, written = returned(run.inputs)
-        found = given or texts or written
-    return found or run.documents
+    if documents == [] and run.written is not None and run.written.isdisjoint(CONTEXTS):
+        documents = None  # the state has always been empty there
+    if documents is not None:
+        return documents
+    found: Sequence[Any] | None = run.documents or _artifacts(run) or _anywhere(run) or run.listed
+    if found:
+        return found
+    given, written = returned(run.inputs)
+    return given or texts or (run.texts if run.documents is None else None) or written or run.documents
 
 
 def _artifacts(run: FinishedRun) -> list[Document] | None:
@@ -85,21 +115,3 @@ def is_waiting(run: FinishedRun) -> bool:
 
 
 Extractor = Callable[[FinishedRun], Any]
-
-
-def sample_of_run(run: FinishedRun, question: Extractor, answer: Extractor, contexts: Extractor) -> Sample:
-    """The sample that a run stands for; a reference, a rubric and an id come from the run's metadata, which is kept."""
-    found = contexts(run)
-    texts, documents = (None, None) if found is None else contexts_and_documents(found)
-    known = {name: value for name, value in run.metadata.items() if name in FROM_METADATA}
-    row = Sample.from_mapping(known).updated(
-        {
-            "user_input": question(run),
-            "response": answer(run),
-            "retrieved_contexts": texts,
-            "retrieved_documents": documents,
-            "metadata": {name: value for name, value in run.metadata.items() if name not in FROM_METADATA},
-        }
-    )
-    example = run.metadata.get("example_id")
-    return row if example is None else row.updated({"id": str(example)})

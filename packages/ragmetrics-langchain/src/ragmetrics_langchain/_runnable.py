@@ -9,30 +9,24 @@ Nothing about a call is kept on the object: ``batch`` uses it from many threads.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from dataclasses import fields as dataclass_fields
 from typing import Any, Literal, cast
 
 from langchain_core.load.serializable import SerializedConstructor, SerializedNotImplemented
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
+from langchain_core.tools import BaseTool
 from langchain_core.utils.pydantic import create_model_v2
 
-from ragmetrics_core import Input, InvalidInput, Metric, Models, RagmetricsError, Sample, Score, Steps, arun, run
+from ragmetrics_core import InvalidInput, Metric, Models, RagmetricsError, Sample, Score, Steps, arun, run
 from ragmetrics_core.adapters import judging
 
 from ._models import bound, models_of
 from ._samples import sample_of
+from ._schemas import definition, tool_schema
 
 __all__ = ["MetricRunnable", "failed"]
-
-TYPES: Mapping[str, Any] = {
-    "text": str,
-    "texts": list[str],
-    "documents": list[Any],
-    "rubric": dict[int, str],
-    "any": Any,
-}
-"""What the input schema says of each kind of input."""
 
 
 class MetricRunnable(RunnableSerializable[Any, Score]):
@@ -51,7 +45,7 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
         name: name of the runs; default: the metric's.
 
     Raises:
-        InvalidInput: the metric is none, or a model is none.
+        InvalidInput: the metric is none, a model is none, or there is no such setting.
     """
 
     metric: Any
@@ -67,9 +61,15 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
         if not isinstance(given, Metric):
             cure = f": write {given.__name__}(...)" if isinstance(given, type) else ""
             raise InvalidInput(f"MetricRunnable takes a metric, got {getattr(given, '__name__', given)!r}{cure}")
+        _check(type(self), settings)
         settings.setdefault("name", given.name)
         super().__init__(**{"metric": given, **settings})
         self._models = models_of(given, self.llm, self.embeddings)
+
+    @property
+    def models(self) -> Models:
+        """The models that judge: the metric's own, else the ones given."""
+        return self._models
 
     @property
     def InputType(self) -> Any:  # noqa: N802  LangChain's name
@@ -83,7 +83,7 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
 
     def get_input_schema(self, config: RunnableConfig | None = None) -> Any:  # noqa: ARG002  the fields are always the same
         """The fields that the metric takes, under the core's names."""
-        definitions = {str(item): _definition(item) for item in self.metric.inputs}
+        definitions = {str(item): definition(item) for item in self.metric.inputs}
         return create_model_v2(self.get_name("Input"), field_definitions=definitions)
 
     @classmethod
@@ -117,6 +117,18 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
             )
             return score
 
+    def as_tool(self, args_schema: Any = None, **settings: Any) -> BaseTool:
+        """A tool for an agent, described by the metric's own first line; it takes the fields under any of their names.
+
+        Args:
+            args_schema: the schema of the tool's arguments; default: the metric's fields.
+            settings: ``name``, ``description`` and ``arg_types`` of LangChain's ``as_tool``.
+        """
+        described = (type(self.metric).__doc__ or self.metric.name).strip().splitlines()[0]
+        settings = {"name": self.get_name(), "description": described, **settings}
+        schema = args_schema or (None if settings.get("arg_types") else tool_schema(self.metric))
+        return super().as_tool(schema, **settings)
+
     def _program(self, value: Any, fields: Mapping[str, Any]) -> Steps[Score]:
         program: Steps[Score] = self.metric.program(_sample(value, fields))
         return program
@@ -138,6 +150,20 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
             return failed(self.metric, error)
 
 
+def _check(cls: type[MetricRunnable], settings: Mapping[str, Any]) -> None:
+    """Refuse a setting that pydantic would leave out without a word."""
+    known = [name for name in cls.model_fields if name != "metric"]
+    unknown = next((name for name in settings if name not in known), None)
+    if unknown is not None:
+        close = difflib.get_close_matches(unknown, known, n=1)
+        cure = (
+            f"did you mean {close[0]!r}?" if close else f"it has {', '.join(known)}; a metric's own are its arguments"
+        )
+        raise InvalidInput(f"{cls.__name__} has no setting {unknown!r}: {cure}")
+    if settings.get("on_error", "raise") not in ("raise", "record"):
+        raise InvalidInput(f"on_error is 'raise' or 'record', got {settings['on_error']!r}")
+
+
 def _sample(value: Any, fields: Mapping[str, Any]) -> Sample:
     sample = sample_of(value)
     if not fields:
@@ -145,11 +171,6 @@ def _sample(value: Any, fields: Mapping[str, Any]) -> Sample:
     more = sample_of(fields)
     named = {item.name: getattr(more, item.name) for item in dataclass_fields(Sample) if item.name != "metadata"}
     return sample.updated({**{name: field for name, field in named.items() if field is not None}, **more.metadata})
-
-
-def _definition(item: Input) -> tuple[Any, Any]:
-    kind = TYPES[item.kind]
-    return (kind, ...) if item.required else (kind | None if kind is not Any else Any, None)
 
 
 def failed(metric: Metric, error: RagmetricsError | str) -> Score:

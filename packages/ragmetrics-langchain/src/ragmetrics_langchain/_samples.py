@@ -15,11 +15,11 @@ from langchain_core.prompt_values import PromptValue
 
 from ragmetrics_core import InvalidInput, Sample
 
-from ._documents import contexts_and_documents, distinct, document_lists, documents_in, texts_in
+from ._documents import contexts_and_documents, contexts_in, distinct, document_lists
 from ._fields import CONTEXTS, QUESTIONS, REFERENCES, answer_in, mapping_of, question_in
 from ._messages import Turn, last_answer, last_question, text_of, this_turn, turns_in
 
-__all__ = ["sample_of"]
+__all__ = ["sample_of", "with_contexts"]
 
 RESPONSES = ("response", "answer", "predicted_answer", "generated_answer", "output")
 """Names of the response that the core knows."""
@@ -49,7 +49,7 @@ def sample_of(value: Any) -> Sample:
         )
     row: dict[str, Any] = {}
     spare: dict[str, Any] = {}
-    for name, item in found.items():
+    for name, item in _without_copies(found).items():
         key, written, derived = _field(name, item)
         if row.get(key) is not None and written is not None and row[key] != written:
             raise InvalidInput(f"the keys of the input disagree about {key!r}: keep one of them")
@@ -77,17 +77,33 @@ def _field(name: str, item: Any) -> tuple[str, Any, dict[str, Any]]:
         return name, answer_in(item), {}
     if name in OWN_RESPONSES:
         return "response", answer_in(item), {}
-    documents = documents_in(item) if name in CONTEXTS or name == "reference_documents" else None
-    if documents is not None:
-        texts, kept = contexts_and_documents(documents)
-        if name == "reference_documents":
-            return name, kept, {}
-        if name == "retrieved_documents":
-            return name, kept, {"retrieved_contexts": texts}
-        return "retrieved_contexts" if name in OWN_CONTEXTS else name, texts, {"retrieved_documents": kept}
-    if name in OWN_CONTEXTS and texts_in(item) is not None:
-        return "retrieved_contexts", texts_in(item), {}
-    return name, item, {}
+    if name not in CONTEXTS and name != "reference_documents":
+        return name, item, {}
+    found = contexts_in(item)
+    if not found or (name not in OWN_CONTEXTS and all(isinstance(context, str) for context in found)):
+        return ("retrieved_contexts" if name in OWN_CONTEXTS and found == [] else name), item, {}
+    texts, kept = contexts_and_documents(found)
+    if name == "reference_documents":
+        return name, kept, {}
+    if name == "retrieved_documents":
+        return name, kept, {"retrieved_contexts": texts}
+    key = "retrieved_contexts" if name in OWN_CONTEXTS else name
+    return key, texts, {} if all(isinstance(context, str) for context in found) else {"retrieved_documents": kept}
+
+
+def with_contexts(found: list[Any]) -> dict[str, Any]:
+    """The two fields that contexts fill."""
+    texts, documents = contexts_and_documents(found)
+    return {"retrieved_contexts": texts, "retrieved_documents": documents}
+
+
+def _without_copies(found: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Without the texts that only repeat documents, such as the ``context`` joined from the ``documents`` for the prompt."""
+    written = {name: contexts_in(found[name]) or [] for name in CONTEXTS if name in found}
+    if not any(not isinstance(item, str) for items in written.values() for item in items):
+        return found
+    copies = {name for name, items in written.items() if all(isinstance(item, str) for item in items)}
+    return {name: item for name, item in found.items() if name not in copies or name == "retrieved_contexts"}
 
 
 def _from_messages(turns: list[Turn]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from llama_index.core.types import BaseOutputParser
 from ragmetrics_core.metrics import Guideline, PairwiseComparison
 
 from ._drop_in import DropIn, default_templates
+from ._evaluator import OnError
 from ._parsers import CritiqueParser, VerdictParser, read_by
 from ._templates import Slot, Template
 
@@ -29,6 +30,7 @@ class GuidelineEvaluator(DropIn):
         eval_template: a template with ``{query}``, ``{response}`` and ``{guidelines}``, or its text; the words that tell how to
             reply are added to it.
         output_parser: reads an object with ``passing`` and ``feedback`` from a reply, and words how to reply. None: the core's.
+        on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
     """
 
     templates: ClassVar[Mapping[str, Slot]] = {"eval_template": Slot("critique", ("query", "response", "guidelines"))}
@@ -39,6 +41,8 @@ class GuidelineEvaluator(DropIn):
         guidelines: str | None = None,
         eval_template: Template | None = None,
         output_parser: BaseOutputParser | None = None,
+        *,
+        on_error: OnError = "raise",
     ) -> None:
         metric = Guideline(guidelines or guideline.DEFAULT_GUIDELINES)
         templates: Mapping[str, Template | None] = {"eval_template": eval_template}
@@ -46,7 +50,7 @@ class GuidelineEvaluator(DropIn):
         if output_parser is not None:
             metric = read_by(CritiqueParser.of(output_parser), metric, "critique")
             templates = default_templates(templates, {"eval_template": guideline.DEFAULT_EVAL_TEMPLATE})
-        super().__init__(metric, llm, templates)
+        super().__init__(metric, llm, templates, on_error=on_error)
 
     def _update_prompts(self, prompts_dict: Mapping[str, Template]) -> None:
         super()._update_prompts(prompts_dict)
@@ -80,6 +84,7 @@ class PairwiseComparisonEvaluator(DropIn):
         eval_template: a template with ``{query}``, ``{answer_1}``, ``{answer_2}`` and ``{reference}``, or its text.
         parser_function: reads ``(passing, score, feedback)`` from a reply; None: the core reads the verdict.
         enforce_consensus: ask both orders.
+        on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
     """
 
     templates: ClassVar[Mapping[str, Slot]] = {
@@ -92,10 +97,12 @@ class PairwiseComparisonEvaluator(DropIn):
         eval_template: Template | None = None,
         parser_function: VerdictFunction | None = None,
         enforce_consensus: bool = True,
+        *,
+        on_error: OnError = "raise",
     ) -> None:
         metric = PairwiseComparison(enforce_consensus)
         templates: Mapping[str, Template | None] = {"eval_template": eval_template}
         if parser_function is not None:
             metric = read_by(VerdictParser(parser_function), metric, "compare")
             templates = default_templates(templates, {"eval_template": pairwise.DEFAULT_EVAL_TEMPLATE})
-        super().__init__(metric, llm, templates)
+        super().__init__(metric, llm, templates, on_error=on_error)

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -42,7 +43,7 @@ def evaluate_query_engine(
     """Ask a query engine every question of a data set, and score its answers.
 
     Args:
-        dataset: the JSON file of a ``LabelledRagDataset``, or samples.
+        dataset: the JSON file (.json) of a ``LabelledRagDataset``, the file of a test set (.jsonl, .csv, .parquet), or samples.
         query_engine: answers the questions.
         metrics: what to score.
         llm: the judge; None: ``Settings.llm``.
@@ -80,7 +81,8 @@ def evaluate_retriever(
     Ranking metrics compare nodes by identifier with ``field="id"``, and by text with ``field="content"``.
 
     Args:
-        dataset: the JSON file of an ``EmbeddingQAFinetuneDataset``, or samples with ``reference_documents``.
+        dataset: the JSON file of an ``EmbeddingQAFinetuneDataset``, the file of a test set, or samples with
+            ``reference_documents``.
         retriever: finds the nodes.
         metrics: what to score.
         llm: the judge of the metrics that need one; None: ``Settings.llm``.
@@ -101,7 +103,10 @@ def evaluate_retriever(
 
 
 def _samples(dataset: Source | Iterable[Sample], read: Callable[[Source], Testset]) -> list[Sample]:
-    return list(read(dataset) if isinstance(dataset, str | os.PathLike) else dataset)
+    if not isinstance(dataset, str | os.PathLike):
+        return list(dataset)
+    # LlamaIndex wrote its data sets as one JSON object; what a test set is saved as has other names
+    return list(read(dataset) if Path(dataset).suffix == ".json" else Testset.load(dataset))
 
 
 def _several(work: Callable[[Sample], Sample], samples: list[Sample], workers: int) -> list[Sample]:

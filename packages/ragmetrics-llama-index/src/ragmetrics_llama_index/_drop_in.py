@@ -9,7 +9,7 @@ from llama_index.core.prompts import BasePromptTemplate
 
 from ragmetrics_core import Metric
 
-from ._evaluator import MetricEvaluator
+from ._evaluator import MetricEvaluator, OnError
 from ._templates import Slot, Template, as_template
 
 __all__ = ["DropIn", "default_templates"]
@@ -18,7 +18,8 @@ __all__ = ["DropIn", "default_templates"]
 class DropIn(MetricEvaluator):
     """An evaluator with LlamaIndex's constructor arguments, template variables and result conventions.
 
-    Contexts are packed to what the judge can read. Failures of the model propagate, as they do in LlamaIndex.
+    Contexts are packed to what the judge can read. Failures of the model propagate, as they do in LlamaIndex, unless
+    ``on_error`` is ``"record"``.
 
     Class attributes:
         templates: the keys of ``get_prompts``, and the prompts that they stand for.
@@ -34,9 +35,9 @@ class DropIn(MetricEvaluator):
         templates: Mapping[str, Template | None] | None = None,
         *,
         raise_error: bool = False,
-        embed_model: Any = None,
+        on_error: OnError = "raise",
     ) -> None:
-        super().__init__(metric, llm=llm, raise_error=raise_error, embed_model=embed_model)
+        super().__init__(metric, llm=llm, raise_error=raise_error, on_error=on_error)
         self.update_prompts({key: item for key, item in (templates or {}).items() if item is not None})
 
     def slots(self) -> Mapping[str, Slot]:

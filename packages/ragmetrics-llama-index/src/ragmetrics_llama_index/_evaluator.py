@@ -42,11 +42,15 @@ from ._llm import LlamaIndexLLM
 from ._responses import Answer, AnyResponse, answer_of, settle
 from ._results import MetricResult, result_of
 from ._room import fit
-from ._templates import Slot, Template, as_template, shown, worded
+from ._templates import Slot, Template, as_template, is_same, shown, worded
+from ._thresholds import check_threshold
 
 __all__ = ["MetricEvaluator"]
 
 OnError = Literal["raise", "record"]
+
+ARGUMENTS = {"user_input": "query", "retrieved_contexts": "contexts"}
+"""What LlamaIndex calls the inputs of metrics."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,8 @@ class MetricEvaluator(BaseEvaluator):
             )
         if on_error not in ("raise", "record"):
             raise InvalidInput(f"MetricEvaluator: on_error must be 'raise' or 'record', got {on_error!r}")
+        if threshold is not None:
+            check_threshold(type(self).__name__, threshold)
         self.metric = metric
         self._judge = judge_of(llm)
         self._embeddings = scorer_of(embed_model)
@@ -185,8 +191,13 @@ class MetricEvaluator(BaseEvaluator):
         }
 
     def _update_prompts(self, prompts_dict: Mapping[str, Template]) -> None:
-        for key in prompts_dict.keys() & self.slots().keys():
-            self._templates[key] = as_template(prompts_dict[key])
+        slots = self.slots()
+        for key in prompts_dict.keys() & slots.keys():
+            template = as_template(prompts_dict[key])
+            if is_same(template, shown(getattr(self.metric, slots[key].prompt), slots[key])):
+                self._templates.pop(key, None)  # as get_prompts gave it: asked as the core words it
+            else:
+                self._templates[key] = template
 
     def update_prompts(self, prompts_dict: Mapping[str, Template]) -> None:
         """Word the prompts of ``get_prompts`` anew, with templates or with the texts of templates.
@@ -206,9 +217,10 @@ class MetricEvaluator(BaseEvaluator):
         known = set(self.metric.inputs)
         more = {name: value for name, value in kwargs.items() if name in known and name not in given}
         sample = Sample.from_mapping({**given, **more})
-        models = Models(
-            self.metric.models.llm or self._judge, self.metric.models.embeddings or self._embeddings, self.metric.name
-        )
+        judge = self.metric.models.llm or self._judge
+        if self._on_error == "record" and isinstance(judge, LlamaIndexLLM):
+            judge = judge.failing_softly()
+        models = Models(judge, self.metric.models.embeddings or self._embeddings, self.metric.name)
         try:
             metric = self._worded(models.llm)
             if isinstance(models.llm, LlamaIndexLLM) and hasattr(metric, "window"):
@@ -235,6 +247,9 @@ class MetricEvaluator(BaseEvaluator):
         unreadable = isinstance(error, BadReply)
         # an engine that finds or says nothing is data; an argument that was left out is a mistake in the code
         empty = isinstance(error, MissingInput) and sample is not None and sample.get(error.field) is not None
+        if isinstance(error, MissingInput) and not error.cure and error.field in ARGUMENTS:
+            argument = ARGUMENTS[error.field]
+            error = MissingInput(error.metric, argument, error.problem)
         if unreadable or empty or self._on_error == "record":
             return replace(Score.failed(error), metric=self.metric.name)
         raise error

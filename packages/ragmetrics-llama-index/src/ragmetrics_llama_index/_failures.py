@@ -8,6 +8,7 @@ exception of the user's own code, is a bug or a wrong setting and propagates as 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,9 @@ from ragmetrics_core.adapters import Explained, secret_texts
 
 from ._identity import settings_of
 
-__all__ = ["explained"]
+__all__ = ["explained", "is_bug"]
 
 NO_CLIENTS = frozenset({"llama_index", "pydantic", "pydantic_core", "_pytest", "pytest"})
-
-
-def explained(model: Any, name: str) -> Explained:
-    """A block in which this model may fail."""
-    return Explained(name, secret_texts(settings_of(model)), is_bug=is_bug)
 
 
 def is_bug(error: Exception) -> bool:
@@ -31,3 +27,8 @@ def is_bug(error: Exception) -> bool:
     file = getattr(sys.modules.get(name), "__file__", None) or ""
     installed = {"site-packages", "dist-packages"} & set(Path(file).parts)
     return not installed or name.partition(".")[0] in NO_CLIENTS
+
+
+def explained(model: Any, name: str, is_bug: Callable[[Exception], bool] = is_bug) -> Explained:
+    """A block in which this model may fail."""
+    return Explained(name, secret_texts(settings_of(model)), is_bug=is_bug)

@@ -11,9 +11,11 @@ from ragmetrics_core import Score
 from ragmetrics_core.metrics import AnswerRelevanceRating, ContextRelevanceRating, Correctness
 
 from ._drop_in import DropIn, default_templates
+from ._evaluator import OnError
 from ._parsers import FreeAnswerRating, FreeContextRating, FreeCorrectness, ScoreParser, read_by
 from ._results import MetricResult
 from ._templates import Slot, Template
+from ._thresholds import check_threshold
 
 __all__ = ["AnswerRelevancyEvaluator", "ContextRelevancyEvaluator", "CorrectnessEvaluator"]
 
@@ -48,6 +50,7 @@ class CorrectnessEvaluator(DropIn):
         eval_template: a template with ``{query}``, ``{reference_answer}`` and ``{generated_answer}``, or its text.
         score_threshold: lowest passing grade.
         parser_function: reads ``(score, reasoning)`` from a reply, on any scale; None: the core reads a grade from 1 to 5.
+        on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
     """
 
     templates: ClassVar[Mapping[str, Slot]] = {
@@ -62,7 +65,10 @@ class CorrectnessEvaluator(DropIn):
         eval_template: Template | None = None,
         score_threshold: float = 4.0,
         parser_function: ScoreFunction | None = None,
+        *,
+        on_error: OnError = "raise",
     ) -> None:
+        check_threshold(type(self).__name__, score_threshold)
         self.parser_function = parser_function
         self.score_threshold = score_threshold
         metric: Correctness = Correctness()
@@ -70,7 +76,7 @@ class CorrectnessEvaluator(DropIn):
         if parser_function is not None:
             metric = read_by(ScoreParser(parser_function), FreeCorrectness(name="correctness"), "grade")
             templates = default_templates(templates, {"eval_template": correctness.DEFAULT_EVAL_TEMPLATE})
-        super().__init__(metric, llm, templates)
+        super().__init__(metric, llm, templates, on_error=on_error)
 
     def _finished(self, score: Score, result: MetricResult) -> MetricResult:
         if score.value is None:
@@ -110,6 +116,7 @@ class AnswerRelevancyEvaluator(Points):
         eval_template: a template with ``{query}`` and ``{response}``, or its text.
         score_threshold: points (0 to 2) that make a score of 1.0, from which on a response passes.
         parser_function: reads ``(points, reasoning)`` from a reply; None: the core reads 0, 1 or 2 points.
+        on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
     """
 
     full = 2.0
@@ -122,7 +129,10 @@ class AnswerRelevancyEvaluator(Points):
         eval_template: Template | None = None,
         score_threshold: float = 2.0,
         parser_function: ScoreFunction | None = None,
+        *,
+        on_error: OnError = "raise",
     ) -> None:
+        check_threshold(type(self).__name__, score_threshold, positive=True)
         self.parser_function = parser_function
         self.score_threshold = score_threshold
         metric: AnswerRelevanceRating = AnswerRelevanceRating(name="answer_relevancy")
@@ -130,7 +140,7 @@ class AnswerRelevancyEvaluator(Points):
         if parser_function is not None:
             metric = read_by(ScoreParser(parser_function), FreeAnswerRating(name="answer_relevancy"), "rate")
             templates = default_templates(templates, {"eval_template": answer_relevancy.DEFAULT_EVAL_TEMPLATE})
-        super().__init__(metric, llm, templates, raise_error=raise_error)
+        super().__init__(metric, llm, templates, raise_error=raise_error, on_error=on_error)
 
 
 class ContextRelevancyEvaluator(Points):
@@ -146,6 +156,7 @@ class ContextRelevancyEvaluator(Points):
         score_threshold: points (0 to 4) that make a score of 1.0, from which on the contexts pass.
         parser_function: reads ``(points, reasoning)`` from a reply; None: the core reads 0 to 4 points in halves. Without a
             ``refine_template`` every call is then asked with the ``eval_template``.
+        on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
     """
 
     full = 4.0
@@ -164,7 +175,10 @@ class ContextRelevancyEvaluator(Points):
         refine_template: Template | None = None,
         score_threshold: float = 4.0,
         parser_function: ScoreFunction | None = None,
+        *,
+        on_error: OnError = "raise",
     ) -> None:
+        check_threshold(type(self).__name__, score_threshold, positive=True)
         self.parser_function = parser_function
         self.score_threshold = score_threshold
         metric: ContextRelevanceRating = ContextRelevanceRating(name="context_relevancy")
@@ -175,4 +189,4 @@ class ContextRelevancyEvaluator(Points):
             )
             first = eval_template or context_relevancy.DEFAULT_EVAL_TEMPLATE
             templates = default_templates(templates, {"eval_template": first, "refine_template": first})
-        super().__init__(metric, llm, templates, raise_error=raise_error)
+        super().__init__(metric, llm, templates, raise_error=raise_error, on_error=on_error)

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 __all__ = ["QueryEvaluation", "QueryEvaluationHandler"]
 
-ARGUMENTS = frozenset({"query", "response", "contexts"})
+ARGUMENTS = frozenset({"query", "response", "contexts", "user_input", "retrieved_contexts"})
+REFERENCES = frozenset({"reference", "second_response"})
 Evaluators = Mapping[str, BaseEvaluator] | Iterable[Metric | BaseEvaluator]
 
 
@@ -95,6 +96,7 @@ class QueryEvaluationHandler(BaseEventHandler):
     """
 
     _work: Background[None] = PrivateAttr()
+    _is_closed: bool = PrivateAttr(default=False)
     _evaluators: dict[str, BaseEvaluator] = PrivateAttr()
     _settings: dict[str, Any] = PrivateAttr()
     _open: OpenQueries = PrivateAttr()
@@ -125,7 +127,8 @@ class QueryEvaluationHandler(BaseEventHandler):
                 raise InvalidInput(f"QueryEvaluationHandler: {name} must be at least 1, got {value!r}")
         self._evaluators = _named(metrics, llm, embed_model)
         self._settings = {"rate": sampling_rate, "random": random.Random(seed), "on_result": on_result}  # noqa: S311
-        self._work = Background(self._done, workers=workers, capacity=max_pending)
+        self._settings |= {"workers": workers, "capacity": max_pending}
+        self._work = self._new_line()
         self._open = OpenQueries()
         self._listener = SpanListener(self._begun, self._ended)
         self._results = deque(maxlen=keep)
@@ -160,7 +163,10 @@ class QueryEvaluationHandler(BaseEventHandler):
         return self._work.pending
 
     def attach(self) -> Self:
-        """Listen to all queries of this process, once however often it is called."""
+        """Listen to all queries of this process, once however often it is called; after ``close``, listen again."""
+        if self._is_closed:
+            self._work = self._new_line()
+            self._is_closed = False
         dispatcher = get_dispatcher()
         if not any(handler is self for handler in dispatcher.event_handlers):
             dispatcher.add_event_handler(self)
@@ -180,6 +186,7 @@ class QueryEvaluationHandler(BaseEventHandler):
     def close(self) -> None:
         """Detach, and let the threads end when their work is done."""
         self.detach()
+        self._is_closed = True
         self._work.close()
 
     def __enter__(self) -> Self:
@@ -196,6 +203,9 @@ class QueryEvaluationHandler(BaseEventHandler):
             self._ended(event.span_id, event.query, event.response)
         elif isinstance(event, SpanDropEvent):
             self._open.end(event.span_id)
+
+    def _new_line(self) -> Background[None]:
+        return Background(self._done, workers=self._settings["workers"], capacity=self._settings["capacity"])
 
     def _begun(self, span_id: str | None, tags: Mapping[str, Any] | None) -> None:
         if not is_judging():
@@ -231,10 +241,10 @@ class QueryEvaluationHandler(BaseEventHandler):
     @judging()
     def _judge(self, query: str, answer: Response, tags: dict[str, Any], span_id: str | None) -> None:
         contexts = [node.get_content() for node in answer.source_nodes]
-        inputs = {name: value for name, value in tags.items() if name not in ARGUMENTS}
         results: dict[str, EvaluationResult] = {}
         errors: dict[str, BaseException] = {}
         for name, evaluator in self._evaluators.items():
+            inputs = {key: value for key, value in tags.items() if key in _known(evaluator)}
             outcome = settled(partial(evaluator.evaluate_response, query=query, response=answer, **inputs))
             problem = outcome.exception()
             if problem is None:
@@ -274,6 +284,12 @@ def _named(metrics: Evaluators, llm: Any, embed_model: Any) -> dict[str, BaseEva
     if not named:
         raise InvalidInput("QueryEvaluationHandler needs at least one metric")
     return named
+
+
+def _known(evaluator: BaseEvaluator) -> frozenset[str]:
+    """The tags that are inputs of an evaluator: all others are the application's own."""
+    inputs = evaluator.metric.inputs if isinstance(evaluator, MetricEvaluator) else REFERENCES
+    return frozenset(inputs) - ARGUMENTS
 
 
 def _name(item: Any) -> str:

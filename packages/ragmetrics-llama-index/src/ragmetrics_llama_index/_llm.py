@@ -9,8 +9,9 @@ synchronous client takes over.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from copy import copy
 from functools import partial
 from typing import Any
 
@@ -20,9 +21,10 @@ from llama_index.core.llms.utils import resolve_llm
 
 from ragmetrics_core import Ask, InvalidInput, ModelError, Reply
 from ragmetrics_core.adapters import HomeLoop, Turn, in_own_thread
+from ragmetrics_core.adapters import is_bug as is_error_of_programming
 
 from ._chat import chat_messages, completion_prompt, read_answer
-from ._failures import explained
+from ._failures import explained, is_bug
 from ._identity import identity_of
 from ._overriding import overrides
 
@@ -51,6 +53,16 @@ class LlamaIndexLLM:
         self._llm: LLM | None = llm
         self._overlap = overlap
         self._home = HomeLoop()
+        self._is_bug: Callable[[Exception], bool] = is_bug
+
+    def failing_softly(self) -> LlamaIndexLLM:
+        """The same model, where whatever it raises is a failure of the model, except for errors of programming.
+
+        A model that computes in this process has no client library: it says by a ``RuntimeError`` that it has failed.
+        """
+        soft = copy(self)
+        soft._is_bug = is_error_of_programming
+        return soft
 
     @property
     def llm(self) -> LLM:
@@ -101,7 +113,7 @@ class LlamaIndexLLM:
             BadReply: a content filter refused the question.
         """
         llm = self.llm
-        attempt = explained(llm, self._name(llm))
+        attempt = explained(llm, self._name(llm), self._is_bug)
         with self._turn_with(llm), attempt:
             if llm.metadata.is_chat_model:
                 return read_answer(llm.chat(chat_messages(llm, ask.messages)))
@@ -113,7 +125,7 @@ class LlamaIndexLLM:
         llm = self.llm
         if not (has_own_async(llm) and self._home.is_here()):
             return await in_own_thread(partial(self.generate, ask))
-        attempt = explained(llm, self._name(llm))
+        attempt = explained(llm, self._name(llm), self._is_bug)
         with attempt:
             if llm.metadata.is_chat_model:
                 return read_answer(await llm.achat(chat_messages(llm, ask.messages)))

@@ -61,10 +61,11 @@ class RetrievalMetric(BaseRetrievalMetric):
         Raises:
             ValueError: no identifiers are given, or no expected one.
         """
-        if retrieved_ids is None:
-            raise MissingInput(self.metric_name, "retrieved_ids")
+        for name, ids in (("retrieved_ids", retrieved_ids), ("expected_ids", expected_ids)):
+            if ids is None:
+                raise MissingInput(self.metric_name, name)
         score = self.metric.score(
-            user_input=query, retrieved_documents=list(retrieved_ids), reference_documents=expected_ids
+            user_input=query, retrieved_documents=list(retrieved_ids or ()), reference_documents=expected_ids
         )
         if score.value is None:
             raise ValueError(f"{self.metric_name}: {score.error or score.reason}")

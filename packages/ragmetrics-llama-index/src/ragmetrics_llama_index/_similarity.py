@@ -12,7 +12,7 @@ from llama_index.core.base.embeddings.base import SimilarityMode, similarity
 from ragmetrics_core import InvalidInput, Metric, Score, Steps, embed
 from ragmetrics_core.metrics import SemanticSimilarity
 
-from ._evaluator import MetricEvaluator
+from ._evaluator import MetricEvaluator, OnError
 
 __all__ = ["SemanticSimilarityEvaluator"]
 
@@ -45,6 +45,7 @@ class SemanticSimilarityEvaluator(MetricEvaluator):
         similarity_fn: from two vectors to a number, instead of a mode.
         similarity_mode: ``cosine`` (the default, clipped to -1 to 1), ``dot_product`` or ``euclidean`` (the negative distance).
         similarity_threshold: lowest passing similarity.
+        on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
 
     Raises:
         InvalidInput: both a function and a mode are given.
@@ -56,6 +57,8 @@ class SemanticSimilarityEvaluator(MetricEvaluator):
         similarity_fn: Callable[..., float] | None = None,
         similarity_mode: SimilarityMode | str | None = None,
         similarity_threshold: float = 0.8,
+        *,
+        on_error: OnError = "raise",
     ) -> None:
         if similarity_fn is not None and similarity_mode is not None:
             raise InvalidInput("Cannot specify both similarity_fn and similarity_mode: leave one of them out")
@@ -64,4 +67,4 @@ class SemanticSimilarityEvaluator(MetricEvaluator):
         if similarity_fn is not None or mode is not SimilarityMode.DEFAULT:
             function = similarity_fn or partial(similarity, mode=mode)
             metric = VectorSimilarity(function, name=metric.name)
-        super().__init__(metric, embed_model=embed_model, threshold=similarity_threshold)
+        super().__init__(metric, embed_model=embed_model, threshold=similarity_threshold, on_error=on_error)

@@ -20,7 +20,7 @@ from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate, Pro
 
 from ragmetrics_core import InvalidInput, Message, Prompt
 
-__all__ = ["Slot", "Template", "TemplatePrompt", "as_template", "shown", "worded"]
+__all__ = ["Slot", "Template", "TemplatePrompt", "as_template", "is_same", "shown", "worded"]
 
 T = TypeVar("T")
 
@@ -133,6 +133,17 @@ def shown(prompt: Prompt[Any], slot: Slot) -> BasePromptTemplate:
         ],
         function_mappings={name: _as_json(name) for name in slot.names},
     )
+
+
+def is_same(template: BasePromptTemplate, own: BasePromptTemplate) -> bool:
+    """Whether a template is one that ``shown`` made, unchanged."""
+    if not (isinstance(template, ChatPromptTemplate) and isinstance(own, ChatPromptTemplate)):
+        return False
+    parts = [
+        (item.message_templates, item.kwargs, item.output_parser, item.template_var_mappings or {})
+        for item in (template, own)
+    ]
+    return parts[0] == parts[1] and {*(template.function_mappings or {})} == {*(own.function_mappings or {})}
 
 
 def _as_json(name: str) -> Callable[..., str]:

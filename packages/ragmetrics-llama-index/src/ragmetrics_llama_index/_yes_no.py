@@ -9,6 +9,7 @@ from ragmetrics_core import Score
 from ragmetrics_core.metrics import RefineFaithfulness, Relevancy
 
 from ._drop_in import DropIn
+from ._evaluator import OnError
 from ._results import MetricResult
 from ._templates import Slot, Template
 
@@ -56,6 +57,7 @@ class FaithfulnessEvaluator(YesNo):
         raise_error: raise a ``ValueError`` when the response is not supported, or the judge is unreadable.
         eval_template: a template with ``{query_str}`` (the response) and ``{context_str}``, or its text.
         refine_template: a template with ``{query_str}``, ``{existing_answer}`` and ``{context_msg}``, or its text.
+        on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
     """
 
     templates: ClassVar[Mapping[str, Slot]] = {
@@ -69,9 +71,13 @@ class FaithfulnessEvaluator(YesNo):
         raise_error: bool = False,
         eval_template: Template | None = None,
         refine_template: Template | None = None,
+        *,
+        on_error: OnError = "raise",
     ) -> None:
         templates = {"eval_template": eval_template, "refine_template": refine_template}
-        super().__init__(RefineFaithfulness(name="faithfulness"), llm, templates, raise_error=raise_error)
+        super().__init__(
+            RefineFaithfulness(name="faithfulness"), llm, templates, raise_error=raise_error, on_error=on_error
+        )
 
 
 class RelevancyEvaluator(YesNo):
@@ -82,6 +88,7 @@ class RelevancyEvaluator(YesNo):
         raise_error: raise a ``ValueError`` when the response is not in line, or the judge is unreadable.
         eval_template: a template with ``{query_str}`` (query and response) and ``{context_str}``, or its text.
         refine_template: a template with ``{query_str}``, ``{existing_answer}`` and ``{context_msg}``, or its text.
+        on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
     """
 
     templates: ClassVar[Mapping[str, Slot]] = {
@@ -95,9 +102,11 @@ class RelevancyEvaluator(YesNo):
         raise_error: bool = False,
         eval_template: Template | None = None,
         refine_template: Template | None = None,
+        *,
+        on_error: OnError = "raise",
     ) -> None:
         templates = {"eval_template": eval_template, "refine_template": refine_template}
-        super().__init__(Relevancy(), llm, templates, raise_error=raise_error)
+        super().__init__(Relevancy(), llm, templates, raise_error=raise_error, on_error=on_error)
 
 
 ResponseEvaluator = FaithfulnessEvaluator

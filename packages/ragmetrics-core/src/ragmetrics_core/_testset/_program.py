@@ -10,13 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, Field
-
 from .._errors import BadReply, ModelError
 from .._prompt import Prompt
 from .._sample import Sample
 from .._steps import Steps, together
-from ..replies import JsonReply, LinesReply
+from ..replies import LinesReply
+from ._answer_reply import AnswerReply, DocumentAnswer
 from ._documents import Source
 from ._values import CAVEAT, Problem
 
@@ -43,13 +42,6 @@ WRITE_QUESTIONS: Prompt[list[str]] = Prompt(
 )
 
 
-class DocumentAnswer(BaseModel):
-    """The answer that a document gives."""
-
-    evidence: str = Field("", description="the words of the document that answer the question; empty if there are none")
-    answer: str = Field(description="the answer, complete and to the point; empty if the document does not answer")
-
-
 ANSWER_FROM_DOCUMENT: Prompt[DocumentAnswer] = Prompt(
     name="answer_from_document",
     version="1",
@@ -57,7 +49,7 @@ ANSWER_FROM_DOCUMENT: Prompt[DocumentAnswer] = Prompt(
         "Answer the question from the document alone, in the language of the question. Add nothing that the document does not "
         "say. If it does not answer the question, leave the answer empty."
     ),
-    reply=JsonReply(DocumentAnswer),
+    reply=AnswerReply(),
     notice=NOTICE,
 )
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from ragmetrics_core import BadReply, InvalidInput, Metric, Prompt, Score, Steps
+from ragmetrics_core import InvalidInput, Metric, Prompt, Score, Steps
+from ragmetrics_core.metrics.halves import check_halves
 from ragmetrics_core.metrics.windows import check_window, pack
 from ragmetrics_core.replies import ScoreReply
 
@@ -19,12 +20,6 @@ CRITERIA = (
     "2. Can the query be answered in full from the context alone?\n"
     "Each is worth up to 2 points, in steps of half a point. The score is their sum, from 0 to 4."
 )
-
-
-def check_halves(reply: tuple[float, str], _: Mapping[str, Any]) -> None:
-    """Points are given in steps of half a point."""
-    if not (2 * reply[0]).is_integer():
-        raise BadReply(f"the score must be a multiple of 0.5, got {reply[0]:g}")
 
 
 RATE_CONTEXT_RELEVANCE = Prompt(

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ragmetrics_core import InvalidInput, Metric, Prompt, Score, Steps
+from ragmetrics_core.metrics.halves import check_halves
 from ragmetrics_core.replies import ScoreReply
 
 __all__ = ["Correctness"]
+
 
 GRADE_CORRECTNESS = Prompt(
     name="grade_correctness",
@@ -21,6 +23,7 @@ GRADE_CORRECTNESS = Prompt(
         "Half points such as 4.5 are allowed. Differences in wording do not matter."
     ),
     reply=ScoreReply(1, 5),
+    check=check_halves,
 )
 
 

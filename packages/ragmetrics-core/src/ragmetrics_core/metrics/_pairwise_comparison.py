@@ -11,14 +11,12 @@ from pydantic import BaseModel, Field
 
 from ragmetrics_core import InvalidInput, Metric, Prompt, Score, Steps, together
 from ragmetrics_core.replies import JsonReply
-from ragmetrics_core.replies._clean import answer_part
-from ragmetrics_core.replies._problem import parse_or_bad_reply
 
 __all__ = ["PairwiseComparison"]
 
 MARK = re.compile(r"\[\[([ABC])\]\]")
-SIGNS = "\\s*_`'\"#>.!)"
-ENDS = re.compile(rf"[{SIGNS}]*\Z")
+SIGNS = " \t*_`'\"#>.!)"
+ENDS = re.compile(rf"[\s{SIGNS}]*\Z")
 MARKS_ALONE = re.compile(rf"^[{SIGNS}]*(?:\[\[[ABC]\]\][{SIGNS}]*)+$", re.MULTILINE)
 MENU = re.compile(
     r"\[\[[ABC]\]\][\s,/|'\"]*(?:(?:or|and)[\s'\"]*)?\Z"
@@ -29,7 +27,7 @@ DENIED_BEFORE = re.compile(
 DENIED_AFTER = re.compile(
     r"['\"]?\s(?:is|was|would be|would have been|seems)\s(?:not|wrong|incorrect|too)\b", re.IGNORECASE
 )
-ANNOUNCED = re.compile(r"(?:\A|(?<=[.!?\n]))[^.!?\n]*[:：]\s*\Z")  # "Final verdict:", of which nothing is left
+ANNOUNCED = re.compile(r"(?:\A|(?<=[.!?\n]))[^.!?\n]*(?:[:：]|\bis)\s*\Z")  # "Final verdict:", of which nothing is left
 MARKS: Mapping[str, Literal["A", "B", "tie"]] = {"A": "A", "B": "B", "C": "tie"}
 VALUES = {"first": 1.0, "second": 0.0, "tie": 0.5}
 PASSING = {"first": True, "second": False, "tie": None}
@@ -68,7 +66,7 @@ class ComparisonReply:
         Raises:
             BadReply: the reply gives no verdict.
         """
-        prose = parse_or_bad_reply(text, answer_part)
+        prose = text.rpartition("</think>")[2]
         letter = None if '"better"' in prose else verdict_in(prose)
         return COMPARISON.parse(text) if letter is None else Comparison(reason=reason_in(prose), better=MARKS[letter])
 

@@ -14,6 +14,7 @@ from typing import Any
 from ._clean import answer_part, without_tokens
 from ._find import Bad, Fit, choose, decode, embedded, is_jsonish, views
 from ._keys import ASIDES, CONTAINERS, REASONS, RELATED, WRAPPERS, WRITTEN, is_schema, is_template, name, singular, stem
+from ._numerals import ASKS, arabic
 from ._problem import Problem, parse_or_bad_reply
 from ._scan import scan
 from ._tags import read_tags
@@ -33,7 +34,7 @@ _ITEM = re.compile(
     r"\**\s{0,20}(?P<text>\S.*)",
     re.IGNORECASE,
 )
-_INLINE = re.compile(r"(?:^|(?<=[.!?。！？;；,)\"”]))\s?[(\[]?(\d{1,2})[.)\]]\s(?=\S)")
+_INLINE = re.compile(r"(?:^|(?<=[.!?。！？;；,:：)\"”]))\s?[(\[]?(\d{1,2})[.)\]]\s(?=\S)")
 _RULE = re.compile(r"\s*(?:```\w*|~~~\w*|[-=_*]{3,}|#{1,6}\s.*|\*\*[^*]{1,80}:?\*\*:?|<[^<>]{1,40}>)\s*")
 _INTRO = re.compile(
     r"(?:sure|certainly|of course|absolutely|great|okay|ok|here (?:are|is)|here's|"
@@ -76,7 +77,7 @@ def read_lines(text: str, *, marked_only: bool = False) -> list[str]:
     if not items:
         raise Problem("the reply lists nothing; write one item per line")
     if not marked:
-        if marked_only and not all(item.rstrip().endswith(("?", "？", "؟")) for item in items):
+        if marked_only and not all(item.rstrip().endswith(ASKS) for item in items):
             raise Problem("the reply is prose, not a list")
         if _REFUSAL.match(items[0]) or (len(items) == 1 and len(items[0]) > _MAX_BARE):
             raise Problem("the reply lists nothing; write one item per line")
@@ -85,6 +86,7 @@ def read_lines(text: str, *, marked_only: bool = False) -> list[str]:
 
 def _items(text: str) -> tuple[list[str], bool]:
     lines = [line for line in text.strip("\ufeff\u200b \n").splitlines() if line.strip() and not _RULE.fullmatch(line)]
+    lines = arabic(lines)
     matches = [(line, _ITEM.match(line)) for line in lines]
     kinds = {_kind(match) for _, match in matches if match}
     kind = next((kind for kind in ("number", "circled", "label", "bullet") if kind in kinds), None)
@@ -92,8 +94,12 @@ def _items(text: str) -> tuple[list[str], bool]:
         return _unique(_inline(_bare(lines)) or _bare(lines)), False
     items: list[str] = []
     indent = min(len(match["indent"]) for _, match in matches if match and _kind(match) == kind)
+    questions = all(match["text"].endswith(ASKS) for _, match in matches if match and _kind(match) == kind)
     for line, match in matches:
         if match and _kind(match) == kind and len(match["indent"]) <= indent + 1:
+            items.append(match["text"])
+        elif questions and match and match["text"].endswith(ASKS) and len(match["indent"]) <= indent + 1:
+            # A question that only has another mark than the others.
             items.append(match["text"])
         elif items and match is None and len(line) - len(line.lstrip()) > indent:
             # A deeper line without a mark of its own goes on with the item above it.

@@ -120,23 +120,30 @@ def _labelled(text: str, scale: Scale) -> Iterator[Mark]:
         separator = (match["separator"] or "").strip()
         gap = text[match.end("label") : match.start("number") if match["number"] else match.end()]
         at_head = len(head.split()) <= 4 and (not separator or separator[0] in ":=-–—→⇒" or separator[-1] == ":")
-        if OTHERS.search(head.replace("_", " ")) or (
+        marker = head.endswith("[") and "]" in gap
+        announced = marker and match["label"] == "result"  # "[RESULT] 2" says what it is, whatever stands before it
+        if (not announced and OTHERS.search(head.replace("_", " "))) or (
             text[match.end("label")] not in "\"'" and _quoted(text, match.start("label"))
         ):
             continue
         if "\n" in gap and not _fills_line(text, match):
             continue
-        marker = head.endswith("[") and "]" in gap
         if match["weak"] and not marker and not (at_head and separator[:1] in {":", "="}):
             continue
-        if not at_head and UNREAL.search(head):
+        if not (at_head or announced) and UNREAL.search(head):
             continue
         if separator == "of" and set(head.split()) <= ANY and NOUN_AFTER.match(text, match.end()):
             continue
         bracketed = "]" in gap or "[" in gap
         if not separator and not bracketed and "\n" not in gap and NOUN_AFTER.match(text, match.end()):
             continue
-        rank = _FINAL_RANK if FINAL.search(head + match["label"]) else _LABEL_RANK if at_head else _SENTENCE_RANK
+        rank = (
+            _FINAL_RANK
+            if announced or FINAL.search(head + match["label"])
+            else _LABEL_RANK
+            if at_head
+            else _SENTENCE_RANK
+        )
         yield _mark(scale, match, rank, match["number"] or match["word"], text)
 
 

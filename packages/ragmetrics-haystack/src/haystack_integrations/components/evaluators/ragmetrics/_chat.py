@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
-from asyncio import AbstractEventLoop, get_running_loop
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -11,18 +9,16 @@ from typing import Any
 from haystack.dataclasses import ChatMessage
 from haystack.tracing.tracer import Span, tracer
 
-from ragmetrics_core import Ask, BadReply, Embed, Message, ModelError, Models, Reply, Steps, Usage, arun
+from ragmetrics_core import Ask, BadReply, Message, Reply, Usage
 
 __all__ = [
     "BlockingEmbeddings",
     "BlockingLLM",
-    "OneLoop",
     "call",
     "call_async",
     "chat_messages",
     "close",
     "close_async",
-    "off_loop",
     "read_answer",
     "reply_of",
     "warm_up",
@@ -157,34 +153,3 @@ class BlockingEmbeddings:
     def embed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
         """One vector per text."""
         return self._answer(texts)
-
-
-async def off_loop(request: Ask | Embed, model: BlockingLLM | BlockingEmbeddings) -> Reply[Any]:
-    """What a model that blocks answers, without blocking the running loop.
-
-    Raises:
-        ModelError: the model could not answer.
-    """
-    models = Models(model) if isinstance(model, BlockingLLM) else Models(embeddings=model)
-    return await arun(_asked(request), models)
-
-
-def _asked(request: Ask | Embed) -> Steps[Reply[Any]]:
-    (outcome,) = yield (request,)
-    if isinstance(outcome, ModelError):
-        raise outcome
-    return outcome
-
-
-class OneLoop:
-    """The first event loop in which a component is used: its connections belong to it."""
-
-    def __init__(self) -> None:
-        self._first: weakref.ref[AbstractEventLoop] | None = None
-
-    def is_ours(self) -> bool:
-        """Whether the running loop is that one."""
-        running = get_running_loop()
-        if self._first is None:
-            self._first = weakref.ref(running)
-        return self._first() is running

@@ -8,28 +8,24 @@ put different words in front of it. Which of the two an embedder is, its ``run``
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import inspect
-import re
 import threading
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 from haystack import Document
-from ragmetrics_core import Embed, InvalidInput, ModelError, Reply, Usage
+from ragmetrics_core import InvalidInput, ModelError, Reply, Usage
+from ragmetrics_core.adapters import HomeLoop, Turn, in_own_thread, in_threads, readable_texts
 
-from ._chat import BlockingEmbeddings, OneLoop, off_loop, warm_up
-from ._failures import Explained
-from ._identity import identity_of, name_of
+from ._chat import warm_up
+from ._identity import explained, identity_of, name_of
 
 __all__ = ["HaystackEmbeddings"]
 
 AT_ONCE = 16
 """Most calls to a text embedder that overlap."""
-
-SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class HaystackEmbeddings:
@@ -53,10 +49,9 @@ class HaystackEmbeddings:
         self.text_embedder = text_embedder
         self._takes_documents = "documents" in known
         self._has_async = hasattr(text_embedder, "run_async")
-        self._one_at_a_time = threading.Lock()
         self._warming = threading.Lock()
         self._warm = False
-        self._loop = OneLoop()
+        self._home = HomeLoop()
 
     @property
     def identity(self) -> dict[str, Any] | None:
@@ -69,57 +64,52 @@ class HaystackEmbeddings:
         Raises:
             ModelError: the model or its server failed.
         """
-        items = _readable(texts)
+        items = readable_texts(texts)
         self._warm_up()
-        explained = Explained(self.text_embedder)
+        attempt = explained(self.text_embedder)
         # one that has no asynchronous method may compute in this process, and rarely survives overlapping calls
-        with nullcontext() if self._has_async else self._one_at_a_time, explained:
+        with nullcontext() if self._has_async else Turn.with_model(self.text_embedder), attempt:
             return self._answer(items, self._run(items) if items else [])
-        raise explained.problem
+        raise attempt.problem
 
     async def aembed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
         """One vector per text, without blocking the running loop; otherwise the same as ``embed``."""
-        if not (self._has_async and self._loop.is_ours()):
-            return await off_loop(Embed(tuple(_readable(texts))), BlockingEmbeddings(self.embed))
-        items = _readable(texts)
+        if not (self._has_async and self._home.is_here()):
+            return await in_own_thread(partial(self.embed, texts))
+        items = readable_texts(texts)
         await self._warm_up_async()
-        explained = Explained(self.text_embedder)
-        with explained:
+        attempt = explained(self.text_embedder)
+        with attempt:
             return self._answer(items, await self._run_async(items) if items else [])
-        if explained.is_of_other_loop:
-            return await off_loop(Embed(tuple(_readable(texts))), BlockingEmbeddings(self.embed))
-        raise explained.problem
+        if attempt.is_of_other_loop:
+            return await in_own_thread(partial(self.embed, texts))
+        raise attempt.problem
 
     def _warm_up(self) -> None:
-        explained = Explained(self.text_embedder, fatal=True)
-        with self._warming, explained:
+        attempt = explained(self.text_embedder, fatal=True)
+        with self._warming, attempt:
             if not self._warm:
                 warm_up(self.text_embedder)
                 self._warm = True
             return
-        raise explained.problem
+        raise attempt.problem
 
     async def _warm_up_async(self) -> None:
         if not hasattr(self.text_embedder, "warm_up_async"):
             self._warm_up()
             return
-        explained = Explained(self.text_embedder, fatal=True)
-        with explained:
+        attempt = explained(self.text_embedder, fatal=True)
+        with attempt:
             await self.text_embedder.warm_up_async()
             return
-        raise explained.problem
+        raise attempt.problem
 
     def _run(self, texts: list[str]) -> list[Any]:
         if self._takes_documents:
             return [self.text_embedder.run(documents=_documents(texts))]
         if not self._has_async or len(texts) == 1:
             return [self.text_embedder.run(text=text) for text in texts]
-        with ThreadPoolExecutor(AT_ONCE, "ragmetrics") as pool:
-            jobs = [
-                pool.submit(contextvars.copy_context().run, lambda text: self.text_embedder.run(text=text), text)
-                for text in texts
-            ]
-            return [job.result() for job in jobs]
+        return in_threads([partial(self.text_embedder.run, text=text) for text in texts], min(len(texts), AT_ONCE))
 
     async def _run_async(self, texts: list[str]) -> list[Any]:
         if self._takes_documents:
@@ -161,12 +151,6 @@ def _found(result: Any, name: str) -> Any:
 def _documents(texts: list[str]) -> list[Document]:
     # equal texts would get equal ids
     return [Document(id=str(place), content=text) for place, text in enumerate(texts)]
-
-
-def _readable(texts: Sequence[str]) -> list[str]:
-    if isinstance(texts, str):
-        raise InvalidInput("embed takes a list of texts, got one str: write [text]")
-    return [SURROGATE.sub("\ufffd", text) for text in texts]
 
 
 def _tokens(meta: Any) -> int:

@@ -9,13 +9,11 @@ what it is; its answers are then never replayed in another run.
 from __future__ import annotations
 
 import inspect
-import re
-from collections.abc import Iterable, Mapping
 from typing import Any
 
-from haystack.utils.auth import Secret
+from ragmetrics_core.adapters import Explained, json_settings, secret_texts
 
-__all__ = ["conceal", "identity_of", "name_of", "secrets_of"]
+__all__ = ["explained", "identity_of", "name_of"]
 
 OPERATIONAL = frozenset(
     {
@@ -32,28 +30,17 @@ OPERATIONAL = frozenset(
 )
 """Settings that decide how a component is called, not what it answers."""
 
-SECRET = re.compile(
-    r"(?:^|_)(?:key|token|secret|password|authorization|credentials?|headers)(?:$|_(?!s))", re.IGNORECASE
-)
-LOOKS_SECRET = re.compile(
-    r"(?:\b(?:sk|gsk|pk|key)-[\w*.-]{6,})|(?<=Bearer )\S+|[\w-]*\*{3,}[\w-]*|(?<=://)[^/\s@]+(?=@)"
-)
-SHORTEST = 8
-"""Characters from which on a secret is looked for in texts: a shorter one is found in ordinary words too."""
-
-
-class _NotJson(Exception):
-    pass
-
 
 def identity_of(model: Any) -> dict[str, Any] | None:
     """The settings of a component as JSON values; None where it cannot say them."""
-    cls = type(model)
     try:
-        settings = {name: _shown(value) for name, value in _settings(model).items() if name not in OPERATIONAL}
-    except (_NotJson, AttributeError):
+        settings = {name: value for name, value in _settings(model).items() if name not in OPERATIONAL}
+    except AttributeError:
         return None
-    return {"provider": "haystack", "class": f"{cls.__module__}.{cls.__qualname__}", "settings": settings}
+    shown = json_settings(settings, _secrets_of(model))
+    cls = type(model)
+    named = {"provider": "haystack", "class": f"{cls.__module__}.{cls.__qualname__}"}
+    return None if shown is None else {**named, "settings": shown}
 
 
 def name_of(model: Any) -> str:
@@ -62,62 +49,16 @@ def name_of(model: Any) -> str:
     return name if isinstance(name, str) and name else type(model).__name__
 
 
-def secrets_of(model: Any) -> list[str]:
-    """Every text that must not be shown."""
-    found: list[str] = []
-    for name, value in getattr(model, "__dict__", {}).items():
-        if isinstance(value, Secret):
-            found += _texts(_resolved(value))
-        elif SECRET.search(name) or isinstance(value, Mapping):
-            found += _secret_texts(value, named=bool(SECRET.search(name)))
-    return [text for text in found if len(text) >= SHORTEST]
+def explained(model: Any, *, fatal: bool = False) -> Explained:
+    """A block in which this component may fail."""
+    return Explained(name_of(model), _secrets_of(model), fatal=fatal)
 
 
-def conceal(text: str, secrets: Iterable[str]) -> str:
-    """The text without the secrets and without anything shaped like a key."""
-    for secret in sorted(secrets, key=len, reverse=True):
-        text = text.replace(secret, "***")
-    return LOOKS_SECRET.sub("***", text)
+def _secrets_of(model: Any) -> tuple[str, ...]:
+    return secret_texts(getattr(model, "__dict__", {}))
 
 
 def _settings(model: Any) -> dict[str, Any]:
     parameters = list(inspect.signature(type(model).__init__).parameters.values())[1:]
     named = [item for item in parameters if item.kind not in (item.VAR_KEYWORD, item.VAR_POSITIONAL)]
-    values = {item.name: getattr(model, item.name) for item in named}
-    return {name: value for name, value in values.items() if not isinstance(value, Secret)}
-
-
-def _shown(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        # numbers and switches are no secrets, whatever they are called
-        return {
-            str(name): _shown(item)
-            for name, item in value.items()
-            if isinstance(item, int | float | None) or not SECRET.search(str(name))
-        }
-    if isinstance(value, list | tuple):
-        return [_shown(item) for item in value]
-    if isinstance(value, str):
-        return LOOKS_SECRET.sub("***", value)
-    if value is None or isinstance(value, int | float):
-        return value
-    raise _NotJson
-
-
-def _resolved(secret: Secret) -> Any:
-    try:
-        return secret.resolve_value()
-    except ValueError:  # its environment variable is not set, so there is nothing to hide
-        return None
-
-
-def _texts(value: Any) -> list[str]:
-    return [value] if isinstance(value, str) else []
-
-
-def _secret_texts(value: Any, *, named: bool) -> Iterable[str]:
-    if isinstance(value, Mapping):
-        for name, item in value.items():
-            yield from _secret_texts(item, named=named or bool(SECRET.search(str(name))))
-    elif named and isinstance(value, str):
-        yield value
+    return {item.name: getattr(model, item.name) for item in named}

@@ -11,16 +11,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 from haystack.components.generators.chat import OpenAIChatGenerator
 
 from ragmetrics_core import Ask, InvalidInput, Reply
+from ragmetrics_core.adapters import HomeLoop, Turn, in_own_thread
 from ragmetrics_core.replies import JsonReply, ObjectReply
 
-from ._chat import BlockingLLM, OneLoop, call, call_async, chat_messages, off_loop, read_answer, reply_of, warm_up
-from ._failures import Explained
-from ._identity import identity_of, name_of
+from ._chat import call, call_async, chat_messages, read_answer, reply_of, warm_up
+from ._identity import explained, identity_of, name_of
 
 __all__ = ["HaystackLLM", "default_generator"]
 
@@ -51,10 +52,9 @@ class HaystackLLM:
         self.chat_generator = chat_generator
         self.json_mode = json_mode
         self.overlap = overlap
-        self._one_at_a_time = threading.Lock()
         self._warming = threading.Lock()
         self._warm = False
-        self._loop = OneLoop()
+        self._home = HomeLoop()
 
     @property
     def identity(self) -> dict[str, Any] | None:
@@ -71,43 +71,43 @@ class HaystackLLM:
             BadReply: there is no reply, or none with a text; or a content filter refused the question.
         """
         self._warm_up()
-        explained = Explained(self.chat_generator)
-        with nullcontext() if self._may_overlap else self._one_at_a_time, explained:
+        attempt = explained(self.chat_generator)
+        with nullcontext() if self._may_overlap else Turn.with_model(self.chat_generator), attempt:
             result = call(self.chat_generator, chat_messages(ask.messages), **self._settings(ask))
             return read_answer(reply_of(result))
-        raise explained.problem
+        raise attempt.problem
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
         """Answer one question without blocking the running loop; otherwise the same as ``generate``."""
-        if not (hasattr(self.chat_generator, "run_async") and self._loop.is_ours()):
-            return await off_loop(ask, BlockingLLM(self.generate))
-        explained = Explained(self.chat_generator)
+        if not (hasattr(self.chat_generator, "run_async") and self._home.is_here()):
+            return await in_own_thread(partial(self.generate, ask))
+        attempt = explained(self.chat_generator)
         await self._warm_up_async()
-        with explained:
+        with attempt:
             result = await call_async(self.chat_generator, chat_messages(ask.messages), **self._settings(ask))
             return read_answer(reply_of(result))
-        if explained.is_of_other_loop:
-            return await off_loop(ask, BlockingLLM(self.generate))
-        raise explained.problem
+        if attempt.is_of_other_loop:
+            return await in_own_thread(partial(self.generate, ask))
+        raise attempt.problem
 
     def _warm_up(self) -> None:
-        explained = Explained(self.chat_generator, fatal=True)
-        with self._warming, explained:
+        attempt = explained(self.chat_generator, fatal=True)
+        with self._warming, attempt:
             if not self._warm:
                 warm_up(self.chat_generator)
                 self._warm = True
             return
-        raise explained.problem
+        raise attempt.problem
 
     async def _warm_up_async(self) -> None:
         if not hasattr(self.chat_generator, "warm_up_async"):
             self._warm_up()
             return
-        explained = Explained(self.chat_generator, fatal=True)
-        with explained:
+        attempt = explained(self.chat_generator, fatal=True)
+        with attempt:
             await self.chat_generator.warm_up_async()
             return
-        raise explained.problem
+        raise attempt.problem
 
     @property
     def _may_overlap(self) -> bool:

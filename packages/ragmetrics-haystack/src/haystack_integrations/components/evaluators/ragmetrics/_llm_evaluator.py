@@ -18,8 +18,9 @@ from haystack.utils import deserialize_chatgenerator_inplace, deserialize_type, 
 
 from haystack import component, default_from_dict, default_to_dict, logging
 from ragmetrics_core import BadReply, ModelError, Prompt, Score
+from ragmetrics_core.adapters import HomeLoop
 
-from ._chat import OneLoop, close, close_async, warm_up, warm_up_async
+from ._chat import close, close_async, warm_up, warm_up_async
 from ._home import HOME
 from ._llm import default_generator
 from ._replies import NamedValues, clean_object, raise_as_haystack
@@ -77,7 +78,7 @@ class LLMEvaluator:
         self.raise_on_failure = raise_on_failure
         self.max_concurrency = max_concurrency
         self._chat_generator: Any = default_generator() if chat_generator is None else chat_generator
-        self._loop = OneLoop()
+        self._loop = HomeLoop()
 
     def warm_up(self) -> None:
         """Warm up the chat generator."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from haystack.dataclasses import ChatMessage
@@ -28,9 +29,10 @@ from ragmetrics_core import (
     aevaluate,
     evaluate,
 )
+from ragmetrics_core.adapters import HomeLoop, in_own_thread, is_of_other_loop, model_error
 
-from ._chat import BlockingLLM, OneLoop, call, call_async, chat_messages, off_loop, read_answer, reply_of
-from ._failures import is_of_other_loop, marks_of
+from ._chat import BlockingLLM, call, call_async, chat_messages, read_answer, reply_of
+from ._identity import name_of
 from ._replies import OfRow
 from ._turns import Turns
 
@@ -93,7 +95,7 @@ class RowJudge:
         failures: the exceptions that the generator raised, by number of the row.
     """
 
-    def __init__(self, generator: Any, loop: OneLoop, max_concurrency: int, *, raising: bool, progress: bool) -> None:
+    def __init__(self, generator: Any, loop: HomeLoop, max_concurrency: int, *, raising: bool, progress: bool) -> None:
         self.replies: dict[int, ChatMessage] = {}
         self.failures: dict[int, GeneratorFailed] = {}
         self._generator = generator
@@ -129,7 +131,7 @@ class RowJudge:
         """The same without blocking the running loop."""
         if not rows:
             return []
-        llm: Any = self if self._has_async and self._loop.is_ours() else BlockingLLM(self.generate)
+        llm: Any = self if self._has_async and self._loop.is_here() else BlockingLLM(self.generate)
         first = await aevaluate(_samples(rows), metric, llm=llm, progress=self._progress, **self._settings)
         again = self._again(rows)
         second = await aevaluate(again, metric, llm=llm, **self._settings_of_second) if again else None
@@ -156,7 +158,7 @@ class RowJudge:
         with attempt:
             return self._read(ask, await call_async(self._generator, messages))
         if is_of_other_loop(attempt.error):
-            return await off_loop(ask, BlockingLLM(self.generate))
+            return await in_own_thread(partial(self.generate, ask))
         raise self._failed(ask, messages, attempt.error)
 
     def _known(self, ask: Ask) -> Reply[str] | None:
@@ -199,11 +201,11 @@ class RowJudge:
             return cause
         row = _number(ask)
         error = self.failures[row] = GeneratorFailed.by(cause, messages[-1].text or "")
-        marks = marks_of(cause)
+        marks = model_error(cause, name_of(self._generator))
         self._refusals[row] = self._refusals.get(row, 0) + 1
-        if marks["rate_limited"] and self._refusals[row] <= MOST_REFUSALS:
+        if marks.rate_limited and self._refusals[row] <= MOST_REFUSALS:
             error.transient = error.rate_limited = True
-            error.retry_after = marks["retry_after"]
+            error.retry_after = marks.retry_after
         else:
             error.fatal = self._raising
         return error
