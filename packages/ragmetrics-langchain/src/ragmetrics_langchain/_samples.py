@@ -81,7 +81,8 @@ def _field(name: str, item: Any) -> tuple[str, Any, dict[str, Any]]:
         return name, item, {}
     found = contexts_in(item)
     if not found or (name not in OWN_CONTEXTS and all(isinstance(context, str) for context in found)):
-        return ("retrieved_contexts" if name in OWN_CONTEXTS and found == [] else name), item, {}
+        written = found if isinstance(item, Mapping) and found else item
+        return ("retrieved_contexts" if name in OWN_CONTEXTS and found == [] else name), written, {}
     texts, kept = contexts_and_documents(found)
     if name == "reference_documents":
         return name, kept, {}
