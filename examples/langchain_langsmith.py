@@ -46,5 +46,5 @@ results = evaluate(
 )
 for row in results:
     print(row["example"].inputs)
-    for item in row["evaluation_results"]["results"]:
+    for item in row["evaluation_results"].get("results", []):
         print(f"  {item.key} {item.score}")

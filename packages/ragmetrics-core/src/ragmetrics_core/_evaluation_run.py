@@ -110,7 +110,7 @@ class Run:
             return run_blocking(self.execute)
         except BaseException as error:
             # Ctrl-C and cancellation may arrive as errors that ``execute`` has never seen
-            if not hasattr(error, "partial") or error.partial is None:
+            if getattr(error, "partial", None) is None:
                 vars(error)["partial"] = self._partial or self._evaluation(
                     self._keeper.snapshot(), self._account(_why(error))
                 )

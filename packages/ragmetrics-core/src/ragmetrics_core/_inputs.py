@@ -77,11 +77,12 @@ class Input(str):
             MissingInput: the input is required and absent, None, blank or an empty list.
             InvalidInput: the value has the wrong type; the message holds the path.
         """
-        value = sample.get(self.name)
+        value: Any = sample.get(self.name)
         if self.kind == "documents" and type(value) is list and value and DOCUMENTS.issuperset(map(type, value)):
             return Documents.of(value)  # as nearly always: nothing more to check
-        if type(value) not in COMMON and hasattr(value, "tolist"):  # numpy arrays and scalars, as Parquet files give
-            value = value.tolist()
+        as_list: Any = None if type(value) in COMMON else getattr(value, "tolist", None)
+        if as_list is not None:  # numpy arrays and scalars, as Parquet files give
+            value = as_list()
         problem = "is missing" if value is None else self._emptiness(value)
         if problem:
             if self.required:

@@ -267,7 +267,8 @@ class QueryEvaluationHandler(BaseEventHandler):
 def _named(metrics: Evaluators, llm: Any, embed_model: Any) -> dict[str, BaseEvaluator]:
     if isinstance(metrics, Metric | BaseEvaluator):
         metrics = [metrics]
-    pairs = metrics.items() if isinstance(metrics, Mapping) else ((_name(item), item) for item in metrics)
+    given: Any = metrics
+    pairs = given.items() if isinstance(given, Mapping) else ((_name(item), item) for item in given)
     named: dict[str, BaseEvaluator] = {}
     for name, item in pairs:
         if name in named:

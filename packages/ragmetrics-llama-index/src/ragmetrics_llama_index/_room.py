@@ -44,7 +44,7 @@ def fit(metric: M, texts: Iterable[Any], room: int, *, fill: bool) -> M:
             f"{metric.name}: the judge's context window leaves {room} tokens for a question, but the prompt and the inputs take "
             f"{overhead} without any context: give a judge with a longer context_window, or correct its metadata"
         )
-    current: int | None = metric.window
+    current: int | None = getattr(metric, "window", None)
     if current == window or (current is not None and current < window and not fill):
         return metric
     changes: dict[str, Any] = {"window": window}

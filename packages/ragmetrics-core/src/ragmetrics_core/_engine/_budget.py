@@ -35,7 +35,7 @@ class Budget:
             if kind not in KINDS:
                 raise InvalidInput(f"budget has no limit of {kind!r}: {example}")
             _check(kind, most)
-        self._used = dict.fromkeys(KINDS, 0)
+        self._used: dict[str, int] = dict.fromkeys(KINDS, 0)
         self.used_up: str | None = None
 
     def take(self) -> bool:

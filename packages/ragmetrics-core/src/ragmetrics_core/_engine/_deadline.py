@@ -99,8 +99,7 @@ class Deadline:
             self._watched.pop(task, None)
             if task in self._cut:
                 self._cut.remove(task)
-                if hasattr(task, "uncancel"):
-                    task.uncancel()
+                getattr(task, "uncancel", int)()  # Python 3.10 has none, and counts nothing
 
     def close(self) -> None:
         """From now on every cancellation is one of the run."""
