@@ -55,7 +55,8 @@ def test_ten_thousand_runs_cost_little_and_leave_nothing() -> None:
         if number == 4_999:
             held = remembered(callback)
     assert callback.flush(60)
-    assert sorted(costs)[9_900] <= 0.001, f"p99 is {sorted(costs)[9_900] * 1000:.2f} ms"
+    allowed = 0.001 if sys.gettrace() is None else 0.005  # under coverage every line costs several times as much
+    assert sorted(costs)[9_900] <= allowed, f"p99 is {sorted(costs)[9_900] * 1000:.2f} ms"
     assert callback.dropped == 0
     assert len(callback.results) == 10_000
     assert {record.status for record in callback.results} == {"scored"}
@@ -106,7 +107,8 @@ def test_memory_does_not_grow() -> None:
 
 
 def test_threads_leave(monkeypatch: pytest.MonkeyPatch) -> None:
-    import threading
+    import sys
+import threading
 
     from ragmetrics_core.adapters import _background
 
