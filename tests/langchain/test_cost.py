@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import inspect
+import sys
 import time
 import tracemalloc
 from typing import Any
@@ -107,8 +108,7 @@ def test_memory_does_not_grow() -> None:
 
 
 def test_threads_leave(monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-import threading
+    import threading
 
     from ragmetrics_core.adapters import _background
 
