@@ -104,7 +104,8 @@ def test_memory_does_not_grow() -> None:
     grown = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     assert len(callback._runs) == 0
-    assert grown < 50_000, f"{grown} bytes more after 320 runs"
+    allowed = 50_000 if sys.gettrace() is None else 2_000_000  # coverage keeps notes of its own
+    assert grown < allowed, f"{grown} bytes more after 320 runs"
 
 
 def test_threads_leave(monkeypatch: pytest.MonkeyPatch) -> None:
