@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,3 +24,16 @@ def shared_data() -> Path:
             pytest.fail(message)
         pytest.skip(message)
     return DATA
+
+
+@pytest.fixture
+def untraced() -> Iterator[None]:
+    """No line tracing in this thread and in those that it starts: what costs are measured must not be those of coverage."""
+    own, others = sys.gettrace(), threading.gettrace()
+    sys.settrace(None)
+    threading.settrace(None)  # type: ignore[arg-type]  # None is what it takes to stop
+    try:
+        yield
+    finally:
+        threading.settrace(others)  # type: ignore[arg-type]
+        sys.settrace(own)
