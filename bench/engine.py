@@ -1,9 +1,10 @@
-"""What a run over many samples costs: this engine, the bare client underneath, and the peers that are installed, side by side.
+"""What a run over many samples costs: this engine, the bare clients underneath, and the peers that are installed, side by side.
 
 Run with ``python bench/engine.py``. A server in another process speaks the OpenAI chat protocol and answers every call after a
 fixed time. Each contender judges the faithfulness of the same samples in a process of its own, one after the other, in turns; the
 medians are shown. "of ideal" is wall time over calls x latency / calls in flight; processor time and peak memory are the
-contender's own (without what importing it cost), calls and prompt characters are counted by the server.
+contender's own (without what importing it cost), calls and prompt characters are counted by the server, which has a core of its
+own where there are several.
 
 With ``--latency 0`` only the processor counts. ``--journal`` adds this engine with a run directory.
 """
@@ -13,16 +14,19 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import functools
 import importlib.util
 import json
 import multiprocessing
+import os
 import platform
 import resource
+import selectors
 import statistics
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -81,6 +85,15 @@ class Answering(asyncio.Protocol):
         )
 
 
+CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+
+
+def keep_to(cores: list[int]) -> None:
+    """The server and the one that it serves must not take each other's processor time, nor each other's caches."""
+    if len(CORES) > 1:
+        os.sched_setaffinity(0, cores)
+
+
 def answer(body: bytes) -> dict[str, Any]:
     asked = json.loads(body)
     texts = [message["content"] for message in asked["messages"]]
@@ -105,7 +118,9 @@ def serve(ready: Connection, latency: float) -> None:
         ready.send(server.sockets[0].getsockname()[1])
         await server.serve_forever()
 
-    asyncio.run(forever())
+    keep_to(CORES[-1:])
+    # The usual loop rounds its timers up to whole milliseconds, which every call would be charged with.
+    asyncio.SelectorEventLoop(selectors.SelectSelector()).run_until_complete(forever())
 
 
 @contextlib.contextmanager
@@ -137,31 +152,58 @@ def samples(count: int) -> list[dict[str, Any]]:
 Work = Callable[[list[dict[str, Any]]], object]
 
 
-def bare(url: str, in_flight: int) -> Work:
-    """The same two messages per sample, sent by the openai client alone."""
-    import openai
-
+@functools.cache
+def prompts() -> tuple[Any, Any]:
     from ragmetrics_core.metrics import Faithfulness
 
-    metric = Faithfulness()
+    return Faithfulness().extract, Faithfulness().verify
 
-    def messages(row: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
-        first = {"question": row["user_input"], "answer": row["response"]}
-        second = {"contexts": row["retrieved_contexts"], "claims": CLAIMS}
-        for prompt, data in ((metric.extract, first), (metric.verify, second)):
-            yield [{"role": item.role, "content": item.content} for item in prompt.messages(data)], prompt.reply.schema
+
+def requests(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """What this engine sends for a sample."""
+    first = {"question": row["user_input"], "answer": row["response"]}
+    second = {"contexts": row["retrieved_contexts"], "claims": CLAIMS}
+    for prompt, data in zip(prompts(), (first, second), strict=True):
+        messages = [{"role": item.role, "content": item.content} for item in prompt.messages(data)]
+        form = {"type": "json_schema", "json_schema": {"name": "reply", "schema": prompt.reply.schema}}
+        yield {"model": "ragmetrics", "messages": messages, "response_format": form}
+
+
+async def ask_all(rows: list[dict[str, Any]], in_flight: int, send: Callable[[dict[str, Any]], Awaitable[Any]]) -> None:
+    """The requests of all samples, those of one sample one after the other, so many samples at a time."""
+    left = iter(rows)
+
+    async def worker() -> None:
+        for row in left:
+            for request in requests(row):
+                await send(request)
+
+    await asyncio.gather(*(worker() for _ in range(in_flight)))
+
+
+def bare_openai(url: str, in_flight: int) -> Work:
+    """The same requests, sent by the openai client alone."""
+    import openai
 
     async def run(rows: list[dict[str, Any]]) -> None:
-        left = iter(rows)
         async with openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0) as client:
+            await ask_all(rows, in_flight, lambda request: client.chat.completions.create(**request))
 
-            async def worker() -> None:
-                for row in left:
-                    for sent, schema in messages(row):
-                        form: Any = {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}
-                        await client.chat.completions.create(model="ragmetrics", messages=sent, response_format=form)
+    return lambda rows: asyncio.run(run(rows))
 
-            await asyncio.gather(*(worker() for _ in range(in_flight)))
+
+def bare_aiohttp(url: str, in_flight: int) -> Work:
+    """The same requests, sent by aiohttp alone."""
+    import aiohttp
+
+    async def run(rows: list[dict[str, Any]]) -> None:
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+
+            async def send(request: dict[str, Any]) -> None:
+                async with session.post(f"{url}/chat/completions", json=request) as response:
+                    json.loads(await response.read())
+
+            await ask_all(rows, in_flight, send)
 
     return lambda rows: asyncio.run(run(rows))
 
@@ -251,7 +293,8 @@ def ragas(url: str, in_flight: int) -> Work:
 
 
 CONTENDERS: dict[str, tuple[str | None, Callable[[str, int], Work]]] = {
-    "bare AsyncOpenAI loop": ("openai", bare),
+    "bare AsyncOpenAI loop": ("openai", bare_openai),
+    "bare aiohttp loop": ("aiohttp", bare_aiohttp),
     "ragmetrics, OpenAILLM": ("openai", ours(lean=False)),
     "ragmetrics, OpenAIServerLLM": ("aiohttp", ours(lean=True)),
     "the same, with a journal": ("aiohttp", ours(lean=True, journal=True)),
@@ -263,6 +306,7 @@ CONTENDERS: dict[str, tuple[str | None, Callable[[str, int], Work]]] = {
 
 def contend(name: str, url: str, in_flight: int, count: int, done: Connection) -> None:
     """One contender in a process of its own: wall seconds, processor seconds, megabytes above the start."""
+    keep_to(CORES[:-1])
     work = CONTENDERS[name][1](url, in_flight)
     work(samples(in_flight))  # imports, connections, the form of reply that the server takes
     urllib.request.urlopen(url).read()

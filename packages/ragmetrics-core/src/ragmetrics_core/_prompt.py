@@ -35,6 +35,9 @@ DATA_NOTICE = (
 
 WORDING = frozenset({"name", "version", "instructions", "examples", "notice"})
 
+encode = json.JSONEncoder(ensure_ascii=False, default=plain).encode
+"""Made once: ``json.dumps`` makes an encoder at each call that has settings."""
+
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -93,7 +96,11 @@ class Prompt(Generic[T]):
 
     def messages(self, inputs: Mapping[str, Any]) -> tuple[Message, ...]:
         """The two messages of a first attempt: the instructions, then the data."""
-        return (Message("system", self.system), Message("user", self.data(inputs)))
+        return (self._system_message, Message("user", self.data(inputs)))
+
+    @cached_property
+    def _system_message(self) -> Message:
+        return Message("system", self.system)
 
     def data(self, inputs: Mapping[str, Any]) -> str:
         """The data message: the inputs as one JSON object."""
@@ -195,7 +202,9 @@ def to_json(data: Any) -> str:
 
     One exception: two lone surrogates in a row that would form a pair come back as the character they form, as JSON has it.
     """
-    text = json.dumps(data, ensure_ascii=False, default=plain)
+    text = encode(data)
+    if text.isascii():  # known of each text, so this costs nothing
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:  # lone surrogates cannot travel as UTF-8, but their escapes can

@@ -13,13 +13,15 @@ from types import GeneratorType
 from typing import Any, TypeVar
 
 from ._errors import BadReply, InvalidInput, ModelError
-from ._requests import Compare, Embed, Reply, Request, texts_of
+from ._requests import Ask, Compare, Embed, Reply, Request, texts_of
 
 __all__ = ["Outcome", "Steps", "compare", "embed", "together", "unwrap"]
 
 T = TypeVar("T")
 
 Outcome = Reply[Any] | ModelError
+
+KINDS_OF_REQUEST = (Ask, Embed, Compare)
 
 Steps = Generator[tuple[Request, ...], Sequence[Outcome], T]
 
@@ -109,8 +111,12 @@ def next_round(program: Steps[Any], outcomes: Any) -> tuple[Request, ...]:
         TypeError: the program yielded something else than requests; another program means that a ``from`` was forgotten.
     """
     requests = program.send(outcomes)
-    if isinstance(requests, tuple) and all(isinstance(request, Request) for request in requests):
-        return requests
+    if isinstance(requests, tuple):
+        for request in requests:
+            if not isinstance(request, KINDS_OF_REQUEST):
+                break
+        else:
+            return requests
     program.close()
     if isinstance(requests, GeneratorType):
         raise TypeError("a program was yielded as it is: write 'yield from'")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from ragmetrics_core import Score
+from ragmetrics_core import Metric, Score
 from ragmetrics_core.metrics import RefineFaithfulness, Relevancy
 
 from ._drop_in import DropIn
@@ -40,6 +40,20 @@ def _with_context(query: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
 class YesNo(DropIn):
     """A judge whose feedback is YES or NO, which LlamaIndex's query transformations look for."""
 
+    metric_judged: ClassVar[Metric]
+
+    def __init__(
+        self,
+        llm: Any = None,
+        raise_error: bool = False,
+        eval_template: Template | None = None,
+        refine_template: Template | None = None,
+        *,
+        on_error: OnError = "raise",
+    ) -> None:
+        templates = {"eval_template": eval_template, "refine_template": refine_template}
+        super().__init__(self.metric_judged, llm, templates, raise_error=raise_error, on_error=on_error)
+
     def _finished(self, score: Score, result: MetricResult) -> MetricResult:
         if score.value is None:
             return result
@@ -60,24 +74,11 @@ class FaithfulnessEvaluator(YesNo):
         on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
     """
 
+    metric_judged: ClassVar[Metric] = RefineFaithfulness(name="faithfulness")
     templates: ClassVar[Mapping[str, Slot]] = {
         "eval_template": Slot("first", EVAL, about_information, adds_form=False),
         "refine_template": Slot("refine", REFINE, about_information, adds_form=False),
     }
-
-    def __init__(
-        self,
-        llm: Any = None,
-        raise_error: bool = False,
-        eval_template: Template | None = None,
-        refine_template: Template | None = None,
-        *,
-        on_error: OnError = "raise",
-    ) -> None:
-        templates = {"eval_template": eval_template, "refine_template": refine_template}
-        super().__init__(
-            RefineFaithfulness(name="faithfulness"), llm, templates, raise_error=raise_error, on_error=on_error
-        )
 
 
 class RelevancyEvaluator(YesNo):
@@ -91,22 +92,11 @@ class RelevancyEvaluator(YesNo):
         on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
     """
 
+    metric_judged: ClassVar[Metric] = Relevancy()
     templates: ClassVar[Mapping[str, Slot]] = {
         "eval_template": Slot("first", EVAL, about_query_and_response, adds_form=False),
         "refine_template": Slot("refine", REFINE, about_query_and_response, adds_form=False),
     }
-
-    def __init__(
-        self,
-        llm: Any = None,
-        raise_error: bool = False,
-        eval_template: Template | None = None,
-        refine_template: Template | None = None,
-        *,
-        on_error: OnError = "raise",
-    ) -> None:
-        templates = {"eval_template": eval_template, "refine_template": refine_template}
-        super().__init__(Relevancy(), llm, templates, raise_error=raise_error, on_error=on_error)
 
 
 ResponseEvaluator = FaithfulnessEvaluator

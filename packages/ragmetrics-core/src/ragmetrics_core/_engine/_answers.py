@@ -10,7 +10,7 @@ A model that computes in place (``instant``) is answered right here: no task, no
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any
 
 from .._errors import BadReply, ModelError
@@ -57,7 +57,7 @@ RowMemory = dict[Key, Reply[Any]]
 class Question:
     """A request, resolved to the model that answers it."""
 
-    __slots__ = ("call", "digest", "key", "make", "request", "tried", "way")
+    __slots__ = ("call", "digest", "key", "looked_up", "make", "request", "tried", "way")
 
     def __init__(self, way: Way, call: Call, make: Callable[[Request], Call], request: Request, repeat: int) -> None:
         self.way = way
@@ -66,6 +66,7 @@ class Question:
         self.request = request
         self.key = Key(way.model, request, repeat)
         self.digest: bytes | None = None
+        self.looked_up = -1  # in the journal, when so many replies had been kept
         self.tried = False  # in place, and lost
 
 
@@ -79,11 +80,11 @@ class Way:
         identity = getattr(model, "identity", None)
         self.keys = Keys(identity) if journalled and identity else None
 
-    async def perform(self, question: Question) -> Outcome | None:
+    def perform(self, question: Question) -> Awaitable[Outcome | None]:
         """Make the call, alone or with others."""
         request = question.request
         if isinstance(request, Ask):
-            return await self.line.perform(question.call)
+            return self.line.perform(question.call)
         kind = type(request)
         if kind not in self.batches:
             most = getattr(self.model, "texts_per_call", None) or MOST_TEXTS
@@ -91,7 +92,7 @@ class Way:
                 most = max(1, most // 2)  # its texts are embedded, and a pair has two
             overlapping = question.call.asynchronous is not None
             self.batches[kind] = Batches(self.line, question.make, most=most, overlapping=overlapping)
-        return await self.batches[kind].perform(request)
+        return self.batches[kind].perform(request)
 
 
 class Answers:
@@ -114,7 +115,8 @@ class Answers:
         self._budget = budget
         self._journal = journal
         self._ways: dict[int, Way] = {}
-        self._flying: dict[Key, asyncio.Future[Outcome | None]] = {}
+        self._flying: dict[Key, asyncio.Future[Outcome | None] | None] = {}  # a future where somebody else waits for it
+        self._kept = 0
         self.gathering = 0
         self.on_gathering: Callable[[], None] = lambda: None
 
@@ -216,8 +218,9 @@ class Answers:
 
     def _journalled(self, question: Question) -> Outcome | None:
         keys = question.way.keys
-        if keys is None or self._journal is None:
+        if keys is None or self._journal is None or question.looked_up == self._kept:
             return None
+        question.looked_up = self._kept
         if question.digest is None:
             question.digest = keys.key(question.request, question.key.repeat)
         found = self._journal.find(question.digest)
@@ -225,6 +228,7 @@ class Answers:
 
     def _paid(self, question: Question, outcome: Outcome) -> Outcome:
         if isinstance(outcome, Reply) and question.digest is not None and self._journal is not None:
+            self._kept += 1
             return self._journal.keep(question.digest, outcome)
         return outcome
 
@@ -232,24 +236,26 @@ class Answers:
         outcome = self._at_hand(question, memory)
         if outcome is not None:
             return outcome
-        outcome = await self._shared(question)
+        while question.key in self._flying:
+            landing = self._flying[question.key]
+            if landing is None:
+                landing = self._flying[question.key] = asyncio.get_running_loop().create_future()
+            await asyncio.wait((landing,))  # not on itself, which would be cancelled with one who waits for it
+            if not landing.cancelled():
+                outcome = landing.result()
+                outcome = None if outcome is None else as_shared(outcome)
+                break
+        else:
+            outcome = await self._fly(question)
         if isinstance(outcome, Reply):
             memory[question.key] = outcome
         return outcome
 
-    async def _shared(self, question: Question) -> Outcome | None:
-        while (flight := self._flying.get(question.key)) is not None:
-            await asyncio.wait(
-                (flight,)
-            )  # not on the flight itself, which would be cancelled with one who waits for it
-            if not flight.cancelled():
-                outcome = flight.result()
-                return None if outcome is None else as_shared(outcome)
-        return await self._fly(question)
-
     async def _fly(self, question: Question) -> Outcome | None:
-        flight = self._flying[question.key] = asyncio.get_running_loop().create_future()
+        self._flying[question.key] = None
         gathers = not isinstance(question.request, Ask)
+        landed = False
+        outcome: Outcome | None = None
         try:
             if gathers:
                 self.gathering += 1
@@ -257,13 +263,16 @@ class Answers:
             outcome = await question.way.perform(question)
             if outcome is not None:
                 outcome = self._paid(question, outcome)
-            # shared before the program that made the call writes on an error what it had spent
-            flight.set_result(None if outcome is None else as_shared(outcome))
+            landed = True
             return outcome
         finally:
             self.gathering -= gathers
-            del self._flying[question.key]
-            flight.cancel()  # where it has no result, those who wait make the call themselves
+            landing = self._flying.pop(question.key)
+            if landing is not None and landed:
+                # shared before the program that made the call writes on an error what it had spent
+                landing.set_result(None if outcome is None else as_shared(outcome))
+            elif landing is not None:
+                landing.cancel()  # those who wait make the call themselves
 
 
 def _checked(outcome: Outcome) -> Outcome:

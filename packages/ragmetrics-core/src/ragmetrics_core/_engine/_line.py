@@ -104,7 +104,11 @@ class Line:
             if not self._budget.take():
                 self._pace.lost(turn)
                 return None
-            answer = await self._attempt(call, turn, started, lost, size)
+            try:
+                answer = await self._deadline.keep(call.aperform(), started, lost, size)
+            except BaseException:
+                self._pace.lost(turn)  # the run stops here
+                raise
             outcome = self._too_late(clock() - started) if answer is None else answer
             self._book(outcome, turn, clock(), started, size)
             if isinstance(outcome, Reply) or not outcome.transient:
@@ -121,14 +125,6 @@ class Line:
                 if lost > self._tries(silent):
                     return self._give_up(outcome)
                 await asyncio.sleep(self._pause(lost))
-
-    async def _attempt(self, call: Call, turn: Turn, started: float, lost: int, size: int) -> Outcome | None:
-        """What one attempt came to; None: no answer in time."""
-        try:
-            return await self._deadline.keep(call.aperform(), started, lost, size)
-        except BaseException:
-            self._pace.lost(turn)  # the run stops here
-            raise
 
     def _book(self, outcome: Outcome, turn: Turn, now: float, started: float, size: int) -> None:
         """Tell everybody who learns from it how a call has ended."""
@@ -149,7 +145,8 @@ class Line:
         """How often a call may be lost before it is given up, less one."""
         if silent >= TRIES_IN_SILENCE:
             return 0
-        return min(self._rules.max_retries, TRIES_UNHEARD - 1 if self._heard < 0 else self._rules.max_retries)
+        unheard = self._heard < 0
+        return min(self._rules.max_retries, TRIES_UNHEARD - 1) if unheard else self._rules.max_retries
 
     def close(self) -> None:
         """The run ends: its calls are cancelled, and none of them is made again."""

@@ -61,6 +61,7 @@ class Pace:
         self._holds: list[float] = []  # such times of calls that were refused and have not come back yet
         self._number = 0
         self._timer: asyncio.TimerHandle | None = None
+        self._wake = NEVER  # when that timer is due: not every loop's timers can tell
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
@@ -146,10 +147,11 @@ class Pace:
 
     def _wake_at(self, time: float) -> None:
         if self._timer is not None:
-            if abs(self._timer.when() - time) < TICK:
+            if abs(self._wake - time) < TICK:
                 return
             self._timer.cancel()
             self._timer = None
+        self._wake = time
         if time != NEVER:
             assert self._loop is not None
             self._timer = self._loop.call_at(time, self._tick)

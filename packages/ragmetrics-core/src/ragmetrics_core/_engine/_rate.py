@@ -8,8 +8,8 @@ from losses), and each refusal teaches one of them. It is the window when more c
 seen to take; else it is the pace, and so it is where a window was cut twice and is refused again without having grown.
 
 *Opening.* A few calls at once, doubled while nothing is heard (slow start, but by the clock, as answers of a language model take
-seconds and refusals a tenth of one); after the first answer eight more every sixteenth of its latency, until all go or one is
-refused.
+seconds and refusals a tenth of one); after the first answer as many more every sixteenth of its latency, until all go or one
+is refused.
 
 *Pace.* Between two refusals, the bucket was empty twice, so what was taken in between, over the time, is the very limit. A refusal
 therefore sets the pace just below that measurement, within bounds; there is one cut per episode (calls that started before the cut
@@ -36,9 +36,10 @@ TICK = 1e-7
 """Seconds that do not matter: sums of floating point times."""
 
 FIRST = 8
-"""Calls of the opening that go at once; fewer (a quarter of what is allowed, at least four) where few are allowed."""
-OPENING = 0.15
-"""Seconds between doublings of the opening; less beyond 128 calls: who allows 256 knows a server that takes many."""
+"""Calls of the opening that go at once; fewer (a quarter of what is allowed, at least four) where few are allowed, more (an
+eighth) where many are: who allows 256 knows a server that takes many."""
+OPENING, SWIFT_FROM = 0.15, 128
+"""Seconds between doublings of the opening; ever less beyond so many calls, for the same reason."""
 PATIENCE = 0.4
 """Seconds without refusal before a cut window grows by 1, 2, 4, ...; doubled with each further cut."""
 LONGEST_PATIENCE = 30.0
@@ -98,9 +99,9 @@ class Limits:
 
     def _open(self) -> None:
         """Begin without knowledge."""
-        self.window = min(self._most, max(4, min(FIRST, self._most // 4)))
+        self.window = min(self._most, max(4, min(FIRST, self._most // 4), self._most // 8))
         self._step = self.window
-        self._patience = min(OPENING, (50 / self._most) ** 2)
+        self._patience = OPENING * min(1.0, (SWIFT_FROM / self._most) ** 3)
         self._grow_at = NEVER
         self._opening, self._heard = True, False
         self._cuts = 0
@@ -153,7 +154,7 @@ class Limits:
         if self._opening:
             if not self._heard:
                 self._heard = True
-                self._step = FIRST
+                self._step = max(FIRST, self._most // 8)
                 self._patience = min(self._patience, (now - started.time) / 16)
                 self._grow_at = min(self._grow_at, now) if self._grow_at != NEVER else NEVER
         elif self.rate != math.inf and started.index >= self._episode:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
 
 from .._requests import Reply, Usage
 from .._steps import Outcome
@@ -17,7 +16,7 @@ SHARED = Usage(calls=1, cached_calls=1)
 def as_shared(outcome: Outcome) -> Outcome:
     """The outcome for one who did not pay for it."""
     if isinstance(outcome, Reply):
-        return replace(outcome, usage=SHARED)
+        return Reply(outcome.value, SHARED, outcome.truncated)
     twin = copy(outcome)  # each program that raises an error writes on it what it had spent itself
     twin.usage = SHARED if outcome.usage else None
     return twin

@@ -94,9 +94,10 @@ class Endpoint:
         import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
         import aiohttp  # noqa: PLC0415  heavy
+        import pydantic_core  # noqa: PLC0415  heavy
 
         session = await self._sessions.here(self._connect)
-        body = to_json(parameters).encode()
+        body = pydantic_core.to_json(parameters)  # three times as fast as the json module
         try:
             async with session.post(
                 f"{self.base_url}/chat/completions",
