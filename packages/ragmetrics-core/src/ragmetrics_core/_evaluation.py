@@ -14,7 +14,7 @@ from ._metric import Metric
 from ._metric_summary import Tally
 from ._prices import ModelUsage
 from ._reasons import Causes
-from ._records import Records, View, is_given, record_dict, record_line
+from ._records import Records, is_given, record_dict, record_line
 from ._run_dir import SCORES, read_run
 from ._sample import Sample
 from ._score import Score
@@ -123,29 +123,24 @@ class Evaluation:
     @cached_property
     def rows(self) -> Sequence[Sample]:
         """The samples that were evaluated."""
-        return self._part(View(self.records, lambda record: record.sample))
+        return self.records.samples()
 
     @cached_property
     def places(self) -> Sequence[str]:
         """Where each row stood in the input, such as ``questions.jsonl, line 7``."""
-        return self._part(View(self.records, lambda record: record.place))
+        return self.records.places()
 
     @cached_property
     def scores(self) -> Scores:
         """``scores[metric]`` or ``scores["name"]``: that metric's scores, one per row."""
-        return Scores({item.name: self._column(item.name) for item in self.metrics})
-
-    def _column(self, name: str) -> Sequence[Score]:
-        return self._part(View(self.records, lambda record: record.scores[name]))
-
-    def _part(self, view: View[Any]) -> Sequence[Any]:
-        return list(view) if isinstance(self.records, list) else view
+        return Scores({item.name: self.records.scores(item.name) for item in self.metrics})
 
     def __len__(self) -> int:
         return len(self.records)
 
     def __repr__(self) -> str:
-        return f"<Evaluation of {self._size()}: {', '.join(self.scores)}>"
+        # the scores stay unread: asyncio describes a task that is done with its result
+        return f"<Evaluation of {self._size()}: {', '.join(item.name for item in self.metrics)}>"
 
     def summary(self) -> Summary:
         """Per metric: mean with its 95 % interval, scored, unscored, failed, calls, tokens; then why values are missing."""

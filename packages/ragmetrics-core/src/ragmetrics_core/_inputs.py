@@ -35,7 +35,6 @@ FIELD_KINDS: dict[str, Kind] = {
 
 
 COMMON = frozenset({str, list, tuple, type(None)})
-DOCUMENTS = frozenset({str, Document})
 """Types that need no further look."""
 
 
@@ -78,7 +77,7 @@ class Input(str):
             InvalidInput: the value has the wrong type; the message holds the path.
         """
         value: Any = sample.get(self.name)
-        if self.kind == "documents" and type(value) is list and value and DOCUMENTS.issuperset(map(type, value)):
+        if self.kind == "documents" and type(value) is list and value and _are_documents(value):
             return Documents.of(value)  # as nearly always: nothing more to check
         as_list: Any = None if type(value) in COMMON else getattr(value, "tolist", None)
         if as_list is not None:  # numpy arrays and scalars, as Parquet files give
@@ -128,11 +127,12 @@ class Reading:
         sample: what the row holds.
     """
 
-    __slots__ = ("_bound", "_sample")
+    __slots__ = ("_inputs", "_sample", "_shared")
 
     def __init__(self, sample: Sample) -> None:
         self._sample = sample
-        self._bound: dict[tuple[Input, ...], Mapping[str, Any]] = {}
+        self._inputs: tuple[Input, ...] | None = None
+        self._shared: Mapping[str, Any] = {}
 
     def bound(self, metric: str, inputs: tuple[Input, ...]) -> Mapping[str, Any]:
         """The arguments for the ``measure`` of a metric with these inputs; ``metric`` is its name, for messages.
@@ -141,15 +141,18 @@ class Reading:
             MissingInput: see ``Input.read``.
             InvalidInput: see ``Input.read``.
         """
-        inputs = tuple(inputs)  # a metric may have made its own, as a list
-        known = self._bound.get(inputs)
-        if known is not None:
-            return known
-        values = [(item, item.read(metric, self._sample)) for item in inputs]
-        # an optional input that is absent is left to the default in the signature
-        bound = {item.name: value for item, value in values if item.required or value is not None}
-        if all(isinstance(value, Documents) for value in bound.values()):
-            self._bound[inputs] = bound  # other lists are a metric's own copies, with which it may do what it likes
+        if inputs is self._inputs:  # equal inputs that signatures name are one and the same tuple
+            return self._shared
+        bound: dict[str, Any] = {}
+        shareable = True  # other lists are a metric's own copies, with which it may do what it likes
+        for item in inputs:
+            value = item.read(metric, self._sample)
+            if value is None and not item.required:
+                continue  # left to the default in the signature
+            bound[item.name] = value
+            shareable = shareable and type(value) is Documents
+        if shareable:
+            self._inputs, self._shared = inputs, bound
         return bound
 
 
@@ -194,6 +197,14 @@ def _kind_of(hint: Any) -> Kind:
     if isinstance(origin, type) and issubclass(origin, Iterable) and arguments[:1] == (str,):
         return "any" if issubclass(origin, Mapping) else "texts"
     return "any"
+
+
+def _are_documents(items: list[Any]) -> bool:
+    """Whether each item is a document or a text, and of no type derived from these."""
+    for item in items:  # noqa: SIM110  a generator takes twice as long
+        if type(item) is not Document and type(item) is not str:
+            return False
+    return True
 
 
 def _is_blank(item: Any) -> bool:

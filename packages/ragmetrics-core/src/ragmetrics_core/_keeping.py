@@ -1,16 +1,28 @@
-"""Where the finished rows of a run go: into memory, or into the directory of the run (see ``_run_dir``)."""
+"""Where the finished rows of a run go: into memory, or into the directory of the run (see ``_run_dir``).
+
+Rows in memory are kept in columns. Metrics that ask no model score tens of thousands of rows a second, and as many objects as a
+score for each metric and a record for each row keep the garbage collector busier than all the scoring: whenever their number has
+grown by a quarter, it walks through everything that the process holds. Numbers and texts it does not walk through.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+import operator
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Protocol, TypeVar, overload
 
 from ._journal import Journal
 from ._prices import ModelUsage
 from ._read import Row, Source
 from ._records import Record, Records
+from ._sample import Sample
+from ._score import NO_USAGE, Score
 
 __all__ = ["InMemory", "Keeper"]
+
+T = TypeVar("T")
 
 
 class Keeper(Protocol):
@@ -63,7 +75,7 @@ class InMemory:
     earlier: tuple[ModelUsage, ...] = ()
 
     def __init__(self) -> None:
-        self._records: list[Record] = []
+        self._records = KeptRecords()
 
     def start(self, source: Source) -> Iterator[Row]:
         """Begin."""
@@ -71,11 +83,11 @@ class InMemory:
 
     def add(self, record: Record) -> None:
         """Keep a finished row."""
-        self._records.append(record)
+        self._records.add(record)
 
     def snapshot(self) -> Records:
         """What is finished by now, in input order."""
-        return sorted(self._records, key=lambda record: record.index)
+        return self._records.in_order()
 
     def finish(self, account: Mapping[str, Any], *, complete: bool) -> Records:  # noqa: ARG002  nothing is written
         """The run is over."""
@@ -83,3 +95,114 @@ class InMemory:
 
     def close(self) -> None:
         """Nothing is open."""
+
+
+class KeptScores:
+    """The scores of one metric. Of those that are no more than a value and its evidence, as most are, only these are kept.
+
+    Args:
+        metric: its name.
+        scale: that of its first score.
+    """
+
+    __slots__ = ("_details", "_metric", "_scale", "_values")
+
+    def __init__(self, metric: str, scale: tuple[float, float] | None) -> None:
+        self._metric = metric
+        self._scale = scale
+        self._values: list[float | Score] = []
+        self._details: list[Mapping[str, Any] | None] = []
+
+    def add(self, score: Score) -> None:
+        """One more."""
+        value = score.value
+        if (
+            value is not None
+            and score.usage is NO_USAGE
+            and score.reason is None
+            and score.passing is None
+            and score.scale is self._scale
+            and score.metric == self._metric
+            and type(score) is Score
+        ):
+            self._values.append(value)
+            self._details.append(score.details)
+        else:
+            self._values.append(score)
+            self._details.append(None)
+
+    def taken(self, order: slice | Sequence[int]) -> KeptScores:
+        """Some of them, or in another order."""
+        new = KeptScores(self._metric, self._scale)
+        new._values, new._details = _taken(self._values, order), _taken(self._details, order)
+        return new
+
+    def __iter__(self) -> Iterator[Score]:
+        return map(self._score, self._values, self._details)
+
+    def __getitem__(self, place: int) -> Score:
+        return self._score(self._values[place], self._details[place])
+
+    def _score(self, value: float | Score, details: Mapping[str, Any] | None) -> Score:
+        return value if isinstance(value, Score) else Score.scored(value, None, details, self._metric, self._scale)
+
+
+class KeptRecords(Records):
+    """Rows in columns, from which the records are put together when they are looked at."""
+
+    def __init__(self) -> None:
+        self._indexes = array("q")
+        self._places: list[str] = []
+        self._samples: list[Sample] = []
+        self._scores: dict[str, KeptScores] = {}
+
+    def add(self, record: Record) -> None:
+        """Keep a row with the same metrics as all others."""
+        if not self._scores:
+            self._scores = {name: KeptScores(name, score.scale) for name, score in record.scores.items()}
+        self._places.append(record.place)
+        self._samples.append(record.sample)
+        for name, score in record.scores.items():
+            self._scores[name].add(score)
+        self._indexes.append(record.index)  # last: other threads count only what is complete
+
+    def in_order(self) -> KeptRecords:
+        """The rows that are there by now, in input order."""
+        indexes = self._indexes[:]
+        order: slice | list[int] = slice(len(indexes))
+        if not all(map(operator.lt, indexes, islice(indexes, 1, None))):
+            order = sorted(range(len(indexes)), key=indexes.__getitem__)
+        new = KeptRecords()
+        new._indexes = array("q", sorted(indexes))
+        new._places, new._samples = _taken(self._places, order), _taken(self._samples, order)
+        new._scores = {name: scores.taken(order) for name, scores in self._scores.items()}
+        return new
+
+    def samples(self) -> list[Sample]:
+        """The samples."""
+        return self._samples[:]
+
+    def places(self) -> list[str]:
+        """Where they stood in the input."""
+        return self._places[:]
+
+    def scores(self, metric: str) -> list[Score]:
+        """The scores by the metric of that name."""
+        return list(self._scores[metric]) if self._scores else []
+
+    def __len__(self) -> int:
+        return len(self._indexes)
+
+    @overload
+    def __getitem__(self, index: int) -> Record: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Record]: ...
+    def __getitem__(self, index: int | slice) -> Record | list[Record]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        scores = {name: scores[index] for name, scores in self._scores.items()}
+        return Record(self._indexes[index], self._places[index], self._samples[index], scores)
+
+
+def _taken(items: list[T], order: slice | Sequence[int]) -> list[T]:
+    return items[order] if isinstance(order, slice) else [items[place] for place in order]

@@ -15,7 +15,7 @@ from typing import Any
 
 from ._repeats import spread_of
 from ._requests import Usage
-from ._score import Score
+from ._score import NO_USAGE, Score
 from ._statistics import Interval, mean_interval, mean_of, rate_interval
 
 __all__ = ["MetricSummary", "Tally"]
@@ -108,7 +108,8 @@ class Tally:
     def add(self, score: Score, label: str) -> None:
         """Count one score; the label names its row, where it is known."""
         self._rows += 1
-        self._usage += score.usage
+        if score.usage is not NO_USAGE:
+            self._usage += score.usage
         if score.passing is not None:
             self._verdicts += 1
             self._passed += score.passing

@@ -19,9 +19,9 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from ._errors import BadReply, InvalidInput
+from ._plain import plain
 from ._protocols import ReplyFormat
 from ._requests import Ask, Message, Reply
-from ._score import plain
 from ._steps import Steps, unwrap
 
 __all__ = ["Example", "Prompt", "ask"]

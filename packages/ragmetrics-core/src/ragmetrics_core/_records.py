@@ -1,8 +1,8 @@
 """Finished rows and what became of them: in memory, or read back from a file one at a time.
 
 Everything that looks at a run (tables, reports, data frames) goes through ``Records``: a sequence in input order. A run without
-a directory holds its records in a list; one with a directory holds only where each stands in the file, so that a hundred
-thousand rows cost no memory.
+a directory holds its records in columns (see ``_keeping``); one with a directory holds only where each stands in the file, so
+that a hundred thousand rows cost no memory.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from ._prompt import to_json
 from ._sample import Document, Sample
 from ._score import Score
 
-__all__ = ["Record", "Records", "View", "is_given", "json_value", "record_dict", "record_line", "record_of", "stored"]
+__all__ = ["Record", "Records", "is_given", "json_value", "record_dict", "record_line", "record_of", "stored"]
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: one is made for every row, and that takes four times as long
 class Record:
     """One row with its scores.
 
@@ -40,10 +40,35 @@ class Record:
     scores: Mapping[str, Score]
 
 
-Records = Sequence[Record]
+class Listed(Sequence[T], Generic[T]):
+    """What is read when it is looked at, and otherwise is as good as a list."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and not isinstance(other, str) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]  # as lists have none
+
+    def __repr__(self) -> str:
+        return repr(list(self))
 
 
-class View(Sequence[T], Generic[T]):
+class Records(Listed[Record]):
+    """Every record of a run, in input order."""
+
+    def samples(self) -> Sequence[Sample]:
+        """The samples."""
+        return View(self, lambda record: record.sample)
+
+    def places(self) -> Sequence[str]:
+        """Where they stood in the input."""
+        return View(self, lambda record: record.place)
+
+    def scores(self, metric: str) -> Sequence[Score]:
+        """The scores by the metric of that name."""
+        return View(self, lambda record: record.scores[metric])
+
+
+class View(Listed[T]):
     """One part of every record, read when it is looked at."""
 
     def __init__(self, records: Records, part: Callable[[Record], T]) -> None:
@@ -64,14 +89,6 @@ class View(Sequence[T], Generic[T]):
         if isinstance(index, slice):
             return [self._part(record) for record in self._records[index]]
         return self._part(self._records[index])
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and not isinstance(other, str) and list(self) == list(other)
-
-    __hash__ = None  # type: ignore[assignment]  # as lists have none
-
-    def __repr__(self) -> str:
-        return repr(list(self))
 
 
 def record_dict(record: Record) -> dict[str, Any]:

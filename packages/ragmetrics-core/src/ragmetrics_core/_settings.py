@@ -15,8 +15,8 @@ from dataclasses import MISSING, Field, fields
 from typing import Any, TypeVar
 
 from ._errors import InvalidInput
+from ._plain import plain
 from ._prompt import Prompt
-from ._score import plain
 
 __all__ = ["load_metric", "metric_class", "settings_of"]
 

@@ -26,10 +26,14 @@ from ._line import Line, Rules
 from ._pace import Gate
 from ._sharing import as_shared
 
-__all__ = ["Answers", "Question", "RowMemory"]
+__all__ = ["Answers", "Question", "RowMemory", "nobody"]
 
 MOST_TEXTS = 2048
 """Texts or pairs in one call to a model that says nothing else by ``texts_per_call``."""
+
+
+def nobody() -> None:
+    """Who is called where there is nobody to call."""
 
 
 class Key:
@@ -118,7 +122,7 @@ class Answers:
         self._flying: dict[Key, asyncio.Future[Outcome | None] | None] = {}  # a future where somebody else waits for it
         self._kept = 0
         self.gathering = 0
-        self.on_gathering: Callable[[], None] = lambda: None
+        self.on_gathering: Callable[[], None] = nobody
 
     @property
     def caveats(self) -> Iterator[str]:

@@ -27,7 +27,7 @@ from .._run import Models
 from .._score import Score
 from .._steps import Outcome, Steps, next_round
 from .._tasks import all_of
-from ._answers import Answers, Question, RowMemory
+from ._answers import Answers, Question, RowMemory, nobody
 from ._crew import Crew
 
 __all__ = ["Engine", "Judge"]
@@ -86,6 +86,7 @@ class Engine:
         self._breath = time.monotonic()
         self._resting = False
         self._open = True
+        self._hire: Callable[[], None] = nobody
 
     async def run(self, rows: Iterator[Row], finished: Finished) -> None:
         """Score all rows; ``finished`` gets each one with its scores, in the order of the judges, as soon as it is done.
@@ -96,17 +97,21 @@ class Engine:
             RagmetricsError: whatever stops the whole run; rows in flight are given up, finished ones have been handed over.
         """
         crew = Crew(self._answers.close)
+        self._hire = lambda: crew.add(self._work(rows, finished))
+        self._answers.on_gathering = self._grow
+        try:
+            self._grow()
+            await crew.join()
+        finally:  # what refers to each other in a circle would keep all that was scored in memory
+            self._hire = self._answers.on_gathering = nobody
 
-        def hire() -> None:
-            if self._open and self._workers < self._most + min(self._answers.gathering, MOST_GATHERING):
-                self._workers += 1
-                crew.add(self._work(rows, finished, hire))
+    def _grow(self) -> None:
+        """Start another worker, if there may be more."""
+        if self._open and self._workers < self._most + min(self._answers.gathering, MOST_GATHERING):
+            self._workers += 1
+            self._hire()
 
-        self._answers.on_gathering = hire
-        hire()
-        await crew.join()
-
-    async def _work(self, rows: Iterator[Row], finished: Finished, hire: Callable[[], None]) -> None:
+    async def _work(self, rows: Iterator[Row], finished: Finished) -> None:
         new = True
         try:
             while self._open:
@@ -114,7 +119,7 @@ class Engine:
                     await self._rest()
                 elif (row := next(rows, None)) is not None:
                     if new:
-                        hire()
+                        self._grow()
                     new = False
                     scores = await self._score(row)
                     if scores is None:
@@ -143,9 +148,10 @@ class Engine:
         memory: RowMemory = {}
         reading = Reading(row.sample)
         states = [self._start(judge, row, reading, memory) for judge in self._judges]
+        ready = [state for state in states if isinstance(state, Score)]
+        if len(ready) == len(states):
+            return ready
         waiting = [state for state in states if isinstance(state, Work)]
-        if not waiting:
-            return [state for state in states if isinstance(state, Score)]
         if len(waiting) > 1:
             late = iter(await all_of(map(self._finish, waiting)))
         else:
