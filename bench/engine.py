@@ -6,7 +6,7 @@ medians are shown. "of ideal" is wall time over calls x latency / calls in fligh
 contender's own (without what importing it cost), calls and prompt characters are counted by the server, which has a core of its
 own where there are several.
 
-With ``--latency 0`` only the processor counts. ``--journal`` adds this engine with a run directory.
+With ``--latency 0`` only the processor counts.
 """
 
 from __future__ import annotations
@@ -84,6 +84,8 @@ class Answering(asyncio.Protocol):
             b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(data), data)
         )
 
+
+MOST_IN_FLIGHT = 900  # select() knows no more than 1024 files
 
 CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
@@ -358,6 +360,8 @@ def main() -> None:
         "--only", default="", help="names of contenders that hold one of these texts, with commas between"
     )
     chosen = parser.parse_args()
+    if chosen.in_flight > MOST_IN_FLIGHT:
+        parser.error(f"the server takes at most {MOST_IN_FLIGHT} calls at once")
     wanted = [text for text in chosen.only.split(",") if text]
     names = [name for name, (package, _) in CONTENDERS.items() if installed(package)]
     names = [name for name in names if not wanted or any(text in name for text in wanted)]

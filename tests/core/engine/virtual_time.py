@@ -43,9 +43,9 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         return self._jumping.now
 
 
-def run(work: Coroutine[Any, Any, T]) -> T:
+def run(work: Coroutine[Any, Any, T], loop: VirtualTimeLoop | None = None) -> T:
     """As ``asyncio.run``, in virtual time; what is still running at the end is cancelled."""
-    loop = VirtualTimeLoop()
+    loop = loop or VirtualTimeLoop()
     try:
         return loop.run_until_complete(work)
     finally:

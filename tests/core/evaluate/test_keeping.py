@@ -6,11 +6,12 @@ import gc
 import weakref
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
 from ragmetrics_core import Metric, Sample, Score, evaluate
-from ragmetrics_core._keeping import InMemory
+from ragmetrics_core._keeping import InMemory, KeptRecords
 from ragmetrics_core._records import Record
 from ragmetrics_core._requests import Usage
 from ragmetrics_core.metrics import NDCG, AveragePrecision, Recall, ReciprocalRank
@@ -148,3 +149,20 @@ class TestEvaluation:
             assert gc.collect() == 0
         finally:
             gc.enable()
+
+
+def test_a_row_counts_when_it_is_complete() -> None:
+    """Other threads may look at any time: at a progress bar, at the records so far."""
+    kept = KeptRecords()
+    counted: list[int] = []
+
+    class Watched(dict[str, Score]):
+        def items(self) -> Any:
+            for item in super().items():
+                yield item
+                counted.append(len(kept))
+
+    kept.add(record(0, a=Score(0.5), b=Score(1.0)))
+    kept.add(Record(1, "row 2", Sample(id="1"), Watched(a=Score(0.5), b=Score(1.0))))
+    assert counted == [1, 1]
+    assert len(kept) == 2

@@ -213,35 +213,3 @@ def test_an_origin_makes_a_new_score_and_leaves_the_old_one() -> None:
         assert type(made) is type(score)
     with pytest.raises(ValueError, match=r"m: 5.0 is outside the scale \(0.0, 1.0\)"):
         Score(5.0).made_by("m", (0.0, 1.0))
-
-
-class TestScored:
-    @pytest.mark.parametrize("value", [0, 0.25, 1, np.float64(0.5)])
-    def test_is_the_score_that_the_class_makes(self, value: float) -> None:
-        made = Score.scored(value, "why", {"a": (1,)}, "m", (0.0, 1.0))
-
-        assert made == Score(value, None, "why", {"a": [1]}, metric="m", scale=(0.0, 1.0))
-        assert (type(made), type(made.value)) == (Score, float)
-        assert Score.scored(0.5) == Score(0.5)
-
-    @pytest.mark.parametrize("value", [math.nan, math.inf, None, "0.5", 1.5])
-    def test_refuses_what_the_class_refuses(self, value: object) -> None:
-        arguments = {"metric": "m", "scale": (0.0, 1.0)}
-        with pytest.raises((TypeError, ValueError)) as caught:
-            Score.scored(value, **arguments)
-        if value is not None:
-            with pytest.raises(caught.type) as other:
-                Score(value, **arguments)
-            assert str(caught.value) == str(other.value)
-
-    def test_cannot_be_changed(self) -> None:
-        for score in (Score.scored(0.5), Score(0.5).made_by("m", None)):
-            with pytest.raises(FrozenInstanceError):
-                score.value = 1.0  # type: ignore[misc]
-
-    def test_that_names_its_origin_is_its_own_origin(self) -> None:
-        score = Score.scored(0.5, metric="m", scale=(0.0, 1.0))
-
-        assert score.made_by("m", (0.0, 1.0)) is score
-        assert score.made_by("other", (0.0, 1.0)).metric == "other"
-        assert score.made_by("m", (0.0, 1.0), Usage(calls=1)).usage == Usage(calls=1)

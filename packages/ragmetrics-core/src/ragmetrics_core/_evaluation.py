@@ -73,7 +73,7 @@ class Evaluation:
     """Rows and their scores, in input order.
 
     Attributes:
-        records: every row with its place and its scores.
+        records: every row with its place and its scores; made when it is looked at, so changing one changes nothing.
         metrics: the metrics, in the order given.
         caveats: what must be known about the models that were asked.
         source: name of the file that was read, or "".
@@ -214,7 +214,7 @@ class Evaluation:
             if any(is_given(getattr(record.sample, item.name)) for record in records)
         }
         frame = pd.DataFrame(columns, index=range(len(records)))
-        for name in self.scores:
+        for name in (item.name for item in self.metrics):
             scores = [record.scores[name] for record in records]
             frame[name] = pd.Series([score.value for score in scores], dtype=float)
             frame[f"{name}_state"] = [score.state for score in scores]

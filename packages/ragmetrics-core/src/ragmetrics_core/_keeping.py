@@ -144,7 +144,9 @@ class KeptScores:
         return self._score(self._values[place], self._details[place])
 
     def _score(self, value: float | Score, details: Mapping[str, Any] | None) -> Score:
-        return value if isinstance(value, Score) else Score.scored(value, None, details, self._metric, self._scale)
+        if isinstance(value, Score):
+            return value
+        return Score(value, details=details, metric=self._metric, scale=self._scale)
 
 
 class KeptRecords(Records):

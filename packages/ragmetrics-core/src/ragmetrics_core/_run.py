@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeVar
 
 from ._answers import check_numbers, check_text, check_vectors, cosines, distinct_texts
@@ -147,7 +146,8 @@ class Models:
             TypeError: the one that is set has not the methods.
         """
         if isinstance(request, Ask):
-            return Call(*self._asking, request, check_text)
+            functions = _functions(self._need("llm", "an LLM"), "generate", "agenerate")
+            return Call(*functions, request, check_text)
         model = self._need("embeddings", "an embedding model")
         if isinstance(request, Embed):
             texts = request.texts
@@ -160,11 +160,6 @@ class Models:
         texts = distinct_texts(pairs)
         functions = _functions(model, "embed", "aembed")
         return Call(*functions, texts, lambda answer: cosines(check_vectors(answer, len(texts)), texts, pairs))
-
-    @cached_property
-    def _asking(self) -> Functions:
-        """What asks the LLM; looked up once for all the questions of a run."""
-        return _functions(self._need("llm", "an LLM"), "generate", "agenerate")
 
     def _need(self, attribute: str, what: str) -> Any:
         model = getattr(self, attribute)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
 from types import GeneratorType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from ._errors import BadReply, InvalidInput, ModelError
-from ._requests import Ask, Compare, Embed, Reply, Request, texts_of
+from ._requests import Compare, Embed, Reply, Request, texts_of
 
 __all__ = ["Outcome", "Steps", "compare", "embed", "together", "unwrap"]
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 Outcome = Reply[Any] | ModelError
 
-KINDS_OF_REQUEST = (Ask, Embed, Compare)
+KINDS_OF_REQUEST = get_args(Request)
 
 Steps = Generator[tuple[Request, ...], Sequence[Outcome], T]
 

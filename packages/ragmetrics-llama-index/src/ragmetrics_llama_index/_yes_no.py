@@ -40,7 +40,7 @@ def _with_context(query: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
 class YesNo(DropIn):
     """A judge whose feedback is YES or NO, which LlamaIndex's query transformations look for."""
 
-    metric_judged: ClassVar[Metric]
+    _metric: ClassVar[Metric]
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class YesNo(DropIn):
         on_error: OnError = "raise",
     ) -> None:
         templates = {"eval_template": eval_template, "refine_template": refine_template}
-        super().__init__(self.metric_judged, llm, templates, raise_error=raise_error, on_error=on_error)
+        super().__init__(self._metric, llm, templates, raise_error=raise_error, on_error=on_error)
 
     def _finished(self, score: Score, result: MetricResult) -> MetricResult:
         if score.value is None:
@@ -74,7 +74,7 @@ class FaithfulnessEvaluator(YesNo):
         on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
     """
 
-    metric_judged: ClassVar[Metric] = RefineFaithfulness(name="faithfulness")
+    _metric: ClassVar[Metric] = RefineFaithfulness(name="faithfulness")
     templates: ClassVar[Mapping[str, Slot]] = {
         "eval_template": Slot("first", EVAL, about_information, adds_form=False),
         "refine_template": Slot("refine", REFINE, about_information, adds_form=False),
@@ -92,7 +92,7 @@ class RelevancyEvaluator(YesNo):
         on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
     """
 
-    metric_judged: ClassVar[Metric] = Relevancy()
+    _metric: ClassVar[Metric] = Relevancy()
     templates: ClassVar[Mapping[str, Slot]] = {
         "eval_template": Slot("first", EVAL, about_query_and_response, adds_form=False),
         "refine_template": Slot("refine", REFINE, about_query_and_response, adds_form=False),

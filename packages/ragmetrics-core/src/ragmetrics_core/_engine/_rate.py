@@ -8,7 +8,7 @@ from losses), and each refusal teaches one of them. It is the window when more c
 seen to take; else it is the pace, and so it is where a window was cut twice and is refused again without having grown.
 
 *Opening.* A few calls at once, doubled while nothing is heard (slow start, but by the clock, as answers of a language model take
-seconds and refusals a tenth of one); after the first answer as many more every sixteenth of its latency, until all go or one
+seconds and refusals a tenth of one); after the first answer eight or more every sixteenth of its latency, until all go or one
 is refused.
 
 *Pace.* Between two refusals, the bucket was empty twice, so what was taken in between, over the time, is the very limit. A refusal
@@ -36,10 +36,12 @@ TICK = 1e-7
 """Seconds that do not matter: sums of floating point times."""
 
 FIRST = 8
-"""Calls of the opening that go at once; fewer (a quarter of what is allowed, at least four) where few are allowed, more (an
-eighth) where many are: who allows 256 knows a server that takes many."""
-OPENING, SWIFT_FROM = 0.15, 128
-"""Seconds between doublings of the opening; ever less beyond so many calls, for the same reason."""
+"""Calls of the opening that go at once; fewer (a quarter of what is allowed, at least four) where few are allowed."""
+OPENING = 0.15
+"""Seconds between doublings of the opening."""
+MANY = 128
+"""Calls beyond which the opening starts with an eighth of what is allowed, and doubles ever faster: who allows 256 knows a
+server that takes many."""
 PATIENCE = 0.4
 """Seconds without refusal before a cut window grows by 1, 2, 4, ...; doubled with each further cut."""
 LONGEST_PATIENCE = 30.0
@@ -99,9 +101,11 @@ class Limits:
 
     def _open(self) -> None:
         """Begin without knowledge."""
-        self.window = min(self._most, max(4, min(FIRST, self._most // 4), self._most // 8))
+        many = self._most > MANY
+        self._first = self._most // 8 if many else FIRST
+        self.window = min(self._most, self._first, max(4, self._most // 4))
         self._step = self.window
-        self._patience = OPENING * min(1.0, (SWIFT_FROM / self._most) ** 3)
+        self._patience = OPENING * (MANY / self._most) ** 3 if many else OPENING
         self._grow_at = NEVER
         self._opening, self._heard = True, False
         self._cuts = 0
@@ -154,7 +158,7 @@ class Limits:
         if self._opening:
             if not self._heard:
                 self._heard = True
-                self._step = max(FIRST, self._most // 8)
+                self._step = self._first
                 self._patience = min(self._patience, (now - started.time) / 16)
                 self._grow_at = min(self._grow_at, now) if self._grow_at != NEVER else NEVER
         elif self.rate != math.inf and started.index >= self._episode:

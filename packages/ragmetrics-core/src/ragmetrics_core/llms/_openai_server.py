@@ -7,6 +7,7 @@ how long hundreds of thousands of calls take, or how much of a machine is left f
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -69,9 +70,9 @@ class OpenAIServerLLM:
     ) -> None:
         spread = _spread(parameters)
         check_near_misses(parameters)
-        self.parameters = chat_parameters(model, structured, temperature, spread, SET_ELSEWHERE)
-        for name, value in {"model": model, **self.parameters}.items():
-            _check_json(name, value)
+        parameters = chat_parameters(model, structured, temperature, spread, SET_ELSEWHERE)
+        sent = {name: _as_sent(name, value) for name, value in {"model": model, **parameters}.items()}
+        self.parameters = {name: sent[name] for name in parameters}
         self.model = model
         self.structured = structured
         self._endpoint = Endpoint(base_url, api_key, timeout)
@@ -129,8 +130,11 @@ def _spread(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {**{name: value for name, value in parameters.items() if name != "extra_body"}, **extra}
 
 
-def _check_json(name: str, value: object) -> None:
+def _as_sent(name: str, value: object) -> Any:
+    """The value as the plain JSON values that it is sent as, whoever writes them; a mapping that is changed later is not seen."""
     try:
-        to_json(value).encode()
-    except (TypeError, ValueError) as error:
+        plain = json.loads(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
+        to_json({name: plain})
+    except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(f"{name} cannot be sent as JSON: {error}") from None
+    return plain

@@ -38,8 +38,12 @@ IDLE = 4.0
 LARGE = 2**20
 """Bytes from which on aiohttp wants a file, which it sends piece by piece."""
 
-to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
-"""Made once: ``json.dumps`` makes an encoder at each call that has settings."""
+
+def to_json(value: Any) -> bytes:
+    """Plain values as JSON, three times as fast as the json module."""
+    import pydantic_core  # noqa: PLC0415  heavy
+
+    return pydantic_core.to_json(value)
 
 
 class Endpoint:
@@ -94,10 +98,9 @@ class Endpoint:
         import asyncio  # noqa: PLC0415  costs more to import than all of this package
 
         import aiohttp  # noqa: PLC0415  heavy
-        import pydantic_core  # noqa: PLC0415  heavy
 
         session = await self._sessions.here(self._connect)
-        body = pydantic_core.to_json(parameters)  # three times as fast as the json module
+        body = to_json(parameters)
         try:
             async with session.post(
                 f"{self.base_url}/chat/completions",

@@ -35,5 +35,5 @@ class AveragePrecision(RankingMetric):
     ) -> Score:
         """Score one ranking; details hold the ranks of the hits and the number of relevant documents."""
         hits = find_hits(retrieved_documents, reference_documents, self.field, self.k)
-        precisions = fsum([count / rank for count, rank in enumerate(hits.ranks, 1)])
-        return hits.score(precisions / len(hits.relevant) if precisions else 0.0, metric=self)
+        precisions = fsum(count / rank for count, rank in enumerate(hits.ranks, 1))
+        return hits.score(precisions / len(hits.relevant) if precisions else 0.0)

@@ -31,4 +31,4 @@ class HitRate(RankingMetric):
     ) -> Score:
         """Score one ranking; details hold the ranks of the hits and the number of relevant documents."""
         hits = find_hits(retrieved_documents, reference_documents, self.field, self.k)
-        return hits.score(1.0 if hits.ranks else 0.0, metric=self)
+        return hits.score(1.0 if hits.ranks else 0.0)

@@ -47,14 +47,14 @@ class NDCG(RankingMetric):
             return self._graded(hits, [grade for grade, _ in best_first])
         hits = find_hits(retrieved_documents, reference_documents, self.field, self.k)
         if not hits.ranks:
-            return hits.score(0.0, metric=self)
+            return hits.score(0.0)
         best = min(len(hits.relevant), self.k or len(hits.relevant))
-        return hits.score(min(1.0, fsum(map(_discount, hits.ranks)) / _ideal(best)), metric=self)
+        return hits.score(min(1.0, fsum(map(_discount, hits.ranks)) / _ideal(best)))
 
     def _graded(self, hits: Hits, grades: list[float]) -> Score:
         """The score from the grades, descending, of all documents that hits were looked for in."""
         if not hits.relevant:
-            return hits.score(0.0, metric=self)
+            return hits.score(0.0)
         top = grades[hits.relevant[0]]
         if top == 0:
             nothing = "every relevant document has the grade 0, so there is nothing to find"
@@ -64,14 +64,11 @@ class NDCG(RankingMetric):
         # shares of the top grade, so that no sum of huge grades overflows
         gain = fsum(grade / top * _discount(rank) for rank, grade in zip(hits.ranks, found, strict=True))
         best = fsum(grade / top * _discount(rank) for rank, grade in enumerate(ideal, 1))
-        return hits.score(min(1.0, gain / best), metric=self, grades=found)
+        return hits.score(min(1.0, gain / best), grades=found)
 
     def _grades(self, documents: Sequence[Document | str]) -> list[float]:
         """The grade of each relevant document; empty if none has one."""
-        scores = [
-            document.score if type(document) is Document or not isinstance(document, str) else None
-            for document in documents
-        ]
+        scores = [None if isinstance(document, str) else document.score for document in documents]
         missing = scores.count(None)
         if missing == len(scores):
             return []

@@ -36,4 +36,4 @@ class Precision(RankingMetric):
     ) -> Score:
         """Score one ranking; details hold the ranks of the hits and the number of documents looked at."""
         hits = find_hits(retrieved_documents, reference_documents, self.field, self.k)
-        return hits.score(len(hits.ranks) / (self.k or hits.retrieved) if hits.ranks else 0.0, metric=self)
+        return hits.score(len(hits.ranks) / (self.k or hits.retrieved) if hits.ranks else 0.0)

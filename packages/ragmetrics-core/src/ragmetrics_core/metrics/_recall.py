@@ -45,5 +45,5 @@ class Recall(Metric):
         """Score one ranking; details hold the ranks of the hits and the number of relevant documents."""
         hits = find_hits(retrieved_documents, reference_documents, self.field, self.k)
         if not hits.ranks:
-            return hits.score(0.0, metric=self)
-        return hits.score(len(hits.ranks) / len(hits.relevant) if self.mode == "multi_hit" else 1.0, metric=self)
+            return hits.score(0.0)
+        return hits.score(len(hits.ranks) / len(hits.relevant) if self.mode == "multi_hit" else 1.0)

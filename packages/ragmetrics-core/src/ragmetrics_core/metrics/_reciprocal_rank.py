@@ -32,4 +32,4 @@ class ReciprocalRank(RankingMetric):
     ) -> Score:
         """Score one ranking; details hold the ranks of the hits and the number of relevant documents."""
         hits = find_hits(retrieved_documents, reference_documents, self.field, self.k)
-        return hits.score(1 / hits.ranks[0] if hits.ranks else 0.0, metric=self)
+        return hits.score(1 / hits.ranks[0] if hits.ranks else 0.0)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ragmetrics_core import Document, InvalidInput, Metric, Score
+from ragmetrics_core import Document, InvalidInput, Score
 
 __all__ = ["Hits", "check_settings", "find_hits"]
 
@@ -39,19 +39,12 @@ class Hits(NamedTuple):
     problem: str
     details: Mapping[str, Any]
 
-    def score(self, value: float, *, metric: Metric | None = None, **evidence: Any) -> Score:
-        """The score, with the hits and more as its evidence; unscored if there is nothing that could be found.
-
-        Args:
-            value: what the score is, where there is one.
-            metric: whose score it is: what is said here need not be filled in later.
-            evidence: more details.
-        """
+    def score(self, value: float, **evidence: Any) -> Score:
+        """The score, with the hits and more as its evidence; unscored if there is nothing that could be found."""
         details = {**self.details, **evidence} if evidence else self.details
         if not self.relevant:
             return Score.unscored(self.problem, details=details)
-        name, scale = (None, None) if metric is None else (metric.name, metric.scale)
-        return Score.scored(value, self.problem or None, details, name, scale)
+        return Score(value, reason=self.problem or None, details=details)
 
 
 def check_settings(metric: str, k: object, field: object) -> None:
@@ -149,11 +142,10 @@ def _search(wanted: list[Any], shown: list[Any]) -> Matches:
 
 def _values(documents: Sequence[Document | str], field: str) -> list[Any]:
     """The value of each document in the field; None where it has none. A plain text is its own content, and its own id."""
-    # the type itself is asked first, as that costs least and nearly always decides
     if field == "content":
-        return [item.content if type(item) is Document or not isinstance(item, str) else item for item in documents]
+        return [item if isinstance(item, str) else item.content for item in documents]
     if field == "id":
-        return [item.id if type(item) is Document or not isinstance(item, str) else item for item in documents]
+        return [item if isinstance(item, str) else item.id for item in documents]
     keys = field.split(".")[1:]
     return [None if isinstance(item, str) else _entry(item.meta, keys) for item in documents]
 
