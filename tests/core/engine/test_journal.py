@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -115,8 +116,8 @@ class TestOtherFiles:
         data = bytearray(path.read_bytes())
         data[4096:] = os.urandom(len(data) - 4096)  # all pages but the first
         path.write_bytes(data)
-        with pytest.raises(InvalidInput, match="is no journal of ragmetrics"):
-            Journal(path).find(b"7")
+        with closing(Journal(path)) as damaged, pytest.raises(InvalidInput, match="is no journal of ragmetrics"):
+            damaged.find(b"7")
 
     @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
     def test_a_read_only_directory(self, tmp_path: Path) -> None:
