@@ -7,11 +7,9 @@ grown by a quarter, it walks through everything that the process holds. Numbers 
 
 from __future__ import annotations
 
-import operator
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
-from typing import Any, Protocol, TypeVar, overload
+from typing import Any, Protocol
 
 from ._journal import Journal
 from ._prices import ModelUsage
@@ -21,8 +19,6 @@ from ._sample import Sample
 from ._score import NO_USAGE, Score
 
 __all__ = ["InMemory", "Keeper"]
-
-T = TypeVar("T")
 
 
 class Keeper(Protocol):
@@ -131,10 +127,11 @@ class KeptScores:
             self._values.append(score)
             self._details.append(None)
 
-    def taken(self, order: slice | Sequence[int]) -> KeptScores:
+    def taken(self, order: Sequence[int]) -> KeptScores:
         """Some of them, or in another order."""
         new = KeptScores(self._metric, self._scale)
-        new._values, new._details = _taken(self._values, order), _taken(self._details, order)
+        new._values = [self._values[place] for place in order]
+        new._details = [self._details[place] for place in order]
         return new
 
     def __iter__(self) -> Iterator[Score]:
@@ -171,12 +168,11 @@ class KeptRecords(Records):
     def in_order(self) -> KeptRecords:
         """The rows that are there by now, in input order."""
         indexes = self._indexes[:]
-        order: slice | list[int] = slice(len(indexes))
-        if not all(map(operator.lt, indexes, islice(indexes, 1, None))):
-            order = sorted(range(len(indexes)), key=indexes.__getitem__)
+        order = sorted(range(len(indexes)), key=indexes.__getitem__)
         new = KeptRecords()
-        new._indexes = array("q", sorted(indexes))
-        new._places, new._samples = _taken(self._places, order), _taken(self._samples, order)
+        new._indexes = array("q", (indexes[place] for place in order))
+        new._places = [self._places[place] for place in order]
+        new._samples = [self._samples[place] for place in order]
         new._scores = {name: scores.taken(order) for name, scores in self._scores.items()}
         return new
 
@@ -195,16 +191,6 @@ class KeptRecords(Records):
     def __len__(self) -> int:
         return len(self._indexes)
 
-    @overload
-    def __getitem__(self, index: int) -> Record: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Record]: ...
-    def __getitem__(self, index: int | slice) -> Record | list[Record]:
-        if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
+    def _at(self, index: int) -> Record:
         scores = {name: scores[index] for name, scores in self._scores.items()}
         return Record(self._indexes[index], self._places[index], self._samples[index], scores)
-
-
-def _taken(items: list[T], order: slice | Sequence[int]) -> list[T]:
-    return items[order] if isinstance(order, slice) else [items[place] for place in order]

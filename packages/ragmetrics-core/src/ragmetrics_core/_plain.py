@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from math import isfinite
 from typing import Any
 
-__all__ = ["IMMUTABLE", "plain"]
+__all__ = ["plain"]
 
 IMMUTABLE = frozenset({str, int, bool, type(None)})
 """Types of values that are plain as they are."""

@@ -7,6 +7,7 @@ that a hundred thousand rows cost no memory.
 
 from __future__ import annotations
 
+import abc
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,6 +43,19 @@ class Record:
 
 class Listed(Sequence[T], Generic[T]):
     """What is read when it is looked at, and otherwise is as good as a list."""
+
+    @abc.abstractmethod
+    def _at(self, index: int) -> T:
+        """The item at this place."""
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[T]: ...
+    def __getitem__(self, index: int | slice) -> T | list[T]:
+        if isinstance(index, slice):
+            return [self._at(place) for place in range(*index.indices(len(self)))]
+        return self._at(index)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and not isinstance(other, str) and list(self) == list(other)
@@ -81,13 +95,7 @@ class View(Listed[T]):
     def __iter__(self) -> Iterator[T]:
         return map(self._part, self._records)
 
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[T]: ...
-    def __getitem__(self, index: int | slice) -> T | list[T]:
-        if isinstance(index, slice):
-            return [self._part(record) for record in self._records[index]]
+    def _at(self, index: int) -> T:
         return self._part(self._records[index])
 
 

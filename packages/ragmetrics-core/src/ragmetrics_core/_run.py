@@ -28,9 +28,6 @@ MAX_THREADS = 64
 """Most threads that one round of one sample may use when it is run synchronously."""
 
 
-Functions = tuple[bool, Callable[[Any], Any] | None, Callable[[Any], Awaitable[Any]] | None]
-"""Whether a model answers at once, its synchronous and its asynchronous function."""
-
 KINDS = {
     "llm": (("generate", "agenerate"), "OpenAILLM"),
     "embeddings": (("embed", "aembed", "compare", "acompare"), "OpenAIEmbeddings"),
@@ -49,11 +46,11 @@ def wrappers(example: str) -> str:
 class Call:
     """One request, resolved: the model's function(s), the argument, and what makes a checked reply of the answer."""
 
-    instant: bool
     sync: Callable[[Any], Any] | None
     asynchronous: Callable[[Any], Awaitable[Any]] | None
     argument: Any
     check: Callable[[Any], Reply[Any]]
+    instant: bool
 
     @property
     def in_place(self) -> bool:
@@ -146,20 +143,19 @@ class Models:
             TypeError: the one that is set has not the methods.
         """
         if isinstance(request, Ask):
-            functions = _functions(self._need("llm", "an LLM"), "generate", "agenerate")
-            return Call(*functions, request, check_text)
+            return _call(self._need("llm", "an LLM"), "generate", "agenerate", request, check_text)
         model = self._need("embeddings", "an embedding model")
         if isinstance(request, Embed):
             texts = request.texts
-            return Call(*_functions(model, "embed", "aembed"), texts, lambda answer: check_vectors(answer, len(texts)))
+            return _call(model, "embed", "aembed", texts, lambda answer: check_vectors(answer, len(texts)))
         assert isinstance(request, Compare)
         pairs = request.pairs
         if hasattr(model, "compare") or hasattr(model, "acompare"):
-            functions = _functions(model, "compare", "acompare")
-            return Call(*functions, pairs, lambda answer: check_numbers(answer, len(pairs)))
+            return _call(model, "compare", "acompare", pairs, lambda answer: check_numbers(answer, len(pairs)))
         texts = distinct_texts(pairs)
-        functions = _functions(model, "embed", "aembed")
-        return Call(*functions, texts, lambda answer: cosines(check_vectors(answer, len(texts)), texts, pairs))
+        return _call(
+            model, "embed", "aembed", texts, lambda answer: cosines(check_vectors(answer, len(texts)), texts, pairs)
+        )
 
     def _need(self, attribute: str, what: str) -> Any:
         model = getattr(self, attribute)
@@ -171,13 +167,11 @@ class Models:
         return model
 
 
-def _functions(model: Any, sync: str, asynchronous: str) -> Functions:
-    """The first three parts of a call."""
-    instant = bool(getattr(model, "instant", False))
+def _call(model: Any, sync: str, asynchronous: str, argument: Any, check: Callable[[Any], Reply[Any]]) -> Call:
     functions = getattr(model, sync, None), getattr(model, asynchronous, None)
     if functions == (None, None):
         raise TypeError(f"{type(model).__name__} has neither a method {sync}() nor {asynchronous}()")
-    return instant, *functions
+    return Call(*functions, argument, check, bool(getattr(model, "instant", False)))
 
 
 def run(steps: Steps[T], models: Models | AnyLLM) -> T:

@@ -11,14 +11,14 @@ rest on the same evidence may share it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field, fields
-from math import isfinite
 from typing import Any, Literal
 
 from ._errors import BadReply, ModelError, RagmetricsError
-from ._plain import IMMUTABLE, plain
+from ._plain import plain
 from ._requests import Usage
 
 __all__ = ["Score"]
@@ -36,7 +36,7 @@ class Details(dict[str, Any]):
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Details:
         """The values, checked and copied."""
-        return cls({str(key): item if type(item) in IMMUTABLE else plain(item) for key, item in values.items()})
+        return cls({str(key): plain(item) for key, item in values.items()})
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -87,12 +87,14 @@ class Score:
         else:
             if type(value) is not float:
                 value = _number(value)
-            _check_value(value, metric, scale)
+            if not math.isfinite(value):
+                raise ValueError(f"a score must be a finite number, got {value}: use Score.unscored(reason)")
             if error is not None:
                 raise ValueError(f"a failed score has no value, got {value}")
+            _check_scale(value, metric, scale)
         if type(details) is not Details:
             details = Details.of(details or {})
-        _filled(self, value, passing, reason, details, error, usage, metric, scale)
+        _fill(self, value, passing, reason, details, error, usage, metric, scale)
 
     @staticmethod
     def evidence(**details: Any) -> Mapping[str, Any]:
@@ -102,10 +104,7 @@ class Score:
             ValueError: a number is not finite.
             TypeError: JSON has no such value.
         """
-        for name, item in details.items():
-            if type(item) not in IMMUTABLE:
-                details[name] = plain(item)
-        return Details(details)
+        return Details.of(details)
 
     @classmethod
     def unscored(cls, reason: str, *, details: Mapping[str, Any] | None = None) -> Score:
@@ -142,9 +141,10 @@ class Score:
         details = Details.of({**self.details, "prompts": prompts}) if prompts else self.details
         value, scale = self.value, self.scale or scale
         if value is not None:
-            _check_value(value, metric, scale)
+            _check_scale(value, metric, scale)
         made = copy(self) if type(self) is not Score else object.__new__(Score)
-        return _filled(made, value, self.passing, self.reason, details, self.error, usage, metric, scale)
+        _fill(made, value, self.passing, self.reason, details, self.error, usage, metric, scale)
+        return made
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values; ``Score.from_dict`` reads it back."""
@@ -195,7 +195,7 @@ _put_value, _put_passing, _put_reason, _put_details, _put_error, _put_usage, _pu
 )
 
 
-def _filled(  # noqa: PLR0917  keywords cost time
+def _fill(  # noqa: PLR0917  keywords cost time
     score: Score,
     value: float | None,
     passing: bool | None,
@@ -205,8 +205,8 @@ def _filled(  # noqa: PLR0917  keywords cost time
     usage: Usage,
     metric: str | None,
     scale: tuple[float, float] | None,
-) -> Score:
-    """The score with what is checked. Its slots are written to; by name, as frozen dataclasses do it, takes twice as long."""
+) -> None:
+    """Set what is checked. The slots themselves are written to: by name, as frozen dataclasses do it, takes twice as long."""
     _put_value(score, value)
     _put_passing(score, passing)
     _put_reason(score, reason)
@@ -215,7 +215,6 @@ def _filled(  # noqa: PLR0917  keywords cost time
     _put_usage(score, usage)
     _put_metric(score, metric)
     _put_scale(score, scale)
-    return score
 
 
 def _check_no_value(passing: bool | None, reason: str | None, error: str | None) -> None:
@@ -225,9 +224,7 @@ def _check_no_value(passing: bool | None, reason: str | None, error: str | None)
         raise ValueError(f"a score without a value neither passes nor fails, got passing={passing}")
 
 
-def _check_value(value: float, metric: str | None, scale: tuple[float, float] | None) -> None:
-    if not isfinite(value):
-        raise ValueError(f"a score must be a finite number, got {value}: use Score.unscored(reason)")
+def _check_scale(value: float, metric: str | None, scale: tuple[float, float] | None) -> None:
     if scale is not None and not scale[0] <= value <= scale[1]:
         raise ValueError(f"{metric or 'the score'}: {value} is outside the scale {scale}")
 

@@ -15,7 +15,7 @@ from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal
 
 from ._errors import InvalidInput, RagmetricsError
 from ._records import Record, Records, record_line, record_of
@@ -158,13 +158,7 @@ class StoredRecords(Records):
     def __iter__(self) -> Iterator[Record]:
         return map(self._file.read, self._rows)
 
-    @overload
-    def __getitem__(self, index: int) -> Record: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Record]: ...
-    def __getitem__(self, index: int | slice) -> Record | list[Record]:
-        if isinstance(index, slice):
-            return [self._file.read(row) for row in self._rows[index]]
+    def _at(self, index: int) -> Record:
         return self._file.read(self._rows[index])
 
 
