@@ -17,10 +17,11 @@ SLOW = lognormal(1.5)
 
 
 class Client:
-    """A model behind a simulated server."""
+    """A model behind a simulated server, which may be on this machine."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, on_this_machine: bool = False) -> None:
         self.server = server
+        self.on_this_machine = on_this_machine
 
     async def agenerate(self, ask: Ask) -> str:
         refused = await self.server.call()
@@ -29,12 +30,14 @@ class Client:
         return "0.5"
 
 
-def scored(server: Server, rows: int, max_concurrency: int) -> tuple[Evaluation, float]:
+def scored(server: Server, rows: int, max_concurrency: int, near: bool = False) -> tuple[Evaluation, float]:
     async def main() -> tuple[Evaluation, float]:
         clock: Any = asyncio.get_running_loop().time
         started = clock()
         samples = ({"user_input": str(number)} for number in range(rows))
-        result = await aevaluate(samples, Rated(), llm=Client(server), max_concurrency=max_concurrency, progress=False)
+        result = await aevaluate(
+            samples, Rated(), llm=Client(server, near), max_concurrency=max_concurrency, progress=False
+        )
         return result, clock() - started
 
     return run(main())
@@ -79,3 +82,11 @@ def test_no_limit(latency: float, in_flight: int, rows: int, most: float) -> Non
     assert result.summary()["rated"].scored == rows
     assert free.deepest == in_flight
     assert seconds <= most * rows * latency / in_flight
+
+
+def test_a_server_on_this_machine_need_not_be_waited_for() -> None:
+    """Its refusals would be there within milliseconds, so all go before the first answer."""
+    near, far = Server(constant(0.5)), Server(constant(0.5))
+    assert scored(near, 32, 32, near=True)[1] == pytest.approx(0.5 + 3 * 0.004)  # 8 at a time
+    assert scored(far, 32, 32)[1] == pytest.approx(0.5 + 2 * 0.15)  # 8, 16, 32
+    assert near.deepest == far.deepest == 32

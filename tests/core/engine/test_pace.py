@@ -17,7 +17,7 @@ TOLD = ("exact", "rounded", "none")
 
 
 def bucket(rate: float, model: str, **settings: object) -> TokenBucket:
-    """As a language model answers, or a small one next door."""
+    """As a language model answers ("slow"), or a small one next door ("fast"), known to be on this machine ("near")."""
     if model == "slow":
         return TokenBucket(rate, lognormal(1.5), refusal_time=0.1, **settings)  # type: ignore[arg-type]
     return TokenBucket(rate, constant(0.05), refusal_time=0.002, **settings)  # type: ignore[arg-type]
@@ -37,13 +37,16 @@ def bucket(rate: float, model: str, **settings: object) -> TokenBucket:
         (40, 2400, 1, 64, "slow", 0.02),
         (40, 2400, 1, 128, "slow", 0.02),
         (40, 2400, 0.5, 64, "fast", 0.02),
+        (2, 480, 1, 64, "near", 0.04),
+        (10, 2400, 1, 128, "near", 0.02),
+        (40, 2400, 0.5, 64, "near", 0.02),
     ],
 )
 def test_a_limit_of_calls_a_second_is_used_and_seldom_exceeded(
     rate: float, calls: int, burst: float, in_flight: int, model: str, refused: float, told: str
 ) -> None:
     server = bucket(rate, model, burst=burst, told=told)
-    outcome = simulate(server, calls, in_flight)
+    outcome = simulate(server, calls, in_flight, near=model == "near")
     assert server.ideal(calls) / outcome.seconds >= 0.92
     assert outcome.share <= refused
 
@@ -51,51 +54,60 @@ def test_a_limit_of_calls_a_second_is_used_and_seldom_exceeded(
 # A bucket that holds a single call, and one that holds many and so invites an opening of many.
 @pytest.mark.parametrize(
     ("rate", "calls", "burst", "in_flight", "model"),
-    [(2, 480, 0.5, 32, "slow"), (2, 480, 0.5, 32, "fast"), (10, 600, 5, 128, "slow"), (40, 2400, 2, 128, "slow")],
+    [
+        (2, 480, 0.5, 32, "slow"),
+        (2, 480, 0.5, 32, "fast"),
+        (10, 600, 5, 128, "slow"),
+        (40, 2400, 2, 128, "slow"),
+        (2, 480, 0.5, 32, "near"),
+    ],
 )
 def test_hard_openings_cost_little(rate: float, calls: int, burst: float, in_flight: int, model: str) -> None:
     server = bucket(rate, model, burst=burst)
-    outcome = simulate(server, calls, in_flight)
+    outcome = simulate(server, calls, in_flight, near=model == "near")
     assert server.ideal(calls) / outcome.seconds >= 0.75
     assert outcome.refusals <= 12 + 0.02 * calls + in_flight / 4
 
 
 @pytest.mark.parametrize("told", TOLD)
-@pytest.mark.parametrize(("model", "in_flight"), [("slow", 64), ("slow", 128), ("fast", 32)])
+@pytest.mark.parametrize(("model", "in_flight"), [("slow", 64), ("slow", 128), ("fast", 32), ("near", 32)])
 def test_a_limit_that_falls_and_rises_is_followed(model: str, in_flight: int, told: str) -> None:
     server = bucket(40, model, phases=STEPS, told=told)
-    outcome = simulate(server, 7040, in_flight)
+    outcome = simulate(server, 7040, in_flight, near=model == "near")
     assert server.ideal(7040) / outcome.seconds >= 0.92
     assert outcome.share <= 0.02
 
 
 @pytest.mark.parametrize("retry_after", [None, 1.0])
+@pytest.mark.parametrize("near", [False, True])
 @pytest.mark.parametrize(("calls", "in_flight"), [(500, 32), (1000, 32), (500, 64), (1000, 64)])
 @pytest.mark.parametrize(("latency", "mean"), [(constant(0.05), 0.05), (lognormal(0.2), 0.2)], ids=["50ms", "200ms"])
 def test_a_server_with_16_places_is_kept_full(
-    latency: object, mean: float, calls: int, in_flight: int, retry_after: float | None
+    latency: object, mean: float, calls: int, in_flight: int, near: bool, retry_after: float | None
 ) -> None:
     """A call that is held back for a second near the end of a short run is allowed for."""
     server = Places(16, latency, retry_after=retry_after)  # type: ignore[arg-type]
     ideal = calls * mean / 16
-    assert simulate(server, calls, in_flight).seconds <= 1.15 * ideal + (0.5 if retry_after else 0.0)
+    assert simulate(server, calls, in_flight, near).seconds <= 1.15 * ideal + (0.5 if retry_after else 0.0)
     assert server.refusals <= 30
 
 
 @pytest.mark.parametrize(
-    ("in_flight", "latency", "calls", "over"),
+    ("in_flight", "latency", "calls", "near", "over"),
     [
-        (32, 0.05, 1000, 1.03),
-        (256, 0.5, 2560, 1.04),
-        (16, 0.05, 500, 1.03),
-        (1, 0.05, 20, 1.0001),
-        (3, 0.05, 30, 1.0001),
+        (32, 0.05, 1000, False, 1.03),
+        (256, 0.5, 2560, False, 1.04),
+        (16, 0.05, 500, False, 1.03),
+        (1, 0.05, 20, False, 1.0001),
+        (3, 0.05, 30, False, 1.0001),
+        (32, 0.05, 64, True, 1.121),  # the last calls begin 12 ms later than the first
+        (256, 0.5, 2560, True, 1.006),
     ],
 )
 def test_a_server_without_limits_is_used_from_the_start(
-    in_flight: int, latency: float, calls: int, over: float
+    in_flight: int, latency: float, calls: int, near: bool, over: float
 ) -> None:
-    outcome = simulate(Server(constant(latency)), calls, in_flight)
+    outcome = simulate(Server(constant(latency)), calls, in_flight, near)
     assert outcome.seconds <= over * calls * latency / in_flight
     assert outcome.refusals == 0
 

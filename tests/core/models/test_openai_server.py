@@ -82,6 +82,25 @@ def test_both_models_have_the_same_identity() -> None:
     assert copy.deepcopy(lean) is lean
 
 
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("http://localhost:8000/v1", True),
+        ("http://LOCALHOST/v1", True),
+        ("http://127.0.0.1:8000/v1", True),
+        ("http://127.1.2.3/v1", True),
+        ("http://[::1]:8000/v1", True),
+        ("https://api.openai.com/v1", False),
+        ("http://127.0.0.1.example.com/v1", False),
+        ("http://localhost.example.com/v1", False),
+        ("http://192.168.0.7:8000/v1", False),
+    ],
+)
+def test_a_server_on_this_machine(address: str, expected: bool) -> None:
+    assert OpenAIServerLLM(address, "judge").on_this_machine is expected
+    assert OpenAILLM("judge", base_url=address).on_this_machine is expected
+
+
 @pytest.mark.parametrize("given", [None, "key"])
 def test_the_key(ask: Any, monkeypatch: pytest.MonkeyPatch, given: str | None) -> None:
     """No server of the user's own needs one, and none gets the one that is meant for OpenAI."""

@@ -6,6 +6,8 @@ gap with a thread. Optional attributes tell more:
 * ``identity``: a mapping of every setting that can change a reply (never a key or another secret);
 * ``instant``: True for a model that computes in place, for which threads would only cost time;
 * ``caveat``: what must be known about the model's answers, for every table that shows them;
+* ``on_this_machine``: True for a model whose server is on this machine: whether it refuses a call is known within milliseconds,
+  so ``evaluate`` need not wait tenths of a second to see how many calls it takes at once;
 * ``texts_per_call``: of an embedding model or a pair scorer, the most texts or pairs that make one request;
 * ``without_retries()``: the same model without retries of its own, for ``evaluate``, which makes lost calls again itself.
 """

@@ -70,7 +70,7 @@ class Line:
         self.repeated = 0
         self._rules = rules
         self._budget = budget
-        self._pace = Pace(gate)
+        self._pace = Pace(gate, near=getattr(model, "on_this_machine", False) is True)
         self._deadline = Deadline(rules.timeout)
         self._jitter = random.Random()  # noqa: S311  spreads calls, hides nothing
         self._heard = float("-inf")  # when the model last answered

@@ -47,11 +47,15 @@ class Pace:
     """Lets calls to one model go, no faster than its server takes them.
 
     Each ``enter`` is followed by exactly one of ``answered``, ``refused`` and ``lost`` with what it returned.
+
+    Args:
+        gate: the gate of the run.
+        near: the server is on this machine.
     """
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: Gate, near: bool = False) -> None:
         self._gate = gate
-        self._limits = Limits(gate.most)
+        self._limits = Limits(gate.most, near)
         self._in_flight = 0
         self._again: deque[asyncio.Future[Started]] = deque()
         self._new: deque[asyncio.Future[Started]] = deque()

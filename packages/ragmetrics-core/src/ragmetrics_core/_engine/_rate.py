@@ -8,8 +8,8 @@ from losses), and each refusal teaches one of them. It is the window when more c
 seen to take; else it is the pace, and so it is where a window was cut twice and is refused again without having grown.
 
 *Opening.* A few calls at once, doubled while nothing is heard (slow start, but by the clock, as answers of a language model take
-seconds and refusals a tenth of one); after the first answer eight or more every sixteenth of its latency, until all go or one
-is refused.
+seconds and refusals a tenth of one); after the first answer eight or more every sixteenth of its latency, until all go or one is
+refused. From a server on the same machine a refusal comes within milliseconds: there eight or more go every few of them.
 
 *Pace.* Between two refusals, the bucket was empty twice, so what was taken in between, over the time, is the very limit. A refusal
 therefore sets the pace just below that measurement, within bounds; there is one cut per episode (calls that started before the cut
@@ -37,8 +37,8 @@ TICK = 1e-7
 
 FIRST = 8
 """Calls of the opening that go at once; fewer (a quarter of what is allowed, at least four) where few are allowed."""
-OPENING = 0.15
-"""Seconds between doublings of the opening."""
+OPENING, NEAR_OPENING = 0.15, 0.004
+"""Seconds between steps of the opening, which are to be longer than a refusal takes: from anywhere, and from the same machine."""
 MANY = 128
 """Calls beyond which the opening starts with an eighth of what is allowed, and doubles ever faster: who allows 256 knows a
 server that takes many."""
@@ -86,10 +86,12 @@ class Limits:
 
     Args:
         most: calls in flight that are allowed at all; the window never exceeds it.
+        near: the server is on this machine.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, near: bool = False) -> None:
         self._most = most
+        self._near = near
         self._started = self._refusals = 0
         self._episode = 0  # calls below this number started before the last cut
         self._cut_window = False  # the last cut was one of the window
@@ -105,9 +107,9 @@ class Limits:
         self._first = self._most // 8 if many else FIRST
         self.window = min(self._most, self._first, max(4, self._most // 4))
         self._step = self.window
-        self._patience = OPENING * (MANY / self._most) ** 3 if many else OPENING
+        self._patience = NEAR_OPENING if self._near else OPENING * (MANY / self._most) ** 3 if many else OPENING
         self._grow_at = NEVER
-        self._opening, self._heard = True, False
+        self._opening, self._heard = True, self._near
         self._cuts = 0
         self._origin: tuple[int, float] | None = None  # calls taken, and time, at the first refusal
         self.rate = math.inf

@@ -20,6 +20,7 @@ from ._openai_attempts import Attempts, chat_parameters
 from ._openai_clients import Clients
 from ._openai_errors import Explained
 from ._structured import Ladder, Rung
+from ._urls import is_of_this_machine
 
 if TYPE_CHECKING:
     import openai
@@ -102,6 +103,11 @@ class OpenAILLM:
             # such as api-version on Azure
             **({"query": hashed(query, self._clients.secrets)} if query else {}),
         }
+
+    @property
+    def on_this_machine(self) -> bool:
+        """Whether the address is one of this machine, where a refusal is known at once."""
+        return is_of_this_machine(self._clients.base_url)
 
     def generate(self, ask: Ask) -> Reply[str]:
         """Answer one question.

@@ -19,6 +19,7 @@ from ._known_parameters import check_near_misses
 from ._openai_attempts import Attempts, chat_parameters
 from ._server_endpoint import Endpoint, to_json
 from ._structured import Ladder, Rung
+from ._urls import is_of_this_machine
 
 __all__ = ["OpenAIServerLLM"]
 
@@ -92,6 +93,11 @@ class OpenAIServerLLM:
             "structured": self.structured,
             "parameters": hashed(self.parameters, self._endpoint.secrets),
         }
+
+    @property
+    def on_this_machine(self) -> bool:
+        """Whether the address is one of this machine, where a refusal is known at once."""
+        return is_of_this_machine(self._endpoint.base_url)
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
         """Answer one question.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ipaddress
 from urllib.parse import urlsplit
 
 from .._errors import InvalidInput
 
-__all__ = ["OPENAI_URL", "bare_url", "check_url"]
+__all__ = ["OPENAI_URL", "bare_url", "check_url", "is_of_this_machine"]
 
 OPENAI_URL = "https://api.openai.com/v1"
 
@@ -15,6 +16,15 @@ def bare_url(url: str) -> str:
     """Scheme, host, port and path."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
+
+
+def is_of_this_machine(url: str) -> bool:
+    """Whether an address is one of the loopback: a server of one's own, or a proxy."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:  # a name
+        return host == "localhost"
 
 
 def check_url(url: object, name: str = "base_url") -> None:
