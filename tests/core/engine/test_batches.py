@@ -12,6 +12,7 @@ from core.engine.virtual_time import run
 from core.evaluate.doubles import AsyncModel, Embedded, Rated
 from ragmetrics_core import (
     Metric,
+    Reply,
     Score,
     Steps,
     Usage,
@@ -50,6 +51,28 @@ class TestTogether:
         assert values(result) == [n / 1000 for n in range(500)]
         assert len(model.calls) <= 25
         assert all(len(set(pairs)) == len(pairs) for pairs in model.calls)
+
+    def test_the_model_is_at_work_while_scores_are_made(self) -> None:
+        scored: list[float] = []
+        before: list[int] = []
+
+        @dataclass(frozen=True)
+        class Noted(Metric):
+            def measure(self, response: str, reference: str) -> Steps[Score]:
+                (similarity,) = yield from compare([(response, reference)])
+                scored.append(similarity)
+                return Score(abs(similarity))
+
+        class Watched(Vectors):
+            async def aembed(self, texts: tuple[str, ...]) -> Reply[list[list[float]]]:
+                before.append(len(scored))
+                return await super().aembed(texts)
+
+        model = Watched()
+        result, _ = score(model, 2048, Noted())
+        assert values(result, "noted") == pytest.approx([abs(value) for value in expected(2048)], abs=1e-12)
+        assert scored == pytest.approx(expected(2048), abs=1e-12)
+        assert before == [0, 0, 512, 1024], "each call begins before the rows of the one before it go on"
 
     def test_one_row_waits_for_nobody(self) -> None:
         model = Vectors()

@@ -63,10 +63,10 @@ def cosine(left: Sequence[float], right: Sequence[float]) -> float:
     if left == right and any(left):
         return 1.0  # exactly, whatever the rounding below would make of it
     # hypot scales inside, so neither tiny nor huge vectors under- or overflow
-    lengths = math.hypot(*left), math.hypot(*right)
-    if not all(lengths):
+    length, other = math.hypot(*left), math.hypot(*right)
+    if not (length and other):
         raise ModelError("the embedding model returned a zero vector, which has no direction to compare")
-    dot = math.fsum(a / lengths[0] * (b / lengths[1]) for a, b in zip(left, right, strict=True))
+    dot = math.fsum([a / length * (b / other) for a, b in zip(left, right, strict=True)])
     return max(-1.0, min(1.0, dot))
 
 
@@ -76,10 +76,10 @@ def distinct_texts(pairs: Sequence[tuple[str, str]]) -> tuple[str, ...]:
 
 
 def _floats(values: Any, who: str) -> list[float]:
-    numbers = [float(value) for value in _plain(values)]
-    for number in numbers:
-        if not math.isfinite(number):
-            raise ModelError(f"{who} returned {number}, which is not a finite number")
+    numbers = list(map(float, _plain(values)))
+    if not all(map(math.isfinite, numbers)):
+        odd = next(number for number in numbers if not math.isfinite(number))
+        raise ModelError(f"{who} returned {odd}, which is not a finite number")
     return numbers
 
 

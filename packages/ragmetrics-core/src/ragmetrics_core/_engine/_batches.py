@@ -3,14 +3,15 @@
 A model that embeds one text in five milliseconds embeds a hundred in fifty. But rows ask one by one. So while a call is under
 way, the requests that arrive are gathered, and the next call takes them all: the busier the model, the larger its batches, and
 a lone request never waits for company. (Nagle's idea, RFC 896.) Whoever waits here holds no call, so more rows may be worked on
-than calls are allowed in flight.
+than calls are allowed in flight: enough for two calls, so that a model which computes in this process is at work on the one while
+the scores of the other are made.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from .._errors import ModelError
 from .._requests import Compare, Embed, Reply
@@ -19,7 +20,10 @@ from .._steps import Outcome
 from ._line import Line
 from ._sharing import SHARED, as_shared
 
-__all__ = ["Batches"]
+__all__ = ["MOST_REQUESTS", "Batches"]
+
+MOST_REQUESTS = 512
+"""Requests that are answered by one call."""
 
 Bulk = Embed | Compare
 Waiting = tuple[Bulk, "asyncio.Future[Outcome | None]"]
@@ -60,8 +64,9 @@ class Batches:
         for work in self._at_work:
             work.cancel()
 
-    def _start(self) -> None:
-        if not self._at_work or (self._overlapping and self._items_waiting >= self._most):
+    def _start(self, ended: int = 0) -> None:
+        """Start another call if it is time; ``ended`` of those at work have their answers already."""
+        if len(self._at_work) == ended or (self._overlapping and self._items_waiting >= self._most):
             batch: list[Waiting] = []
             work = asyncio.ensure_future(self._run(batch))
             self._at_work[work] = batch
@@ -70,7 +75,7 @@ class Batches:
     async def _run(self, batch: list[Waiting]) -> None:
         await self._settled()
         batch += self._next()
-        await self._send(batch)
+        await self._send(batch, whole=True)
 
     def _ended(self, work: asyncio.Task[None]) -> None:
         """The next batch may start; an error or a cancellation reaches all who wait."""
@@ -92,20 +97,22 @@ class Batches:
     async def _settled(self) -> None:
         """Let all come who are about to ask: rows that start together arrive one after the other."""
         seen = 0
-        while len(self._waiting) > seen and self._items_waiting < self._most:
+        while seen < len(self._waiting) < MOST_REQUESTS and self._items_waiting < self._most:
             seen = len(self._waiting)
             await asyncio.sleep(0)
 
     def _next(self) -> list[Waiting]:
         batch: list[Waiting] = []
         size = 0
-        while self._waiting and (not batch or size + len(_items(self._waiting[0][0])) <= self._most):
+        while self._waiting and len(batch) < MOST_REQUESTS:
+            if batch and size + len(_items(self._waiting[0][0])) > self._most:
+                break
             batch.append(self._waiting.popleft())
             size += len(_items(batch[-1][0]))
         self._items_waiting -= size
         return batch
 
-    async def _send(self, batch: list[Waiting]) -> bool:
+    async def _send(self, batch: list[Waiting], whole: bool = False) -> bool:
         """Make one call of a batch, or several where the model does not take it whole; whether all were answered."""
         if not batch:  # those who waited were served by the call before
             return True
@@ -120,8 +127,10 @@ class Batches:
             if first and second:
                 self._most = min(self._most, max(1, len(_items(merged)) // 2))
             return first and second
-        for place, (request, future) in enumerate(batch):
-            _give(future, _part(outcome, merged, request, first=not place))
+        if whole and self._waiting:
+            self._start(ended=1)  # first, or the model would idle while the scores of this batch are made
+        for (_, future), part in zip(batch, _parts(outcome, merged, requests), strict=True):
+            _give(future, part)
         return isinstance(outcome, Reply)
 
 
@@ -141,15 +150,19 @@ def _merged(requests: list[Bulk]) -> Bulk:
     )
 
 
-def _part(outcome: Outcome | None, merged: Bulk, request: Bulk, *, first: bool) -> Outcome | None:
-    if outcome is None:
-        return None
-    if isinstance(outcome, ModelError):
-        return outcome if first else as_shared(outcome)
-    if request is merged:
-        return outcome
-    values = dict(zip(_items(merged), outcome.value, strict=True))
-    return Reply([values[item] for item in _items(request)], outcome.usage if first else SHARED)
+def _parts(outcome: Outcome | None, merged: Bulk, requests: list[Bulk]) -> Iterator[Outcome | None]:
+    """What each request gets of the answer to all; the first gets its cost."""
+    if outcome is None or len(requests) == 1:
+        yield from [outcome] * len(requests)
+    elif isinstance(outcome, ModelError):
+        yield outcome
+        yield from (as_shared(outcome) for _ in requests[1:])
+    else:
+        values = dict(zip(_items(merged), outcome.value, strict=True))
+        usage = outcome.usage
+        for request in requests:
+            yield Reply([values[item] for item in _items(request)], usage)
+            usage = SHARED
 
 
 def _give(future: asyncio.Future[Outcome | None], outcome: Outcome | None) -> None:

@@ -28,6 +28,7 @@ from .._score import Score
 from .._steps import Outcome, Steps, next_round
 from .._tasks import all_of
 from ._answers import Answers, Question, RowMemory, nobody
+from ._batches import MOST_REQUESTS
 from ._crew import Crew
 
 __all__ = ["Engine", "Judge"]
@@ -35,8 +36,8 @@ __all__ = ["Engine", "Judge"]
 BREATH = 0.02
 """Seconds of work without waiting after which a worker lets others run: progress bars, cancellation, Ctrl-C."""
 
-MOST_GATHERING = 512
-"""Rows beyond the usual number that may be pulled while they wait for batches."""
+MOST_GATHERING = 2 * MOST_REQUESTS
+"""Rows beyond the usual number that may be pulled while they wait for batches: one is at work, one gathers."""
 
 Finished = Callable[[Row, list[Score]], None]
 
