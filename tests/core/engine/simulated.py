@@ -5,13 +5,25 @@ from __future__ import annotations
 import asyncio
 import math
 import random
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from core.engine.virtual_time import run
 from ragmetrics_core._engine._pace import Gate, Pace
 
-__all__ = ["Outcome", "Places", "Refused", "Server", "TokenBucket", "ask", "constant", "lognormal", "simulate"]
+__all__ = [
+    "Counting",
+    "Outcome",
+    "Places",
+    "Refused",
+    "Server",
+    "TokenBucket",
+    "ask",
+    "constant",
+    "lognormal",
+    "simulate",
+]
 
 Latency = Callable[[random.Random], float]
 
@@ -142,6 +154,25 @@ class TokenBucket(Server):
             left -= length * rate
             spent += length
         raise AssertionError("the last phase has no end")
+
+
+class Counting(Server):
+    """Takes ``rate`` calls in any one second (a sliding window), or in each second of the clock."""
+
+    def __init__(self, rate: int, latency: Latency, *, sliding: bool, refusal_time: float = 0.1, seed: int = 0) -> None:
+        super().__init__(latency, refusal_time=refusal_time, seed=seed)
+        self._rate = rate
+        self._sliding = sliding
+        self._taken: deque[float] = deque()
+
+    def refusal(self, now: float) -> Refused | None:
+        since = now - 1 if self._sliding else math.floor(now) - 1e-9
+        while self._taken and self._taken[0] <= since:
+            self._taken.popleft()
+        if len(self._taken) >= self._rate:
+            return Refused(None)
+        self._taken.append(now)
+        return None
 
 
 class Places(Server):

@@ -62,10 +62,24 @@ class TestTrouble:
         assert model.calls[0] == model.calls[1] == model.calls[2]
 
     def test_a_refused_key_stops_the_run_once(self) -> None:
-        model = Vectors(refuses=["text 0"], problem=ModelError("the key is refused", fatal=True))
-        with pytest.raises(ModelError, match="the key is refused"):
-            score(model, 300)
-        assert len(model.calls) == 1
+        for rows in (300, 3000):  # one batch, and more
+            model = Vectors(refuses=["text 0"], problem=ModelError("the key is refused", fatal=True))
+            with pytest.raises(ModelError, match="the key is refused"):
+                score(model, rows)
+            assert model.begun == 1
+
+    def test_a_model_that_takes_nothing_is_not_asked_about_every_text(self) -> None:
+        class Broken(Vectors):
+            def answer(self, texts: tuple[str, ...]) -> Reply[list[list[float]]]:
+                self.calls.append(texts)
+                return Reply([[math.nan, 1.0] for _ in texts])
+
+        model = Broken()
+        result, _ = score(model, 3000)
+        assert values(result) == [None] * 3000
+        assert all("not a finite number" in item.error for item in result.scores["semantic_similarity"] if item.error)
+        assert result.summary()["semantic_similarity"].failed == 3000
+        assert len(model.calls) < 60
 
     def test_a_bug_in_a_model_reaches_the_caller(self) -> None:
         class Bug(Vectors):

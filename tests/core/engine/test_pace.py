@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from core.engine.simulated import Outcome, Places, Server, TokenBucket, ask, constant, lognormal, simulate
+from core.engine.simulated import Counting, Outcome, Places, Server, TokenBucket, ask, constant, lognormal, simulate
 from core.engine.virtual_time import Stuck, run
 from ragmetrics_core._engine._pace import Gate, Pace
 
@@ -49,6 +49,28 @@ def test_a_limit_of_calls_a_second_is_used_and_seldom_exceeded(
     outcome = simulate(server, calls, in_flight, near=model == "near")
     assert server.ideal(calls) / outcome.seconds >= 0.92
     assert outcome.share <= refused
+
+
+# Such a server takes all of a second's calls at its beginning, and then refuses everything for the rest of it.
+@pytest.mark.parametrize("sliding", [True, False])
+@pytest.mark.parametrize(("near", "refusal_time"), [(True, 0.002), (False, 0.1)])
+@pytest.mark.parametrize(
+    ("rate", "calls", "in_flight", "latency", "goodput"), [(10, 600, 32, 0.05, 0.85), (40, 2400, 64, 0.05, 0.85)]
+)
+def test_a_server_that_counts_by_the_second(
+    rate: int,
+    calls: int,
+    in_flight: int,
+    latency: float,
+    goodput: float,
+    near: bool,
+    refusal_time: float,
+    sliding: bool,
+) -> None:
+    server = Counting(rate, constant(latency), sliding=sliding, refusal_time=refusal_time)
+    outcome = simulate(server, calls, in_flight, near)
+    assert (calls - rate) / rate / outcome.seconds >= goodput
+    assert outcome.share <= 0.07
 
 
 # A bucket that holds a single call, and one that holds many and so invites an opening of many.
@@ -101,7 +123,7 @@ def test_a_server_with_16_places_is_kept_full(
         (1, 0.05, 20, False, 1.0001),
         (3, 0.05, 30, False, 1.0001),
         (32, 0.05, 64, True, 1.121),  # the last calls begin 12 ms later than the first
-        (256, 0.5, 2560, True, 1.006),
+        (256, 0.5, 2560, True, 1.02),
     ],
 )
 def test_a_server_without_limits_is_used_from_the_start(

@@ -87,13 +87,14 @@ class TestKnown:
         ],
     )
     def test_unknown(self, model: str, base_url: str) -> None:
-        assert ModelUsage(model, base_url, TOKENS).cost() == Cost(None, f"not in {table()}")
+        assert ModelUsage(model, base_url, TOKENS).cost() == Cost(None, f"{table()} has no price for it at {base_url}")
 
     def test_several_models(self) -> None:
         models = Priced(), Priced("llama", "http://localhost:1/v1")
         result = evaluate(questions(1), [Rated(llm=models[0]), Rated(name="b", llm=models[1])])
+        unknown = f"{table()} has no price for it at http://localhost:1/v1"
         lines = [line for line in str(result.summary()).splitlines() if line.startswith("cost ")]
-        assert lines == [f"cost gpt-4o-mini: $0.0021 ({table()})", f"cost llama: unknown (not in {table()})"]
+        assert lines == [f"cost gpt-4o-mini: $0.0021 ({table()})", f"cost llama: unknown ({unknown})"]
 
 
 class TestUnknown:

@@ -33,7 +33,7 @@ class Vectors:
         self.calls: list[tuple[str, ...]] = []
         self.refuses = set(refuses)
         self.problem = problem
-        self.now = self.most = 0
+        self.begun = self.now = self.most = 0
 
     def answer(self, texts: tuple[str, ...]) -> Reply[list[list[float]]]:
         self.calls.append(texts)
@@ -42,6 +42,7 @@ class Vectors:
         return Reply([vector(text) for text in texts], Usage(1, len(texts)))
 
     async def aembed(self, texts: tuple[str, ...]) -> Reply[list[list[float]]]:
+        self.begun += 1
         self.now += 1
         self.most = max(self.most, self.now)
         await asyncio.sleep(0.02)

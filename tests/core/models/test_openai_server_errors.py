@@ -95,13 +95,25 @@ def test_a_filter_is_about_one_question(server: OpenAIServer, llm: OpenAIServerL
 
 
 @pytest.mark.parametrize(
-    "body", ["", b"\xff\xfe\xfa", "[" * 100_000, "[1, 2]", '{"choices": "abc"}', '{"choices": [7]}']
+    ("body", "cut_short"),
+    [
+        ("", True),
+        (b"\xff\xfe\xfa", True),
+        ("[" * 100_000, True),
+        ('{"choices": [{"mess', True),
+        (" <html>404</html>", False),
+        ("[1, 2]", False),
+        ('{"choices": "abc"}', False),
+        ('{"choices": [7]}', False),
+    ],
 )
-def test_answers_that_are_anything(server: OpenAIServer, llm: OpenAIServerLLM, ask: Any, body: Any) -> None:
+def test_answers_that_are_anything(
+    server: OpenAIServer, llm: OpenAIServerLLM, ask: Any, body: Any, cut_short: bool
+) -> None:
     server.responder = lambda _: Response(body=body)
     found = failure(llm, ask())
     assert str(found).startswith(f"judge: the answer of {server.base_url} is not one of the OpenAI protocol (")
-    assert (found.fatal, found.transient) == (False, False)
+    assert (found.fatal, found.transient) == (False, cut_short)
 
 
 @pytest.mark.parametrize(

@@ -63,10 +63,10 @@ def cosine(left: Sequence[float], right: Sequence[float]) -> float:
     if left == right and any(left):
         return 1.0  # exactly, whatever the rounding below would make of it
     # hypot scales inside, so neither tiny nor huge vectors under- or overflow
-    length, other = math.hypot(*left), math.hypot(*right)
-    if not (length and other):
+    left_length, right_length = math.hypot(*left), math.hypot(*right)
+    if not (left_length and right_length):
         raise ModelError("the embedding model returned a zero vector, which has no direction to compare")
-    dot = math.fsum([a / length * (b / other) for a, b in zip(left, right, strict=True)])
+    dot = math.fsum([a / left_length * (b / right_length) for a, b in zip(left, right, strict=True)])
     return max(-1.0, min(1.0, dot))
 
 

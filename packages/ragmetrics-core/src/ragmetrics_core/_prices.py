@@ -103,5 +103,5 @@ def _priced(name: str, base_url: str, usage: Usage) -> Cost:
     try:
         price = genai_prices.calc_price(tokens, name, provider_api_url=base_url)
     except LookupError:
-        return Cost(None, f"not in {table}")
+        return Cost(None, f"{table} has no price for it at {base_url}")
     return Cost(float(price.total_price), table)

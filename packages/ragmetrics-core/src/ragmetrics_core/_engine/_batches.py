@@ -22,6 +22,10 @@ from ._sharing import SHARED, as_shared
 
 __all__ = ["MOST_REQUESTS", "Batches"]
 
+FRUITLESS = 24
+"""Refusals by a model that has never answered, after which no batch is halved: it is the model, and none of the texts. (Halving
+finds one text among 512 in ten calls.)"""
+
 MOST_REQUESTS = 512
 """Requests that are answered by one call."""
 
@@ -49,6 +53,9 @@ class Batches:
         self._overlapping = overlapping
         self._waiting: deque[Waiting] = deque()
         self._items_waiting = 0
+        self._stopped = False
+        self._answered = False
+        self._refused = 0
         self._at_work: dict[asyncio.Task[None], list[Waiting]] = {}
 
     async def perform(self, request: Bulk) -> Outcome | None:
@@ -64,9 +71,10 @@ class Batches:
         for work in self._at_work:
             work.cancel()
 
-    def _start(self, ended: int = 0) -> None:
-        """Start another call if it is time; ``ended`` of those at work have their answers already."""
-        if len(self._at_work) == ended or (self._overlapping and self._items_waiting >= self._most):
+    def _start(self, one_is_over: bool = False) -> None:
+        """Start another call if it is time; one of those at work may have its answer already."""
+        free = len(self._at_work) == int(one_is_over) or (self._overlapping and self._items_waiting >= self._most)
+        if free and not self._stopped:
             batch: list[Waiting] = []
             work = asyncio.ensure_future(self._run(batch))
             self._at_work[work] = batch
@@ -113,13 +121,18 @@ class Batches:
         return batch
 
     async def _send(self, batch: list[Waiting], whole: bool = False) -> bool:
-        """Make one call of a batch, or several where the model does not take it whole; whether all were answered."""
-        if not batch:  # those who waited were served by the call before
+        """Make one call of a batch, or several where the model does not take it whole; whether all were answered.
+
+        Args:
+            batch: requests, with those who wait for them.
+            whole: this is no part of a batch that was not taken.
+        """
+        if not batch or self._stopped:  # those who waited have their answer already, or are about to be cancelled
             return True
         requests = [request for request, _ in batch]
         merged = _merged(requests)
         outcome = await self._line.perform(self._make(merged), size=len(batch))
-        if isinstance(outcome, ModelError) and not (outcome.fatal or outcome.transient) and len(batch) > 1:
+        if self._is_refused(outcome) and len(batch) > 1:
             # One text that the model does not take must not cost the others their answer; halving finds it in few calls. Or it
             # was too much at once, and then that is remembered.
             middle = len(batch) // 2
@@ -127,11 +140,21 @@ class Batches:
             if first and second:
                 self._most = min(self._most, max(1, len(_items(merged)) // 2))
             return first and second
-        if whole and self._waiting:
-            self._start(ended=1)  # first, or the model would idle while the scores of this batch are made
+        if whole and self._waiting and isinstance(outcome, Reply):
+            self._start(one_is_over=True)  # first, or the model would idle while the scores of this batch are made
         for (_, future), part in zip(batch, _parts(outcome, merged, requests), strict=True):
             _give(future, part)
         return isinstance(outcome, Reply)
+
+    def _is_refused(self, outcome: Outcome | None) -> bool:
+        """Whether the model might take a part of what it does not take as a whole."""
+        if isinstance(outcome, ModelError):
+            # Every further call would meet a fatal error too; the run stops as soon as one of those who asked has seen it.
+            self._stopped |= outcome.fatal
+            self._refused += 1
+            return not (outcome.fatal or outcome.transient) and (self._answered or self._refused <= FRUITLESS)
+        self._answered |= outcome is not None
+        return False
 
 
 def _items(request: Bulk) -> tuple[object, ...]:

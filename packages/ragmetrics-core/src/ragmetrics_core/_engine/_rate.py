@@ -9,7 +9,8 @@ seen to take; else it is the pace, and so it is where a window was cut twice and
 
 *Opening.* A few calls at once, doubled while nothing is heard (slow start, but by the clock, as answers of a language model take
 seconds and refusals a tenth of one); after the first answer eight or more every sixteenth of its latency, until all go or one is
-refused. From a server on the same machine a refusal comes within milliseconds: there eight or more go every few of them.
+refused. From a server on the same machine a refusal mostly comes within milliseconds, so there up to 32 go as many at a time
+within a few of them. (One that only passes calls on to another machine refuses later; that costs 24 refusals, once.)
 
 *Pace.* Between two refusals, the bucket was empty twice, so what was taken in between, over the time, is the very limit. A refusal
 therefore sets the pace just below that measurement, within bounds; there is one cut per episode (calls that started before the cut
@@ -19,9 +20,13 @@ Growth counts *answers*, of calls that had to wait for the pace: neither errors 
 that is in doubt (refused soon after its cut) starts further up that curve.
 
 *Nothing gets through.* Then the pace halves down to a probe every two seconds, and a ``Retry-After`` holds all; the first answer
-to a new call lifts this, and brings back half of the former pace, or a new opening where there was none.
+to a new call lifts this, and brings back half of the former pace, or a new opening where there was none. Where it took no more than
+seconds, the server may count the calls of a second or a minute, and all came at its beginning. So the pace then goes up to what was
+taken, from one such recovery to the next, over the time in between; but fourfold with each round of answers and not at once, as
+after the burst of a token bucket that is too much.
 
-Constants were set with simulated servers: 2, 10 and 40 calls a second, bursts of 0.5 to 5 s, 16 to 128 calls in flight.
+Constants were set with simulated servers: 2, 10 and 40 calls a second, bursts of 0.5 to 5 s or counted by the second, 16 to 128
+calls in flight.
 """
 
 from __future__ import annotations
@@ -37,8 +42,10 @@ TICK = 1e-7
 
 FIRST = 8
 """Calls of the opening that go at once; fewer (a quarter of what is allowed, at least four) where few are allowed."""
-OPENING, NEAR_OPENING = 0.15, 0.004
-"""Seconds between steps of the opening, which are to be longer than a refusal takes: from anywhere, and from the same machine."""
+OPENING = 0.15
+"""Seconds between doublings of the opening."""
+NEAR_OPENING, NEAR = 0.004, 32
+"""The same for a server on the same machine, and the number of calls up to which it holds: more seldom wait for one."""
 MANY = 128
 """Calls beyond which the opening starts with an eighth of what is allowed, and doubles ever faster: who allows 256 knows a
 server that takes many."""
@@ -62,6 +69,8 @@ CALL_CAP, DOUBT_CAP, SECOND_CAP = 0.03, 0.07, 0.2
 """Bounds of growth: for one answer, what full doubt adds to that, and for one second."""
 SLOWEST = 0.5
 """Calls a second at least: the probe of a server that refuses all."""
+REGAIN = 4
+"""Factor of the pace with each round of answers, until it is what the server took before it refused all for a while."""
 OUTAGE = 5.0
 """Seconds without any call taken after which refusals say nothing about the rate."""
 SLACK = 0.02
@@ -98,6 +107,7 @@ class Limits:
         self._mark = (-1, 0.0)  # number and time of the last refused call
         self._proven = 0  # most calls in flight of which one was answered
         self._vain_since: float | None = None
+        self._period = (0, 0, 0.0)  # calls, refusals and time until the last recovery, or the first call
         self._before = math.inf
         self._open()
 
@@ -107,13 +117,15 @@ class Limits:
         self._first = self._most // 8 if many else FIRST
         self.window = min(self._most, self._first, max(4, self._most // 4))
         self._step = self.window
-        self._patience = NEAR_OPENING if self._near else OPENING * (MANY / self._most) ** 3 if many else OPENING
+        self._patience = OPENING * (MANY / self._most) ** 3 if many else OPENING
         self._grow_at = NEVER
-        self._opening, self._heard = True, self._near
+        self._opening, self._heard = True, False
         self._cuts = 0
         self._origin: tuple[int, float] | None = None  # calls taken, and time, at the first refusal
         self.rate = math.inf
         self._next = -math.inf
+        self._regain = 0.0  # the pace to come back to
+        self._regained = 0  # calls below this number started before the last step there
         self._clean = 0.0
         self._doubt = 1.0
         self._early = True
@@ -123,14 +135,15 @@ class Limits:
         if in_flight >= self.window:
             if self.window >= self._most:
                 return NEVER
+            hasty = self._near and self._opening and not self._heard and self.window < NEAR
             if self._grow_at == NEVER:
-                self._grow_at = now + self._patience
+                self._grow_at = now + (NEAR_OPENING if hasty else self._patience)
             if self._grow_at - now > TICK:
                 return self._grow_at - now
             self._grow_at = NEVER
             self._cuts = 0
             self.window = min(self._most, self.window + self._step)
-            if not (self._opening and self._heard):
+            if not (self._opening and (self._heard or hasty)):
                 self._step = min(FIRST, 2 * self._step) if not self._opening else 2 * self._step
         wait = self._next - now
         return wait if wait > TICK else 0.0
@@ -141,6 +154,7 @@ class Limits:
         self._started = index + 1
         if index == 0:
             self._mark = (-1, now)
+            self._period = (0, 0, now)
         paced = False
         if self.rate != math.inf:
             interval = 1 / self.rate
@@ -164,14 +178,23 @@ class Limits:
                 self._patience = min(self._patience, (now - started.time) / 16)
                 self._grow_at = min(self._grow_at, now) if self._grow_at != NEVER else NEVER
         elif self.rate != math.inf and started.index >= self._episode:
-            if self._vain_since is not None and self._back(started.time, now):
+            if self._vain_since is not None and self._back(started, now):
+                return
+            if self._regain > self.rate:
+                if started.index >= self._regained:
+                    self.rate = min(self._regain, REGAIN * self.rate)
+                    self._regained = self._started
                 return
             self._faster(started.paced)
 
-    def _back(self, time: float, now: float) -> bool:
+    def _back(self, started: Started, now: float) -> bool:
         """The first call got through since all were refused; whether this begins anew."""
         assert self._vain_since is not None
-        outage = time - self._vain_since > OUTAGE
+        outage = started.time - self._vain_since > OUTAGE
+        calls, refusals, since = self._period
+        taken = started.index - calls - (started.refusals - refusals)
+        self._regain = KEPT * taken / max(1e-3, started.time - since)
+        self._period = (started.index, started.refusals, started.time)
         self._vain_since = None
         self.window = self._most
         if outage and self._before == math.inf:
@@ -214,6 +237,7 @@ class Limits:
 
     def _slower(self, started: Started, now: float, retry_after: float) -> None:
         """Cut the pace to what was measured, and leave the window to it."""
+        self._regain = 0.0
         index, time = self._mark
         taken = started.index - index - 1
         vain = self._vain_since is not None

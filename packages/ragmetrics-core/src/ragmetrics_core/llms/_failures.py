@@ -107,6 +107,12 @@ class Failures:
             f"{self.model}: cannot reach {self.place.base_url} ({cause}): is a server listening there?", transient=True
         )
 
+    def no_json(self, text: str) -> ModelError:
+        """An answer that is no JSON: a page, where the address is wrong; or one cut short, which is worth another call."""
+        error = self.other_protocol(not_json(text))
+        error.transient = not text.lstrip().startswith("<")
+        return error
+
     def other_protocol(self, found: str) -> ModelError:
         """An answer that says something else."""
         return ModelError(

@@ -7,7 +7,7 @@ from typing import Any
 
 from .._errors import BadReply, InvalidInput, ModelError
 from .._requests import Ask, Message, Reply, Usage
-from ._failures import Failures, Refused, check_sendable, not_json
+from ._failures import Failures, Refused, check_sendable
 from ._refusals import is_about_one_schema, is_refusal
 from ._structured import RUNGS, Ladder, Rung
 
@@ -96,7 +96,7 @@ class Attempts:
             BadReply: there is no text in it; ``usage`` tells what it cost.
         """
         if isinstance(answer, str):
-            raise self._failures.other_protocol(not_json(answer))
+            raise self._failures.no_json(answer)
         choices = _field(answer, "choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         message = _field(choice, "message")

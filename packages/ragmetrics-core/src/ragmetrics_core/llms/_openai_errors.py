@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._errors import ModelError
 from .._waiting import seconds_to_wait
-from ._failures import Failures, Refused, first_line, not_json, root_of
+from ._failures import Failures, Refused, first_line, root_of
 
 if TYPE_CHECKING:
     from ._openai_clients import Clients
@@ -60,7 +60,7 @@ class Explained:
         if isinstance(error, openai.APIConnectionError):
             return self._failures.unreachable(root_of(error))
         if isinstance(error, json.JSONDecodeError):
-            return self._failures.other_protocol(not_json(error.doc))
+            return self._failures.no_json(error.doc)
         return self._failures.other_protocol(first_line(error))
 
 

@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 
 from .._errors import InvalidInput, MissingExtra, ModelError
 from .._waiting import seconds_to_wait
-from ._failures import Failures, Refused, not_json, root_of
+from ._failures import Failures, Refused, root_of
 from ._keys import check_header, check_key, tidy_key
 from ._per_loop import PerLoop
 from ._urls import OPENAI_URL, bare_url, check_url
@@ -119,7 +119,7 @@ class Endpoint:
         try:
             return json.loads(raw)
         except (ValueError, RecursionError):
-            return failures.other_protocol(not_json(raw.decode("utf-8", "replace")))
+            return failures.no_json(raw.decode("utf-8", "replace"))
 
     def _connect(self) -> aiohttp.ClientSession:
         """A session in the running loop. How many calls are in flight at once is for the caller to decide."""
