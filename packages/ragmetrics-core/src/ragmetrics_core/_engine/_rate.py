@@ -45,7 +45,7 @@ FIRST = 8
 OPENING = 0.15
 """Seconds between doublings of the opening."""
 NEAR_OPENING, NEAR = 0.004, 32
-"""The same for a server on the same machine, and the number of calls up to which it holds: more seldom wait for one."""
+"""The same for a server on the same machine, and the number of calls up to which it holds."""
 MANY = 128
 """Calls beyond which the opening starts with an eighth of what is allowed, and doubles ever faster: who allows 256 knows a
 server that takes many."""

@@ -20,7 +20,6 @@ __all__ = [
     "Refused",
     "check_sendable",
     "first_line",
-    "not_json",
     "root_of",
 ]
 
@@ -109,15 +108,14 @@ class Failures:
 
     def no_json(self, text: str) -> ModelError:
         """An answer that is no JSON: a page, where the address is wrong; or one cut short, which is worth another call."""
-        error = self.other_protocol(not_json(text))
-        error.transient = not text.lstrip().startswith("<")
-        return error
+        return self.other_protocol(_not_json(text), transient=not text.lstrip().startswith("<"))
 
-    def other_protocol(self, found: str) -> ModelError:
+    def other_protocol(self, found: str, transient: bool = False) -> ModelError:
         """An answer that says something else."""
         return ModelError(
             f"{self.model}: the answer of {self.place.base_url} is not one of the OpenAI protocol "
-            f"({mask(found, self.place.secrets)}): does base_url end in /v1, as it does for most servers?"
+            f"({mask(found, self.place.secrets)}): does base_url end in /v1, as it does for most servers?",
+            transient=transient,
         )
 
     def _refused(self, refused: Refused, said: str) -> ModelError:
@@ -145,7 +143,7 @@ class Failures:
         return ModelError(f"{who} refuses the request ({status}): {said}")
 
 
-def not_json(text: str) -> str:
+def _not_json(text: str) -> str:
     """What an answer is that is no JSON object."""
     text = " ".join(text[:LONGEST].split())
     if not text:
