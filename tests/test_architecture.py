@@ -18,7 +18,7 @@ from source_tree import CORE, ROOT, SOURCE, Import, all_imports, imports, is_cor
 # rows do not know each other. Every part of the core is named here, so a new one needs a decision.
 LAYERS: list[list[set[str]]] = [
     [{"_errors", "_plain", "_requests", "_protocols", "_secrets", "_texts", "_threads", "_waiting"}],
-    [{"_answers", "_inputs", "_sample", "_score", "_steps", "replies"}],
+    [{"_answers", "_explain", "_inputs", "_sample", "_score", "_steps", "replies"}],
     [{"_metric", "_prompt", "_run", "_settings", "_tasks"}],
     [
         {

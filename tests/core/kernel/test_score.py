@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from ragmetrics_core import BadReply, Document, MissingInput, ModelError, Score, Usage
+from ragmetrics_core import BadReply, Details, Document, MissingInput, ModelError, Score, Usage
 
 
 def test_scored() -> None:
@@ -169,16 +169,17 @@ def test_a_retried_error_keeps_what_it_knows() -> None:
 
 def test_evidence_is_checked_once_and_shared() -> None:
     ranks = [1, 2]
-    evidence = Score.evidence(ranks=ranks, n=np.float64(0.5))
+    evidence = Details(ranks=ranks, n=np.float64(0.5))
     one, other = Score(1.0, details=evidence), Score.unscored("none", details=evidence)
     ranks.append(3)
 
     assert one.details == other.details == {"ranks": [1, 2], "n": 0.5}
     assert one.details is other.details
+    assert not hasattr(one, "evidence")  # a score's evidence is in its details
     assert json.dumps(one.details) == '{"ranks": [1, 2], "n": 0.5}'
     assert pickle.loads(pickle.dumps(one)) == one
     with pytest.raises(ValueError, match="details hold finite numbers"):
-        Score.evidence(x=math.nan)
+        Details(x=math.nan)
 
 
 def test_plain_details_are_copied() -> None:

@@ -16,7 +16,7 @@ from ._prompt import Example, Prompt, ask
 from ._requests import Ask, Compare, Embed, Message, Reply, Request, Usage
 from ._run import Models, arun, run
 from ._sample import Document, Sample
-from ._score import Score
+from ._score import Details, Score
 from ._steps import Steps, compare, embed, together
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ __all__ = [
     "Ask",
     "BadReply",
     "Compare",
+    "Details",
     "Document",
     "Embed",
     "Evaluation",

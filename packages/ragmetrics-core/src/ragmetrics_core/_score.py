@@ -18,10 +18,11 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from ._errors import BadReply, ModelError, RagmetricsError
+from ._explain import in_words
 from ._plain import plain
 from ._requests import Usage
 
-__all__ = ["Score"]
+__all__ = ["Details", "Score"]
 
 State = Literal["scored", "unscored", "failed"]
 
@@ -29,14 +30,20 @@ NO_USAGE = Usage()
 
 
 class Details(dict[str, Any]):
-    """Evidence that is known to hold plain JSON values only."""
+    """Evidence as plain JSON values, checked and copied once: scores that rest on the same evidence may share it.
+
+    ``Details(ranks=[1, 3], relevant=2)``, or ``Details(mapping)``.
+
+    Raises:
+        ValueError: a number is not finite.
+        TypeError: JSON has no such value.
+    """
 
     __slots__ = ()
 
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> Details:
-        """The values, checked and copied."""
-        return cls({str(key): plain(item) for key, item in values.items()})
+    def __init__(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> None:
+        given = {**values, **named} if values else named
+        super().__init__({str(key): plain(item) for key, item in given.items()})
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -93,18 +100,8 @@ class Score:
                 raise ValueError(f"a failed score has no value, got {value}")
             _check_scale(value, metric, scale)
         if type(details) is not Details:
-            details = Details.of(details or {})
+            details = Details(details)
         _fill(self, value, passing, reason, details, error, usage, metric, scale)
-
-    @staticmethod
-    def evidence(**details: Any) -> Mapping[str, Any]:
-        """Details that are checked and copied now, once, for several scores that rest on the same evidence.
-
-        Raises:
-            ValueError: a number is not finite.
-            TypeError: JSON has no such value.
-        """
-        return Details.of(details)
 
     @classmethod
     def unscored(cls, reason: str, *, details: Mapping[str, Any] | None = None) -> Score:
@@ -138,13 +135,21 @@ class Score:
         prompts: Mapping[str, str] | None = None,
     ) -> Score:
         """This score with its origin filled in: the metric, its scale, the usage, the versions of the prompts asked."""
-        details = Details.of({**self.details, "prompts": prompts}) if prompts else self.details
+        details = Details(self.details, prompts=prompts) if prompts else self.details
         value, scale = self.value, self.scale or scale
         if value is not None:
             _check_scale(value, metric, scale)
         made = copy(self) if type(self) is not Score else object.__new__(Score)
         _fill(made, value, self.passing, self.reason, details, self.error, usage, metric, scale)
         return made
+
+    def explain(self) -> str:
+        """One sentence for people on what the score rests on, such as "1 of 2 claims supported; not supported: 'C is D.'".
+
+        It is the reason, where there is one, else it is made from ``details``; why there is no value, where there is none. Long
+        texts are shortened; ``details`` hold all of it.
+        """
+        return in_words(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values; ``Score.from_dict`` reads it back."""

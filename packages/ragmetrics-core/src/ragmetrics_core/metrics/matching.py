@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ragmetrics_core import Document, InvalidInput, Score
+from ragmetrics_core import Details, Document, InvalidInput, Score
 
 __all__ = ["Hits", "check_settings", "find_hits"]
 
@@ -102,7 +102,7 @@ def _match(retrieved: Sequence[Document | str], reference: Sequence[Document | s
     elif not ranks and shown and all(value is None for value in shown):
         problem = f"none of the {len(shown)} retrieved_documents has a value in the field {field!r} to match by"
     cut = {} if k is None else {"k": k}
-    details = Score.evidence(ranks=ranks, relevant=len(relevant), retrieved=len(shown), **cut)
+    details = Details(ranks=ranks, relevant=len(relevant), retrieved=len(shown), **cut)
     return Hits(ranks, found, relevant, len(shown), k, problem, details)
 
 

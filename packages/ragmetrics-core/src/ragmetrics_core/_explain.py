@@ -1,0 +1,219 @@
+"""A score in one sentence for people, made from the evidence that it holds.
+
+Strategy. Details have no fixed form: every metric keeps what it has, and so does a metric that somebody else wrote. The sentence
+therefore goes by shapes, never by metrics: a list of verdicts is counted and what did not hold is quoted, a list of ratings is
+given with its reasons, texts are quoted, numbers are named. A metric that can say it better sets ``reason``, and that is used.
+Whatever is long is shortened, for the evidence itself is in ``details``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from ._score import Score
+
+__all__ = ["in_words"]
+
+MOST_ITEMS, MOST_PARTS = 3, 8
+"""Items of a list and parts of the evidence that are shown; the rest is counted."""
+
+LONGEST_QUOTE, LONGEST_REASON, LONGEST = 120, 200, 2000
+"""Characters of a quotation, of the reason for one item, and of the whole."""
+
+NOT_EVIDENCE = frozenset({"prompts", "raw"})
+REASONS = ("reason", "why", "explanation", "feedback", "comment", "rationale")
+PLAIN_NAMES = frozenset({"verdicts", "results", "items", "judgements", "judgments"})
+"""Names of lists that say less than the names of what their items hold."""
+
+
+class Item(NamedTuple):
+    """One entry of a list: what it is about, what was said of it, why."""
+
+    text: str | None
+    mark: Any
+    why: str
+
+
+def in_words(score: Score) -> str:
+    """One sentence on what a score rests on; where it holds no evidence, on its value."""
+    if score.error is not None:
+        return _short(f"failed: {score.error}", LONGEST)
+    if score.value is None:
+        return _short(f"not scored: {score.reason}", LONGEST)
+    details = {name: item for name, item in score.details.items() if name not in NOT_EVIDENCE}
+    repeats = details.pop("repeats", None)
+    if score.reason and score.reason.strip():
+        several = repeats if isinstance(repeats, list) else []
+        values = [item.get("value") for item in several if isinstance(item, Mapping)]
+        return _short(score.reason + (f": {', '.join(map(_inner, values))}" if values else ""), LONGEST)
+    parts = [part for part in _parts(details) if part]
+    if len(parts) > MOST_PARTS:
+        parts[MOST_PARTS:] = [f"and {len(parts) - MOST_PARTS} more"]
+    return _short("; ".join(parts), LONGEST) or _in_numbers(score)
+
+
+def _in_numbers(score: Score) -> str:
+    value = _scalar(score.value)
+    if score.scale is None:
+        return value
+    return f"{value} on a scale from {_scalar(score.scale[0])} to {_scalar(score.scale[1])}"
+
+
+def _parts(details: dict[str, Any]) -> Iterable[str]:
+    if isinstance(details.get("ranks"), list) and details.keys() >= {"relevant", "retrieved"}:
+        yield _ranking(details.pop("ranks"), details.pop("relevant"), details.pop("retrieved"))
+    yield from _side_by_side(details)
+    for name, value in details.items():
+        yield _part(name.replace("_", " "), value)
+
+
+def _ranking(ranks: list[Any], relevant: Any, retrieved: Any) -> str:
+    if not ranks:
+        return f"none of {_count(relevant, 'relevant documents')} found among {_inner(retrieved)} retrieved"
+    at = "rank" if len(ranks) == 1 else "ranks"
+    found = f"{len(ranks)} of {_count(relevant, 'relevant documents')} found"
+    return f"{found}, at {at} {_listed(map(_inner, ranks), len(ranks), most=10)} of {_inner(retrieved)}"
+
+
+def _side_by_side(details: dict[str, Any]) -> Iterable[str]:
+    """Lists of one length, of which one gives the reasons: they are about the same things, so they are told together."""
+    reasons = details.get("reasons")
+    if not isinstance(reasons, list) or not all(why is None or isinstance(why, str) for why in reasons):
+        return
+    beside = [name for name, value in details.items() if name != "reasons" and _goes_with(value, reasons)]
+    texts = next((name for name in beside if all(isinstance(item, str) for item in details[name])), None)
+    marks = next((name for name in beside if name != texts), None)
+    if not reasons or not beside:
+        return
+    shown = {name: details.pop(name) for name in (texts, marks) if name is not None}
+    blank = [None] * len(reasons)
+    columns = zip(shown.get(texts or "", blank), shown.get(marks or "", blank), details.pop("reasons"), strict=True)
+    items = [Item(text, mark, why or "") for text, mark, why in columns]
+    name = (texts or marks or "").replace("_", " ")
+    if texts and marks and all(item.mark in (0, 1) for item in items):
+        yield _verdicts(name, items, "scored 1", "scored 0")
+    else:
+        yield _items(name, items)
+
+
+def _goes_with(value: Any, reasons: list[Any]) -> bool:
+    return isinstance(value, list) and len(value) == len(reasons) and not any(map(_is_nested, value))
+
+
+def _part(name: str, value: Any) -> str:
+    if value is None or value in ("", {}):
+        return ""
+    if isinstance(value, Mapping):
+        shown = {key.replace("_", " "): item for key, item in value.items() if item not in (None, "")}
+        if not shown:
+            return ""
+        return f"{name}: {_listed((f'{key} {_inner(item)}' for key, item in shown.items()), len(shown), most=10)}"
+    if isinstance(value, list):
+        return _list(name, value)
+    if isinstance(value, bool):
+        return f"{name}: {_scalar(value)}"
+    if name in REASONS and isinstance(value, str):
+        return _short(value, LONGEST_REASON)
+    return f"{name} {_inner(value)}"
+
+
+def _list(name: str, values: list[Any]) -> str:
+    if not values:
+        return f"no {name}"
+    if not all(isinstance(value, Mapping) for value in values):
+        return _items(name, [_entry(value) for value in values])
+    flags = [next((key for key, item in value.items() if isinstance(item, bool)), None) for value in values]
+    items = [_item(value, flag) for value, flag in zip(values, flags, strict=True)]
+    flag = flags[0]
+    if flag is None or set(flags) != {flag}:
+        return _items(name, items)
+    subject = next((key for key, item in values[0].items() if isinstance(item, str) and key not in REASONS), "")
+    if name in PLAIN_NAMES:
+        name = f"{subject.replace('_', ' ')}s" if subject else ""
+    held = flag.replace("_", " ")
+    return _verdicts(name, items, held, f"not {held}")
+
+
+def _item(value: Mapping[str, Any], flag: str | None) -> Item:
+    why = next((value[key] for key in REASONS if isinstance(value.get(key), str)), "")
+    text = next((item for key, item in value.items() if isinstance(item, str) and key not in REASONS), None)
+    numbers = (item for key, item in value.items() if isinstance(item, int | float) and key not in ("number", "window"))
+    return Item(text, value[flag] if flag else next(numbers, None), why)
+
+
+def _entry(value: Any) -> Item:
+    if isinstance(value, str):
+        return Item(value, None, "")
+    return Item(None, _inner(value) if _is_nested(value) else _scalar(value), "")
+
+
+def _verdicts(name: str, items: Sequence[Item], held: str, not_held: str) -> str:
+    """How many hold, and which do not."""
+    failing = [(number, item) for number, item in enumerate(items, 1) if not item.mark]
+    share = " ".join(part for part in (f"{len(items) - len(failing)} of {len(items)}", name, held) if part)
+    if not failing:
+        return share
+    shown = (_told(f"no. {number}" if item.text is None else _quoted(item.text), item.why) for number, item in failing)
+    return f"{share}; {not_held}: {_listed(shown, len(failing))}"
+
+
+def _items(name: str, items: Sequence[Item]) -> str:
+    shown = _listed(map(_label, items), len(items))
+    if any(item.text is not None for item in items):
+        return f"{_count(len(items), name)}: {shown}"
+    return f"{name} {shown}" if any(item.mark is not None for item in items) else f"{_count(len(items), name)}: {shown}"
+
+
+def _label(item: Item) -> str:
+    if item.text is None and item.mark is None and item.why:
+        return _short(item.why, LONGEST_REASON)
+    about = [] if item.text is None else [_quoted(item.text)]
+    if item.mark is not None or not about:
+        about.append(item.mark if isinstance(item.mark, str) else _scalar(item.mark))
+    return _told(" ".join(about), item.why)
+
+
+def _told(label: str, why: str) -> str:
+    why = _short(why, LONGEST_REASON).rstrip(".")
+    return f"{label} ({why})" if why else label
+
+
+def _listed(items: Iterable[str], count: int, most: int = MOST_ITEMS) -> str:
+    shown = [item for item, _ in zip(items, range(most), strict=False)]
+    return ", ".join(shown) + (f" and {count - most} more" if count > most else "")
+
+
+def _inner(value: Any) -> str:
+    if _is_nested(value):
+        return f"({_count(len(value), 'entries')})"
+    return _quoted(value) if isinstance(value, str) else _scalar(value)
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, list | Mapping)
+
+
+def _count(count: Any, name: str) -> str:
+    singular = {"entries": "entry"}.get(name, name.removesuffix("s"))
+    return f"{_inner(count)} {singular if count == 1 else name}"
+
+
+def _scalar(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "yes", False: "no"}[value]
+    if isinstance(value, int):
+        return str(value) if abs(value) < 10**15 else "a huge number"  # Python refuses to write out thousands of digits
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _quoted(text: str) -> str:
+    return f"'{_short(text, LONGEST_QUOTE)}'"
+
+
+def _short(text: str, length: int) -> str:
+    """The text on one line, without what a terminal would obey, cut where it is long."""
+    line = " ".join(text[: 4 * length].split())
+    line = "".join(character if character.isprintable() else "\ufffd" for character in line)
+    return line if len(line) <= length and len(text) <= 4 * length else f"{line[: length - 3].rstrip()}..."
