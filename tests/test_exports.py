@@ -31,7 +31,7 @@ PROMISED = {
     "ragmetrics_core.testing": "ScriptedLLM",
     "ragmetrics_core.adapters": """
         Explained is_bug is_of_other_loop model_error seconds_to_wait conceal is_secret json_settings secret_texts readable_texts
-        in_own_thread in_threads run_blocking HomeLoop Turn Background settled is_judging judging
+        in_own_thread in_threads run_blocking HomeLoop Turn Background LiveJudging settled is_judging judging
     """,
     "ragmetrics_core.metrics": """
         catalogue ExactMatch TokenF1 AveragePrecision ReciprocalRank NDCG Recall Precision HitRate SemanticSimilarity

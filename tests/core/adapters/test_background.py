@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from ragmetrics_core.adapters import Background, _background, settled
+from ragmetrics_core import ModelError
+from ragmetrics_core.adapters import Background, _background, in_threads, settled
 
 
 def alive() -> int:
@@ -177,13 +178,10 @@ def test_threads_of_a_closed_line_leave_at_once(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_system_without_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    def none_left(thread: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
-
     ended = Outcomes()
     background = Background[int](ended.append, workers=1, capacity=5)
     with monkeypatch.context() as patch:
-        patch.setattr(threading.Thread, "start", none_left)
+        patch.setattr(threading.Thread, "start", no_thread_left)
         with pytest.raises(RuntimeError, match="can't start new thread"):
             background.submit(lambda: 7)
     assert background.pending == 0
@@ -209,6 +207,84 @@ def test_many_hand_over_at_once() -> None:
         thread.join()
     assert background.flush(10)
     assert len(ended) == 200
+
+
+def test_a_job_that_takes_too_long_gives_its_place_back() -> None:
+    release = threading.Event()
+    ended = Outcomes()
+    background = Background[bool](ended.append, workers=1, capacity=5, timeout=0.1)
+    background.submit(lambda: release.wait(30))
+    background.submit(lambda: True)
+    assert background.flush(10)
+    late, quick = ended
+    assert quick.result() is True
+    problem = late.exception()
+    assert isinstance(problem, ModelError)
+    assert str(problem) == "no answer within 0.1 seconds: give it more time with timeout=..."
+    assert problem.transient
+    assert (background.finished, background.timed_out, background.pending) == (2, 1, 0)
+    release.set()
+    assert until(lambda: alive() == 0)
+    assert len(ended) == 2, "what it comes to later is told to nobody"
+
+
+def test_not_every_thread_may_be_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With so many that hang, the next one keeps its place, and works on when its job returns after all."""
+    monkeypatch.setattr(_background, "MOST_HANGING", 1)
+    release = threading.Event()
+    ended = Outcomes()
+    background = Background[bool](ended.append, workers=1, capacity=5, timeout=0.05)
+    for _ in range(2):
+        background.submit(lambda: release.wait(30))
+    background.submit(lambda: True)
+    assert until(lambda: background.timed_out == 2)
+    assert (alive(), background.pending) == (2, 1)
+    release.set()
+    assert background.flush(10)
+    assert [future.exception() is None for future in ended] == [False, False, True]
+
+
+def test_no_thread_for_the_place_of_one_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    release = threading.Event()
+    ended = Outcomes()
+    background = Background[bool](ended.append, workers=1, capacity=5, timeout=0.2)
+    background.submit(lambda: release.wait(30))
+    background.submit(lambda: True)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", no_thread_left)
+        assert until(lambda: background.timed_out == 1)
+    assert background.pending == 1
+    release.set()
+    assert background.flush(10)
+    assert ended[1].result() is True
+
+
+def test_several_jobs_or_none() -> None:
+    ended = Outcomes()
+    background = Background[int](ended.append, workers=2, capacity=3)
+    jobs = [(lambda number=number: number, ended.append) for number in range(4)]
+    assert not background.submit_all(jobs)  # type: ignore[arg-type]
+    assert background.submit_all(jobs[:3])  # type: ignore[arg-type]
+    assert background.flush(5)
+    assert (ended.values, background.dropped) == ([0, 1, 2], 4)
+
+
+def no_thread_left(thread: threading.Thread) -> None:
+    raise RuntimeError("can't start new thread")
+
+
+def test_a_thread_that_is_there_does_the_work_of_those_that_cannot_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    release = threading.Event()
+    ended = Outcomes()
+    background = Background[bool](ended.append, workers=2, capacity=5)
+    background.submit(lambda: release.wait(30))
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", no_thread_left)
+        assert background.submit(lambda: True)
+        assert in_threads([lambda: 1, lambda: 2], 2) == [1, 2]
+    release.set()
+    assert background.flush(5)
+    assert ended.values == [True, True]
 
 
 HANGING = """

@@ -45,7 +45,10 @@ def start(function: Callable[[], T]) -> Future[T]:
 
 
 def in_threads(functions: Iterable[Callable[[], T]], most: int) -> list[T]:
-    """What the functions return, in their order, called at the same time on at most so many threads."""
+    """What the functions return, in their order, called at the same time on at most so many threads.
+
+    Where the system has no thread left, or gives none any more because the program ends, the caller's own thread does the rest.
+    """
     waiting = enumerate(functions)
     found: dict[int, T] = {}
 
@@ -53,9 +56,21 @@ def in_threads(functions: Iterable[Callable[[], T]], most: int) -> list[T]:
         for place, function in iter(lambda: next(waiting, None), None):
             found[place] = function()
 
-    for worker in [start(work) for _ in range(most)]:
+    workers: list[Future[None]] = []
+    while len(workers) < most and (worker := _started(work)) is not None:
+        workers.append(worker)
+    if len(workers) < most:
+        work()
+    for worker in workers:
         worker.result()
     return [found[place] for place in range(len(found))]
+
+
+def _started(work: Callable[[], None]) -> Future[None] | None:
+    try:
+        return start(work)
+    except RuntimeError:
+        return None
 
 
 async def in_own_thread(function: Callable[[], T]) -> T:

@@ -7,8 +7,9 @@ An adapter makes models of the core out of the models of a framework, so it meet
 * What may be shown and stored? ``conceal``, ``is_secret``, ``secret_texts``; ``json_settings`` for an ``identity``;
   ``readable_texts`` for embedding models.
 * On which thread, in which loop? ``in_own_thread``, ``in_threads``, ``run_blocking``, ``HomeLoop``, ``Turn``.
-* How is a running application evaluated? ``Background`` takes the work, ``settled`` keeps what it comes to, ``judging`` marks
-  it so that a judge is never taken for the application.
+* How is a running application evaluated? ``LiveJudging`` makes the judgements in the background and accounts for them
+  (``Background`` is one of its lines, ``settled`` keeps what a job comes to); ``judging`` marks it so that a judge is never taken
+  for the application.
 
 Importing this loads no framework, no model client and no asyncio.
 """
@@ -23,6 +24,7 @@ from ._background import Background, settled
 from ._explained import Explained
 from ._failures import is_bug, is_of_other_loop, model_error
 from ._judging import is_judging, judging
+from ._live import LiveJudging
 from ._loops import HomeLoop, run_blocking
 from ._settings import json_settings, secret_texts
 from ._turn import Turn
@@ -31,6 +33,7 @@ __all__ = [
     "Background",
     "Explained",
     "HomeLoop",
+    "LiveJudging",
     "Turn",
     "conceal",
     "in_own_thread",

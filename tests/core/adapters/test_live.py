@@ -1,0 +1,212 @@
+"""Judging beside a running application: nothing is lost in silence, and nobody waits for a judge that hangs."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import subprocess
+import sys
+import threading
+import weakref
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
+
+from ragmetrics_core import InvalidInput, ModelError, Score
+from ragmetrics_core.adapters import LiveJudging
+
+LOGGER = logging.getLogger("ragmetrics_tests")
+Outcomes = dict[str, "Future[Score]"]
+
+
+def judging(**settings: Any) -> LiveJudging[Score]:
+    given: dict[str, Any] = {"workers": 2, "max_pending": 10, "problem_of": lambda score: score.error, **settings}
+    return LiveJudging(LOGGER, **given)
+
+
+def lines(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.name == LOGGER.name]
+
+
+def test_the_judgements_of_an_evaluation_are_made_at_the_same_time() -> None:
+    barrier = threading.Barrier(3)
+    got: list[Outcomes] = []
+
+    def judge(value: float) -> Score:
+        barrier.wait(10)
+        return Score(value)
+
+    live = judging(workers=3)
+    work = {name: lambda value=value: judge(value) for name, value in [("a", 0.0), ("b", 0.5), ("c", 1.0)]}
+    assert live.judge(work, got.append)  # type: ignore[arg-type]
+    assert live.flush(10)
+    (outcomes,) = got
+    assert {name: outcome.result().value for name, outcome in outcomes.items()} == {"a": 0.0, "b": 0.5, "c": 1.0}
+    assert list(outcomes) == ["a", "b", "c"]
+    assert live.counts == {"scored": 3, "failed": 0, "timed_out": 0, "dropped": 0, "pending": 0, "untold": 0}
+
+
+def test_an_evaluation_without_metrics() -> None:
+    got: list[Outcomes] = []
+    live = judging()
+    live.judge({}, got.append)
+    assert live.flush(10)
+    assert got == [{}]
+
+
+def test_a_judge_that_hangs_starves_nobody(caplog: pytest.LogCaptureFixture) -> None:
+    release = threading.Event()
+    got: list[Outcomes] = []
+    live = judging(workers=2, max_pending=100, timeout=0.1)
+    for number in range(40):
+        hangs = number < 4
+        live.judge({"m": lambda hangs=hangs: Score(float(release.wait(30) if hangs else 1))}, got.append)  # type: ignore[misc]
+    assert live.flush(20)
+    release.set()
+    assert live.counts == {"scored": 36, "failed": 0, "timed_out": 4, "dropped": 0, "pending": 0, "untold": 0}
+    failed = [outcomes["m"].exception() for outcomes in got if outcomes["m"].exception()]
+    assert [type(error) for error in failed] == [ModelError] * 4
+    assert lines(caplog) == [
+        "m failed: no answer within 0.1 seconds: give it more time with timeout=...; further failures are only counted, see counts"
+    ]
+
+
+def test_one_line_for_the_first_failure_and_one_for_the_first_drop(caplog: pytest.LogCaptureFixture) -> None:
+    release = threading.Event()
+
+    def fail() -> Score:
+        release.wait(30)
+        return Score.failed("the key is refused")
+
+    def raises() -> Score:
+        release.wait(30)
+        raise KeyError("x")
+
+    live = judging(max_pending=2)
+    taken = [live.judge({"m": fail, "n": raises}, lambda outcomes: None) for _ in range(5)]
+    release.set()
+    assert live.flush(10)
+    assert taken == [True, True, False, False, False]
+    assert live.counts == {"scored": 0, "failed": 4, "timed_out": 0, "dropped": 3, "pending": 0, "untold": 0}
+    dropped, failed = lines(caplog)
+    assert dropped == (
+        "an evaluation was dropped: 2 are waiting or being judged already; further ones are only counted, see counts"
+    )
+    assert failed in (
+        "m failed: the key is refused; further failures are only counted, see counts",
+        "n failed: 'x'; further failures are only counted, see counts",
+    )
+
+
+def test_a_slow_function_of_the_user_s_keeps_no_judge_from_its_work() -> None:
+    release = threading.Event()
+    judged = threading.Semaphore(0)
+    told: list[Any] = []
+    live = judging(workers=1)
+
+    def then(outcomes: Outcomes) -> None:
+        judged.release()
+        live.tell(lambda: release.wait(30), lambda outcome: told.append(outcome.result()))
+
+    for _ in range(3):
+        live.judge({"m": lambda: Score(1.0)}, then)
+    assert all(judged.acquire(timeout=10) for _ in range(3))
+    assert (live.pending, told) == (3, [])
+    release.set()
+    assert live.flush(10)
+    assert told == [True] * 3
+
+
+def test_functions_of_the_user_s_have_a_time_limit_too() -> None:
+    release = threading.Event()
+    told: list[Any] = []
+    live = judging(workers=1, timeout=0.1)
+    live.tell(lambda: release.wait(30), lambda outcome: told.append(str(outcome.exception())))
+    live.tell(lambda: 7, lambda outcome: told.append(outcome.result()))
+    assert live.flush(10)
+    release.set()
+    assert told == ["no answer within 0.1 seconds: give it more time with timeout=...", 7]
+    assert (live.counts["untold"], live.progress) == (1, 1)
+
+
+def test_without_a_thread_they_are_called_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_thread_left(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", no_thread_left)
+    told: list[Any] = []
+    live = judging()
+    assert live.tell(lambda: 7, lambda outcome: told.append(outcome.result()))
+    assert told == [7]
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        live.judge({"m": lambda: Score(1.0)}, lambda outcomes: None)
+    assert live.pending == 0
+
+
+def test_a_closed_line(caplog: pytest.LogCaptureFixture) -> None:
+    live = judging()
+    live.close()
+    assert not live.judge({"m": lambda: Score(1.0)}, lambda outcomes: None)
+    assert lines(caplog) == ["an evaluation was dropped: the line is closed; further ones are only counted, see counts"]
+
+
+def test_the_wait_at_the_end_keeps_nothing_alive() -> None:
+    live = judging()
+    live.judge({}, lambda outcomes: None)
+    assert live.flush(10)
+    watched = weakref.ref(live)
+    del live
+    gc.collect()
+    assert watched() is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"timeout": 0}, "timeout must be a number of seconds, at least 0.001, got 0"),
+        ({"timeout": "5"}, "timeout must be a number of seconds, at least 0.001, got '5'"),
+        ({"timeout": float("nan")}, "timeout must be a number of seconds, at least 0.001, got nan"),
+        ({"exit_timeout": -1}, "exit_timeout must be a number of seconds, at least 0, got -1"),
+        ({"exit_timeout": None}, "exit_timeout must be a number of seconds, at least 0, got None"),
+        ({"exit_timeout": float("inf")}, "exit_timeout must be a number of seconds, at least 0, got inf"),
+    ],
+)
+def test_impossible_times(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        judging(**settings)
+    assert str(caught.value) == message
+
+
+PROGRAM = """
+import logging, threading, time
+from ragmetrics_core import Score
+from ragmetrics_core.adapters import LiveJudging
+
+def judge(seconds):
+    time.sleep(seconds)
+    return Score(1.0)
+
+live = LiveJudging(logging.getLogger("app"), workers=2, max_pending=99, problem_of=lambda score: score.error,
+                   exit_timeout={exit_timeout})
+for _ in range({count}):
+    live.judge({{"m": lambda: judge({seconds})}}, lambda outcomes: live.tell(lambda: print("told"), lambda _: None))
+"""
+
+
+def ended(**settings: Any) -> tuple[int, str, str]:
+    program = PROGRAM.format(**settings)
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    return result.returncode, result.stdout, result.stderr
+
+
+def test_the_end_of_the_program_waits_for_what_is_pending() -> None:
+    assert ended(count=6, seconds=0.05, exit_timeout=30) == (0, "told\n" * 6, "")
+
+
+def test_the_end_of_the_program_says_what_is_lost() -> None:
+    lost = (
+        "20 evaluations are lost: the program ends, and they were not finished within another 0.2 seconds; wait for them with "
+        "flush(), or longer with exit_timeout=...\n"
+    )
+    assert ended(count=20, seconds=1000, exit_timeout=0.2) == (0, "", lost)
