@@ -7,8 +7,8 @@ Prints:
     brevity: 0.5
     questions.jsonl: 12 rows, 1 metric, ... s
 
-    metric    mean   95 % interval   scale  scored  unscored  failed  calls  cached  tokens in  tokens out
-    brevity  0.978  0.868 to 0.997  0 to 1      12         0       0      0       0          0           0
+    metric    mean    scored   95 % interval  unscored  failed   scale
+    brevity  0.978  12 of 12  0.868 to 0.997         0       0  0 to 1
 
     95 % interval: Wilson with Student's t
 

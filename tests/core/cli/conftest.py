@@ -31,5 +31,5 @@ def own_table(folder: Path) -> str:
     """What the API says about the same run; the wall time is left out, as ``timeless`` leaves it out."""
     (metric,) = parse_metrics([OWN])
     table = str(replace(evaluate("q.jsonl", metric), seconds=None).summary())
-    assert "1 of shortness: InvalidInput: response must be a str, got int" in table
+    assert "1 row in shortness: InvalidInput: response must be a str, got int" in table
     return table + "\n"

@@ -22,9 +22,9 @@ class TestRealMetrics:
         assert timeless(result.stdout) == (
             "questions.jsonl: 12 rows, 2 metrics\n"
             "\n"
-            "metric     mean   95 % interval   scale  scored  unscored  failed  calls  cached  tokens in  tokens out\n"
-            "ndcg      0.750  0.523 to 0.892  0 to 1      12         0       0      0       0          0           0\n"
-            "hit_rate  0.583  0.320 to 0.807  0 to 1      12         0       0      0       0          0           0\n"
+            "metric     mean    scored   95 % interval  unscored  failed   scale\n"
+            "ndcg      0.750  12 of 12  0.523 to 0.892         0       0  0 to 1\n"
+            "hit_rate  0.583  12 of 12  0.320 to 0.807         0       0  0 to 1\n"
             "\n"
             "95 % interval: Wilson with Student's t for ndcg; Wilson for hit_rate\n"
             "\n"

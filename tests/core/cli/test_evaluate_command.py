@@ -66,7 +66,7 @@ class TestOwnMetric:
         (folder / "q.jsonl").write_text('{"response": 3}\n')
         result = call("evaluate", "q.jsonl", "-m", OWN)
         assert (result.exit_code, result.stderr) == (2, "ragmetrics: nothing was scored: see the failures above\n")
-        assert "shortness     -              -  0 to 1       0         0       1" in result.stdout
+        assert "shortness     -  0 of 1              -         0       1  0 to 1" in result.stdout
 
     def test_raise_saves_what_is_finished(self, folder: Path) -> None:
         arguments = ["evaluate", "q.jsonl", "-m", OWN, "--on-error", "raise"]

@@ -54,7 +54,7 @@ class TestFile:
             2,
             "ragmetrics: --out: scores.jsonl cannot be written: No space left on device\n",
         )
-        assert "shortness  0.300" in result.stdout, "the table is all that is left of the run"
+        assert "shortness  0.300  2 of 4" in result.stdout, "the table is all that is left of the run"
         assert (folder / "scores.jsonl").read_text() == "older\n"
         assert not list(folder.glob(".ragmetrics*"))
 

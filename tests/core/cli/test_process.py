@@ -86,7 +86,7 @@ class TestProcess:
         command = [sys.executable, "-m", "ragmetrics_core", "evaluate", "q.jsonl", "-m", OWN, "--out", "scores.jsonl"]
         done = subprocess.run(command, capture_output=True, check=False, timeout=120)
         assert (done.returncode, done.stderr) == (0, b"")
-        assert b"(caf\xe9 \\ud800 \\u65e5)" in done.stdout
+        assert b"(caf\xe9 \\ud800\n      \\u65e5)" in done.stdout
         assert len((folder / "scores.jsonl").read_text(encoding="utf-8").splitlines()) == 2
 
     def test_a_bug_ends_with_a_status_of_its_own(self, folder: Path) -> None:

@@ -115,7 +115,7 @@ def test_raise_for_errors() -> None:
         result.raise_for_errors()
     assert str(caught.value) == (
         "4 of 6 scores failed:\n"
-        "  4 of length, b: MissingInput: needs 'response', which is missing: "
+        "  2 rows in each of length, b: MissingInput: needs 'response', which is missing: "
         "give response=... or leave the metric out for this sample (a, b)"
     )
 

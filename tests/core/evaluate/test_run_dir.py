@@ -17,6 +17,7 @@ from ragmetrics_core import (
     aevaluate,
     evaluate,
 )
+from ragmetrics_core._summary_text import summary_text
 
 
 @pytest.fixture
@@ -165,7 +166,7 @@ class TestFailures:
             "`identity`, a mapping of every setting that can change an answer"
         )
         assert result.caveats == (caveat,)
-        assert str(result.summary()).endswith(f"\n\nnote: {caveat}")
+        assert summary_text(result.summary(), 400).endswith(f"\n\nnote: {caveat}")
         assert evaluate(questions(3), Rated(), llm=model).caveats == ()
         named = Model("0.5")
         assert evaluate(questions(3), Rated(), llm=named, run_dir=run_dir.parent / "other").caveats == ()

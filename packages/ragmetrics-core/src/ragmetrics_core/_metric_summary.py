@@ -62,6 +62,16 @@ class MetricSummary:
     spread: float | None = None
     unsteady: int = 0
 
+    @property
+    def rows(self) -> int:
+        """All rows, whatever became of them."""
+        return self.scored + self.unscored + self.failed
+
+    @property
+    def failed_everywhere(self) -> bool:
+        """Whether it failed on every row, so that nothing at all is known."""
+        return self.failed > 0 and self.failed == self.rows
+
     @classmethod
     def of(
         cls, name: str, scale: tuple[float, float] | None, scores: Iterable[Score], labels: Sequence[str] = ()

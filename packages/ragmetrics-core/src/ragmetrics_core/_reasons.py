@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ._score import Score
+from ._table import cut_middle, printable
 
-__all__ = ["Causes", "Reason", "first_of"]
+__all__ = ["Causes", "Reason", "first_of", "in_words"]
 
 MOST_ROWS = 5
 """Rows that the text names per reason, and metrics per kind of interval; the rest is counted."""
@@ -26,38 +27,54 @@ class Reason:
         text: the reason or the error, without the place of a single row.
         metrics: names of the metrics concerned.
         rows: labels of the rows concerned: their id, or where they stand.
-        count: scores concerned.
+        counts: how many rows of each of these metrics, in their order.
     """
 
     state: str
     text: str
     metrics: tuple[str, ...]
     rows: tuple[str, ...]
-    count: int
+    counts: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """Scores concerned: the rows of all these metrics together."""
+        return sum(self.counts)
 
     def __str__(self) -> str:
-        text = _cut(" ".join(self.text.split()), LONGEST_REASON)
-        return f"{self.count} of {', '.join(self.metrics)}: {text} ({first_of(self.rows)})"
+        text = " ".join(self.text.split())
+        shown = printable(text)
+        shown = shown if len(shown) <= LONGEST_REASON else f"{shown[: LONGEST_REASON - 3]}..."
+        return f"{self._size()}: {shown} ({first_of(self.rows)})"
+
+    def _size(self) -> str:
+        """How many rows, and of which metrics; each metric has its own, so they are never added up."""
+        if len(set(self.counts)) == 1:
+            several = "each of " if len(self.metrics) > 1 else ""
+            return f"{_rows(self.counts[0])} in {several}{', '.join(self.metrics)}"
+        first, *others = (f"in {name}" for name in self.metrics)
+        rest = (f"{count} {name}" for count, name in zip(self.counts[1:], others, strict=True))
+        return ", ".join([f"{_rows(self.counts[0])} {first}", *rest])
 
 
 class Causes:
     """Groups the scores without a value by cause, as the rows pass by."""
 
     def __init__(self) -> None:
-        self._groups: dict[tuple[str, str], tuple[dict[str, None], dict[str, None], list[int]]] = {}
+        self._groups: dict[tuple[str, str], tuple[dict[str, int], dict[str, None]]] = {}
 
     def add(self, metric: str, score: Score, place: str, label: str) -> None:
         """Note a score of a metric without a value, with the place and the label of its row."""
         key = (score.state, _cause(score, metric, place))
-        metrics, rows, count = self._groups.setdefault(key, ({}, {}, [0]))
-        metrics[metric] = rows[label] = None
-        count[0] += 1
+        metrics, rows = self._groups.setdefault(key, ({}, {}))
+        metrics[metric] = metrics.get(metric, 0) + 1
+        rows[label] = None
 
     def reasons(self) -> tuple[Reason, ...]:
         """The causes, the most common ones first."""
         found = [
-            Reason(state, text, tuple(metrics), tuple(rows), count)
-            for (state, text), (metrics, rows, (count,)) in self._groups.items()
+            Reason(state, text, tuple(metrics), tuple(rows), tuple(metrics.values()))
+            for (state, text), (metrics, rows) in self._groups.items()
         ]
         return tuple(sorted(found, key=lambda reason: -reason.count))
 
@@ -77,10 +94,14 @@ def _cause(score: Score, metric: str, place: str) -> str:
 def first_of(names: Sequence[str]) -> str:
     """The first few names; the rest is counted."""
     more = len(names) - MOST_ROWS
-    return ", ".join(_cut(name, LONGEST_ROW) for name in names[:MOST_ROWS]) + (f" and {more} more" if more > 0 else "")
+    shown = ", ".join(cut_middle(name, LONGEST_ROW) for name in names[:MOST_ROWS])
+    return shown + (f" and {more} more" if more > 0 else "")
 
 
-def _cut(text: str, length: int) -> str:
-    # ids and errors can hold anything; what a terminal would obey is shown as what it is
-    shown = "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
-    return shown if len(shown) <= length else f"{shown[: length - 3]}..."
+def in_words(names: Sequence[str]) -> str:
+    """All names, with "and" before the last."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"

@@ -1,0 +1,89 @@
+"""Plain text that fits a width: tables that go on below where they are too wide, lines that are wrapped, long names cut.
+
+Strategy. A value is never cut and never parted from what it belongs to, for a number without its row, or half of one, is worse than
+a long line. So a table that does not fit is split between its columns, and the first column is repeated; only names are cut, in
+the middle, because ids and file names tend to differ at their ends.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from textwrap import wrap
+
+__all__ = ["cut_middle", "printable", "room", "table", "wrapped", "wrapped_items"]
+
+USUAL = 80
+"""Columns where nobody knows how many there are: in a file, a pipe, a notebook."""
+
+LEAST = 40
+"""Columns below which nothing is laid out for: a terminal as narrow as that wraps the lines itself."""
+
+GAP = "  "
+
+
+def room() -> int:
+    """Columns that a text may take: those of the terminal, or what the environment variable COLUMNS says."""
+    return max(LEAST, shutil.get_terminal_size((USUAL, 24)).columns)
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> str:
+    """A table with two spaces between its columns; where it is wider than ``width``, the columns that are too many follow below.
+
+    The first column is set to the left, the others to the right.
+    """
+    lines = [headings, *rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(headings))]
+    parts = ("\n".join(_line(line, columns, widths) for line in lines) for columns in _parts(widths, width))
+    return "\n\n".join(parts)
+
+
+def _parts(widths: Sequence[int], width: int) -> Iterator[list[int]]:
+    """The columns of each part, besides the first column."""
+    part: list[int] = []
+    taken = widths[0]
+    for column in range(1, len(widths)):
+        needed = len(GAP) + widths[column]
+        if part and taken + needed > width:
+            yield part
+            part, taken = [], widths[0]
+        part.append(column)
+        taken += needed
+    yield part
+
+
+def _line(cells: Sequence[str], columns: Iterable[int], widths: Sequence[int]) -> str:
+    right = (cells[column].rjust(widths[column]) for column in columns)
+    return GAP.join([cells[0].ljust(widths[0]), *right]).rstrip()
+
+
+def wrapped(text: str, width: int, *, indent: str = "") -> list[str]:
+    """The lines of a text, parted at spaces only; all but the first are set in by four spaces more than ``indent``."""
+    return wrap(
+        text,
+        width,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}    " if indent else "",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def wrapped_items(head: str, items: Iterable[str], width: int, *, indent: str = "") -> list[str]:
+    """The lines of a head and a list with commas; no item is parted, so that a value stays beside its name."""
+    text = ", ".join(item.replace(" ", "\xa0") for item in items)
+    return [line.replace("\xa0", " ") for line in wrapped(f"{head} {text}", width, indent=indent)]
+
+
+def printable(text: str) -> str:
+    """The text with what a terminal would obey shown as what it is: ids and errors can hold anything."""
+    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
+
+
+def cut_middle(text: str, length: int) -> str:
+    """A printable text of at most so many characters, with its beginning and its end."""
+    shown = printable(text)
+    if len(shown) <= length:
+        return shown
+    end = (length - 3) // 2
+    return f"{shown[: length - 3 - end]}...{shown[len(shown) - end :]}"
