@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from ragmetrics_core import Metric, Prompt
+from ragmetrics_core import Example, Metric, Prompt
 from ragmetrics_core.metrics import (
     AnswerAccuracy,
     AnswerCorrectness,
@@ -92,6 +92,19 @@ def prompts_of(metric: Metric) -> list[Prompt[Any]]:
     values = [getattr(metric, item.name) for item in fields(metric)]
     own = getattr(metric, "prompt", None)
     return [value for value in [*values, own] if isinstance(value, Prompt)]
+
+
+def with_own_words(metric: Metric) -> Metric:
+    """The metric with its prompts in other words, and an example whose keys no writer would put in this order."""
+    example = Example(
+        {"question": {"z": 1, "a": 2}, "data": "d", "b": 3}, {"why": "so", "c": "x", "aa": [{"y": 1, "b": 2}]}
+    )
+    own = {
+        item.name: prompt.replace(version="own", instructions=f"Own words: {prompt.instructions}", examples=(example,))
+        for item in fields(metric)
+        if isinstance(prompt := getattr(metric, item.name), Prompt)
+    }
+    return replace(metric, **own)
 
 
 def claims(*texts: str) -> str:

@@ -17,7 +17,20 @@ from source_tree import CORE, ROOT, SOURCE, Import, all_imports, imports, is_cor
 # From the bottom up. A module imports from layers below its own, or from its own; parts of one layer that stand in different
 # rows do not know each other. Every part of the core is named here, so a new one needs a decision.
 LAYERS: list[list[set[str]]] = [
-    [{"_errors", "_plain", "_protocols", "_requests", "_secrets", "_table", "_texts", "_threads", "_waiting"}],
+    [
+        {
+            "_errors",
+            "_in_order",
+            "_plain",
+            "_protocols",
+            "_requests",
+            "_secrets",
+            "_table",
+            "_texts",
+            "_threads",
+            "_waiting",
+        }
+    ],
     [{"_answers", "_explain", "_inputs", "_sample", "_score", "_steps", "replies"}],
     [{"_metric", "_prompt", "_run", "_settings", "_tasks"}],
     [

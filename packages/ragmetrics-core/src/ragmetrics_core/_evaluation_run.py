@@ -231,7 +231,7 @@ def _judges(metrics: Iterable[Metric], models: Models, repeats: int) -> list[Jud
 
 def _settings_of(metric: Metric) -> object:
     try:
-        return metric.to_dict()
+        return metric.to_dict(defaults=True)
     except InvalidInput:  # more than its wording was changed, which only its repr shows
         return repr(metric)
 

@@ -205,9 +205,16 @@ class Metric(abc.ABC):
             )
         return sample.updated(inputs) if inputs else sample
 
-    def to_dict(self) -> dict[str, Any]:
-        """Class and settings as JSON values; models are not part of it, so neither is any key."""
-        return {"metric": _type_name(type(self)), "settings": settings_of(self)}
+    def to_dict(self, *, defaults: bool = False) -> dict[str, Any]:
+        """Class and settings as JSON values; models are not part of it, so neither is any key.
+
+        Settings that are as by default are left out, so that a saved metric asks with the prompts of the version that loads it;
+        ``defaults`` writes them too, which pins them. Mappings are written as JSON texts: no file changes their order.
+
+        Raises:
+            InvalidInput: more than the wording of a prompt is changed, which no file can hold.
+        """
+        return {"metric": _type_name(type(self)), "settings": settings_of(self, defaults=defaults)}
 
     @classmethod
     def from_dict(cls: type[M], data: Mapping[str, Any]) -> M:

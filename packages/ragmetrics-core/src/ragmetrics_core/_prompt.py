@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from ._errors import BadReply, InvalidInput
+from ._in_order import in_order, read_in_order
 from ._plain import plain
 from ._protocols import ReplyFormat
 from ._requests import Ask, Message, Reply
@@ -52,8 +53,16 @@ class Example:
         object.__setattr__(self, "inputs", plain(self.inputs))
         object.__setattr__(self, "output", plain(self.output))
 
+    def __eq__(self, other: object) -> bool:
+        # what a model is shown counts, and it is shown keys in their order
+        return self._shown == other._shown if isinstance(other, Example) else NotImplemented
+
     def __hash__(self) -> int:
-        return hash((to_json(self.inputs), _reply_text(self.output)))
+        return hash(self._shown)
+
+    @property
+    def _shown(self) -> tuple[str, str]:
+        return to_json(self.inputs), _reply_text(self.output)
 
 
 @dataclass(frozen=True, repr=False)
@@ -156,12 +165,15 @@ class Prompt(Generic[T]):
         return replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """The wording as JSON values. The form of the reply and the check stay with the metric that owns the prompt."""
+        """The wording as JSON values; the form of the reply and the check stay with the metric that owns the prompt.
+
+        Each example is one JSON text, so that a file that sorts its keys does not change what is sent.
+        """
         return {
             "name": self.name,
             "version": self.version,
             "instructions": self.instructions,
-            "examples": [{"inputs": item.inputs, "output": item.output} for item in self.examples],
+            "examples": in_order([{"inputs": item.inputs, "output": item.output} for item in self.examples]),
             "notice": self.notice,
         }
 
@@ -184,8 +196,9 @@ class Prompt(Generic[T]):
                 )
         if "examples" in changes:
             try:
-                changes["examples"] = tuple(Example(item["inputs"], item["output"]) for item in changes["examples"])
-            except (KeyError, TypeError):
+                examples = [read_in_order(item) for item in changes["examples"]]
+                changes["examples"] = tuple(Example(item["inputs"], item["output"]) for item in examples)
+            except (KeyError, TypeError, ValueError):
                 raise InvalidInput(
                     f"the prompt {self.name!r}: every example is a mapping with inputs and output"
                 ) from None

@@ -1,8 +1,9 @@
 """A metric's settings as JSON values, and back.
 
-Values are checked against the annotations of the dataclass fields, so that a wrong setting in a file is named when it is
-read. Models are never written: a field that takes no part in equality is not a setting. Of a prompt only the wording is
-written, since the form of its reply belongs to the code that reads it.
+Only what differs from the default is written, so that a saved metric profits from better prompts, and in a form whose order no
+file can change. Values are checked against the annotations of the dataclass fields, so that a wrong setting in a file is named
+when it is read. Models are never written: a field that takes no part in equality is not a setting. Of a prompt only the wording
+is written, since the form of its reply belongs to the code that reads it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import MISSING, Field, fields
 from typing import Any, TypeVar
 
 from ._errors import InvalidInput
-from ._plain import plain
+from ._in_order import in_order, read_in_order
 from ._prompt import Prompt
 
 __all__ = ["load_metric", "metric_class", "settings_of"]
@@ -23,19 +24,32 @@ __all__ = ["load_metric", "metric_class", "settings_of"]
 M = TypeVar("M")
 
 
-def settings_of(metric: Any) -> dict[str, Any]:
-    """Every setting by name.
+def settings_of(metric: Any, *, defaults: bool = False) -> dict[str, Any]:
+    """The settings that differ from their defaults, by name; with ``defaults`` all.
 
     Raises:
         InvalidInput: a prompt has another form of reply than the metric's own, which no file can hold.
     """
-    return {item.name: _written(metric, item) for item in fields(metric) if item.compare}
+    chosen = [item for item in fields(metric) if item.compare and (defaults or not _is_default(metric, item))]
+    return {item.name: _written(metric, item) for item in chosen}
+
+
+def _is_default(metric: Any, item: Field[Any]) -> bool:
+    value, default = getattr(metric, item.name), _default(metric, item)
+    # equal values may still be shown to a model in another way: True and 1, or mappings in another order
+    return value is default or bool(value == default and repr(value) == repr(default))
+
+
+def _default(metric: Any, item: Field[Any]) -> Any:
+    if item.name == "name":
+        return metric.default_name()
+    return item.default_factory() if item.default_factory is not MISSING else item.default
 
 
 def _written(metric: Any, item: Field[Any]) -> Any:
     value = getattr(metric, item.name)
     if not isinstance(value, Prompt):
-        return plain(value)
+        return in_order(value)
     default = item.default
     if not isinstance(default, Prompt) or value != default.reworded(value.to_dict()):
         raise InvalidInput(
@@ -90,7 +104,14 @@ def load_metric(base: type[M], data: Mapping[str, Any]) -> M:
     ]
     if needed:
         raise InvalidInput(f"{cls.__name__} needs the setting {needed[0]!r}")
-    return cls(**{name: _setting(cls, known[name], value) for name, value in settings.items()})
+    return cls(**{name: _setting(cls, known[name], _read(cls, name, value)) for name, value in settings.items()})
+
+
+def _read(cls: type, name: str, value: Any) -> Any:
+    try:
+        return read_in_order(value)
+    except ValueError as error:
+        raise InvalidInput(f"{cls.__name__}: the setting {name!r} holds a text that is no JSON: {error}") from None
 
 
 def _setting(cls: type, item: Field[Any], value: Any) -> Any:

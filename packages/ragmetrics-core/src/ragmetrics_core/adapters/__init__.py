@@ -5,7 +5,7 @@ An adapter makes models of the core out of the models of a framework, so it meet
 * What did the model raise? ``Explained`` and ``model_error`` make a ``ModelError`` of any library's exception, or let a bug
   through; ``is_bug``, ``is_of_other_loop`` and ``seconds_to_wait`` are its parts.
 * What may be shown and stored? ``conceal``, ``is_secret``, ``secret_texts``; ``json_settings`` for an ``identity``;
-  ``readable_texts`` for embedding models.
+  ``readable_texts`` for embedding models; ``in_order`` and ``read_in_order`` for what a file must not sort.
 * On which thread, in which loop? ``in_own_thread``, ``in_threads``, ``run_blocking``, ``HomeLoop``, ``Turn``.
 * How is a running application evaluated? ``LiveJudging`` makes the judgements in the background and accounts for them
   (``Background`` is one of its lines, ``settled`` keeps what a job comes to); ``judging`` marks it so that a judge is never taken
@@ -16,6 +16,7 @@ Importing this loads no framework, no model client and no asyncio.
 
 from __future__ import annotations
 
+from .._in_order import in_order, read_in_order
 from .._secrets import conceal, is_secret
 from .._texts import readable_texts
 from .._threads import in_own_thread, in_threads
@@ -36,6 +37,7 @@ __all__ = [
     "LiveJudging",
     "Turn",
     "conceal",
+    "in_order",
     "in_own_thread",
     "in_threads",
     "is_bug",
@@ -45,6 +47,7 @@ __all__ = [
     "json_settings",
     "judging",
     "model_error",
+    "read_in_order",
     "readable_texts",
     "run_blocking",
     "seconds_to_wait",

@@ -16,7 +16,7 @@ from ._home import HOME
 from ._llm import default_generator
 from ._llm_evaluator import LLMEvaluator, loaded
 from ._replies import for_row
-from ._row_metric import RowMetric, as_examples, texts
+from ._row_metric import RowMetric, as_examples, saved_examples, texts
 from ._rows import RowJudge
 from ._scored import extras, with_scores
 
@@ -114,7 +114,7 @@ class FaithfulnessEvaluator(LLMEvaluator):
 
     def to_dict(self) -> dict[str, Any]:
         """The component as plain values, as Haystack saves it."""
-        return default_to_dict(self, examples=self.examples, **self._saved())
+        return default_to_dict(self, examples=saved_examples(self.examples), **self._saved())
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> FaithfulnessEvaluator:
@@ -124,7 +124,7 @@ class FaithfulnessEvaluator(LLMEvaluator):
     def _row_metric(self) -> RowMetric:
         prompt = SinglePassFaithfulness().judge
         if self.examples != self._own_examples:
-            prompt = prompt.replace(examples=as_examples(self.examples, NAMES))
+            prompt = prompt.replace(examples=as_examples(self.examples, dict(self.inputs), self.outputs, NAMES))
         return FaithfulnessOfRow(prompt)
 
     def _result(self, score: Score, judge: RowJudge, row: int) -> dict[str, Any]:

@@ -18,13 +18,13 @@ from haystack.utils import deserialize_chatgenerator_inplace, deserialize_type, 
 
 from haystack import component, default_from_dict, default_to_dict, logging
 from ragmetrics_core import BadReply, ModelError, Prompt, Score
-from ragmetrics_core.adapters import HomeLoop
+from ragmetrics_core.adapters import HomeLoop, read_in_order
 
 from ._chat import close, close_async, warm_up, warm_up_async
 from ._home import HOME
 from ._llm import default_generator
 from ._replies import NamedValues, clean_object, raise_as_haystack
-from ._row_metric import NamedOutputs, RowMetric, as_examples, readable
+from ._row_metric import NamedOutputs, RowMetric, as_examples, readable, saved_examples
 from ._rows import GeneratorFailed, Row, RowJudge
 
 __all__ = ["LLMEvaluator", "loaded"]
@@ -150,7 +150,7 @@ class LLMEvaluator:
             instructions=self.instructions,
             inputs=inputs,
             outputs=self.outputs,
-            examples=self.examples,
+            examples=saved_examples(self.examples),
             **self._saved(),
         )
 
@@ -192,7 +192,7 @@ class LLMEvaluator:
             name="llm_evaluator",
             instructions=self.instructions,
             reply=NamedValues(tuple(self.outputs)),
-            examples=as_examples(self.examples),
+            examples=as_examples(self.examples, dict(self.inputs), self.outputs),
         )
         return NamedOutputs(prompt)
 
@@ -253,8 +253,11 @@ class LLMEvaluator:
 
 
 def loaded(data: dict[str, Any]) -> dict[str, Any]:
-    """A copy of a saved component, in which the chat generator is an object."""
+    """A copy of a saved component, in which the chat generator is an object and the examples are as they were given."""
     data = copy.deepcopy(data)
-    if data["init_parameters"].get("chat_generator"):
-        deserialize_chatgenerator_inplace(data["init_parameters"], key="chat_generator")
+    parameters = data["init_parameters"]
+    if parameters.get("examples"):
+        parameters["examples"] = read_in_order(parameters["examples"])
+    if parameters.get("chat_generator"):
+        deserialize_chatgenerator_inplace(parameters, key="chat_generator")
     return data

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ragmetrics_core import Example, Metric, Prompt, Score, Steps
+from ragmetrics_core.adapters import in_order
 
 from ._replies import for_row
 
-__all__ = ["NamedOutputs", "RowMetric", "as_examples", "readable", "texts"]
+__all__ = ["NamedOutputs", "RowMetric", "as_examples", "readable", "saved_examples", "texts"]
 
 
 @dataclass(frozen=True)
@@ -37,16 +38,45 @@ class NamedOutputs(RowMetric):
         return Score.unscored("the outputs are in the details", details={"outputs": readable(outputs)})
 
 
-def as_examples(examples: Sequence[Mapping[str, Any]], names: Mapping[str, str] | None = None) -> tuple[Example, ...]:
-    """Examples of Haystack as examples of a prompt, with the inputs renamed."""
+def as_examples(
+    examples: Sequence[Mapping[str, Any]],
+    inputs: Iterable[str],
+    outputs: Iterable[str],
+    names: Mapping[str, str] | None = None,
+) -> tuple[Example, ...]:
+    """Examples of Haystack as examples of a prompt.
+
+    Args:
+        examples: as the user gave them, or as they came out of a file, which may have sorted their keys.
+        inputs: names of the inputs in the order in which they are shown; others follow in the order of the alphabet.
+        outputs: the same for the outputs.
+        names: what the prompt calls an input, where it is not Haystack's name.
+    """
     names = names or {}
     return tuple(
         Example(
-            {str(names.get(name, name)): readable(value) for name, value in item["inputs"].items()},
-            {name: readable(value) for name, value in item["outputs"].items()},
+            {str(names.get(name, name)): value for name, value in _shown(item["inputs"], inputs).items()},
+            _shown(item["outputs"], outputs),
         )
         for item in examples
     )
+
+
+def _shown(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    known = [name for name in names if name in values]
+    return {name: readable(values[name]) for name in [*known, *sorted(values.keys() - set(known))]}
+
+
+def saved_examples(examples: list[dict[str, Any]]) -> list[Any]:
+    """The examples as Haystack saves them; those that hold mappings of their own in a form whose order no file can change."""
+    return [
+        in_order(readable(item)) if any(_holds_mapping(list(part.values())) for part in item.values()) else item
+        for item in examples
+    ]
+
+
+def _holds_mapping(value: Any) -> bool:
+    return isinstance(value, Mapping) or (isinstance(value, list | tuple) and any(map(_holds_mapping, value)))
 
 
 def readable(value: Any) -> Any:
