@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -38,3 +39,16 @@ def untraced() -> Iterator[None]:
     finally:
         threading.settrace(others)  # type: ignore[arg-type]
         sys.settrace(own)
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C reaches this process and those it starts, also where a shell started the tests in the background.
+
+    Such a shell has its jobs ignore SIGINT, and what a process ignores its children ignore too.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

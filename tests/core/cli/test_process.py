@@ -95,6 +95,7 @@ class TestProcess:
         assert (done.returncode, done.stdout) == (70, "")
         assert "ZeroDivisionError: a bug\n" in done.stderr
 
+    @pytest.mark.usefixtures("interruptible")
     def test_ctrl_c(self, folder: Path) -> None:
         (folder / "slow.py").write_text(
             "from dataclasses import dataclass\n"

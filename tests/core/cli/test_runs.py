@@ -184,6 +184,7 @@ class TestSettings:
         assert done.stderr.startswith("ragmetrics: the budget of 10 calls is used up")
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("kept", [True, False])
 def test_ctrl_c_and_the_command_that_goes_on(folder: Path, server: OpenAIServer, kept: bool) -> None:
     slow = server.responder

@@ -90,6 +90,7 @@ class TestStopping:
         assert time.perf_counter() - started < 10
         hung.set()
 
+    @pytest.mark.usefixtures("interruptible")
     @pytest.mark.parametrize("model", ["AsyncModel", "SyncModel"])
     @pytest.mark.parametrize("call", ["work()", "asyncio.run(inside())"])
     def test_ctrl_c_ends_promptly_and_keeps_what_is_finished(self, model: str, call: str) -> None:
@@ -111,6 +112,7 @@ class TestStopping:
         assert out == "finished: ['a']\n"
         assert err.rstrip().endswith("KeyboardInterrupt")
 
+    @pytest.mark.usefixtures("interruptible")
     @pytest.mark.parametrize("inside", [False, True])
     def test_ctrl_c_cancels_the_calls_in_flight(self, inside: bool) -> None:
         model = AsyncModel("1", delay=60)
