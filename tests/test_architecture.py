@@ -46,6 +46,7 @@ LAYERS: list[list[set[str]]] = [
             "_progress",
             "_read",
             "_reasons",
+            "_silence",
             "_records",
             "_repeats",
             "_run_dir",

@@ -176,18 +176,21 @@ def test_rows_that_fail_and_rows_without_a_score(judge: Any, caplog: Any, *, asy
     assert outputs["score"] == 1.0
     assert outputs["individual_scores"][0] == 1.0
     assert all(map(math.isnan, outputs["individual_scores"][1:]))
-    assert [row["state"] for row in outputs["results"]] == ["scored", "unscored"] + ["failed"] * 5
-    errors = [row["error"] for row in outputs["results"][2:]]
+    assert [row["state"] for row in outputs["results"]] == ["scored", "unscored"] + ["failed"] * 3 + [
+        "unscored",
+        "failed",
+    ]
+    assert (outputs["results"][5]["label"], outputs["results"][5]["reason"]) == ("no_answer", "response is blank")
+    errors = [row["error"] for row in outputs["results"] if row["state"] == "failed"]
     assert errors[0] == "ModelError: Answers failed: RuntimeError: the line is dead"
     assert [error.partition(":")[0] for error in errors] == [
         "ModelError",
         "BadReply",
         "MissingInput",
-        "MissingInput",
         "InvalidInput",
     ]
     assert (
-        "faithfulness failed for 5 out of 7 rows, which are left out of the score. The first error: ModelError"
+        "faithfulness failed for 4 out of 7 rows, which are left out of the score. The first error: ModelError"
         in caplog.text
     )
     EvaluationRunResult("run", {"question": inputs["user_input"]}, {"faithfulness": outputs}).aggregated_report()

@@ -63,13 +63,13 @@ class TestErrors:
 
     def test_a_missing_field_fails_its_score_and_names_the_row(self) -> None:
         result = evaluate(
-            [{"user_input": "1", "response": "abc"}, {"user_input": "0", "response": " "}],
+            [{"user_input": "1", "response": "abc"}, {"user_input": "0", "response": None}],
             [Length(), Rated()],
             llm=AsyncModel(unit),
         )
         assert [score.state for score in result.scores["rated"]] == ["scored", "scored"]
         assert result.scores["length"][1].error == (
-            "MissingInput: length needs 'response', which is blank in row 2: "
+            "MissingInput: length needs 'response', which is missing in row 2: "
             "give response=... or leave the metric out for this sample"
         )
 

@@ -18,6 +18,7 @@ LENGTH = {
     "value": 0.3,
     "state": "scored",
     "passing": None,
+    "label": None,
     "reason": None,
     "error": None,
     "scale": [0.0, 1.0],

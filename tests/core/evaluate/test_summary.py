@@ -252,6 +252,7 @@ def test_entries_by_name_and_as_json() -> None:
                 "lowest": [],
                 "spread": None,
                 "unsteady": 0,
+                "labels": {},
             }
         },
         "reasons": [

@@ -69,7 +69,9 @@ def test_settings() -> None:
 
 
 def test_inputs_are_checked_first() -> None:
-    with pytest.raises(MissingInput, match="exact_match needs 'response', which is blank"):
-        ExactMatch().score(response=" ", reference="x")
+    with pytest.raises(MissingInput, match="exact_match needs 'response', which is missing"):
+        ExactMatch().score(reference="x")
+    with pytest.raises(MissingInput, match="exact_match needs 'reference', which is blank"):
+        ExactMatch().score(response="x", reference=" ")
     with pytest.raises(InvalidInput, match="exact_match: reference must be a str, got list"):
         ExactMatch().score(response="x", reference=["x"])

@@ -1,7 +1,7 @@
 """Every error this library raises on purpose.
 
     RagmetricsError
-      +-- MissingInput   (also a ValueError)   a sample field that the metric needs is absent or empty
+      +-- MissingInput   (also a ValueError)   a sample field that the metric needs is not there
       +-- InvalidInput   (also a ValueError)   a field or a setting has the wrong type or an impossible value
       +-- MissingExtra   (also an ImportError) an optional dependency is not installed
       +-- ModelError                           a model could not answer: network, key, quota, unknown model
@@ -31,7 +31,7 @@ class RagmetricsError(Exception):
 
 
 class MissingInput(RagmetricsError, ValueError):
-    """A field that the metric needs is absent, None, blank or an empty list.
+    """A field that the metric needs is absent or None, or blank or an empty list where that is no result of the system.
 
     Attributes:
         metric: name of the metric that asked for the field.

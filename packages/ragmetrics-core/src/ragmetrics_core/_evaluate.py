@@ -38,6 +38,7 @@ def evaluate(
     budget: Mapping[str, int] | None = None,
     timeout: float | None = None,
     max_retries: int = 5,
+    empty: Literal["skip", "zero"] = "skip",
 ) -> Evaluation:
     """Score samples with metrics; works in plain scripts and inside a running event loop.
 
@@ -58,6 +59,8 @@ def evaluate(
         budget: most ``"calls"`` and ``"tokens"`` to spend, such as ``{"calls": 1000}``; the run ends there with complete rows.
         timeout: seconds for one attempt of a call; by default learnt from the answers so far.
         max_retries: how often a call that was lost (5xx, reset, no answer in time) is made again.
+        empty: what becomes of rows in which the system retrieved no contexts or gave a blank answer, where a metric has no
+            value for that: "skip" leaves them unscored and counts them beside the mean, "zero" takes the scale's worst value.
 
     Returns:
         An ``Evaluation``: the rows and their scores, in input order.
@@ -85,6 +88,7 @@ async def aevaluate(
     budget: Mapping[str, int] | None = None,
     timeout: float | None = None,
     max_retries: int = 5,
+    empty: Literal["skip", "zero"] = "skip",
 ) -> Evaluation:
     """Score samples with metrics without blocking the running loop; arguments, result and errors as in ``evaluate``.
 

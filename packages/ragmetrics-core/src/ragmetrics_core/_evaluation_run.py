@@ -29,6 +29,7 @@ from ._repeats import combined
 from ._run import Models
 from ._run_dir import RunDir
 from ._score import Score
+from ._silence import counted
 
 __all__ = ["Run"]
 
@@ -56,6 +57,7 @@ class Run:
         budget: Mapping[str, int] | None,
         timeout: float | None,
         max_retries: int,
+        empty: str,
     ) -> None:
         self._metrics = _metrics(metrics)
         self._names = [metric.name for metric in self._metrics]
@@ -66,8 +68,9 @@ class Run:
         _whole("limit", limit, least=1)
         _whole("sample", sample, least=1)
         _seconds("timeout", timeout)
-        if on_error not in ("record", "raise"):
-            raise InvalidInput(f"on_error must be 'record' or 'raise', got {on_error!r}")
+        _one_of("on_error", on_error, "record", "raise")
+        _one_of("empty", empty, "skip", "zero")
+        self._counting_empty = empty == "zero"
         if not (isinstance(progress, bool) or progress == "always"):
             raise InvalidInput(f"progress must be True, False or 'always', got {progress!r}")
         self._progress: Progress = progress
@@ -133,6 +136,8 @@ class Run:
 
     def _record(self, row: Row, scores: list[Score]) -> Record:
         several = self._repeats
+        if self._counting_empty:
+            scores = [counted(judge.metric, score) for judge, score in zip(self._judges, scores, strict=True)]
         if several > 1:
             scores = [
                 combined(metric, scores[index * several : (index + 1) * several])
@@ -173,6 +178,7 @@ class Run:
         judges = [judge for judge in self._judges if judge.repeat == 0]
         return {
             "repeats": self._repeats,
+            **({"empty": "zero"} if self._counting_empty else {}),
             "chosen": self._chosen,
             "metrics": [_settings_of(judge.metric) for judge in judges],
             "models": [[_identity(model) for model in (judge.models.llm, judge.models.embeddings)] for judge in judges],
@@ -254,6 +260,11 @@ def _whole(name: str, value: object, *, least: int | None = None) -> None:
         return
     if isinstance(value, bool) or not isinstance(value, int) or (least is not None and value < least):
         raise InvalidInput(f"{name} must be a whole number{'' if least is None else f' from {least}'}, got {value!r}")
+
+
+def _one_of(name: str, value: object, *known: str) -> None:
+    if value not in known:
+        raise InvalidInput(f"{name} must be {' or '.join(map(repr, known))}, got {value!r}")
 
 
 def _seconds(name: str, value: object) -> None:

@@ -4,6 +4,10 @@ Strategy. The kind of an input follows from its name for the fixed sample fields
 annotation for a metric's own columns. Every check happens before the first question is asked, so a bad sample costs nothing, and
 every message names the metric, the field and the place inside it. Documents are checked once per row, and not once per metric:
 rankings are scored by the ten thousand a second, with several metrics that all take the same documents.
+
+Empty is not missing. A field that is not there is a fault of the data, and an error. That a system retrieved nothing, or said
+nothing, is a result of what is being evaluated: such a row is unscored, with a label that summaries count, unless the metric has a
+value for it (rankings do).
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from typing import Any, Literal
 
 from ._errors import InvalidInput, MissingInput
 from ._sample import ALIASES, Document, Documents, Sample
+from ._score import Score
 
 __all__ = ["Input", "Reading"]
 
@@ -33,6 +38,9 @@ FIELD_KINDS: dict[str, Kind] = {
     "rubric": "rubric",
 }
 
+
+SILENCE = {"retrieved_contexts": "no_retrieval", "response": "no_answer"}
+"""What it means that a field is empty, as the label of the score; where both are, the first came first."""
 
 COMMON = frozenset({str, list, tuple, type(None)})
 """Types that need no further look."""
@@ -70,10 +78,10 @@ class Input(str):
         return {"name": self.name, "kind": self.kind, "required": self.required}
 
     def read(self, metric: str, sample: Sample) -> Any:
-        """The checked value; None for an optional input that is not there.
+        """The checked value; None for an optional input that is not there; an unscored ``Score`` where the system was silent.
 
         Raises:
-            MissingInput: the input is required and absent, None, blank or an empty list.
+            MissingInput: the input is required and absent or None; blank or an empty list, unless that is silence.
             InvalidInput: the value has the wrong type; the message holds the path.
         """
         value: Any = sample.get(self.name)
@@ -84,10 +92,21 @@ class Input(str):
             value = as_list()
         problem = "is missing" if value is None else self._emptiness(value)
         if problem:
+            if value is not None and self._means_silence():
+                return Score.unscored(f"{self.name} {problem}", label=SILENCE[self._field])
             if self.required:
                 raise MissingInput(metric, self.name, problem)
             return None
         return CHECKS[self.kind](f"{metric}: {self.name}", value)
+
+    @property
+    def _field(self) -> str:
+        """The sample field that is meant, whatever the metric calls it."""
+        return ALIASES.get(self.name, self.name)
+
+    def _means_silence(self) -> bool:
+        """Whether the system that is evaluated left this empty: an answer always, contexts where the metric needs them."""
+        return self._field == "response" or (self._field in SILENCE and self.required)
 
     def _emptiness(self, value: Any) -> str:
         """How the value is empty, in words, or nothing."""
@@ -134,8 +153,10 @@ class Reading:
         self._inputs: tuple[Input, ...] | None = None
         self._shared: Mapping[str, Any] = {}
 
-    def bound(self, metric: str, inputs: tuple[Input, ...]) -> Mapping[str, Any]:
+    def bound(self, metric: str, inputs: tuple[Input, ...]) -> Mapping[str, Any] | Score:
         """The arguments for the ``measure`` of a metric with these inputs; ``metric`` is its name, for messages.
+
+        Or the unscored score, where the system retrieved or answered nothing.
 
         Raises:
             MissingInput: see ``Input.read``.
@@ -144,13 +165,18 @@ class Reading:
         if inputs is self._inputs:  # equal inputs that signatures name are one and the same tuple
             return self._shared
         bound: dict[str, Any] = {}
+        silent: list[Score] = []
         shareable = True  # other lists are a metric's own copies, with which it may do what it likes
         for item in inputs:
             value = item.read(metric, self._sample)
             if value is None and not item.required:
                 continue  # left to the default in the signature
+            if type(value) is Score:
+                silent.append(value)
             bound[item.name] = value
             shareable = shareable and type(value) is Documents
+        if silent:
+            return min(silent, key=lambda score: list(SILENCE.values()).index(score.label or ""))
         if shareable:
             self._inputs, self._shared = inputs, bound
         return bound

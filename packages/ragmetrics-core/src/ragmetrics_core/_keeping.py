@@ -117,6 +117,7 @@ class KeptScores:
             and score.usage is NO_USAGE
             and score.reason is None
             and score.passing is None
+            and score.label is None
             and score.scale is self._scale
             and score.metric == self._metric
             and type(score) is Score

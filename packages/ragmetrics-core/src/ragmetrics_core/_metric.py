@@ -43,10 +43,12 @@ class Metric(abc.ABC):
 
     Class attributes to set:
         scale: lowest and highest value; 0 to 1 unless the metric says otherwise, None where each score states its own.
+        higher_is_better: False where low values are good ones; None where neither is better.
         calls: model calls per sample, in words, for the catalogue (n = retrieved contexts).
     """
 
     scale: ClassVar[tuple[float, float] | None] = (0.0, 1.0)
+    higher_is_better: ClassVar[bool | None] = True
     calls: ClassVar[str] = "none"
 
     llm: AnyLLM | None = field(default=None, kw_only=True, repr=False, compare=False)
@@ -114,7 +116,8 @@ class Metric(abc.ABC):
             inputs: the fields by name, instead of a sample or on top of it.
 
         Raises:
-            MissingInput: a needed field is absent, None, blank or an empty list; raised before any model is asked.
+            MissingInput: a needed field is absent, None, blank or an empty list; raised before any model is asked. (No retrieved
+                contexts, or a blank response: *unscored*, labelled ``no_retrieval`` or ``no_answer``.)
             InvalidInput: a field has the wrong type, or a name is unknown.
             ModelError: a model could not answer; ``BadReply`` if its answer is unreadable.
         """
@@ -152,12 +155,12 @@ class Metric(abc.ABC):
             raise TypeError(f"{type(self).__name__}.__post_init__ must call super().__post_init__()")
         return self.name
 
-    def _driven(self, bound: Mapping[str, Any]) -> Steps[Score]:
+    def _driven(self, bound: Mapping[str, Any] | Score) -> Steps[Score]:
         result = self._measured(bound)
         return result if isinstance(result, Score) else (yield from result)
 
-    def _measured(self, bound: Mapping[str, Any]) -> Score | Steps[Score]:
-        result = self.measure(**bound)
+    def _measured(self, bound: Mapping[str, Any] | Score) -> Score | Steps[Score]:
+        result = bound if isinstance(bound, Score) else self.measure(**bound)
         if isinstance(result, Score):
             return result.made_by(self.name, self.scale)
         return self._accounted(result)

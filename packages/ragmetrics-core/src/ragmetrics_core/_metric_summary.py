@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
 from ._repeats import spread_of
 from ._requests import Usage
 from ._score import NO_USAGE, Score
+from ._silence import is_silence
 from ._statistics import Interval, mean_interval, mean_of, rate_interval
 
 __all__ = ["MetricSummary", "Tally"]
@@ -45,6 +47,7 @@ class MetricSummary:
         spread: standard deviation of the judgements of one row, averaged over the rows that were judged several times; None if
             there are none.
         unsteady: rows whose judgements differ.
+        labels: rows by the label of their score, the most common first.
     """
 
     name: str
@@ -61,6 +64,7 @@ class MetricSummary:
     lowest: tuple[tuple[str, float], ...] = ()
     spread: float | None = None
     unsteady: int = 0
+    labels: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -99,6 +103,7 @@ class MetricSummary:
             "lowest": [list(item) for item in self.lowest],
             "spread": self.spread,
             "unsteady": self.unsteady,
+            "labels": dict(self.labels),
         }
 
 
@@ -114,15 +119,21 @@ class Tally:
         self._rows = self._failed = self._verdicts = self._passed = self._unsteady = 0
         self._spreads = array("d")
         self._usage = Usage()
+        self._labels: Counter[str] = Counter()
+        self._silent = 0
 
     def add(self, score: Score, label: str) -> None:
         """Count one score; the label names its row, where it is known."""
         self._rows += 1
         if score.usage is not NO_USAGE:
             self._usage += score.usage
+        if score.label is not None:
+            self._labels[score.label] += 1
         if score.passing is not None:
             self._verdicts += 1
             self._passed += score.passing
+        elif score.value is not None and is_silence(score):
+            self._silent += 1  # counted as the worst value, so it did not pass
         if score.value is None:
             self._failed += score.error is not None
             return
@@ -140,6 +151,7 @@ class Tally:
         """The counts so far."""
         scale = self._scale or (next(iter(self._scales)) if len(self._scales) == 1 else None)
         top = scale[1] if scale else math.inf
+        verdicts = self._verdicts + self._silent if self._verdicts else 0
         lowest = [item for item in self._lowest if item[1] < top] if len(self._values) > MOST_LOWEST else []
         return MetricSummary(
             name=self._name,
@@ -150,12 +162,13 @@ class Tally:
             unscored=self._rows - len(self._values) - self._failed,
             failed=self._failed,
             passed=self._passed if self._verdicts else None,
-            pass_rate=self._passed / self._verdicts if self._verdicts else None,
-            pass_interval=rate_interval(self._passed, self._verdicts),
+            pass_rate=self._passed / verdicts if verdicts else None,
+            pass_interval=rate_interval(self._passed, verdicts),
             usage=self._usage,
             lowest=tuple(lowest),
             spread=mean_of(self._spreads),
             unsteady=self._unsteady,
+            labels=dict(self._labels.most_common()),
         )
 
     def _note_lowest(self, label: str, value: float) -> None:

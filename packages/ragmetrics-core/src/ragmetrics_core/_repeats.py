@@ -28,7 +28,7 @@ def combined(metric: Metric, scores: Sequence[Score]) -> Score:
     if not scored:
         failed = next((score for score in scores if score.error is not None), None)
         first = failed or scores[0]
-        score = Score(None, reason=first.reason, error=first.error, details=details)
+        score = Score(None, reason=first.reason, error=first.error, details=details, label=first.label)
     else:
         verdicts = [score.passing for score in scored if score.passing is not None]
         score = Score(
@@ -38,6 +38,7 @@ def combined(metric: Metric, scores: Sequence[Score]) -> Score:
             + (f"; {len(scores) - len(scored)} of {len(scores)} gave no value" if len(scored) < len(scores) else ""),
             details=details,
             scale=scored[0].scale,
+            label=_common_label(scores),
         )
     return score.made_by(metric.name, metric.scale, usage, {})
 
@@ -49,6 +50,12 @@ def spread_of(details: Mapping[str, Any]) -> float | None:
         return None
     mean = _mean(values)
     return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+
+
+def _common_label(scores: Sequence[Score]) -> str | None:
+    """The label that all judgements share; judges that disagree give the row none."""
+    labels = {score.label for score in scores}
+    return labels.pop() if len(labels) == 1 else None
 
 
 def _mean(values: Sequence[float]) -> float:

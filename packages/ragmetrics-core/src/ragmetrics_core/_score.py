@@ -59,6 +59,7 @@ class Score:
         usage: what the score cost: calls, tokens, cached calls.
         metric: name of the metric.
         scale: lowest and highest possible value.
+        label: the kind of outcome in a word, such as ``no_retrieval`` and ``no_answer``; summaries count the rows of each.
 
     Raises:
         ValueError: the value is not finite or lies outside the scale, or the three states are mixed.
@@ -73,6 +74,7 @@ class Score:
     usage: Usage = NO_USAGE
     metric: str | None = None
     scale: tuple[float, float] | None = None
+    label: str | None = None
 
     def __init__(  # noqa: PLR0917  the order of the fields
         self,
@@ -84,6 +86,7 @@ class Score:
         usage: Usage = NO_USAGE,
         metric: str | None = None,
         scale: tuple[float, float] | None = None,
+        label: str | None = None,
     ) -> None:
         if scale is not None:
             scale = (float(scale[0]), float(scale[1]))
@@ -101,12 +104,14 @@ class Score:
             _check_scale(value, metric, scale)
         if type(details) is not Details:
             details = Details(details)
-        _fill(self, value, passing, reason, details, error, usage, metric, scale)
+        if label is not None and not (isinstance(label, str) and label):
+            raise TypeError(f"label must be a word or None, got {label!r}")
+        _fill(self, value, passing, reason, details, error, usage, metric, scale, label)
 
     @classmethod
-    def unscored(cls, reason: str, *, details: Mapping[str, Any] | None = None) -> Score:
+    def unscored(cls, reason: str, *, details: Mapping[str, Any] | None = None, label: str | None = None) -> Score:
         """There is nothing to score in this sample, for the reason given."""
-        return cls(None, reason=reason, details=details or {})
+        return cls(None, reason=reason, details=details or {}, label=label)
 
     @classmethod
     def failed(cls, error: str | RagmetricsError, *, details: Mapping[str, Any] | None = None) -> Score:
@@ -140,7 +145,7 @@ class Score:
         if value is not None:
             _check_scale(value, metric, scale)
         made = copy(self) if type(self) is not Score else object.__new__(Score)
-        _fill(made, value, self.passing, self.reason, details, self.error, usage, metric, scale)
+        _fill(made, value, self.passing, self.reason, details, self.error, usage, metric, scale, self.label)
         return made
 
     def explain(self) -> str:
@@ -158,6 +163,7 @@ class Score:
             "value": self.value,
             "state": self.state,
             "passing": self.passing,
+            "label": self.label,
             "reason": self.reason,
             "error": self.error,
             "scale": list(self.scale) if self.scale else None,
@@ -178,6 +184,7 @@ class Score:
             usage=Usage(**(data.get("usage") or {})),
             metric=data.get("metric"),
             scale=(float(scale[0]), float(scale[1])) if scale else None,
+            label=data.get("label"),
         )
 
     def __float__(self) -> float:
@@ -195,7 +202,7 @@ class Score:
         return f"{self.metric}: {text}" if self.metric else text
 
 
-_put_value, _put_passing, _put_reason, _put_details, _put_error, _put_usage, _put_metric, _put_scale = (
+_put_value, _put_passing, _put_reason, _put_details, _put_error, _put_usage, _put_metric, _put_scale, _put_label = (
     getattr(Score, item.name).__set__ for item in fields(Score)
 )
 
@@ -210,6 +217,7 @@ def _fill(  # noqa: PLR0917  keywords cost time
     usage: Usage,
     metric: str | None,
     scale: tuple[float, float] | None,
+    label: str | None,
 ) -> None:
     """Set what is checked. The slots themselves are written to: by name, as frozen dataclasses do it, takes twice as long."""
     _put_value(score, value)
@@ -220,6 +228,7 @@ def _fill(  # noqa: PLR0917  keywords cost time
     _put_usage(score, usage)
     _put_metric(score, metric)
     _put_scale(score, scale)
+    _put_label(score, label)
 
 
 def _check_no_value(passing: bool | None, reason: str | None, error: str | None) -> None:

@@ -87,7 +87,8 @@ def _tokens(item: MetricSummary, number: int) -> str:
 def _remarks(summary: Summary, width: int) -> list[str]:
     """What the numbers of the table rest on, and what else was measured: one line each."""
     rates = map(_passed, filter(_has_own_rate, summary.metrics))
-    lines = (*_methods(summary.metrics), *rates, *_spreads(summary.metrics), *_waits(summary), *_costs(summary))
+    lines = (*_methods(summary.metrics), *rates, *_labels(summary.metrics), *_spreads(summary.metrics))
+    lines += (*_waits(summary), *_costs(summary))
     return [part for line in lines for part in _hanging(line, width)]
 
 
@@ -115,6 +116,12 @@ def _has_own_rate(item: MetricSummary) -> bool:
 def _passed(item: MetricSummary) -> str:
     limits = f", 95 % interval {item.pass_interval}" if item.pass_interval else ""
     return f"passed {item.name}: {item.passed} ({item.pass_rate:.3f}{limits})"
+
+
+def _labels(metrics: Sequence[MetricSummary]) -> Iterator[str]:
+    for item in metrics:
+        if item.labels:
+            yield f"labels {item.name}: " + ", ".join(f"{label} {count}" for label, count in item.labels.items())
 
 
 def _spreads(metrics: Sequence[MetricSummary]) -> Iterator[str]:

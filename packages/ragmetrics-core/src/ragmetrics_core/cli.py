@@ -109,6 +109,13 @@ Timeout = Annotated[
     float | None, typer.Option(help="Seconds for one attempt of a call; by default learnt from the answers so far.")
 ]
 Progress = Annotated[str, typer.Option(help="auto: a bar in a terminal; always; never.")]
+Empty = Annotated[
+    str,
+    typer.Option(
+        help="Rows without retrieved contexts or with a blank answer: skip leaves them out of the mean and counts them beside it, "
+        "zero counts them as the worst value."
+    ),
+]
 MaxRetries = Annotated[int, typer.Option(help="How often a call that was lost is made again.")]
 
 
@@ -132,6 +139,7 @@ def evaluate(
     timeout: Timeout = None,
     max_retries: MaxRetries = 5,
     on_error: OnError = "record",
+    empty: Empty = "skip",
     progress: Progress = "auto",
 ) -> None:
     """Score the rows of DATA and print a table: mean, scored, unscored, failed, calls, tokens.
@@ -150,6 +158,7 @@ def evaluate(
             run_dir=run_dir,
             max_concurrency=max_concurrency,
             on_error=on_error,  # type: ignore[arg-type]  # checked by evaluate itself
+            empty=empty,  # type: ignore[arg-type]  # likewise
             limit=limit,
             sample=sample,
             seed=seed,
