@@ -34,7 +34,7 @@ from ragmetrics_core import (
 from ragmetrics_core.embeddings import HashingEmbeddings
 from ragmetrics_core.llms import LLM, LexicalJudge, OpenAILLM
 from ragmetrics_core.metrics import NDCG, ContextRecall, Faithfulness, catalogue
-from ragmetrics_core.replies import JsonReply, LinesReply, RatingReply, ScoreReply, YesNoReply
+from ragmetrics_core.replies import JsonReply, LinesReply, RatingReply, ScoreReply, WithReason, YesNoReply
 
 
 class Tone(BaseModel):
@@ -76,6 +76,7 @@ def replies_have_the_types_of_their_forms() -> Steps[None]:
     assert_type((yield from Prompt("?", YesNoReply()).ask(text="")), bool)
     assert_type((yield from Prompt("?", RatingReply((0, 1, 2))).ask(text="")), int)
     assert_type((yield from Prompt("?", ScoreReply(1, 5)).ask(text="")), tuple[float, str])
+    assert_type((yield from Prompt("?", WithReason(YesNoReply())).ask(text="")), tuple[bool, str])
     assert_type((yield from Prompt("?", LinesReply()).ask(text="")), list[str])
     assert_type((yield from Prompt("?", JsonReply(Tone)).ask(text="")), Tone)
     assert_type((yield from embed(["a"])), list[list[float]])

@@ -38,6 +38,11 @@ DETAILS: list[tuple[dict[str, Any], str]] = [
         {"statements": ["It is old.", "It is big."], "reasons": ["The year is given.", "No size."], "statement_scores": [1, 0]},
         "1 of 2 statements scored 1; scored 0: 'It is big.' (No size)",
     ),
+    (
+        {"verdicts": [{"reason": "It tells when.", "useful": False}], "reasons": ["It tells when."]},
+        "0 of 1 useful; not useful: no. 1 (It tells when)",
+    ),
+    ({"points": 1, "reason": "The subject only.", "reasons": ["The subject only."]}, "points 1; The subject only."),
     ({"ratings": [2, 1], "reasons": ["All is there.", "A part."]}, "ratings 2 (All is there), 1 (A part)"),
     ({"ratings": [2, None], "reasons": ["All.", None]}, "ratings 2 (All), none"),
     ({"ratings": [4, 2]}, "ratings 4, 2"),

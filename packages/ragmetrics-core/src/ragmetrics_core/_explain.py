@@ -82,6 +82,9 @@ def _side_by_side(details: dict[str, Any]) -> Iterable[str]:
     reasons = details.get("reasons")
     if not isinstance(reasons, list) or not all(why is None or isinstance(why, str) for why in reasons):
         return
+    if _is_said_elsewhere(reasons, details):
+        del details["reasons"]
+        return
     beside = [name for name, value in details.items() if name != "reasons" and _goes_with(value, reasons)]
     texts = next((name for name in beside if all(isinstance(item, str) for item in details[name])), None)
     marks = next((name for name in beside if name != texts), None)
@@ -96,6 +99,13 @@ def _side_by_side(details: dict[str, Any]) -> Iterable[str]:
         yield _verdicts(name, items, "scored 1", "scored 0")
     else:
         yield _items(name, items)
+
+
+def _is_said_elsewhere(reasons: list[Any], details: Mapping[str, Any]) -> bool:
+    """Whether the reasons stand beside what they are reasons for as well, as those of verdicts do."""
+    lists = (value for value in details.values() if isinstance(value, list) and len(value) == len(reasons))
+    told = any(value and all(isinstance(item, Mapping) and "reason" in item for item in value) for value in lists)
+    return told or (len(reasons) == 1 and details.get("reason") == reasons[0])
 
 
 def _goes_with(value: Any, reasons: list[Any]) -> bool:

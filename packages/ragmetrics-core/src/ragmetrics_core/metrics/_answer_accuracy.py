@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ragmetrics_core import Metric, Prompt, Score, Steps
 from ragmetrics_core.metrics.dual_judge import mean_rating
-from ragmetrics_core.replies import RatingReply
+from ragmetrics_core.replies import RatingReply, WithReason
 
 __all__ = ["AnswerAccuracy"]
 
@@ -21,7 +21,7 @@ RATE_ANSWER = Prompt(
         "0: it says something else, contradicts the reference, or does not answer.\n"
         "Numbers, names and dates have to agree. Take the reference as right; do not judge by what you know."
     ),
-    reply=RatingReply((0, 2, 4)),
+    reply=WithReason(RatingReply((0, 2, 4))),
 )
 
 COMPARE_ANSWERS = Prompt(
@@ -34,7 +34,7 @@ COMPARE_ANSWERS = Prompt(
         "4: the two are equivalent: whoever knows one knows the other.\n"
         "Different wording is fine, different facts are not."
     ),
-    reply=RatingReply((0, 2, 4)),
+    reply=WithReason(RatingReply((0, 2, 4))),
 )
 
 
@@ -51,8 +51,8 @@ class AnswerAccuracy(Metric):
 
     calls: ClassVar[str] = "2"
 
-    first: Prompt[int] = RATE_ANSWER
-    second: Prompt[int] = COMPARE_ANSWERS
+    first: Prompt[tuple[int, str]] | Prompt[int] = RATE_ANSWER
+    second: Prompt[tuple[int, str]] | Prompt[int] = COMPARE_ANSWERS
 
     def measure(self, user_input: str, response: str, reference: str) -> Steps[Score]:
         """Ask both judges in one round; the second takes the response for the known answer."""

@@ -59,5 +59,5 @@ class AnswerRelevanceRating(Metric):
         """Ask once."""
         points, reason = yield from self.rate.ask(query=user_input, response=response)
         value = points / 2
-        details = {"points": points, "reason": reason}
+        details = {"points": points, "reason": reason, "reasons": [reason]}
         return Score(value, passing=value >= self.threshold, reason=reason or None, details=details)

@@ -65,7 +65,8 @@ class ContextPrecision(Metric):
         """Judge every context against the answer given, and average."""
         questions = (self.judge.ask(question=question, answer=answer, context=context) for context in contexts)
         verdicts = yield from together(*questions)
-        details = {"verdicts": [verdict.model_dump() for verdict in verdicts]}
+        found = [verdict.model_dump() for verdict in verdicts]
+        details = {"verdicts": found, "reasons": [verdict.get("reason", "") for verdict in found]}
         return Score(average_precision([verdict.useful for verdict in verdicts]), details=details)
 
 

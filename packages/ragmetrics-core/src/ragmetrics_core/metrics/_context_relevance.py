@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ragmetrics_core import Metric, Prompt, Score, Steps
 from ragmetrics_core.metrics.dual_judge import mean_rating
-from ragmetrics_core.replies import RatingReply
+from ragmetrics_core.replies import RatingReply, WithReason
 
 __all__ = ["ContextRelevance"]
 
@@ -22,7 +22,7 @@ RATE_CONTEXTS = Prompt(
         "2: they contain all that is needed.\n"
         "Judge by the contexts alone; whether you could answer without them does not matter."
     ),
-    reply=RatingReply((0, 1, 2)),
+    reply=WithReason(RatingReply((0, 1, 2))),
 )
 
 RATE_CONTEXTS_AGAIN = Prompt(
@@ -34,7 +34,7 @@ RATE_CONTEXTS_AGAIN = Prompt(
         "1: in part; something that the question asks for would be missing.\n"
         "0: not at all; the contexts are about something else."
     ),
-    reply=RatingReply((0, 1, 2)),
+    reply=WithReason(RatingReply((0, 1, 2))),
 )
 
 
@@ -50,8 +50,8 @@ class ContextRelevance(Metric):
 
     calls: ClassVar[str] = "2"
 
-    first: Prompt[int] = RATE_CONTEXTS
-    second: Prompt[int] = RATE_CONTEXTS_AGAIN
+    first: Prompt[tuple[int, str]] | Prompt[int] = RATE_CONTEXTS
+    second: Prompt[tuple[int, str]] | Prompt[int] = RATE_CONTEXTS_AGAIN
 
     def measure(self, user_input: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
         """Ask both judges in one round."""

@@ -84,5 +84,5 @@ class ContextRelevanceRating(Metric):
             if score > best:
                 best, reason = score, why
         value = best / FULL
-        details = {"windows": len(windows), "ratings": ratings}
+        details = {"windows": len(windows), "ratings": ratings, "reasons": [item["reason"] for item in ratings]}
         return Score(value, passing=value >= self.threshold, reason=reason or None, details=details)

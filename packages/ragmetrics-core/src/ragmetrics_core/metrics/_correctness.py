@@ -57,5 +57,5 @@ class Correctness(Metric):
         value, reason = yield from self.grade.ask(
             query=user_input, reference_answer=reference, generated_answer=response
         )
-        details = {"grade": value, "reason": reason}
+        details = {"grade": value, "reason": reason, "reasons": [reason]}
         return Score(value, passing=value >= self.threshold, reason=reason or None, details=details)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ragmetrics_core import Metric, Prompt, Score, Steps
+from ragmetrics_core.metrics.refining import ask_until_yes
 from ragmetrics_core.metrics.windows import check_window, pack
-from ragmetrics_core.replies import YesNoReply
+from ragmetrics_core.replies import WithReason, YesNoReply
 
 __all__ = ["RefineFaithfulness"]
 
@@ -19,7 +20,7 @@ SUPPORTED_BY_CONTEXT = Prompt(
         "Is the information supported by the context? Answer YES if any part of the context supports it, even if most of the "
         "context is about other things, and NO if the context does not."
     ),
-    reply=YesNoReply(),
+    reply=WithReason(YesNoReply()),
 )
 
 REFINE_SUPPORTED = Prompt(
@@ -30,7 +31,7 @@ REFINE_SUPPORTED = Prompt(
         "existing_answer. Now refine that answer with more context: if the existing answer is YES, stay with YES; otherwise "
         "answer YES if this context supports the information, and NO if it does not."
     ),
-    reply=YesNoReply(),
+    reply=WithReason(YesNoReply()),
 )
 
 
@@ -39,7 +40,7 @@ class RefineFaithfulness(Metric):
     """Whether the retrieved contexts support the response as a whole: 1.0 or 0.0.
 
     The contexts are packed in order into windows. The first window is judged YES or NO, every further one refines the answer; a
-    YES ends it.
+    YES ends it. Passing means YES; the reason names the window that decided.
 
     Attributes:
         window: most tokens of context per call (estimated).
@@ -50,8 +51,8 @@ class RefineFaithfulness(Metric):
     calls: ClassVar[str] = "1 to number of windows"
 
     window: int = 3000
-    first: Prompt[bool] = SUPPORTED_BY_CONTEXT
-    refine: Prompt[bool] = REFINE_SUPPORTED
+    first: Prompt[tuple[bool, str]] | Prompt[bool] = SUPPORTED_BY_CONTEXT
+    refine: Prompt[tuple[bool, str]] | Prompt[bool] = REFINE_SUPPORTED
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -59,15 +60,11 @@ class RefineFaithfulness(Metric):
 
     def measure(self, response: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
         """Ask window by window until one says YES."""
-        windows = pack(retrieved_contexts, self.window)
-        supported = yield from self.first.ask(information=response, context="\n\n".join(windows[0]))
-        answers = [supported]
-        for texts in windows[1:]:
-            if supported:
-                break
-            supported = yield from self.refine.ask(
-                information=response, existing_answer="NO", context="\n\n".join(texts)
-            )
-            answers.append(supported)
-        details = {"windows": len(windows), "answers": ["YES" if answer else "NO" for answer in answers]}
-        return Score(1.0 if supported else 0.0, passing=supported, details=details)
+        windows = ["\n\n".join(texts) for texts in pack(retrieved_contexts, self.window)]
+        refined = yield from ask_until_yes(self._questions(response, windows), len(windows))
+        return refined.score("supports the response")
+
+    def _questions(self, response: str, windows: Sequence[str]) -> Iterator[Steps[Any]]:
+        yield self.first.ask(information=response, context=windows[0])
+        for context in windows[1:]:
+            yield self.refine.ask(information=response, existing_answer="NO", context=context)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ragmetrics_core import Metric, Prompt, Score, Steps
+from ragmetrics_core.metrics.refining import ask_until_yes
 from ragmetrics_core.metrics.windows import check_window, pack
-from ragmetrics_core.replies import YesNoReply
+from ragmetrics_core.replies import WithReason, YesNoReply
 
 __all__ = ["Relevancy"]
 
@@ -19,7 +20,7 @@ IN_LINE_WITH_CONTEXT = Prompt(
         "Is the response to the query in line with the context? Answer YES if the response addresses the query and the context "
         "bears it out, even if most of the context is about other things; otherwise answer NO."
     ),
-    reply=YesNoReply(),
+    reply=WithReason(YesNoReply()),
 )
 
 REFINE_IN_LINE = Prompt(
@@ -30,7 +31,7 @@ REFINE_IN_LINE = Prompt(
         "is in existing_answer. Now refine that answer with more context: if the existing answer is YES, stay with YES; "
         "otherwise answer YES if the response addresses the query and this context bears it out, and NO if not."
     ),
-    reply=YesNoReply(),
+    reply=WithReason(YesNoReply()),
 )
 
 
@@ -50,8 +51,8 @@ class Relevancy(Metric):
     calls: ClassVar[str] = "1 to number of windows"
 
     window: int = 3000
-    first: Prompt[bool] = IN_LINE_WITH_CONTEXT
-    refine: Prompt[bool] = REFINE_IN_LINE
+    first: Prompt[tuple[bool, str]] | Prompt[bool] = IN_LINE_WITH_CONTEXT
+    refine: Prompt[tuple[bool, str]] | Prompt[bool] = REFINE_IN_LINE
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -60,18 +61,10 @@ class Relevancy(Metric):
     def measure(self, user_input: str, response: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
         """Ask window by window until one says YES."""
         windows = ["\n\n".join(texts) for texts in pack(retrieved_contexts, self.window)]
-        in_line = yield from self.first.ask(query=user_input, response=response, context=windows[0])
-        answers = [in_line]
+        refined = yield from ask_until_yes(self._questions(user_input, response, windows), len(windows))
+        return refined.score("is in line with the query and the response")
+
+    def _questions(self, query: str, response: str, windows: Sequence[str]) -> Iterator[Steps[Any]]:
+        yield self.first.ask(query=query, response=response, context=windows[0])
         for context in windows[1:]:
-            if in_line:
-                break
-            in_line = yield from self.refine.ask(
-                query=user_input, response=response, existing_answer="NO", context=context
-            )
-            answers.append(in_line)
-        where = f"window {len(answers)} of {len(windows)}" if in_line else f"none of the {len(windows)} windows"
-        if len(windows) == 1:
-            where = "the context" if in_line else "no part of the context"
-        reason = f"{'YES' if in_line else 'NO'}: {where} is in line with the query and the response"
-        details = {"windows": len(windows), "answers": ["YES" if answer else "NO" for answer in answers]}
-        return Score(1.0 if in_line else 0.0, passing=in_line, reason=reason, details=details)
+            yield self.refine.ask(query=query, response=response, existing_answer="NO", context=context)

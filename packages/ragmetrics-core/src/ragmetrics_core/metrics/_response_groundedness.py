@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ragmetrics_core import Metric, Prompt, Score, Steps
 from ragmetrics_core.metrics.dual_judge import mean_rating
-from ragmetrics_core.replies import RatingReply
+from ragmetrics_core.replies import RatingReply, WithReason
 
 __all__ = ["ResponseGroundedness"]
 
@@ -22,7 +22,7 @@ RATE_GROUNDEDNESS = Prompt(
         "2: every statement is found in the contexts or follows from them.\n"
         "Judge by the contexts alone, not by what you know."
     ),
-    reply=RatingReply((0, 1, 2)),
+    reply=WithReason(RatingReply((0, 1, 2))),
 )
 
 RATE_GROUNDEDNESS_AGAIN = Prompt(
@@ -34,7 +34,7 @@ RATE_GROUNDEDNESS_AGAIN = Prompt(
         "1: only a part of it can be traced.\n"
         "0: nothing in it can be traced, or it says the opposite of the contexts."
     ),
-    reply=RatingReply((0, 1, 2)),
+    reply=WithReason(RatingReply((0, 1, 2))),
 )
 
 
@@ -50,8 +50,8 @@ class ResponseGroundedness(Metric):
 
     calls: ClassVar[str] = "2"
 
-    first: Prompt[int] = RATE_GROUNDEDNESS
-    second: Prompt[int] = RATE_GROUNDEDNESS_AGAIN
+    first: Prompt[tuple[int, str]] | Prompt[int] = RATE_GROUNDEDNESS
+    second: Prompt[tuple[int, str]] | Prompt[int] = RATE_GROUNDEDNESS_AGAIN
 
     def measure(self, response: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
         """Ask both judges in one round."""

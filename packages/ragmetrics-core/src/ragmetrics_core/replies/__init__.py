@@ -15,12 +15,23 @@ from ._lines import LinesReply
 from ._object import ObjectReply
 from ._rating import RatingReply
 from ._score import ScoreReply
+from ._with_reason import WithReason, value_and_reason
 from ._yes_no import YesNoReply
 
 if TYPE_CHECKING:
     from ._json import JsonReply
 
-__all__ = ["JsonReply", "LinesReply", "ObjectReply", "RatingReply", "ReplyFormat", "ScoreReply", "YesNoReply"]
+__all__ = [
+    "JsonReply",
+    "LinesReply",
+    "ObjectReply",
+    "RatingReply",
+    "ReplyFormat",
+    "ScoreReply",
+    "WithReason",
+    "YesNoReply",
+    "value_and_reason",
+]
 
 
 def __getattr__(name: str) -> Any:

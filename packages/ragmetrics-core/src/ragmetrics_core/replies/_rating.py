@@ -56,5 +56,14 @@ class RatingReply:
         Raises:
             BadReply: the reply gives no rating of this menu, or several that disagree.
         """
+        return self.parse_with_reason(text)[0]
+
+    def parse_with_reason(self, text: str) -> tuple[int, str]:
+        """The rating and its reason (empty when the reply gives none).
+
+        Raises:
+            BadReply: see ``parse``.
+        """
         want = number_want(scale_of(self.choices[0], self.choices[-1], self.choices), "rating")
-        return int(parse_or_bad_reply(text, lambda reply: read_scalar(reply, want)).value)
+        answer = parse_or_bad_reply(text, lambda reply: read_scalar(reply, want))
+        return int(answer.value), answer.reason

@@ -15,6 +15,7 @@ from ._problem import Problem, parse_or_bad_reply, shown
 from ._scalar import Answer, Want, read_scalar
 from ._schema import answer_schema
 from ._verdict import read_verdict, truth
+from ._with_reason import words_beside_verdict
 
 __all__ = ["YesNoReply"]
 
@@ -48,7 +49,7 @@ def _read(value: Any) -> bool:
 
 
 def _read_text(text: str) -> Answer[bool]:
-    return Answer(read_verdict(text), "")
+    return Answer(read_verdict(text), words_beside_verdict(text))
 
 
 _WANT = Want(_rank, 4, _read, _read_text, _WANTED, single=True, asked="answer")
@@ -80,4 +81,13 @@ class YesNoReply:
         Raises:
             BadReply: the reply gives no answer, or two that disagree.
         """
-        return parse_or_bad_reply(text, lambda reply: read_scalar(reply, _WANT).value)
+        return self.parse_with_reason(text)[0]
+
+    def parse_with_reason(self, text: str) -> tuple[bool, str]:
+        """The answer and its reason (empty when the reply gives none).
+
+        Raises:
+            BadReply: see ``parse``.
+        """
+        answer = parse_or_bad_reply(text, lambda reply: read_scalar(reply, _WANT))
+        return answer.value, answer.reason
