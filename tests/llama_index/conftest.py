@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import os
 from collections.abc import Iterator
@@ -28,6 +29,16 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     before = Settings._llm, Settings._embed_model
     yield
     Settings._llm, Settings._embed_model = before
+
+
+@pytest.fixture
+def closed_loop() -> Iterator[None]:
+    """For evaluators of LlamaIndex, which leave an event loop open when they are asked synchronously."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    asyncio.set_event_loop(None)
+    loop.close()
 
 
 @pytest.fixture

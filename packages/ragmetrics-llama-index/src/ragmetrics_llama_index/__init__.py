@@ -2,10 +2,26 @@
 
 ``MetricEvaluator`` makes a ``BaseEvaluator`` of any metric; the classes with LlamaIndex's own names take the places of
 LlamaIndex's evaluators and retrieval metrics; ``QueryEvaluationHandler`` evaluates the queries of a running application in the
-background.
+background. The other names of ``llama_index.core.evaluation`` are here as they are there, so that an import line needs no second
+one.
 """
 
 from __future__ import annotations
+
+from llama_index.core.evaluation import (
+    BaseEvaluator,
+    BaseRetrievalEvaluator,
+    BatchEvalRunner,
+    DatasetGenerator,
+    EvaluationResult,
+    MultiModalRetrieverEvaluator,
+    QueryResponseDataset,
+    RetrievalEvalResult,
+    RetrievalMetricResult,
+    RetrieverEvaluator,
+    get_retrieval_results_df,
+    resolve_metrics,
+)
 
 from ._critics import GuidelineEvaluator, PairwiseComparisonEvaluator
 from ._datasets import evaluate_query_engine, evaluate_retriever
@@ -34,8 +50,13 @@ __all__ = [
     "NDCG",
     "AnswerRelevancyEvaluator",
     "AveragePrecision",
+    "BaseEvaluator",
+    "BaseRetrievalEvaluator",
+    "BatchEvalRunner",
     "ContextRelevancyEvaluator",
     "CorrectnessEvaluator",
+    "DatasetGenerator",
+    "EvaluationResult",
     "FaithfulnessEvaluator",
     "GuidelineEvaluator",
     "HitRate",
@@ -43,21 +64,28 @@ __all__ = [
     "LlamaIndexLLM",
     "MetricEvaluator",
     "MetricResult",
+    "MultiModalRetrieverEvaluator",
     "PairwiseComparisonEvaluator",
     "Precision",
     "QueryEvaluation",
     "QueryEvaluationHandler",
+    "QueryResponseDataset",
     "QueryResponseEvaluator",
     "Recall",
     "RelevancyEvaluator",
     "ResponseEvaluator",
+    "RetrievalEvalResult",
     "RetrievalMetric",
+    "RetrievalMetricResult",
+    "RetrieverEvaluator",
     "SemanticSimilarityEvaluator",
     "agenerate_qa_pairs",
     "evaluate_query_engine",
     "evaluate_retriever",
     "generate_qa_pairs",
+    "get_retrieval_results_df",
     "register_retrieval_metrics",
+    "resolve_metrics",
 ]
 
 __version__ = "0.1.0"

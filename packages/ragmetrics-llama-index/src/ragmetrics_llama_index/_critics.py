@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
 from typing import Any, ClassVar
 
 from llama_index.core.evaluation import guideline, pairwise
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.types import BaseOutputParser
 
+from ragmetrics_core import Prompt, Reply
 from ragmetrics_core.metrics import Guideline, PairwiseComparison
 
 from ._drop_in import DropIn, default_templates
@@ -33,7 +35,9 @@ class GuidelineEvaluator(DropIn):
         on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
     """
 
-    templates: ClassVar[Mapping[str, Slot]] = {"eval_template": Slot("critique", ("query", "response", "guidelines"))}
+    templates: ClassVar[Mapping[str, Slot]] = {
+        "eval_template": Slot("critique", ("query", "response", "guidelines"), one_text=True)
+    }
 
     def __init__(
         self,
@@ -73,6 +77,20 @@ def of_comparison(inputs: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+class WholeWords(Prompt[Any]):
+    """A comparison whose reason is all that the judge has said, its marks included, where it wrote prose with marks."""
+
+    def read(self, reply: Reply[str], inputs: Mapping[str, Any]) -> Any:
+        """The verdict, as the core reads it."""
+        verdict = super().read(reply, inputs)
+        return verdict.model_copy(update={"reason": reply.value.strip()}) if "[[" in reply.value else verdict
+
+
+def vars_of(prompt: Prompt[Any]) -> dict[str, Any]:
+    """The settings of a prompt by name."""
+    return {item.name: getattr(prompt, item.name) for item in fields(prompt)}
+
+
 class PairwiseComparisonEvaluator(DropIn):
     """Whether the response is better than ``second_response``; takes the place of LlamaIndex's class of this name.
 
@@ -101,8 +119,9 @@ class PairwiseComparisonEvaluator(DropIn):
         on_error: OnError = "raise",
     ) -> None:
         metric = PairwiseComparison(enforce_consensus)
+        metric = replace(metric, compare=WholeWords(**vars_of(metric.compare)))
         templates: Mapping[str, Template | None] = {"eval_template": eval_template}
         if parser_function is not None:
-            metric = read_by(VerdictParser(parser_function), metric, "compare")
+            metric = read_by(VerdictParser(parser_function), PairwiseComparison(enforce_consensus), "compare")
             templates = default_templates(templates, {"eval_template": pairwise.DEFAULT_EVAL_TEMPLATE})
         super().__init__(metric, llm, templates, on_error=on_error)

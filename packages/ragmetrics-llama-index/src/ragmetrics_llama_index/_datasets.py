@@ -22,7 +22,8 @@ from llama_index.core.schema import MetadataMode
 from ragmetrics_core import Evaluation, InvalidInput, Metric, Sample, Testset, evaluate
 from ragmetrics_core.adapters import run_blocking
 
-from ._evaluator import judge_of, scorer_of
+from ._embeddings import scorer_of
+from ._llm import judge_of
 from ._responses import answer_of, contexts_of, document_of, settle
 
 __all__ = ["evaluate_query_engine", "evaluate_retriever"]
@@ -94,7 +95,7 @@ def evaluate_retriever(
 
     def found(sample: Sample) -> Sample:
         nodes = retriever.retrieve(_question(sample))
-        documents = [document_of(node, MetadataMode.NONE) for node in nodes]
+        documents = [document_of(node) for node in nodes]
         contexts = contexts_of(nodes, MetadataMode.NONE)
         return replace(sample, retrieved_documents=documents, retrieved_contexts=contexts)
 

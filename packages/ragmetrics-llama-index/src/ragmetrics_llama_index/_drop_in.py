@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from llama_index.core.prompts import BasePromptTemplate
+from llama_index.core.schema import MetadataMode
 
 from ragmetrics_core import Metric
 
 from ._evaluator import MetricEvaluator, OnError
+from ._parsers import on_any_scale
 from ._templates import Slot, Template, as_template
 
 __all__ = ["DropIn", "default_templates"]
@@ -23,10 +25,12 @@ class DropIn(MetricEvaluator):
 
     Class attributes:
         templates: the keys of ``get_prompts``, and the prompts that they stand for.
+        without_scale: the metric for templates of users, who may ask for points on any scale; None where there are no points.
     """
 
     fills_window = True
     templates: ClassVar[Mapping[str, Slot]] = {}
+    without_scale: ClassVar[type[Metric] | None] = None
 
     def __init__(
         self,
@@ -36,13 +40,19 @@ class DropIn(MetricEvaluator):
         *,
         raise_error: bool = False,
         on_error: OnError = "raise",
+        metadata_mode: MetadataMode | str = MetadataMode.NONE,
     ) -> None:
-        super().__init__(metric, llm=llm, raise_error=raise_error, on_error=on_error)
+        super().__init__(metric, llm=llm, raise_error=raise_error, on_error=on_error, metadata_mode=metadata_mode)
         self.update_prompts({key: item for key, item in (templates or {}).items() if item is not None})
 
     def slots(self) -> Mapping[str, Slot]:
         """The keys of ``get_prompts`` and ``update_prompts``, and the prompt of the metric that each stands for."""
         return self.templates
+
+    def _asked(self) -> tuple[Metric, Mapping[str, BasePromptTemplate]]:
+        if self.without_scale is None or not self._templates:
+            return self.metric, self._templates
+        return on_any_scale(self.metric, self.without_scale), self._templates
 
 
 def default_templates(

@@ -17,7 +17,7 @@ from ._failures import explained
 from ._identity import identity_of
 from ._overriding import overrides
 
-__all__ = ["LlamaIndexEmbeddings"]
+__all__ = ["LlamaIndexEmbeddings", "scorer_of"]
 
 
 class LlamaIndexEmbeddings:
@@ -116,3 +116,9 @@ def _resolved(embed_model: Any) -> BaseEmbedding:
     except (AssertionError, AttributeError):
         kind = type(embed_model).__name__
     raise InvalidInput(f"LlamaIndexEmbeddings takes an embedding model of LlamaIndex, got {kind}")
+
+
+def scorer_of(embed_model: Any) -> Any:
+    """The model that embeds or compares; what has the methods of the core's models is one already."""
+    own = any(hasattr(embed_model, name) for name in ("embed", "aembed", "compare", "acompare"))
+    return embed_model if own and not isinstance(embed_model, BaseEmbedding) else LlamaIndexEmbeddings(embed_model)

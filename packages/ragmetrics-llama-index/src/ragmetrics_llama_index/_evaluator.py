@@ -14,8 +14,6 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, Literal
 
-from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.base.response.schema import AsyncStreamingResponse
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
@@ -37,9 +35,9 @@ from ragmetrics_core import (
 )
 from ragmetrics_core.adapters import run_blocking
 
-from ._embeddings import LlamaIndexEmbeddings
-from ._llm import LlamaIndexLLM
-from ._responses import Answer, AnyResponse, answer_of, settle
+from ._embeddings import scorer_of
+from ._llm import LlamaIndexLLM, judge_of
+from ._responses import Answer, AnyResponse, answer_of, is_async_stream, mode_of, settle
 from ._results import MetricResult, result_of
 from ._room import fit
 from ._templates import Slot, Template, as_template, is_same, shown, worded
@@ -73,8 +71,7 @@ class MetricEvaluator(BaseEvaluator):
         on_error: ``"raise"`` passes on what goes wrong with the model, the server or a missing input; ``"record"`` makes an
             invalid result of it, so that one failure does not cost a batch. An unreadable reply is always an invalid result.
         raise_error: raise a ``ValueError`` instead of returning a result that does not pass, or is invalid.
-        metadata_mode: which metadata of the source nodes the judge reads with their text; ``MetadataMode.LLM`` shows
-            it what the generator saw.
+        metadata_mode: which metadata of the source nodes the judge reads with their text; by default what the generator saw.
 
     A metric that packs contexts into windows gets smaller ones where the judge's context window is smaller.
 
@@ -94,7 +91,7 @@ class MetricEvaluator(BaseEvaluator):
         threshold: float | None = None,
         on_error: OnError = "raise",
         raise_error: bool = False,
-        metadata_mode: MetadataMode = MetadataMode.NONE,
+        metadata_mode: MetadataMode | str = MetadataMode.LLM,
     ) -> None:
         if not isinstance(metric, Metric):
             raise InvalidInput(
@@ -110,7 +107,7 @@ class MetricEvaluator(BaseEvaluator):
         self._threshold = threshold
         self._on_error = on_error
         self._raise_error = raise_error
-        self._metadata_mode = metadata_mode
+        self._metadata_mode = mode_of(type(self).__name__, metadata_mode)
         self._templates: dict[str, BasePromptTemplate] = {}
 
     def evaluate(
@@ -135,6 +132,12 @@ class MetricEvaluator(BaseEvaluator):
             ValueError: an input that the metric needs is not given (``MissingInput``) or of the wrong type.
             ModelError: the model or its server failed.
         """
+        if (
+            getattr(self.aevaluate, "__func__", None) is not MetricEvaluator.aevaluate
+        ):  # the one that subclasses override
+            waiting = {"sleep_time_in_seconds": sleep_time_in_seconds} if sleep_time_in_seconds else {}
+            given: dict[str, Any] = {"query": query, "response": response, "contexts": contexts, **waiting, **kwargs}
+            return run_blocking(lambda: self.aevaluate(**given))
         time.sleep(sleep_time_in_seconds)
         case = self._case(query, response, contexts, kwargs)
         try:
@@ -164,18 +167,19 @@ class MetricEvaluator(BaseEvaluator):
     def evaluate_response(
         self, query: str | None = None, response: AnyResponse | None = None, **kwargs: Any
     ) -> EvaluationResult:
-        """Judge the response of a query engine: plain, streaming, asynchronously streaming, or pydantic.
+        """Judge the response of a query engine, a chat engine or an agent, plain or streaming, or any object that has the
+        attributes ``response`` and ``source_nodes``.
 
         A stream is read to its end first; its text stays in the response, to be printed afterwards.
         """
-        settled = run_blocking(partial(settle, response)) if isinstance(response, AsyncStreamingResponse) else response
+        settled = run_blocking(partial(settle, response)) if is_async_stream(response) else response
         answer = answer_of(settled, self._metadata_mode)
         return self.evaluate(**self._arguments(query, answer, kwargs))
 
     async def aevaluate_response(
         self, query: str | None = None, response: AnyResponse | None = None, **kwargs: Any
     ) -> EvaluationResult:
-        """Judge the response of a query engine without blocking the running loop; otherwise as ``evaluate_response``."""
+        """Judge a response without blocking the running loop; otherwise as ``evaluate_response``."""
         answer = answer_of(await settle(response), self._metadata_mode)
         return await self.aevaluate(**self._arguments(query, answer, kwargs))
 
@@ -232,15 +236,20 @@ class MetricEvaluator(BaseEvaluator):
 
     def _worded(self, judge: Any) -> Metric:
         """The metric with the templates that were given in the places of its prompts."""
-        if not self._templates:
-            return self.metric
+        metric, templates = self._asked()
+        if not templates:
+            return metric
         llm: LLM | None = judge.llm if isinstance(judge, LlamaIndexLLM) else None
         slots = self.slots()
         changes: dict[str, Any] = {
-            slots[key].prompt: worded(getattr(self.metric, slots[key].prompt), template, slots[key], llm)
-            for key, template in self._templates.items()
+            slots[key].prompt: worded(getattr(metric, slots[key].prompt), template, slots[key], llm)
+            for key, template in templates.items()
         }
-        return replace(self.metric, **changes)
+        return replace(metric, **changes)
+
+    def _asked(self) -> tuple[Metric, Mapping[str, BasePromptTemplate]]:
+        """The metric, and the templates that take the places of its prompts."""
+        return self.metric, self._templates
 
     def _failed(self, error: RagmetricsError, sample: Sample | None = None) -> Score:
         """The failed score of an error, or the error itself where it is to be raised."""
@@ -280,15 +289,3 @@ class MetricEvaluator(BaseEvaluator):
                 "retrieved_documents": answer.documents,
             }
         return {**arguments, **kwargs}
-
-
-def judge_of(llm: Any) -> Any:
-    """The judge; what has the methods of the core's models is one already."""
-    own = any(hasattr(llm, name) for name in ("generate", "agenerate"))
-    return llm if own and not isinstance(llm, LLM) else LlamaIndexLLM(llm)
-
-
-def scorer_of(embed_model: Any) -> Any:
-    """The model that embeds or compares; what has the methods of the core's models is one already."""
-    own = any(hasattr(embed_model, name) for name in ("embed", "aembed", "compare", "acompare"))
-    return embed_model if own and not isinstance(embed_model, BaseEmbedding) else LlamaIndexEmbeddings(embed_model)

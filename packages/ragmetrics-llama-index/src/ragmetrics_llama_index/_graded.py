@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from llama_index.core.evaluation import answer_relevancy, context_relevancy, correctness
+from llama_index.core.prompts import BasePromptTemplate
+from llama_index.core.schema import MetadataMode
 
-from ragmetrics_core import Score
+from ragmetrics_core import Metric, Score
 from ragmetrics_core.metrics import AnswerRelevanceRating, ContextRelevanceRating, Correctness
 
 from ._drop_in import DropIn, default_templates
 from ._evaluator import OnError
-from ._parsers import FreeAnswerRating, FreeContextRating, FreeCorrectness, ScoreParser, read_by
+from ._parsers import FreeAnswerRating, FreeContextRating, FreeCorrectness, ScoreParser, read_by, with_fractions
 from ._results import MetricResult
 from ._templates import Slot, Template
 from ._thresholds import check_threshold
@@ -43,7 +45,8 @@ def of_contexts(inputs: Mapping[str, Any]) -> dict[str, Any]:
 class CorrectnessEvaluator(DropIn):
     """Grade of the response from 1 to 5; takes the place of LlamaIndex's class of this name.
 
-    A grade off the scale, or none that can be read, is an invalid result.
+    A grade off the scale, or none that can be read, is an invalid result. With an ``eval_template`` of your own there is no scale:
+    whatever finite number the judge gives is the score.
 
     Args:
         llm: the judge; None: ``Settings.llm``, looked up when it is asked.
@@ -58,6 +61,7 @@ class CorrectnessEvaluator(DropIn):
             "grade", ("query", "reference_answer", "generated_answer"), of_correctness, adds_form=False
         )
     }
+    without_scale = FreeCorrectness
 
     def __init__(
         self,
@@ -71,7 +75,7 @@ class CorrectnessEvaluator(DropIn):
         check_threshold(type(self).__name__, score_threshold)
         self.parser_function = parser_function
         self.score_threshold = score_threshold
-        metric: Correctness = Correctness()
+        metric: Correctness = with_fractions(Correctness(), "grade")
         templates: Mapping[str, Template | None] = {"eval_template": eval_template}
         if parser_function is not None:
             metric = read_by(ScoreParser(parser_function), FreeCorrectness(name="correctness"), "grade")
@@ -115,12 +119,16 @@ class AnswerRelevancyEvaluator(Points):
         raise_error: raise a ``ValueError`` when the judge is unreadable.
         eval_template: a template with ``{query}`` and ``{response}``, or its text.
         score_threshold: points (0 to 2) that make a score of 1.0, from which on a response passes.
-        parser_function: reads ``(points, reasoning)`` from a reply; None: the core reads 0, 1 or 2 points.
+        parser_function: reads ``(points, reasoning)`` from a reply; None: the core reads 0 to 2 points, or any number
+            with an ``eval_template`` of your own.
         on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
     """
 
     full = 2.0
-    templates: ClassVar[Mapping[str, Slot]] = {"eval_template": Slot("rate", ("query", "response"), adds_form=False)}
+    templates: ClassVar[Mapping[str, Slot]] = {
+        "eval_template": Slot("rate", ("query", "response"), adds_form=False, one_text=True)
+    }
+    without_scale = FreeAnswerRating
 
     def __init__(
         self,
@@ -135,7 +143,7 @@ class AnswerRelevancyEvaluator(Points):
         check_threshold(type(self).__name__, score_threshold, positive=True)
         self.parser_function = parser_function
         self.score_threshold = score_threshold
-        metric: AnswerRelevanceRating = AnswerRelevanceRating(name="answer_relevancy")
+        metric: AnswerRelevanceRating = with_fractions(AnswerRelevanceRating(name="answer_relevancy"), "rate")
         templates: Mapping[str, Template | None] = {"eval_template": eval_template}
         if parser_function is not None:
             metric = read_by(ScoreParser(parser_function), FreeAnswerRating(name="answer_relevancy"), "rate")
@@ -154,18 +162,20 @@ class ContextRelevancyEvaluator(Points):
         eval_template: a template with ``{query_str}`` and ``{context_str}``, or its text.
         refine_template: a template with ``{query_str}``, ``{existing_answer}`` and ``{context_msg}``, or its text.
         score_threshold: points (0 to 4) that make a score of 1.0, from which on the contexts pass.
-        parser_function: reads ``(points, reasoning)`` from a reply; None: the core reads 0 to 4 points in halves. Without a
-            ``refine_template`` every call is then asked with the ``eval_template``.
+        parser_function: reads ``(points, reasoning)`` from a reply; None: the core reads 0 to 4 points, or any number with
+            an ``eval_template`` of your own. With either and no ``refine_template`` the ``eval_template`` asks every call.
         on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
+        metadata_mode: which metadata of the source nodes the judge reads with their text; LlamaIndex's own judge reads none.
     """
 
     full = 4.0
     templates: ClassVar[Mapping[str, Slot]] = {
-        "eval_template": Slot("first", ("query_str", "context_str"), of_contexts, adds_form=False),
+        "eval_template": Slot("first", ("query_str", "context_str"), of_contexts, adds_form=False, one_text=True),
         "refine_template": Slot(
-            "refine", ("query_str", "existing_answer", "context_msg"), of_contexts, adds_form=False
+            "refine", ("query_str", "existing_answer", "context_msg"), of_contexts, adds_form=False, one_text=True
         ),
     }
+    without_scale = FreeContextRating
 
     def __init__(  # noqa: PLR0917  LlamaIndex's own signature
         self,
@@ -177,16 +187,27 @@ class ContextRelevancyEvaluator(Points):
         parser_function: ScoreFunction | None = None,
         *,
         on_error: OnError = "raise",
+        metadata_mode: MetadataMode | str = MetadataMode.NONE,
     ) -> None:
         check_threshold(type(self).__name__, score_threshold, positive=True)
         self.parser_function = parser_function
         self.score_threshold = score_threshold
         metric: ContextRelevanceRating = ContextRelevanceRating(name="context_relevancy")
+        metric = with_fractions(metric, "first", "refine")
         templates: Mapping[str, Template | None] = {"eval_template": eval_template, "refine_template": refine_template}
         if parser_function is not None:
             metric = read_by(
                 ScoreParser(parser_function), FreeContextRating(name="context_relevancy"), "first", "refine"
             )
-            first = eval_template or context_relevancy.DEFAULT_EVAL_TEMPLATE
-            templates = default_templates(templates, {"eval_template": first, "refine_template": first})
-        super().__init__(metric, llm, templates, raise_error=raise_error, on_error=on_error)
+            templates = {"refine_template": refine_template} | default_templates(
+                templates, {"eval_template": context_relevancy.DEFAULT_EVAL_TEMPLATE}
+            )
+        super().__init__(
+            metric, llm, templates, raise_error=raise_error, on_error=on_error, metadata_mode=metadata_mode
+        )
+
+    def _asked(self) -> tuple[Metric, Mapping[str, BasePromptTemplate]]:
+        metric, templates = super()._asked()
+        if "eval_template" in templates and "refine_template" not in templates:
+            templates = {**templates, "refine_template": templates["eval_template"]}
+        return metric, templates

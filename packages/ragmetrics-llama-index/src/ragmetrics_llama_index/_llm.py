@@ -28,7 +28,7 @@ from ._failures import explained, is_bug
 from ._identity import identity_of
 from ._overriding import overrides
 
-__all__ = ["LlamaIndexLLM"]
+__all__ = ["LlamaIndexLLM", "judge_of"]
 
 DEFAULT_OUTPUT = 256
 """Tokens reserved for a reply where the metadata names no limit."""
@@ -168,3 +168,9 @@ def _resolved(llm: Any) -> LLM:
     raise InvalidInput(
         f"LlamaIndexLLM takes an LLM of LlamaIndex, got {kind}: a model of ragmetrics_core needs no bridge"
     )
+
+
+def judge_of(llm: Any) -> Any:
+    """The judge; what has the methods of the core's models is one already."""
+    own = any(hasattr(llm, name) for name in ("generate", "agenerate"))
+    return llm if own and not isinstance(llm, LLM) else LlamaIndexLLM(llm)

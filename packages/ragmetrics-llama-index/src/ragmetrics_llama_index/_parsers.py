@@ -2,14 +2,14 @@
 
 Strategy. A parser becomes a reply format, so asking, the one re-ask and the record of failures stay the core's. What it cannot
 read, by its own account or by a ``ValueError``, is an unreadable reply. Its numbers are on a scale that only its author knows,
-so the metrics here are those of the core without their scale.
+so the metrics here are those of the core without their scale. A template of a user may name any scale too.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, TypeVar
 
 from llama_index.core.bridge.pydantic import BaseModel
@@ -18,6 +18,7 @@ from llama_index.core.types import BaseOutputParser
 
 from ragmetrics_core import BadReply, Metric, Prompt
 from ragmetrics_core.metrics import AnswerRelevanceRating, ContextRelevanceRating, Correctness
+from ragmetrics_core.replies import ScoreReply
 
 __all__ = [
     "CritiqueParser",
@@ -26,7 +27,9 @@ __all__ = [
     "FreeCorrectness",
     "ScoreParser",
     "VerdictParser",
+    "on_any_scale",
     "read_by",
+    "with_fractions",
 ]
 
 T = TypeVar("T")
@@ -145,3 +148,30 @@ def read_by(parser: Parser, metric: M, *prompts: str) -> M:
         prompt: Prompt[Any] = getattr(metric, name)
         changes[name] = replace(prompt, reply=parser, check=None)
     return replace(metric, **changes)
+
+
+@dataclass(frozen=True)
+class AnyScore(ScoreReply):
+    """A score on whatever scale the template names."""
+
+    low: float = -1e9
+    high: float = 1e9
+
+    def instructions(self) -> str:
+        """The shape of the reply, for templates that ask for it."""
+        return 'Reply with one JSON object and nothing else: {"reason": "<why, in one or two sentences>", "score": <number>}'
+
+
+def with_fractions(metric: M, *prompts: str) -> M:
+    """The metric with prompts that may be answered with any number on the scale, as LlamaIndex has it."""
+    changes: dict[str, Any] = {name: getattr(metric, name).replace(check=None) for name in prompts}
+    return replace(metric, **changes)
+
+
+def on_any_scale(metric: Metric, cls: type[Metric]) -> Metric:
+    """The metric as one of this class, which has no scale; parser functions stay."""
+    settings: dict[str, Any] = {item.name: getattr(metric, item.name) for item in fields(metric)}
+    for name, value in settings.items():
+        if isinstance(value, Prompt) and isinstance(value.reply, ScoreReply):
+            settings[name] = replace(value, reply=AnyScore(), check=None)
+    return cls(**settings)

@@ -1,24 +1,34 @@
-"""What a response of LlamaIndex holds, of whichever of its four kinds it is."""
+"""What a response of LlamaIndex holds, of whichever kind it is.
+
+Strategy. Query engines, chat engines and agents answer with objects of many classes that have two things in common: ``response``,
+which is the answer, and ``source_nodes``, which is what it was made from. These two are read from any object; only streams, whose
+text is not there yet, and agents, whose sources are hidden in the outputs of tools, are known by their classes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import inspect
+import json
+import logging
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from llama_index.core.base.response.schema import (
-    AsyncStreamingResponse,
-    PydanticResponse,
-    Response,
-    StreamingResponse,
-)
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
+from llama_index.core.bridge.pydantic import BaseModel
+from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.schema import MetadataMode, NodeWithScore
 
 from ragmetrics_core import Document, InvalidInput
 
-__all__ = ["Answer", "AnyResponse", "answer_of", "settle"]
+__all__ = ["Answer", "AnyResponse", "answer_of", "contexts_of", "document_of", "is_async_stream", "mode_of", "settle"]
 
-AnyResponse: TypeAlias = Response | StreamingResponse | AsyncStreamingResponse | PydanticResponse
+AnyResponse: TypeAlias = Any
+"""A response of a query engine, a chat engine or an agent, or any object with ``response`` and ``source_nodes``."""
+
+log = logging.getLogger("ragmetrics_llama_index")
 
 
 @dataclass(frozen=True)
@@ -27,19 +37,55 @@ class Answer:
 
     Attributes:
         text: the answer; empty where there is none.
-        contexts: the texts of the source nodes, in rank order.
+        contexts: the texts of the source nodes, in rank order; None where the response names no sources.
         documents: the same nodes with identifier, retrieval score and metadata.
     """
 
     text: str
-    contexts: list[str]
-    documents: list[Document]
+    contexts: list[str] | None
+    documents: list[Document] | None
+
+
+def mode_of(owner: str, mode: Any) -> MetadataMode:
+    """The metadata mode, given as such or by its name.
+
+    Raises:
+        InvalidInput: there is no such mode.
+    """
+    if mode in list(MetadataMode):
+        return MetadataMode(mode)
+    names = ", ".join(repr(item.value) for item in MetadataMode)
+    raise InvalidInput(f"{owner}: metadata_mode must be a MetadataMode or one of {names}, got {mode!r}")
+
+
+def is_async_stream(response: Any) -> bool:
+    """Whether an event loop is needed to read the response to its end."""
+    if isinstance(response, StreamingAgentChatResponse):
+        return response.achat_stream is not None
+    return isinstance(response, AsyncStreamingResponse)
 
 
 async def settle(response: Any) -> Any:
-    """The response, its stream read to the end where it is an asynchronous one; the text stays in it for others to read."""
+    """The response, its stream read to the end where it is an asynchronous one; the text stays in it for others to read.
+
+    Raises:
+        InvalidInput: another event loop, which waits for this call, is still writing the answer of a chat engine.
+    """
     if isinstance(response, AsyncStreamingResponse):
         return await response.get_response()
+    if isinstance(response, StreamingAgentChatResponse) and is_async_stream(response):
+        task = response.awrite_response_to_history_task
+        if task is None:
+            if not response.is_writing_to_memory and not response.response:
+                async for _ in response.async_response_gen():
+                    pass
+        elif task.done() or task.get_loop() is asyncio.get_running_loop():
+            await task
+        else:
+            raise InvalidInput(
+                "the answer of the chat engine is still being written in the event loop of the caller: use await "
+                "aevaluate_response(...), or read the stream to its end first"
+            )
     return response
 
 
@@ -47,31 +93,105 @@ def answer_of(response: AnyResponse | None, mode: MetadataMode) -> Answer | None
     """What the response holds; None for none. A stream is read to its end, and its text stays in the response.
 
     Raises:
-        InvalidInput: it is no response of a query engine.
+        InvalidInput: it is no response, or a stream whose beginning somebody has read already.
     """
     if response is None:
         return None
-    if isinstance(response, PydanticResponse):
-        text = response.response.model_dump_json() if response.response is not None else ""
-    elif isinstance(response, Response):
-        text = response.response or ""
-    elif isinstance(response, StreamingResponse):
-        text = response.get_response().response or ""
-    else:
+    if not hasattr(response, "response") and not isinstance(response, StreamingResponse):
         raise InvalidInput(
-            f"evaluate_response takes the response of a query engine, got {type(response).__name__}: for a text call "
-            "evaluate(query=..., response=..., contexts=...)"
+            f"evaluate_response takes the response of a query engine, a chat engine or an agent, got {type(response).__name__}: "
+            "for a text call evaluate(query=..., response=..., contexts=...)"
         )
-    nodes = response.source_nodes or []
-    return Answer(text, contexts_of(nodes, mode), [document_of(node, mode) for node in nodes])
+    text = _text(response)
+    nodes = _nodes(response)
+    if nodes is None:
+        return Answer(text, None, None)
+    return Answer(text, contexts_of(nodes, mode), [document_of(node) for node in nodes])
+
+
+def _text(response: Any) -> str:
+    if isinstance(response, StreamingResponse):
+        return _read(response)
+    if isinstance(response, StreamingAgentChatResponse):
+        _wait_for(response)
+    said = response.response
+    if isinstance(said, ChatMessage):
+        said = said.content or getattr(response, "structured_response", None)
+    if said is None or isinstance(said, str):
+        return said or ""
+    if isinstance(said, BaseModel):
+        return said.model_dump_json()
+    if isinstance(said, dict):
+        return json.dumps(said, ensure_ascii=False, default=str)
+    raise InvalidInput(
+        f"the 'response' of {type(response).__name__} must be a text or a pydantic object, got {type(said).__name__}"
+    )
+
+
+def _read(response: StreamingResponse) -> str:
+    tokens = response.response_gen
+    if response.response_txt is None and inspect.isgenerator(tokens):
+        state = inspect.getgeneratorstate(tokens)
+        if state != inspect.GEN_CREATED:
+            raise InvalidInput(
+                "the stream of the response has been read already, so its text is not in it: give the text you have read to "
+                "evaluate(query=..., response=..., contexts=...), or read streams with str(response)"
+            )
+    return response.get_response().response or ""
+
+
+def _wait_for(response: StreamingAgentChatResponse) -> None:
+    """A thread of the chat engine writes the answer; what the user has not yet read of the stream stays there for him."""
+    thread = response.write_response_to_history_thread
+    if thread is not None:
+        thread.join()
+        if response.exception is not None:
+            raise response.exception
+    elif not response.is_writing_to_memory and response.chat_stream is not None and not response.response:
+        for _ in response.response_gen:
+            pass
+
+
+def _nodes(response: Any) -> list[NodeWithScore] | None:
+    """The source nodes; None where the response has no place for any."""
+    found = getattr(response, "source_nodes", None)
+    # a pydantic response answers None to any name that it does not know
+    if found or isinstance(response, PydanticResponse):
+        return list(found or [])
+    calls = getattr(response, "tool_calls", None)
+    if calls is None:
+        return None if found is None and not hasattr(response, "source_nodes") else []
+    return list({node.node_id: node for call in calls for node in _nodes_of_call(call)}.values())
+
+
+def _nodes_of_call(call: Any) -> Iterator[NodeWithScore]:
+    """What a tool of an agent has retrieved: it returned the response of a query engine, or nodes."""
+    output = getattr(getattr(call, "tool_output", None), "raw_output", None)
+    items = output if isinstance(output, list | tuple) else getattr(output, "source_nodes", None) or ()
+    yield from (item for item in items if isinstance(item, NodeWithScore))
 
 
 def contexts_of(nodes: Sequence[NodeWithScore], mode: MetadataMode) -> list[str]:
-    """The texts of the nodes, in order."""
-    return [node.get_content(metadata_mode=mode) for node in nodes]
+    """The texts of the nodes, in order. Those without any, such as images, are left out: no judge can read them."""
+    texts = [node.get_content(metadata_mode=mode) if _has_text(node) else "" for node in nodes]
+    readable = [text for text in texts if text.strip()]
+    if len(readable) < len(texts):
+        log.warning(
+            "%d of %d source nodes have no text, such as images: no judge reads them",
+            len(texts) - len(readable),
+            len(texts),
+        )
+    return readable
 
 
-def document_of(node: NodeWithScore, mode: MetadataMode) -> Document:
+def _has_text(node: Any) -> bool:
+    # metadata alone is no text, but it would be shown as one
+    return bool(node.get_content(metadata_mode=MetadataMode.NONE).strip())
+
+
+def document_of(node: NodeWithScore) -> Document:
     """The node as a document of the core, which ranking metrics compare by text, identifier or metadata."""
     meta: dict[str, Any] = dict(node.metadata or {})
-    return Document(content=node.get_content(metadata_mode=mode), id=node.node_id, score=node.score, meta=meta)
+    # the text alone: with the metadata in front, no two documents would be the same by text
+    content = node.get_content(metadata_mode=MetadataMode.NONE)
+    return Document(content=content, id=node.node_id, score=getattr(node, "score", None), meta=meta)

@@ -1,14 +1,13 @@
 """From a ``Score`` to an ``EvaluationResult``: the one place where this is decided.
 
 * A score with a value is a valid result. ``passing`` is the metric's own verdict where it has one, else whether the value
-  reaches a threshold; ``feedback`` is the judge's reason, else the evidence, else the value.
-* A score without a value (nothing to score, an unreadable judge, a failing model) is an invalid result with the reason, which
-  is its feedback too, as LlamaIndex's retrying query engines need a text there.
+  reaches a threshold; ``feedback`` is what the judge said, else one sentence about the evidence.
+* A score without a value (nothing to score, an unreadable judge, a failing model) is an invalid result with the reason.
+  LlamaIndex's retrying query engines write the feedback into the next question, so the words of a failure never stand there.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +17,9 @@ from llama_index.core.evaluation import EvaluationResult
 from ragmetrics_core import Score
 
 __all__ = ["MetricResult", "default_threshold", "result_of"]
+
+NOT_JUDGED = "The answer could not be judged."
+"""The feedback where the judge failed; ``invalid_reason`` tells why."""
 
 
 class MetricResult(EvaluationResult):
@@ -63,7 +65,7 @@ def result_of(
         contexts=None if contexts is None else list(contexts),
         score=score.value,
         passing=passing,
-        feedback=reason or _feedback(score),
+        feedback=NOT_JUDGED if score.error else score.reason or score.explain(),
         invalid_result=invalid,
         invalid_reason=reason,
         pairwise_source=score.details.get("source") if "winner" in score.details else None,
@@ -86,10 +88,3 @@ def _is_tie(score: Score) -> bool:
 
 def _invalid_reason(score: Score) -> str:
     return score.error or score.reason or "there is no score"
-
-
-def _feedback(score: Score) -> str:
-    if score.reason:
-        return score.reason
-    evidence = {name: value for name, value in score.details.items() if name != "prompts"}
-    return json.dumps(evidence, ensure_ascii=False) if evidence else str(score)

@@ -18,7 +18,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate, PromptTemplate
 
-from ragmetrics_core import InvalidInput, Message, Prompt
+from ragmetrics_core import InvalidInput, Message, Prompt, Reply
 
 __all__ = ["Slot", "Template", "TemplatePrompt", "as_template", "is_same", "shown", "worded"]
 
@@ -50,21 +50,24 @@ class Slot:
         names: the variables of the template; empty where they are the inputs of the prompt, whatever these are.
         variables: from the inputs of the prompt to the variables.
         adds_form: whether the words that tell how to reply are added to a template that leaves them out.
+        one_text: whether the prompt is shown as one text, as LlamaIndex's own is, and not as messages.
     """
 
     prompt: str
     names: tuple[str, ...] = ()
     variables: Callable[[Mapping[str, Any]], dict[str, Any]] = every_input
     adds_form: bool = True
+    one_text: bool = False
 
 
 @dataclass(frozen=True, repr=False)
 class TemplatePrompt(Prompt[T]):
-    """A prompt that is worded by a template of LlamaIndex."""
+    """A prompt that is worded by a template of LlamaIndex, and read as the prompt is in whose place it stands."""
 
     template: BasePromptTemplate | None = field(default=None, hash=False)
     slot: Slot = Slot("")
     llm: LLM | None = field(default=None, compare=False)
+    reader: Prompt[T] | None = None
 
     def messages(self, inputs: Mapping[str, Any]) -> tuple[Message, ...]:
         """The messages that the template renders.
@@ -86,6 +89,11 @@ class TemplatePrompt(Prompt[T]):
         if self.slot.adds_form and form and not any(form in item.content for item in messages):
             messages[-1] = Message(messages[-1].role, f"{messages[-1].content}\n\n{form}")
         return tuple(messages)
+
+    def read(self, reply: Reply[str], inputs: Mapping[str, Any]) -> T:
+        """The value in one reply, read and checked as without the template."""
+        assert self.reader is not None
+        return self.reader.read(reply, inputs)
 
     def _plain(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         # by way of the JSON that the core sends, so that numbered items have their numbers here too
@@ -118,6 +126,7 @@ def worded(prompt: Prompt[T], template: BasePromptTemplate, slot: Slot, llm: LLM
         template=template,
         slot=slot,
         llm=llm,
+        reader=prompt,
     )
 
 
@@ -126,21 +135,25 @@ def shown(prompt: Prompt[Any], slot: Slot) -> BasePromptTemplate:
     fields = ", ".join(f'"{name}": {{{name}}}' for name in slot.names)
     # LlamaIndex fills in the names it knows and leaves every other brace as it is
     data = f"{{{fields}}}" if slot.names else f"{{{DATA}}}"
+    mappings: dict[str, Any] = {name: _as_json(name) for name in slot.names}
+    if slot.one_text:
+        return PromptTemplate(f"{prompt.system}\n\n{data}", function_mappings=mappings)
     return ChatPromptTemplate(
         message_templates=[
             ChatMessage(role=MessageRole.SYSTEM, content=prompt.system),
             ChatMessage(role=MessageRole.USER, content=data),
         ],
-        function_mappings={name: _as_json(name) for name in slot.names},
+        function_mappings=mappings,
     )
 
 
 def is_same(template: BasePromptTemplate, own: BasePromptTemplate) -> bool:
     """Whether a template is one that ``shown`` made, unchanged."""
-    if not (isinstance(template, ChatPromptTemplate) and isinstance(own, ChatPromptTemplate)):
+    if type(template) is not type(own):
         return False
+    words = "message_templates" if isinstance(own, ChatPromptTemplate) else "template"
     parts = [
-        (item.message_templates, item.kwargs, item.output_parser, item.template_var_mappings or {})
+        (getattr(item, words), item.kwargs, item.output_parser, item.template_var_mappings or {})
         for item in (template, own)
     ]
     return parts[0] == parts[1] and {*(template.function_mappings or {})} == {*(own.function_mappings or {})}

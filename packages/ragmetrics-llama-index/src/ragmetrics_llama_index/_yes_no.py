@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from llama_index.core.schema import MetadataMode
+
 from ragmetrics_core import Metric, Score
 from ragmetrics_core.metrics import RefineFaithfulness, Relevancy
 
@@ -50,9 +52,12 @@ class YesNo(DropIn):
         refine_template: Template | None = None,
         *,
         on_error: OnError = "raise",
+        metadata_mode: MetadataMode | str = MetadataMode.NONE,
     ) -> None:
         templates = {"eval_template": eval_template, "refine_template": refine_template}
-        super().__init__(self._metric, llm, templates, raise_error=raise_error, on_error=on_error)
+        super().__init__(
+            self._metric, llm, templates, raise_error=raise_error, on_error=on_error, metadata_mode=metadata_mode
+        )
 
     def _finished(self, score: Score, result: MetricResult) -> MetricResult:
         if score.value is None:
@@ -72,12 +77,13 @@ class FaithfulnessEvaluator(YesNo):
         eval_template: a template with ``{query_str}`` (the response) and ``{context_str}``, or its text.
         refine_template: a template with ``{query_str}``, ``{existing_answer}`` and ``{context_msg}``, or its text.
         on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
+        metadata_mode: which metadata of the source nodes the judge reads with their text; LlamaIndex's own judge reads none.
     """
 
     _metric: ClassVar[Metric] = RefineFaithfulness(name="faithfulness")
     templates: ClassVar[Mapping[str, Slot]] = {
-        "eval_template": Slot("first", EVAL, about_information, adds_form=False),
-        "refine_template": Slot("refine", REFINE, about_information, adds_form=False),
+        "eval_template": Slot("first", EVAL, about_information, adds_form=False, one_text=True),
+        "refine_template": Slot("refine", REFINE, about_information, adds_form=False, one_text=True),
     }
 
 
@@ -90,12 +96,13 @@ class RelevancyEvaluator(YesNo):
         eval_template: a template with ``{query_str}`` (query and response) and ``{context_str}``, or its text.
         refine_template: a template with ``{query_str}``, ``{existing_answer}`` and ``{context_msg}``, or its text.
         on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
+        metadata_mode: which metadata of the source nodes the judge reads with their text; LlamaIndex's own judge reads none.
     """
 
     _metric: ClassVar[Metric] = Relevancy()
     templates: ClassVar[Mapping[str, Slot]] = {
-        "eval_template": Slot("first", EVAL, about_query_and_response, adds_form=False),
-        "refine_template": Slot("refine", REFINE, about_query_and_response, adds_form=False),
+        "eval_template": Slot("first", EVAL, about_query_and_response, adds_form=False, one_text=True),
+        "refine_template": Slot("refine", REFINE, about_query_and_response, adds_form=False, one_text=True),
     }
 
 
