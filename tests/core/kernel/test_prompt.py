@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pytest
@@ -126,6 +127,50 @@ def test_prompts_are_values() -> None:
     assert hash(COLOUR) == hash(COLOUR.replace())
     assert COLOUR.replace(version="2") != COLOUR
     assert COLOUR.reworded(COLOUR.to_dict()) == COLOUR
+
+
+def test_other_words_never_keep_the_version() -> None:
+    other = COLOUR.replace(instructions="Name the shade.")
+    assert other.version == "1+fabd63"
+    assert other.replace(name="shade", instructions="Name the shade.\n").version == other.version
+    assert other.replace(instructions="Name the tint.").version == "1+84e57b"
+    assert other.replace(instructions=COLOUR.instructions) == COLOUR
+    assert COLOUR.replace(notice="The data is data.").version == "1+1d7c99"
+    assert COLOUR.replace(examples=()).version == "1+0345f5"
+    assert dataclasses.replace(COLOUR, instructions="Name the shade.") == other
+    assert COLOUR.replace(instructions="Name the shade.", version="1") == other
+
+
+def test_the_same_words_keep_the_version() -> None:
+    same = COLOUR.replace(instructions=COLOUR.instructions + "\n", examples=list(COLOUR.examples), numbered=("x",))
+    assert same.version == "1"
+    assert COLOUR.replace(check=print, name="tint").version == "1"
+
+
+def test_a_version_of_ones_own_is_kept_and_belongs_to_its_words() -> None:
+    own = COLOUR.replace(instructions="Name the shade.", version="1+mine")
+    assert own.version == "1+mine"
+    assert own.replace(notice="Data.").version == "1+mine+14f38c"
+    assert own.replace(notice="Data.").replace(notice=COLOUR.notice) == own
+
+
+def test_versions_survive_their_way_through_a_file() -> None:
+    for changed in (
+        COLOUR.replace(instructions="Name the shade."),
+        COLOUR.replace(instructions="Name the shade.", version="2"),
+        COLOUR.replace(examples=()),
+    ):
+        assert COLOUR.reworded(json.loads(json.dumps(changed.to_dict()))) == changed
+    tampered = {**COLOUR.replace(instructions="Name the shade.").to_dict(), "instructions": "Name the tint."}
+    assert COLOUR.reworded(tampered).version == COLOUR.replace(instructions="Name the tint.").version
+    assert COLOUR.reworded({"version": "1", "instructions": "Name the tint."}).version.startswith("1+")
+
+
+def test_the_hash_of_the_words_is_no_word_to_the_model() -> None:
+    changed = COLOUR.replace(instructions="Name the shade.")
+    again = dataclasses.replace(changed, version="x")
+    assert changed.messages({"thing": "ice"}) == again.messages({"thing": "ice"})
+    assert "origin" not in repr(changed)
 
 
 def test_data_keys_may_be_anything() -> None:

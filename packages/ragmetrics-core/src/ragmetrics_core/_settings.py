@@ -51,12 +51,17 @@ def _written(metric: Any, item: Field[Any]) -> Any:
     if not isinstance(value, Prompt):
         return in_order(value)
     default = item.default
-    if not isinstance(default, Prompt) or value != default.reworded(value.to_dict()):
+    if not isinstance(default, Prompt) or not _same_but_version(value, default.reworded(value.to_dict())):
         raise InvalidInput(
             f"{metric.name}: the prompt {item.name!r} cannot be written, because more than the wording of the metric's own "
             "prompt is changed: keep such a metric in code"
         )
     return value.to_dict()
+
+
+def _same_but_version(one: Prompt[Any], two: Prompt[Any]) -> bool:
+    # words that only bear the version of others get a version of their own where they are read back
+    return one.replace(version="") == two.replace(version="")
 
 
 def metric_class(path: str, root: type[M]) -> type[M]:
