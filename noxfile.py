@@ -6,6 +6,7 @@ and pip do the installing: they are on every machine, and they honour whatever i
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import tempfile
@@ -91,7 +92,9 @@ def install_tests(session: nox.Session, version: str, *groups: str) -> list[str]
 
 
 def run_tests(session: nox.Session, adapters: list[str]) -> None:
-    session.run("pytest", "--cov", *(f"--cov={name}" for name in adapters), *session.posargs)
+    """The whole suite, on every core; tests of one file stay together, as some share a model that takes time to load."""
+    measured = ("--cov", *(f"--cov={name}" for name in adapters))
+    session.run("pytest", *measured, "-n", str(os.cpu_count() or 1), "--dist", "loadfile", *session.posargs)
 
 
 @nox.session

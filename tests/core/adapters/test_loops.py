@@ -68,14 +68,13 @@ async def test_no_exception_leaves_the_one_who_waits_waiting() -> None:
 
 
 def test_several_threads() -> None:
-    started = time.monotonic()
-    assert in_threads([partial(slowly, number) for number in range(6)], 6) == list(range(6))
-    assert time.monotonic() - started < 0.5
+    together = threading.Barrier(6, timeout=30)
 
+    def meet(number: int) -> int:
+        together.wait()  # nobody goes on before all six are there
+        return number
 
-def slowly(number: int) -> int:
-    time.sleep(0.1)
-    return number
+    assert in_threads([partial(meet, number) for number in range(6)], 6) == list(range(6))
 
 
 def test_turns_are_those_of_the_model() -> None:

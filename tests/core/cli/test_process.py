@@ -125,10 +125,10 @@ class TestProcess:
         assert process.stdout.readline() == "asked\n"
         process.send_signal(signal.SIGINT)
         started = time.monotonic()
-        out, err = process.communicate(timeout=50)
+        out, err = process.communicate(timeout=60)
         assert (process.returncode, out, err) == (
             130,
             "",
             "ragmetrics: stopped (with --run-dir DIR, the next run would go on from here)\n",
         )
-        assert time.monotonic() - started < 10
+        assert time.monotonic() - started < 25  # the model would take a minute

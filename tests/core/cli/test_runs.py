@@ -201,7 +201,7 @@ def test_ctrl_c_and_the_command_that_goes_on(folder: Path, server: OpenAIServer,
     process.send_signal(signal.SIGINT)
     started = time.monotonic()
     out, err = process.communicate(timeout=60)
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 25  # the answers would take two minutes
     assert (process.returncode, out) == (130, "")
     if not kept:
         assert err == "ragmetrics: stopped (with --run-dir DIR, the next run would go on from here)\n"

