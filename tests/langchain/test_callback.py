@@ -106,10 +106,17 @@ def test_a_judge_that_fails_changes_nothing(raised: BaseException, caplog: pytes
     assert callback.flush(10)
     assert len(callback.results) == 4
     for record in callback.results:
-        assert record.status == "scored"
+        assert record.status == ("scored" if record.sample.reference else "failed")
         assert record.scores["faithfulness"].state == "failed"
         assert type(raised).__name__ in str(record.scores["faithfulness"].error)
-    assert callback.results[0].scores["exact_match"].value == 1.0
+    assert sorted(str(record.scores["exact_match"].value) for record in callback.results) == [
+        "1.0",
+        "1.0",
+        "None",
+        "None",
+    ]
+    assert callback.counts == {"scored": 2, "failed": 6, "timed_out": 0, "dropped": 0, "pending": 0, "untold": 0}
+    assert caplog.text.count("further failures are only counted, see counts") == 1
     assert ("cannot be judged" in caplog.text) is not isinstance(raised, ModelError)
 
 
@@ -134,6 +141,63 @@ def test_a_judge_that_hangs_delays_nothing(monkeypatch: pytest.MonkeyPatch, capl
     release.set()
     assert callback.flush(10)
     assert [record.scores["faithfulness"].state for record in callback.results] == ["unscored"] * 5
+
+
+def test_judges_that_hang_starve_nobody(caplog: pytest.LogCaptureFixture) -> None:
+    release = threading.Event()
+    hung = iter([True] * 4)
+
+    def judge(ask: Any) -> str:
+        if next(hung, False):
+            release.wait(30)
+        return '{"claims": []}'
+
+    callback = RagEvaluationCallback([Faithfulness()], llm=ScriptedLLM(judge), timeout=0.2)
+    for _ in range(40):
+        lcel().invoke(QUESTION, config(callback))
+    assert callback.flush(20)
+    release.set()
+    assert callback.counts == {"scored": 36, "failed": 0, "timed_out": 4, "dropped": 0, "pending": 0, "untold": 0}
+    failed = [record for record in callback.results if record.status == "failed"]
+    problem = "no answer within 0.2 seconds: give it more time with timeout=..."
+    assert [record.error for record in failed] == [f"faithfulness: ModelError: {problem}"] * 4
+    assert [record.scores["faithfulness"].error for record in failed] == [f"ModelError: {problem}"] * 4
+    assert [record.message for record in caplog.records] == [
+        f"faithfulness failed: {problem}; further failures are only counted, see counts"
+    ]
+
+
+def test_the_metrics_of_one_call_judge_at_the_same_time() -> None:
+    together = threading.Barrier(3)
+
+    def judge(ask: Any) -> str:
+        together.wait(20)
+        return '{"claims": []}'
+
+    metrics = [Faithfulness(name=name) for name in ("a", "b", "c")]
+    callback = RagEvaluationCallback(metrics, llm=ScriptedLLM(judge))
+    with callback:
+        lcel().invoke(QUESTION, config(callback))
+    assert {name: score.state for name, score in callback.results[0].scores.items()} == dict.fromkeys("abc", "unscored")
+    assert list(callback.results[0].scores) == ["a", "b", "c"]
+
+
+def test_an_extractor_that_hangs() -> None:
+    release = threading.Event()
+    told: list[str] = []
+    callback = RagEvaluationCallback(
+        [ExactMatch()],
+        answer=lambda run: release.wait(30) and "late",
+        timeout=0.2,
+        workers=1,
+        on_result=lambda record: told.append(record.status),
+    )
+    lcel().invoke(QUESTION, config(callback))
+    assert callback.flush(20)
+    release.set()
+    (record,) = callback.results
+    assert (record.status, record.scores, record.sample.user_input, told) == ("failed", {}, QUESTION, ["failed"])
+    assert record.error == "the extractor of the answer did not return in time"
 
 
 def test_only_a_share_is_judged() -> None:

@@ -33,6 +33,8 @@ def config(*callbacks: Any, **more: Any) -> Any:
         ({"max_queue": None}, "max_queue must be a whole number, got None"),
         ({"workers": 1.5}, "workers must be a whole number, got 1.5"),
         ({"max_results": 0}, "max_results must be at least 1, got 0"),
+        ({"timeout": 0}, "timeout must be a number of seconds, at least 0.001, got 0"),
+        ({"exit_timeout": -1}, "exit_timeout must be a number of seconds, at least 0, got -1"),
         ({"on_result": 3}, "on_result must be a function of an EvaluationRecord, got 3"),
         ({"question": "q"}, "question must be a function of a FinishedRun, got 'q'"),
     ],

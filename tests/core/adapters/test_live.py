@@ -55,6 +55,33 @@ def test_an_evaluation_without_metrics() -> None:
     assert got == [{}]
 
 
+def test_judgements_that_are_made_out_of_something_first(caplog: pytest.LogCaptureFixture) -> None:
+    """Where that fails, there are none; a place is taken from the beginning."""
+    release = threading.Event()
+    got: list[Any] = []
+    alone: list[bool] = []
+    live = judging(max_pending=3, timeout=0.5)
+
+    def fail() -> Any:
+        raise ValueError("no question")
+
+    def prepared() -> Any:
+        alone.append(live.is_alone)
+        return {"m": lambda: Score(0.25)}
+
+    for prepare in (lambda: release.wait(30), fail, prepared, prepared):
+        live.judge(prepare, lambda outcomes: got.append({name: item.result().value for name, item in outcomes.items()}))  # type: ignore[arg-type]
+    assert live.flush(10)
+    release.set()
+    assert sorted(got, key=str) == [{"m": 0.25}, {}, {}]
+    counts = {"scored": 1, "failed": 2, "timed_out": 0, "dropped": 1, "pending": 0, "untold": 1}
+    assert live.counts == counts
+    live.judge(prepared, lambda outcomes: None)
+    assert live.flush(10)
+    assert alone[-1]
+    assert "the preparation of an evaluation failed: no question; " in lines(caplog)[1]
+
+
 def test_a_judge_that_hangs_starves_nobody(caplog: pytest.LogCaptureFixture) -> None:
     release = threading.Event()
     got: list[Outcomes] = []
@@ -112,10 +139,22 @@ def test_a_slow_function_of_the_user_s_keeps_no_judge_from_its_work() -> None:
     for _ in range(3):
         live.judge({"m": lambda: Score(1.0)}, then)
     assert all(judged.acquire(timeout=10) for _ in range(3))
-    assert (live.pending, told) == (3, [])
+    assert (live.pending, live.is_alone, told) == (3, False, [])
     release.set()
     assert live.flush(10)
     assert told == [True] * 3
+
+
+def test_results_that_find_no_place(caplog: pytest.LogCaptureFixture) -> None:
+    release = threading.Event()
+    live = judging(max_pending=2)
+    taken = [live.tell(lambda: release.wait(30), lambda _: None) for _ in range(4)]
+    assert (taken, live.counts["untold"], live.counts["dropped"]) == ([True, True, False, False], 2, 0)
+    assert lines(caplog) == [
+        "a result was handed on to nobody: 2 wait for that already; further ones are only counted, see counts"
+    ]
+    release.set()
+    assert live.flush(10)
 
 
 def test_functions_of_the_user_s_have_a_time_limit_too() -> None:

@@ -12,13 +12,13 @@ import inspect
 import logging
 import random
 import threading
-import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -26,11 +26,11 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tracers.context import register_configure_hook
 
-from ragmetrics_core import Metric, RagmetricsError, Sample, Score
-from ragmetrics_core.adapters import Background, in_own_thread, run_blocking, settled
+from ragmetrics_core import InvalidInput, Metric, MissingInput, RagmetricsError, Score
+from ragmetrics_core.adapters import LiveJudging, in_own_thread, run_blocking
 
 from ._checks import check_count, check_function, check_share, runnables
-from ._extractors import Extractors
+from ._extractors import Extractors, Reading
 from ._graphs import watching_graphs
 from ._hooks import RunWatcher
 from ._record import EvaluationRecord, Status
@@ -67,7 +67,10 @@ class RagEvaluationCallback(RunWatcher):
             coroutine function is run to its end. What it raises is logged, and stands in the ``error`` of the record in
             ``results``.
         max_queue: calls that may wait for judging; one more is dropped and counted in ``dropped``.
-        workers: calls that are judged at the same time.
+        workers: judgements (one metric on one call) that are made at the same time.
+        timeout: seconds that one judgement may take, and one call of ``on_result`` or of an extractor; then it counts as failed,
+            and its place is given to the next one. None: as long as it likes.
+        exit_timeout: seconds that the end of the program waits for what is still pending; what is lost then is logged.
         max_results: how many records to keep, the newest ones; default: all. Set it, or clear ``results``, in a service.
         question, answer, contexts: functions from a ``FinishedRun`` to the question, the answer (texts or messages), and the
             contexts (texts or documents, one or a list), instead of the built-in ones. They are called in the background. One
@@ -96,6 +99,8 @@ class RagEvaluationCallback(RunWatcher):
         on_result: Callable[[EvaluationRecord], object] | None = None,
         max_queue: int = 1000,
         workers: int = 4,
+        timeout: float | None = 120.0,
+        exit_timeout: float = 10.0,
         max_results: int | None = None,
         question: Extractor = question_of,
         answer: Extractor = answer_of,
@@ -118,31 +123,38 @@ class RagEvaluationCallback(RunWatcher):
         self._most_results = max_results
         self._config = config
         self._lock = threading.Lock()
-        capacity = max_queue + workers
-        self._background = Background[None](_report, workers=workers, capacity=capacity)
-        # a line of its own: what is only told waits for no judge, and takes no place from what is to be judged
-        self._telling = Background[None](_report, workers=1, capacity=capacity)
+        self._live = LiveJudging[Score](
+            logger,
+            workers=workers,
+            max_pending=max_queue + workers,
+            problem_of=attrgetter("error"),
+            timeout=timeout,
+            exit_timeout=exit_timeout,
+        )
 
     @property
     def dropped(self) -> int:
         """Calls that were not judged because the queue was full."""
-        return self._background.dropped
+        return self._live.dropped
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What has become of it: judgements (one metric on one call) ``scored``, ``failed`` and ``timed_out``; calls that were
+        ``dropped`` or are ``pending``; results ``untold``, as ``on_result`` had no place for them or did not return.
+        """
+        return self._live.counts
 
     @property
     def pending(self) -> int:
         """Calls that wait for judging or are being judged, or wait for ``on_result``."""
-        return self._background.pending + self._telling.pending
+        return self._live.pending
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until everything handed over is judged; False if ``timeout`` seconds were not enough.
 
         Inside ``on_result`` and inside an extractor it does not wait, as it would wait for itself.
         """
-        if _at_work.get() is self:
-            return self.pending <= 1
-        deadline = None if timeout is None else time.monotonic() + timeout
-        judged = self._background.flush(timeout)
-        return self._telling.flush(None if deadline is None else max(0.0, deadline - time.monotonic())) and judged
+        return self._live.is_alone if _at_work.get() is self else self._live.flush(timeout)
 
     async def aflush(self, timeout: float | None = None) -> bool:
         """The same without blocking the running loop."""
@@ -181,9 +193,9 @@ class RagEvaluationCallback(RunWatcher):
 
     def _flush_patiently(self) -> None:
         """Wait as long as there is progress: a judge that hangs must not hang the program."""
-        finished = -1
-        while finished != self._background.finished + self._telling.finished:
-            finished = self._background.finished + self._telling.finished
+        progress = -1
+        while progress != self._live.progress:
+            progress = self._live.progress
             if self.flush(PATIENCE):
                 return
         logger.warning("%d evaluations are not finished: the judge does not answer", self.pending)
@@ -194,58 +206,49 @@ class RagEvaluationCallback(RunWatcher):
         status: Status = "scored" if run.outcome == "complete" else run.outcome
         if status == "scored" and random.random() >= self._sample_rate:  # noqa: S311  no secret depends on it
             status = "skipped"
-        finish = self._extractors.start(run)
-        make: Callable[[], EvaluationRecord] = partial(_record, run, status, finish)
-        if self._extractors.are_built_in:
-            record = make()
-            make = lambda: record  # noqa: E731
-            if status != "scored":
-                self._keep(record)
+        reading = self._extractors.start(run)
+        make = partial(_record, run, status, reading)
+        complete = partial(self._at_work, reading.complete)
         if status == "scored":
-            self._submit(self._background, lambda: self._judge(make()))
-        elif not self._extractors.are_built_in:
-            self._submit(self._telling, lambda: self._keep_and_tell(make()))
-        elif self._on_result is not None and status != "skipped":
-            self._submit(self._telling, lambda: self._tell(make()))
+            self._judge(reading, make, complete)
+        elif reading.is_complete:
+            self._keep_and_tell(make())
+        else:
+            self._live.tell(complete, lambda _: self._keep_and_tell(make()))
 
-    def _submit(self, line: Background[None], job: Callable[[], None]) -> None:
-        def work() -> None:
-            _at_work.set(self)  # the context is the job's own
-            job()
+    def _judge(self, reading: Reading, make: Callable[[], EvaluationRecord], complete: Callable[[], None]) -> None:
+        if reading.is_complete:
+            record = make()
+            self._live.judge(
+                self._judgements(record), lambda outcomes: self._keep_and_tell(_scored(self._metrics, record, outcomes))
+            )
+            return
 
-        line.submit(work)
+        def prepare() -> dict[str, Callable[[], Score]]:
+            complete()
+            return self._judgements(make())
+
+        self._live.judge(prepare, lambda outcomes: self._keep_and_tell(_scored(self._metrics, make(), outcomes)))
+
+    def _judgements(self, record: EvaluationRecord) -> dict[str, Callable[[], Score]]:
+        return {
+            runnable.metric.name: partial(runnable.invoke, record.sample, self._config) for runnable in self._metrics
+        }
+
+    def _at_work(self, job: Callable[[], object]) -> None:
+        _at_work.set(self)  # the context is the job's own
+        job()
 
     def _keep_and_tell(self, record: EvaluationRecord) -> None:
-        self._keep(record)
-        if record.status != "skipped":
-            self._tell(record)
-
-    def _judge(self, record: EvaluationRecord) -> None:
-        scores = {runnable.metric.name: self._score(runnable, record.sample) for runnable in self._metrics}
-        failures = [f"{name}: {score.error}" for name, score in scores.items() if score.error is not None]
-        error = "; ".join([*([record.error] if record.error else []), *failures]) or None
-        record = replace(record, scores=scores, error=error)
-        self._keep_and_tell(record)
-
-    def _score(self, runnable: MetricRunnable, sample: Sample) -> Score:
-        """The score; a failed one for whatever goes wrong, as nobody stands here to catch it."""
-        outcome = settled(lambda: runnable.invoke(sample, self._config))
-        error = outcome.exception()
-        if error is None:
-            return outcome.result()
-        if isinstance(error, RagmetricsError):
-            return failed(runnable.metric, error)
-        logger.error("%s cannot be judged", runnable.metric.name, exc_info=error)
-        return failed(runnable.metric, f"{type(error).__name__}: {error}")
-
-    def _keep(self, record: EvaluationRecord) -> None:
         with self._lock:
             self.results.append(record)
             if self._most_results is not None:
                 del self.results[: -self._most_results]
+        if self._on_result is not None and record.status != "skipped":
+            deliver = partial(self._at_work, partial(self._deliver, record))
+            self._live.tell(deliver, partial(self._delivered, record))
 
-    def _tell(self, record: EvaluationRecord) -> None:
-        outcome = settled(lambda: self._deliver(record))
+    def _delivered(self, record: EvaluationRecord, outcome: Future[None]) -> None:
         error = outcome.exception()
         if error is None:
             return
@@ -267,15 +270,32 @@ async def _awaited(answer: Awaitable[Any]) -> None:
     await answer
 
 
-def _record(run: FinishedRun, status: Status, finish: Callable[[], tuple[Sample, str | None]]) -> EvaluationRecord:
-    sample, problem = finish()
+def _record(run: FinishedRun, status: Status, reading: Reading) -> EvaluationRecord:
+    sample, problem = reading.sample()
     raised = None if run.error is None else f"{type(run.error).__name__}: {run.error}".removesuffix(": ")
     error = "; ".join(filter(None, [raised, problem])) or None
     return EvaluationRecord(run.run_id, sample, {}, status, error, run.name, tuple(run.tags), dict(run.metadata))
 
 
-def _report(job: Future[None]) -> None:
-    """Judging and telling take care of their errors; what a job raises all the same is a defect, and is not hidden."""
-    error = job.exception()
-    if error is not None:
-        logger.error("an evaluation failed", exc_info=error)
+def _scored(
+    metrics: list[MetricRunnable], record: EvaluationRecord, outcomes: Mapping[str, Future[Score]]
+) -> EvaluationRecord:
+    """The record with its scores; a failed one for whatever goes wrong, as nobody stands here to catch it."""
+    known = {runnable.metric.name: runnable.metric for runnable in metrics}
+    scores = {name: _score(known[name], outcome) for name, outcome in outcomes.items()}
+    failures = {name: score.error for name, score in scores.items() if score.error is not None}
+    told = [record.error, *(f"{name}: {error}" for name, error in failures.items())]
+    # where nothing but fields are missing, the judges may be well
+    is_dead = any(not isinstance(outcomes[name].exception(), MissingInput | InvalidInput) for name in failures)
+    status: Status = "failed" if metrics and len(failures) == len(scores) and (is_dead or not scores) else "scored"
+    return replace(record, scores=scores, error="; ".join(filter(None, told)) or None, status=status)
+
+
+def _score(metric: Metric, outcome: Future[Score]) -> Score:
+    error = outcome.exception()
+    if error is None:
+        return outcome.result()
+    if isinstance(error, RagmetricsError):
+        return failed(metric, error)
+    logger.error("%s cannot be judged", metric.name, exc_info=error)
+    return failed(metric, f"{type(error).__name__}: {error}")

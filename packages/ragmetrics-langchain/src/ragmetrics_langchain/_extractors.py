@@ -6,8 +6,7 @@ what it returned and what would do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.messages import BaseMessage
@@ -22,17 +21,57 @@ from ._references import FROM_METADATA, references_in
 from ._runs import FinishedRun
 from ._samples import with_contexts
 
-__all__ = ["Extractors"]
+__all__ = ["Extractors", "Reading"]
 
 BUILT_IN: Mapping[str, Extractor] = {"question": question_of, "answer": answer_of, "contexts": contexts_of}
 
 
-@dataclass
-class Recovered:
-    """A sample that is being put together: its fields so far, and what went wrong."""
+class Reading:
+    """The sample of one run, as far as it is recovered, and what went wrong on the way.
 
-    fields: dict[str, Any] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
+    Args:
+        run: what has finished.
+        known: what does not have to be recovered.
+        own: the functions of the user's that are still to be called.
+    """
+
+    def __init__(self, run: FinishedRun, known: Sample, problems: list[str], own: Mapping[str, Extractor]) -> None:
+        self._run = run
+        self._known = known
+        self._fields: dict[str, Any] = {}
+        self._problems = problems
+        self._missing = dict(own)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every function of the user's has returned."""
+        return not self._missing
+
+    def complete(self) -> None:
+        """Call the functions of the user's that have not been called."""
+        for name in list(self._missing):
+            self.read(name, self._missing[name])
+            del self._missing[name]
+
+    def sample(self) -> tuple[Sample, str | None]:
+        """What is recovered so far, and what went wrong."""
+        late = [f"the extractor of the {name} did not return in time" for name in list(self._missing)[:1]]
+        return self._known.updated(self._fields), "; ".join([*self._problems, *late]) or None
+
+    def read(self, name: str, extractor: Extractor) -> None:
+        """What one extractor finds."""
+        read = _contexts if name == "contexts" else _text
+        outcome = settled(lambda: extractor(self._run))
+        error = outcome.exception()
+        if error is not None:
+            self._problems.append(f"the extractor of the {name} raised {type(error).__name__}: {error}")
+            return
+        checked = settled(lambda: read(name, outcome.result()))
+        problem = checked.exception()
+        if problem is not None:
+            self._problems.append(str(problem))
+            return
+        self._fields.update(checked.result())
 
 
 class Extractors:
@@ -52,43 +91,16 @@ class Extractors:
         self._built_in = {name: item for name, item in given.items() if item is BUILT_IN[name]}
         self._own = {name: item for name, item in given.items() if item is not BUILT_IN[name]}
 
-    def start(self, run: FinishedRun) -> Callable[[], tuple[Sample, str | None]]:
-        """Read at once what may change later, and return the rest of the work: the user's own functions."""
-        recovered = Recovered()
-        for name, extractor in self._built_in.items():
-            _extract(name, extractor, run, recovered)
+    def start(self, run: FinishedRun) -> Reading:
+        """Read at once what may change later; the user's own functions are left to ``complete``."""
         metadata = {name: value for name, value in run.metadata.items() if name not in FROM_METADATA}
         references, problems = references_in(run.metadata)
         example = run.metadata.get("example_id")
         known = Sample(metadata=metadata, id=None if example is None else str(example), **references)
-        recovered.problems.extend(problems)
-
-        def complete() -> tuple[Sample, str | None]:
-            for name, extractor in self._own.items():
-                _extract(name, extractor, run, recovered)
-            return known.updated(recovered.fields), "; ".join(recovered.problems) or None
-
-        return complete
-
-    @property
-    def are_built_in(self) -> bool:
-        """Whether no function of the user's has to be called."""
-        return not self._own
-
-
-def _extract(name: str, extractor: Extractor, run: FinishedRun, into: Recovered) -> None:
-    read = _contexts if name == "contexts" else _text
-    outcome = settled(lambda: extractor(run))
-    error = outcome.exception()
-    if error is not None:
-        into.problems.append(f"the extractor of the {name} raised {type(error).__name__}: {error}")
-        return
-    checked = settled(lambda: read(name, outcome.result()))
-    problem = checked.exception()
-    if problem is not None:
-        into.problems.append(str(problem))
-        return
-    into.fields.update(checked.result())
+        reading = Reading(run, known, problems, self._own)
+        for name, extractor in self._built_in.items():
+            reading.read(name, extractor)
+        return reading
 
 
 def _text(name: str, found: Any) -> dict[str, Any]:

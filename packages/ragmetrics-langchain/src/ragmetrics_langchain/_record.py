@@ -11,7 +11,7 @@ from ragmetrics_core import Sample, Score
 
 __all__ = ["EvaluationRecord", "Status"]
 
-Status = Literal["scored", "error", "incomplete", "interrupted", "skipped"]
+Status = Literal["scored", "failed", "error", "incomplete", "interrupted", "skipped"]
 
 
 @dataclass(frozen=True)
@@ -21,10 +21,10 @@ class EvaluationRecord:
     Attributes:
         run_id: LangChain's id of the root run.
         sample: what was recovered: question, response, contexts; a reference from the run's metadata.
-        scores: by name of the metric; empty unless ``status`` is ``scored``. A metric that failed has a failed score.
-        status: ``scored``: the metrics were asked; ``error``: the chain itself failed; ``incomplete``: its answer is cut
-            short, as a stream was closed or a task cancelled; ``interrupted``: a graph waits for somebody; ``skipped``: not in
-            the share to judge.
+        scores: by name of the metric; empty where none was asked. A metric that failed has a failed score.
+        status: ``scored``: the metrics were asked; ``failed``: no metric came to a score, and not only for want of a field;
+            ``error``: the chain itself failed; ``incomplete``: its answer is cut short, as a stream was closed or a task
+            cancelled; ``interrupted``: a graph waits for somebody; ``skipped``: not in the share to judge.
         error: what the chain raised; what went wrong with the judging, where something did.
         name: name of the root run.
         tags, metadata: of the root run, from its config.

@@ -30,11 +30,14 @@ __all__ = ["LiveJudging"]
 
 T = TypeVar("T")
 
+Judgements = Mapping[str, Callable[[], T]]
+Listener = Callable[["dict[str, Future[T]]"], object]
+
 
 class Evaluation(Generic[T]):
     """The judgements that belong to one evaluation, and what those have come to that have ended."""
 
-    def __init__(self, expected: tuple[str, ...], then: Callable[[dict[str, Future[T]]], object]) -> None:
+    def __init__(self, expected: tuple[str, ...], then: Listener[T]) -> None:
         self.expected = expected
         self.then = then
         self.outcomes: dict[str, Future[T]] = {}
@@ -73,7 +76,7 @@ class LiveJudging(Generic[T]):
         self._problem_of = problem_of
         self._exit_timeout = exit_timeout
         self._judges = Background[T](_unheard, workers=workers, capacity=sys.maxsize, timeout=timeout)
-        self._tellers = Background[Any](_unheard, workers=workers, capacity=max_pending, timeout=timeout)
+        self._tellers = Background[Any](_unheard, workers=workers, capacity=sys.maxsize, timeout=timeout)
         self._door = threading.Lock()
         self._counting = threading.Lock()
         self._begun = 0
@@ -81,13 +84,21 @@ class LiveJudging(Generic[T]):
         self._scored = 0
         self._failures = 0
         self._dropped = 0
+        self._untold = 0
+        self._preparing = 0
+        self._reported = 0
         self._closed = False
         self._process: int | None = None
 
     @property
     def pending(self) -> int:
         """Evaluations that are not finished, and functions of the user's that have not been called to their end."""
-        return self._begun - self._ended + self._tellers.pending
+        return self._begun - self._ended + self._tellers.pending - self._preparing
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether nothing is pending but the one function of the user's that asks this."""
+        return self._begun - self._reported + self._tellers.pending - self._preparing <= 1
 
     @property
     def dropped(self) -> int:
@@ -113,14 +124,15 @@ class LiveJudging(Generic[T]):
             "timed_out": timed_out,
             "dropped": self._dropped,
             "pending": self.pending,
-            "untold": self._tellers.dropped + self._tellers.timed_out,
+            "untold": self._untold + self._tellers.timed_out,
         }
 
-    def judge(self, judgements: Mapping[str, Callable[[], T]], then: Callable[[dict[str, Future[T]]], object]) -> bool:
+    def judge(self, judgements: Judgements[T] | Callable[[], Judgements[T]], then: Listener[T]) -> bool:
         """Hand an evaluation over without waiting; False if there is no place for it.
 
         Args:
-            judgements: what each metric is to do.
+            judgements: what each metric is to do; or a function that says it, called in the background first, such as one that
+                calls functions of the user's. Where that takes too long or raises, there are no judgements.
             then: called with all outcomes in the order of the judgements, on a thread of the background. It should be quick; what
                 may be slow belongs into ``tell``.
 
@@ -136,18 +148,37 @@ class LiveJudging(Generic[T]):
         if is_first_dropped:
             why = "the line is closed" if self._closed else f"{self._max_pending} are waiting or being judged already"
             self._logger.warning("an evaluation was dropped: %s; further ones are only counted, see counts", why)
-        if has_place:
-            self._begin(Evaluation(tuple(judgements), then), judgements)
-        return has_place
+        if not has_place:
+            return False
+        if isinstance(judgements, Mapping):
+            self._begin(judgements, then)
+        else:
+            with self._counting:
+                self._preparing += 1
+            self._submit(self._tellers, [(judgements, partial(self._prepared, then))])
+        return True
 
-    def _begin(self, evaluation: Evaluation[T], judgements: Mapping[str, Callable[[], T]]) -> None:
-        jobs = [(work, partial(self._judged, evaluation, name)) for name, work in judgements.items()]
-        nothing: Any = lambda: None  # noqa: E731
+    def _prepared(self, then: Listener[T], outcome: Future[Judgements[T]]) -> None:
+        with self._counting:
+            self._preparing -= 1
+        error = outcome.exception()
+        if error is None:
+            self._begin(outcome.result(), then)
+            return
+        self._note_failure("the preparation of an evaluation", str(error) or type(error).__name__)
+        self._begin({}, then)
+
+    def _begin(self, judgements: Judgements[T], then: Listener[T]) -> None:
+        evaluation = Evaluation(tuple(judgements), then)
+        jobs: list[Any] = [(work, partial(self._judged, evaluation, name)) for name, work in judgements.items()]
+        self._submit(self._judges, jobs or [(_nothing, lambda _: self._finish(evaluation))])
+
+    def _submit(self, line: Background[Any], jobs: list[Any]) -> None:
         try:
-            self._judges.submit_all(jobs or [(nothing, lambda _: self._finish(evaluation))])
+            line.submit_all(jobs)
         except RuntimeError:
-            with self._door:
-                self._begun -= 1
+            with self._counting:
+                self._ended += 1
             raise
 
     def tell(self, job: Callable[[], object], then: Callable[[Future[Any]], object]) -> bool:
@@ -159,6 +190,16 @@ class LiveJudging(Generic[T]):
         """
         with self._door:
             self._expect_the_end()
+            has_place = self._tellers.pending < self._max_pending
+            self._untold += not has_place
+            is_first = not has_place and self._untold == 1
+        if is_first:
+            self._logger.warning(
+                "a result was handed on to nobody: %d wait for that already; further ones are only counted, see counts",
+                self._max_pending,
+            )
+        if not has_place:
+            return False
         try:
             return self._tellers.submit(job, then)
         except RuntimeError:  # the program ends, or the system has no thread left: this one does it
@@ -175,10 +216,9 @@ class LiveJudging(Generic[T]):
         return True
 
     def close(self) -> None:
-        """Take no more evaluations; those that were handed over are still finished."""
+        """Take no more evaluations; those that were handed over are still finished, and then the threads leave."""
         with self._door:
             self._closed = True
-        self._judges.close()
 
     def _judged(self, evaluation: Evaluation[T], name: str, outcome: Future[T]) -> None:
         error = outcome.exception()
@@ -186,15 +226,22 @@ class LiveJudging(Generic[T]):
         with self._counting:
             evaluation.outcomes[name] = outcome
             is_last = len(evaluation.outcomes) == len(evaluation.expected)
-            is_first = problem is not None and not self._failures
-            self._failures += problem is not None
             self._scored += problem is None
-        if is_first:
-            self._logger.warning("%s failed: %s; further failures are only counted, see counts", name, problem)
+        if problem is not None:
+            self._note_failure(name, problem)
         if is_last:
             self._finish(evaluation)
 
+    def _note_failure(self, name: str, problem: str) -> None:
+        with self._counting:
+            self._failures += 1
+            is_first = self._failures == 1
+        if is_first:
+            self._logger.warning("%s failed: %s; further failures are only counted, see counts", name, problem)
+
     def _finish(self, evaluation: Evaluation[T]) -> None:
+        with self._counting:
+            self._reported += 1  # what it tells of is no longer pending for the one who is told
         try:
             evaluation.then({name: evaluation.outcomes[name] for name in evaluation.expected})
         finally:
@@ -235,6 +282,10 @@ def _check_seconds(name: str, value: Any, *, least: float) -> None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not least <= value < math.inf:
         raise InvalidInput(f"{name} must be a number of seconds, at least {least:g}, got {value!r}")
+
+
+def _nothing() -> None:
+    """What an evaluation without metrics does."""
 
 
 def _unheard(_: Future[Any]) -> None:
