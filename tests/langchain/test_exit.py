@@ -19,7 +19,7 @@ def judge(ask):
     return '{{"claims": []}}'
 
 callback = RagEvaluationCallback([Faithfulness()], llm=ScriptedLLM(judge), exit_timeout={exit_timeout},
-                                 on_result=lambda record: print(record.scores["faithfulness"].state))
+                                 on_result=lambda record: print(record.scores["faithfulness"].state + "\\n", end=""))
 chain = RunnableLambda(lambda question: {{"answer": "a", "context": ["c"]}})
 for _ in range(20):
     chain.invoke("q", config={{"callbacks": [callback]}})

@@ -229,7 +229,7 @@ def judge(seconds):
 live = LiveJudging(logging.getLogger("app"), workers=2, max_pending=99, problem_of=lambda score: score.error,
                    exit_timeout={exit_timeout})
 for _ in range({count}):
-    live.judge({{"m": lambda: judge({seconds})}}, lambda outcomes: live.tell(lambda: print("told"), lambda _: None))
+    live.judge({{"m": lambda: judge({seconds})}}, lambda outcomes: live.tell(lambda: print("told\\n", end=""), lambda _: None))
 """
 
 
