@@ -58,7 +58,8 @@ LAYERS: list[list[set[str]]] = [
             "",
         }
     ],
-    [{"metrics"}, {"llms", "embeddings"}, {"testing"}, {"adapters"}],
+    [{"metrics"}, {"llms", "embeddings"}, {"testing"}],
+    [{"adapters"}],
     [{"__main__", "_cli_generate", "_cli_metrics", "_cli_models", "_cli_output", "cli"}],
 ]
 HEAVY = (

@@ -70,6 +70,9 @@ def test_saved_form() -> None:
             "progress_bar": True,
             "raise_on_failure": True,
             "max_concurrency": 16,
+            "max_retries": 5,
+            "timeout": None,
+            "json_mode": None,
         },
     }
     before = copy.deepcopy(data)
@@ -189,6 +192,21 @@ def test_bridges_that_the_metric_has_are_saved_with_the_component(judge: Any) ->
     asyncio.run(component.run_async(**data["faithful"]))
     assert len(own.conversations) == 2
     with pytest.raises(
-        SerializationError, match="^faithfulness has settings of HaystackLLM of its own, which cannot be saved"
+        SerializationError, match="^faithfulness has an overlap of HaystackLLM of its own, which cannot"
     ):
-        MetricEvaluator(Faithfulness(llm=HaystackLLM(generator, json_mode=True))).to_dict()
+        MetricEvaluator(Faithfulness(llm=HaystackLLM(generator, overlap=True))).to_dict()
+
+
+def test_how_calls_are_made_is_saved() -> None:
+    generator = MockChatGenerator("?")
+    component = MetricEvaluator(Faithfulness(), chat_generator=generator, max_retries=1, timeout=2.5, json_mode=False)
+    bridge = MetricEvaluator(Faithfulness(llm=HaystackLLM(generator, json_mode=False)), max_retries=1, timeout=2.5)
+    for each in (component, bridge):
+        again = MetricEvaluator.from_dict(each.to_dict())
+        assert (again.max_retries, again.timeout, again.json_mode) == (1, 2.5, False)
+        assert again._judge.json_mode is False
+        assert again.to_dict() == each.to_dict()
+    old = component.to_dict()
+    for name in ("max_retries", "timeout", "json_mode"):
+        del old["init_parameters"][name]
+    assert MetricEvaluator.from_dict(old).max_retries == 5

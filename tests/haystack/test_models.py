@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,13 +16,17 @@ from haystack.components.embedders import (
 from haystack.components.generators.chat import AzureOpenAIChatGenerator, MockChatGenerator, OpenAIChatGenerator
 from haystack.dataclasses import ChatMessage
 from haystack.utils.auth import Secret
+from pydantic import BaseModel
 
+from exchanges import EXCHANGES
 from loopback import OpenAIServer, error, rate_limited, server_error
-from ragmetrics_core import Ask, BadReply, InvalidInput, ModelError, Prompt
-from ragmetrics_core.replies import ObjectReply, YesNoReply
-from ragmetrics_haystack import HaystackEmbeddings, HaystackLLM
+from ragmetrics_core import Ask, BadReply, InvalidInput, Metric, ModelError, Prompt
+from ragmetrics_core.metrics import Relevancy, SemanticSimilarity
+from ragmetrics_core.replies import LinesReply, ObjectReply, YesNoReply
+from ragmetrics_haystack import HaystackEmbeddings, HaystackLLM, MetricEvaluator
 
 KEY = "sk-secret-4711-abcdefghijklmnop"
+NOT_KEPT = {"headers": {"Connection": "close"}}
 
 
 QUESTION = Prompt("Is it so?", YesNoReply(), name="is_it_so")
@@ -46,23 +51,117 @@ def test_what_is_sent(server: OpenAIServer, openai: Any) -> None:
     ]
 
 
+LINES = Prompt("What is it?", LinesReply(), name="what_is_it")
+SCHEMA = {"type": "json_schema", "json_schema": {"name": "mine", "schema": {"type": "object"}}}
+
+
+class MyAnswer(BaseModel):
+    """The form of the user's own application."""
+
+    answer: str
+
+
 @pytest.mark.parametrize(
-    ("settings", "json_mode", "formats"),
+    ("own", "json_mode", "formats"),
     [
-        ({}, None, ["json_object", None]),
-        ({"generation_kwargs": {"response_format": {"type": "json_object"}, "seed": 1}}, None, ["json_object", "text"]),
-        ({}, False, [None, None]),
-        ({"generation_kwargs": {"response_format": {"type": "text"}}}, True, ["json_object", "text"]),
+        (None, None, ["json_object", "json_object", None]),
+        ({"type": "json_object"}, None, ["json_object", "json_object", None]),
+        ({"type": "text"}, None, ["json_object", "json_object", None]),
+        (SCHEMA, None, ["json_object", "json_object", None]),
+        (MyAnswer, None, ["json_object", "json_object", None]),
+        ({"type": "text"}, True, ["json_object", "json_object", None]),
+        (None, False, [None, None, None]),
+        ({"type": "json_object"}, False, ["json_object"] * 3),
     ],
+    ids=str,
 )
-def test_json_mode(
-    server: OpenAIServer, openai: Any, settings: dict[str, Any], json_mode: bool | None, formats: list[Any]
-) -> None:
-    llm = HaystackLLM(openai(server, **settings), json_mode=json_mode)
+def test_json_mode(server: OpenAIServer, openai: Any, own: Any, json_mode: bool | None, formats: list[Any]) -> None:
+    settings = {"seed": 1} if own is None else {"seed": 1, "response_format": own}
+    generator = openai(server, generation_kwargs=settings)
+    llm = HaystackLLM(generator, json_mode=json_mode)
     llm.generate(ask(OBJECT))
     asyncio.run(llm.agenerate(ask(QUESTION)))
+    llm.generate(ask(LINES))
     assert [(chat.get("response_format") or {}).get("type") for chat in server.chats] == formats
-    assert [chat.get("seed") for chat in server.chats] == [settings.get("generation_kwargs", {}).get("seed")] * 2
+    assert [chat.get("seed") for chat in server.chats] == [1] * 3
+    assert generator.generation_kwargs == settings
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+def test_a_server_that_refuses_json_mode(server: OpenAIServer, openai: Any, asynchronous: bool) -> None:
+    """It is asked without, and that is remembered, by copies of the model too."""
+    server.refuses = {"json_object", "text"}
+    llm = HaystackLLM(openai(server))
+    for each in (llm, llm.without_retries(), llm):
+        reply = asyncio.run(each.agenerate(ask())) if asynchronous else each.generate(ask())
+        assert reply.value == "YES"
+    formats = [(chat.get("response_format") or {}).get("type") for chat in server.chats]
+    assert formats == ["json_object", None, None, None]
+
+
+def test_a_provider_that_refuses_json_mode_in_its_own_words(server: OpenAIServer, openai: Any) -> None:
+    class OtherProvider(OpenAIChatGenerator):
+        pass
+
+    server.responder = lambda body: error(400, "Bad Request") if body.get("response_format") else "YES"
+    generator = OtherProvider(
+        Secret.from_token(KEY), api_base_url=server.base_url, http_client_kwargs=NOT_KEPT, max_retries=0
+    )
+    llm = HaystackLLM(generator)
+    for _ in range(3):
+        assert llm.generate(ask()).value == "YES"
+    assert [bool(chat.get("response_format")) for chat in server.chats] == [True, False, True, False, False]
+
+
+@pytest.mark.parametrize("metric", [exchange.metric for exchange in EXCHANGES], ids=lambda metric: metric.name)
+def test_every_metric_asks_for_json(metric: Metric) -> None:
+    heard: list[Any] = []
+    generator = SimpleNamespace(
+        run=lambda messages, generation_kwargs: heard.append(generation_kwargs) or {"replies": []}
+    )
+    sample = next(exchange.sample for exchange in EXCHANGES if exchange.metric is metric)
+    with pytest.raises(BadReply, match="the chat generator gave no reply$"):
+        replace(metric, llm=HaystackLLM(generator, json_mode=True)).score(sample)
+    assert heard
+    assert all(item == {"response_format": {"type": "json_object"}} for item in heard)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+def test_retries_do_not_multiply(server: OpenAIServer, openai: Any, asynchronous: bool) -> None:
+    """A row whose calls are all lost costs as many as the run allows, whatever the client would do by itself."""
+    server.responder = lambda body: server_error()
+    generator = openai(server, max_retries=None)
+    evaluator = MetricEvaluator(
+        Relevancy(), chat_generator=generator, max_retries=1, progress_bar=False, raise_on_failure=False
+    )
+    inputs = {"user_input": ["q"], "response": ["a"], "retrieved_contexts": [["c"]]}
+    outputs = asyncio.run(evaluator.run_async(**inputs)) if asynchronous else evaluator.run(**inputs)
+    assert outputs["results"][0]["state"] == "failed"
+    assert len(server.chats) == 2
+    assert generator.max_retries is None
+    client = generator.async_client if asynchronous else generator.client
+    assert client.max_retries == 5, "the user's own calls are still made again"
+    assert HaystackLLM(generator).without_retries().identity == HaystackLLM(generator).identity
+
+
+def test_retries_of_embedders_do_not_multiply(server: OpenAIServer) -> None:
+    server.queue.extend(server_error() for _ in range(20))
+    embedder = OpenAITextEmbedder(Secret.from_token(KEY), api_base_url=server.base_url, http_client_kwargs=NOT_KEPT)
+    evaluator = MetricEvaluator(
+        SemanticSimilarity(), embedder=embedder, max_retries=0, progress_bar=False, raise_on_failure=False
+    )
+    outputs = evaluator.run(response=["a"], reference=["b"])
+    assert outputs["results"][0]["state"] == "failed"
+    assert len(server.requests) <= 2  # one for each of the two texts
+    assert embedder.client.max_retries == 5
+
+
+def test_a_generator_whose_client_cannot_be_told_is_left_as_it_is(judge: Any) -> None:
+    generator = judge("YES")
+    generator.max_retries, generator.client = 3, object()
+    llm = HaystackLLM(generator).without_retries()
+    assert llm.generate(ask()).value == "YES"
+    assert (generator.warmed_up, generator.max_retries, len(generator.conversations)) == (1, 3, 1)
 
 
 def test_json_mode_of_other_generators(judge: Any) -> None:
@@ -89,7 +188,7 @@ def test_json_mode_of_other_generators(judge: Any) -> None:
         ),
         (rate_limited(retry_after=7), {"transient": True, "rate_limited": True, "retry_after": 7.0, "fatal": False}),
         (server_error(), {"transient": True, "rate_limited": False, "fatal": False, "retry_after": None}),
-        (error(400, "bad request"), {"transient": False, "fatal": False}),
+        (error(413, "too large"), {"transient": False, "fatal": False}),
     ],
 )
 @pytest.mark.parametrize("asynchronous", [False, True])

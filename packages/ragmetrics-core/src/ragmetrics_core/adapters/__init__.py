@@ -4,6 +4,7 @@ An adapter makes models of the core out of the models of a framework, so it meet
 
 * What did the model raise? ``Explained`` and ``model_error`` make a ``ModelError`` of any library's exception, or let a bug
   through; ``is_bug``, ``is_of_other_loop`` and ``seconds_to_wait`` are its parts.
+* Which form of reply is it asked for, and what if its server refuses that form? ``FormsOfReply``; ``wants_json``.
 * What may be shown and stored? ``conceal``, ``is_secret``, ``secret_texts``; ``json_settings`` for an ``identity``;
   ``readable_texts`` for embedding models; ``in_order`` and ``read_in_order`` for what a file must not sort.
 * On which thread, in which loop? ``in_own_thread``, ``in_threads``, ``run_blocking``, ``HomeLoop``, ``Turn``.
@@ -24,6 +25,7 @@ from .._waiting import seconds_to_wait
 from ._background import Background, settled
 from ._explained import Explained
 from ._failures import is_bug, is_of_other_loop, model_error
+from ._forms import FormsOfReply, wants_json
 from ._judging import is_judging, judging
 from ._live import LiveJudging
 from ._loops import HomeLoop, run_blocking
@@ -33,6 +35,7 @@ from ._turn import Turn
 __all__ = [
     "Background",
     "Explained",
+    "FormsOfReply",
     "HomeLoop",
     "LiveJudging",
     "Turn",
@@ -53,4 +56,5 @@ __all__ = [
     "seconds_to_wait",
     "secret_texts",
     "settled",
+    "wants_json",
 ]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from .._errors import ModelError, RagmetricsError
+from .._errors import BadReply, ModelError, RagmetricsError
+from ..llms._failures import Refused
 from ._failures import is_bug as is_error_of_programming
-from ._failures import is_failure, is_of_other_loop, model_error
+from ._failures import is_failure, is_of_other_loop, model_error, refused_by
 
 __all__ = ["Explained"]
 
@@ -31,6 +32,7 @@ class Explained:
 
     Attributes:
         is_of_other_loop: whether the cause is a connection that belongs to another event loop, or to one that has ended.
+        refused: the answer with an error status, where there was one.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class Explained:
         is_bug: Callable[[Exception], bool] = is_error_of_programming,
     ) -> None:
         self.is_of_other_loop = False
+        self.refused: Refused | None = None
         self._problem: ModelError | None = None
         self._model = model
         self._secrets = tuple(secrets)
@@ -59,8 +62,13 @@ class Explained:
             raise RuntimeError(f"{self._model} has not failed: raise explained.problem after a block that returns")
         return self._problem
 
+    @property
+    def is_filtered(self) -> bool:
+        """Whether a content filter refused the question."""
+        return isinstance(self._problem, BadReply)
+
     def __enter__(self) -> None:
-        self._problem = None
+        self._problem = self.refused = None
         self.is_of_other_loop = False
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
@@ -69,6 +77,7 @@ class Explained:
         if not is_failure(error, self._is_bug):
             return False
         self.is_of_other_loop = is_of_other_loop(error)
+        self.refused = refused_by(error)
         self._problem = model_error(error, self._model, self._secrets)
         if self._fatal:
             self._problem.fatal, self._problem.transient, self._problem.rate_limited = True, False, False

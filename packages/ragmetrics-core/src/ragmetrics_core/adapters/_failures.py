@@ -19,8 +19,9 @@ from typing import Any
 from .._errors import BadReply, ModelError
 from .._secrets import mask
 from .._waiting import seconds_to_wait
+from ..llms._failures import Refused
 
-__all__ = ["is_bug", "is_failure", "is_of_other_loop", "model_error"]
+__all__ = ["is_bug", "is_failure", "is_of_other_loop", "model_error", "refused_by"]
 
 BUGS = (
     ArithmeticError,
@@ -111,6 +112,22 @@ def model_error(error: Exception, model: str, secrets: Iterable[str] = ()) -> Mo
         rate_limited=status == 429,
         retry_after=seconds_to_wait(_headers(source)),
     )
+
+
+def refused_by(error: Exception) -> Refused | None:
+    """The answer of a server that an exception carries, with the fields of OpenAI's protocol; None where there is none."""
+    for item in _chain(error, lambda item: item.__cause__):
+        status = _status(item)
+        if status is not None:
+            code, param = (getattr(item, name, None) for name in ("code", "param"))
+            return Refused(
+                status,
+                getattr(item, "body", None),
+                str(item),
+                code=code if isinstance(code, str) else None,
+                param=param if isinstance(param, str) else None,
+            )
+    return None
 
 
 def _chain(error: BaseException, before: Callable[[BaseException], BaseException | None]) -> Iterator[BaseException]:

@@ -8,8 +8,8 @@ put different words in front of it. Which of the two an embedder is, its ``run``
 from __future__ import annotations
 
 import asyncio
+import copy
 import inspect
-import threading
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -17,9 +17,9 @@ from typing import Any
 
 from haystack import Document
 from ragmetrics_core import InvalidInput, ModelError, Reply, Usage
-from ragmetrics_core.adapters import HomeLoop, Turn, in_own_thread, in_threads, readable_texts
+from ragmetrics_core.adapters import Turn, in_own_thread, in_threads, readable_texts
 
-from ._chat import warm_up
+from ._called import Called
 from ._identity import explained, identity_of, name_of
 
 __all__ = ["HaystackEmbeddings"]
@@ -48,10 +48,13 @@ class HaystackEmbeddings:
             )
         self.text_embedder = text_embedder
         self._takes_documents = "documents" in known
-        self._has_async = hasattr(text_embedder, "run_async")
-        self._warming = threading.Lock()
-        self._warm = False
-        self._home = HomeLoop()
+        self._called = Called(text_embedder)
+
+    def without_retries(self) -> HaystackEmbeddings:
+        """The same model without the retries of its client, for drivers that make lost calls again themselves."""
+        other = copy.copy(self)
+        other._called = self._called.without_retries()
+        return other
 
     @property
     def identity(self) -> dict[str, Any] | None:
@@ -65,60 +68,41 @@ class HaystackEmbeddings:
             ModelError: the model or its server failed.
         """
         items = readable_texts(texts)
-        self._warm_up()
+        embedder = self._called.ready()
         attempt = explained(self.text_embedder)
         # one that has no asynchronous method may compute in this process, and rarely survives overlapping calls
-        with nullcontext() if self._has_async else Turn.with_model(self.text_embedder), attempt:
-            return self._answer(items, self._run(items) if items else [])
+        with nullcontext() if self._called.has_async else Turn.with_model(self.text_embedder), attempt:
+            return self._answer(items, self._run(embedder, items) if items else [])
         raise attempt.problem
 
     async def aembed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
         """One vector per text, without blocking the running loop; otherwise the same as ``embed``."""
-        if not (self._has_async and self._home.is_here()):
+        if not (self._called.has_async and self._called.home.is_here()):
             return await in_own_thread(partial(self.embed, texts))
         items = readable_texts(texts)
-        await self._warm_up_async()
+        embedder = await self._called.ready_async()
         attempt = explained(self.text_embedder)
         with attempt:
-            return self._answer(items, await self._run_async(items) if items else [])
+            return self._answer(items, await self._run_async(embedder, items) if items else [])
         if attempt.is_of_other_loop:
             return await in_own_thread(partial(self.embed, texts))
         raise attempt.problem
 
-    def _warm_up(self) -> None:
-        attempt = explained(self.text_embedder, fatal=True)
-        with self._warming, attempt:
-            if not self._warm:
-                warm_up(self.text_embedder)
-                self._warm = True
-            return
-        raise attempt.problem
-
-    async def _warm_up_async(self) -> None:
-        if not hasattr(self.text_embedder, "warm_up_async"):
-            self._warm_up()
-            return
-        attempt = explained(self.text_embedder, fatal=True)
-        with attempt:
-            await self.text_embedder.warm_up_async()
-            return
-        raise attempt.problem
-
-    def _run(self, texts: list[str]) -> list[Any]:
+    def _run(self, embedder: Any, texts: list[str]) -> list[Any]:
         if self._takes_documents:
-            return [self.text_embedder.run(documents=_documents(texts))]
-        if not self._has_async or len(texts) == 1:
-            return [self.text_embedder.run(text=text) for text in texts]
-        return in_threads([partial(self.text_embedder.run, text=text) for text in texts], min(len(texts), AT_ONCE))
+            return [embedder.run(documents=_documents(texts))]
+        if not self._called.has_async or len(texts) == 1:
+            return [embedder.run(text=text) for text in texts]
+        return in_threads([partial(embedder.run, text=text) for text in texts], min(len(texts), AT_ONCE))
 
-    async def _run_async(self, texts: list[str]) -> list[Any]:
+    async def _run_async(self, embedder: Any, texts: list[str]) -> list[Any]:
         if self._takes_documents:
-            return [await self.text_embedder.run_async(documents=_documents(texts))]
+            return [await embedder.run_async(documents=_documents(texts))]
         room = asyncio.Semaphore(AT_ONCE)
 
         async def one(text: str) -> Any:
             async with room:
-                return await self.text_embedder.run_async(text=text)
+                return await embedder.run_async(text=text)
 
         return await asyncio.gather(*map(one, texts))
 

@@ -1,14 +1,15 @@
 """A judge that is any chat generator of Haystack.
 
-Strategy. Every question goes through ``run`` or ``run_async`` of the generator, so Haystack's tracing, retries and streaming see
-the calls of a judge as they see all others. Generators that speak the OpenAI protocol are told per question whether the
-reply is JSON; all others are called as they were set up. The asynchronous client of a generator keeps connections that belong
-to the first event loop that used them; in any other loop a thread with the synchronous client takes over.
+Strategy. Every question goes through ``run`` or ``run_async`` of the generator, so Haystack's tracing and streaming see the calls
+of a judge as they see all others. Generators that speak the OpenAI protocol are told per question whether the reply is JSON, in
+place of the form that they were set up with, which may be that of another task; one whose server refuses that is called without.
+All others are called as they were set up. The asynchronous client of a generator keeps connections that belong to the first event
+loop that used them; in any other loop a thread with the synchronous client takes over.
 """
 
 from __future__ import annotations
 
-import threading
+import copy
 from collections.abc import Mapping
 from contextlib import nullcontext
 from functools import partial
@@ -17,10 +18,10 @@ from typing import Any
 from haystack.components.generators.chat import OpenAIChatGenerator
 
 from ragmetrics_core import Ask, InvalidInput, Reply
-from ragmetrics_core.adapters import HomeLoop, Turn, in_own_thread
-from ragmetrics_core.replies import JsonReply, ObjectReply
+from ragmetrics_core.adapters import FormsOfReply, Turn, in_own_thread
 
-from ._chat import call, call_async, chat_messages, read_answer, reply_of, warm_up
+from ._called import Called
+from ._chat import call, call_async, chat_messages, read_answer, reply_of
 from ._identity import explained, identity_of, name_of
 
 __all__ = ["HaystackLLM", "default_generator"]
@@ -36,8 +37,9 @@ class HaystackLLM:
 
     Args:
         chat_generator: any chat generator.
-        json_mode: ask for JSON, with ``response_format`` among the ``generation_kwargs``, where the reply is to be JSON, and for
-            text where it is not. None: only generators of the OpenAI protocol, unless they were given a ``response_format``.
+        json_mode: ask for JSON, with ``response_format`` among the ``generation_kwargs``, where the reply is to be JSON, whatever
+            the generator was set up with. A server that refuses it is asked without from then on. None: only generators of
+            the OpenAI protocol are told; False: none is.
         overlap: whether synchronous calls may overlap. None: only if the generator has a ``run_async``, as one that has not
             may compute in this process and rarely survives overlapping calls.
 
@@ -52,9 +54,14 @@ class HaystackLLM:
         self.chat_generator = chat_generator
         self.json_mode = json_mode
         self.overlap = overlap
-        self._warming = threading.Lock()
-        self._warm = False
-        self._home = HomeLoop()
+        self._called = Called(chat_generator)
+        self._forms = FormsOfReply("json" if self._is_told_the_form else "text")
+
+    def without_retries(self) -> HaystackLLM:
+        """The same model without the retries of its client, for drivers that make lost calls again themselves."""
+        other = copy.copy(self)
+        other._called = self._called.without_retries()
+        return other
 
     @property
     def identity(self) -> dict[str, Any] | None:
@@ -70,48 +77,37 @@ class HaystackLLM:
                 the HTTP status.
             BadReply: there is no reply, or none with a text; or a content filter refused the question.
         """
-        self._warm_up()
-        attempt = explained(self.chat_generator)
-        with nullcontext() if self._may_overlap else Turn.with_model(self.chat_generator), attempt:
-            result = call(self.chat_generator, chat_messages(ask.messages), **self._settings(ask))
-            return read_answer(reply_of(result))
+        generator = self._called.ready()
+        attempts = self._forms.attempts(ask)
+        for form in attempts:
+            attempt = explained(self.chat_generator)
+            with nullcontext() if self._may_overlap else Turn.with_model(self.chat_generator), attempt:
+                result = call(generator, chat_messages(ask.messages), **self._settings(form))
+                attempts.answered()
+                return read_answer(reply_of(result))
+            attempts.failed(attempt)
         raise attempt.problem
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
         """Answer one question without blocking the running loop; otherwise the same as ``generate``."""
-        if not (hasattr(self.chat_generator, "run_async") and self._home.is_here()):
+        if not (self._called.has_async and self._called.home.is_here()):
             return await in_own_thread(partial(self.generate, ask))
-        attempt = explained(self.chat_generator)
-        await self._warm_up_async()
-        with attempt:
-            result = await call_async(self.chat_generator, chat_messages(ask.messages), **self._settings(ask))
-            return read_answer(reply_of(result))
-        if attempt.is_of_other_loop:
-            return await in_own_thread(partial(self.generate, ask))
-        raise attempt.problem
-
-    def _warm_up(self) -> None:
-        attempt = explained(self.chat_generator, fatal=True)
-        with self._warming, attempt:
-            if not self._warm:
-                warm_up(self.chat_generator)
-                self._warm = True
-            return
-        raise attempt.problem
-
-    async def _warm_up_async(self) -> None:
-        if not hasattr(self.chat_generator, "warm_up_async"):
-            self._warm_up()
-            return
-        attempt = explained(self.chat_generator, fatal=True)
-        with attempt:
-            await self.chat_generator.warm_up_async()
-            return
+        generator = await self._called.ready_async()
+        attempts = self._forms.attempts(ask)
+        for form in attempts:
+            attempt = explained(self.chat_generator)
+            with attempt:
+                result = await call_async(generator, chat_messages(ask.messages), **self._settings(form))
+                attempts.answered()
+                return read_answer(reply_of(result))
+            if attempt.is_of_other_loop:
+                return await in_own_thread(partial(self.generate, ask))
+            attempts.failed(attempt)
         raise attempt.problem
 
     @property
     def _may_overlap(self) -> bool:
-        return hasattr(self.chat_generator, "run_async") if self.overlap is None else self.overlap
+        return self._called.has_async if self.overlap is None else self.overlap
 
     @property
     def _is_told_the_form(self) -> bool:
@@ -119,16 +115,12 @@ class HaystackLLM:
             return self.json_mode
         return isinstance(self.chat_generator, OpenAIChatGenerator)
 
-    def _settings(self, ask: Ask) -> dict[str, Any]:
-        """What the generator is told for this question, besides its messages."""
-        if not self._is_told_the_form:
-            return {}
+    def _settings(self, form: str) -> dict[str, Any]:
+        """What the generator is told for this form of reply."""
         own = (getattr(self.chat_generator, "generation_kwargs", None) or {}).get("response_format")
-        if isinstance(ask.reply, JsonReply | ObjectReply):
-            wanted = {"type": "json_object"}
-            return {"generation_kwargs": {"response_format": wanted}} if own is None or self.json_mode else {}
-        # a format that the generator was set up with would make JSON of a plain yes
-        return {} if own is None else {"generation_kwargs": {"response_format": {"type": "text"}}}
+        wanted = {"type": "json_object"} if form == "json" else None
+        # one of another task, such as the user's own schema, would make something else of the reply
+        return {"generation_kwargs": {"response_format": wanted}} if self._is_told_the_form and own != wanted else {}
 
     def __deepcopy__(self, memo: Mapping[int, Any]) -> HaystackLLM:
         return self  # a handle: copies of what holds it share its generator

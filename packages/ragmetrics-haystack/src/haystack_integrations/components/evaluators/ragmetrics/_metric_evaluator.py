@@ -59,6 +59,9 @@ class MetricEvaluator:
         progress_bar: show a progress bar on stderr, if that is a terminal.
         raise_on_failure: raise if a row cannot be scored; else its score is NaN, and a warning is logged.
         max_concurrency: most calls at a time; a generator without ``run_async`` is called one at a time.
+        max_retries: how often a call that was lost is made again, in place of what the components' own clients would do.
+        timeout: seconds for one attempt of a call; by default learnt from the answers so far.
+        json_mode: whether the generator is told to reply with JSON, as in ``HaystackLLM``.
 
     Raises:
         InvalidInput: ``metric`` is no metric, or a component has no fitting ``run``.
@@ -75,6 +78,9 @@ class MetricEvaluator:
         progress_bar: bool = True,
         raise_on_failure: bool = True,
         max_concurrency: int = 16,
+        max_retries: int = 5,
+        timeout: float | None = None,
+        json_mode: bool | None = None,
     ) -> None:
         if not isinstance(metric, Metric):
             given = metric.__name__ if isinstance(metric, type) else type(metric).__name__
@@ -88,10 +94,14 @@ class MetricEvaluator:
         self.progress_bar = progress_bar
         self.raise_on_failure = raise_on_failure
         self.max_concurrency = max_concurrency
+        self.max_retries = max_retries
+        self.timeout = timeout
+        self.json_mode = json_mode if self._llm is None else self._llm.json_mode
         self._bare = _without_bridges(metric)
         if self._llm is None:
             # asks for no key before it is asked something itself
-            self._llm = HaystackLLM(OpenAIChatGenerator() if chat_generator is None else chat_generator)
+            generator = OpenAIChatGenerator() if chat_generator is None else chat_generator
+            self._llm = HaystackLLM(generator, json_mode=json_mode)
         if self._embeddings is None and embedder is not None:
             self._embeddings = HaystackEmbeddings(embedder)
         component.set_input_types(self, **{item.name: SOCKETS[item.kind] for item in metric.inputs if item.required})
@@ -137,8 +147,12 @@ class MetricEvaluator:
             ModelError: a model refuses all calls; with ``raise_on_failure`` also if it could not answer for one row.
         """
         rows = self._rows(inputs)
-        embeddings = None if self._embeddings is None else BlockingEmbeddings(self._embeddings.embed)
-        settings = {**self._settings, "llm": BlockingLLM(self._judge.generate), "embeddings": embeddings}
+        embeddings = None if self._embeddings is None else self._embeddings.without_retries()
+        settings = {
+            **self._settings,
+            "llm": BlockingLLM(self._judge.without_retries().generate),
+            "embeddings": None if embeddings is None else BlockingEmbeddings(embeddings.embed),
+        }
         return self._outputs(evaluate(rows, self._bare, **settings) if rows else None)
 
     @component.output_types(score=float, individual_scores=list[float], results=list[dict[str, Any]])
@@ -156,8 +170,8 @@ class MetricEvaluator:
         """
         models = self._bare.models
         own = [name for name in ("llm", "embeddings") if getattr(models, name) is not None]
-        if (self._judge.json_mode, self._judge.overlap) != (None, None):
-            own.append("settings of HaystackLLM")
+        if self._judge.overlap is not None:
+            own.append("an overlap of HaystackLLM")
         if own:
             raise SerializationError(
                 f"{self.metric.name} has {' and '.join(own)} of its own, which cannot be saved: leave them out, and give the "
@@ -171,6 +185,9 @@ class MetricEvaluator:
             progress_bar=self.progress_bar,
             raise_on_failure=self.raise_on_failure,
             max_concurrency=self.max_concurrency,
+            max_retries=self.max_retries,
+            timeout=self.timeout,
+            json_mode=self.json_mode,
         )
 
     @classmethod
@@ -204,6 +221,8 @@ class MetricEvaluator:
             "on_error": "raise" if self.raise_on_failure else "record",
             "progress": bool(self.progress_bar),
             "max_concurrency": self.max_concurrency,
+            "max_retries": self.max_retries,
+            "timeout": self.timeout,
         }
 
     def _rows(self, inputs: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -1,0 +1,91 @@
+"""Which form of reply a model behind a framework is asked for, and what is done where its server refuses that form.
+
+Strategy. The ladder of the core's own models: JSON schema, else JSON mode, else plain text. A framework says nothing of what its
+server takes, so a question that is refused is asked one rung lower, and the rung that worked is remembered. Servers of all
+kinds are met here, and they refuse in all kinds of words; so any refusal of a question that carried a form of ours is worth one
+more call without it, and only a second such question, or a server that points at the form, settles the matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .._requests import Ask
+from ..llms._refusals import is_about_one_schema, is_refusal
+from ..llms._structured import Ladder, Rung
+from ..replies import ObjectReply
+from ._explained import Explained
+
+__all__ = ["FormsOfReply", "wants_json"]
+
+REFUSED = frozenset({400, 415, 422})
+"""Statuses by which a server says that it cannot do what is asked, in whatever words."""
+
+
+def wants_json(ask: Ask) -> bool:
+    """Whether the instructions ask for JSON."""
+    return ask.reply.schema is not None or isinstance(ask.reply, ObjectReply)
+
+
+class FormsOfReply:
+    """What one model has learnt about its server. Safe to share between threads.
+
+    Args:
+        highest: the first form to try, ``schema``, ``json`` or ``text``.
+    """
+
+    def __init__(self, highest: Rung = "schema") -> None:
+        self._ladder = Ladder(highest)
+
+    def attempts(self, ask: Ask) -> Attempts:
+        """The attempts at one question."""
+        return Attempts(self._ladder, ask)
+
+
+class Attempts:
+    """The attempts at one question: iterating gives the form of each, until one is answered or fails for good. ::
+
+    attempts = forms.attempts(ask)
+    for form in attempts:
+        with (attempt := explained(model)):
+            reply = ...  # ask for this form
+            attempts.answered()
+            return reply
+        attempts.failed(attempt)
+    raise attempt.problem
+    """
+
+    def __init__(self, ladder: Ladder, ask: Ask) -> None:
+        self._ladder = ladder
+        self._ask = ask
+        # JSON whose shape only the instructions tell
+        self._schema: Mapping[str, Any] | None = ask.reply.schema or ({} if wants_json(ask) else None)
+        self._refusals: list[tuple[str, bool]] = []
+        self._form: Rung = "text"
+
+    def __iter__(self) -> Iterator[Rung]:
+        forms = self._ladder.rungs(self._schema)
+        if not self._schema:
+            forms = tuple(form for form in forms if form != "schema")
+        for number, form in enumerate(forms):
+            if len(self._refusals) < number:
+                return  # the last attempt failed for a reason that another form would not mend
+            self._form = form
+            yield form
+
+    def failed(self, attempt: Explained) -> None:
+        """Note whether the server refused the form, or may have."""
+        refused = attempt.refused
+        if refused is None or self._form == "text":
+            return
+        found = is_refusal(refused, (message.content for message in self._ask.messages))
+        if found is not None or (refused.status in REFUSED and not attempt.is_filtered):
+            self._refusals.append((refused.message, found == "pointed at"))
+
+    def answered(self) -> None:
+        """Learn which form the server takes."""
+        if self._refusals and self._schema is not None:
+            said, certain = self._refusals[0]
+            one = bool(self._schema) and is_about_one_schema(said)
+            self._ladder.learn(self._form, self._schema, this_schema_only=one, certain=certain)
