@@ -61,6 +61,74 @@ def test_values_are_those_of_the_core(cls: Any, metric: Any, retrieved: list[str
         assert found.metadata["retrieved"] <= len(retrieved)
 
 
+RANKINGS = [["a", "x", "b"], ["x", "b", "a"], ["x", "y"], ["b"], ["a", "b", "c", "x"]]
+
+
+@pytest.mark.parametrize("retrieved", RANKINGS)
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("hit_rate", {}),
+        ("hit_rate", {"use_granular_hit_rate": True}),
+        ("mrr", {}),
+        ("mrr", {"use_granular_mrr": True}),
+        ("ndcg", {"mode": "linear"}),
+        ("ndcg", {"mode": "exponential"}),
+        ("precision", {}),
+        ("recall", {}),
+        ("ap", {}),
+    ],
+)
+def test_settings_and_values_are_those_of_llama_index(name: str, settings: Any, retrieved: list[str]) -> None:
+    ours = next(cls for cls in CLASSES if cls.metric_name == name)
+    values = [
+        cls(**settings).compute("?", ["a", "b", "c"], retrieved, ["A", "B", "C"], ["text"] * len(retrieved)).score
+        for cls in (METRIC_REGISTRY[name], ours)
+    ]
+    assert values[1] == pytest.approx(values[0])
+
+
+def test_granular_values_never_exceed_1() -> None:
+    """A node that is retrieved twice makes LlamaIndex's hit rate 2.0."""
+    assert HitRate(use_granular_hit_rate=True).compute("?", ["a"], ["a", "a"]).score == 1.0
+    assert MRR(use_granular_mrr=True).compute("?", ["a"], ["a", "a"]).score == 1.0
+    assert HitRate(use_granular_hit_rate=True, k=1).compute("?", ["a", "b"], ["a", "b"]).score == 0.5
+
+
+@pytest.mark.parametrize("cls", [*CLASSES, RetrievalMetric])
+def test_unknown_settings_are_refused(cls: Any) -> None:
+    with pytest.raises(ValueError, match=r"use_granular\n +Extra inputs are not permitted"):
+        cls(use_granular=True)
+    with pytest.raises(ValueError, match="Input should be 'linear' or 'exponential'"):
+        NDCG(mode="log")  # type: ignore[arg-type]
+
+
+def test_a_metric_by_name_takes_no_other_metric() -> None:
+    with pytest.raises(ValueError, match=r"HitRate is made of HitRate\(k=\.\.\.\): for another metric write Retr"):
+        HitRate(metric=core.NDCG(field="id"))
+
+
+async def test_the_same_metric_with_other_settings_has_another_name() -> None:
+    several = [
+        HitRate(),
+        HitRate(k=1),
+        HitRate(k=3),
+        RetrievalMetric(metric=core.Recall(field="id")),
+        RetrievalMetric(metric=core.Recall(k=2, field="id")),
+        RetrievalMetric(metric=core.Recall(k=2, field="id", name="mine")),
+    ]
+    result = await RetrieverEvaluator(metrics=several, retriever=Fixed("x", "a", "b")).aevaluate("?", ["a", "b"])
+    assert result.metric_vals_dict == {
+        "hit_rate": 1.0,
+        "hit_rate@1": 0.0,
+        "hit_rate@3": 1.0,
+        "recall": 1.0,
+        "recall@2": 0.5,
+        "mine": 0.5,
+    }
+    assert (HitRate.metric_name, RetrievalMetric.metric_name) == ("hit_rate", "retrieval_metric")
+
+
 def test_a_perfect_ranking_cut_short_is_perfect() -> None:
     assert NDCG(k=2).compute("?", ["a", "b", "c", "d"], ["a", "b"]).score == 1.0
 
@@ -106,7 +174,7 @@ def test_missing_identifiers_are_value_errors() -> None:
         MRR().compute("?", ["a"], None)
     with pytest.raises(ValueError, match="mrr needs 'expected_ids', which is missing: give expected_ids="):
         MRR().compute("?", None, ["a"])
-    with pytest.raises(ValueError, match="reference_documents"):
+    with pytest.raises(ValueError, match="mrr needs 'expected_ids', which is an empty list: give expected_ids="):
         MRR().compute("?", [], ["a"])
 
 

@@ -47,6 +47,7 @@ def test_the_whole_of_it() -> None:
         "user_input": "What is beta?",
         "reference": "It is beta.",
         "reference_contexts": ["beta"],
+        "reference_documents": [{"content": "beta", "id": "b.md"}],
         "id": "b.md-1",
         "metadata": {"document_id": "b.md", "evidence": "beta"},
     }
@@ -185,6 +186,7 @@ class TestProblems:
                 "user_input": "one?",
                 "reference": "1",
                 "reference_contexts": ["alpha"],
+                "reference_documents": [{"content": "alpha", "id": "document-1"}],
                 "id": "document-1-1",
                 "metadata": {"document_id": "document-1"},
             }

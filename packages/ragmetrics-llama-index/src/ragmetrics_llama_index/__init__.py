@@ -24,7 +24,7 @@ from llama_index.core.evaluation import (
 )
 
 from ._critics import GuidelineEvaluator, PairwiseComparisonEvaluator
-from ._datasets import evaluate_query_engine, evaluate_retriever
+from ._datasets import aevaluate_query_engine, aevaluate_retriever, evaluate_query_engine, evaluate_retriever
 from ._embeddings import LlamaIndexEmbeddings
 from ._evaluator import MetricEvaluator
 from ._graded import AnswerRelevancyEvaluator, ContextRelevancyEvaluator, CorrectnessEvaluator
@@ -79,6 +79,8 @@ __all__ = [
     "RetrievalMetricResult",
     "RetrieverEvaluator",
     "SemanticSimilarityEvaluator",
+    "aevaluate_query_engine",
+    "aevaluate_retriever",
     "agenerate_qa_pairs",
     "evaluate_query_engine",
     "evaluate_retriever",

@@ -1,47 +1,51 @@
 """Runs over the data sets that LlamaIndex used to write, and over test sets.
 
-LlamaIndex removed its own classes for these files; the core reads them. A run asks the query engine or the retriever, several
-questions at a time, and hands the samples to the core's ``evaluate``, so summary and export are the core's.
+LlamaIndex removed its own classes for these files; the core reads them. A run asks the engine or the retriever, several questions
+at a time, and hands the samples to the core's ``evaluate``, so summary and export are the core's. The four functions differ in
+whom they ask, and in whether that is awaited.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.chat_engine.types import BaseChatEngine
 from llama_index.core.schema import MetadataMode
 
-from ragmetrics_core import Evaluation, InvalidInput, Metric, Sample, Testset, evaluate
+from ragmetrics_core import Evaluation, Metric, Sample, Testset, aevaluate, evaluate
 from ragmetrics_core.adapters import run_blocking
 
+from ._asking import Asking, asking_engine, asking_retriever
 from ._embeddings import scorer_of
 from ._llm import judge_of
-from ._responses import answer_of, contexts_of, document_of, settle
 
-__all__ = ["evaluate_query_engine", "evaluate_retriever"]
+__all__ = ["aevaluate_query_engine", "aevaluate_retriever", "evaluate_query_engine", "evaluate_retriever"]
 
 Source = str | os.PathLike[str]
+OnError = Literal["record", "raise"]
+Metrics = Metric | Iterable[Metric]
 
 
 def evaluate_query_engine(
     dataset: Source | Iterable[Sample],
-    query_engine: BaseQueryEngine,
-    metrics: Metric | Iterable[Metric],
+    query_engine: BaseQueryEngine | BaseChatEngine,
+    metrics: Metrics,
     *,
     llm: Any = None,
     embed_model: Any = None,
     workers: int = 4,
+    on_error: OnError = "record",
+    metadata_mode: MetadataMode | str = MetadataMode.LLM,
     **options: Any,
 ) -> Evaluation:
-    """Ask a query engine every question of a data set, and score its answers.
+    """Ask a query engine or a chat engine every question of a data set, and score its answers.
+
+    A chat engine is reset before each question and asked one at a time, so that no answer depends on another question.
 
     Args:
         dataset: the JSON file (.json) of a ``LabelledRagDataset``, the file of a test set (.jsonl, .csv, .parquet), or samples.
@@ -50,57 +54,88 @@ def evaluate_query_engine(
         llm: the judge; None: ``Settings.llm``.
         embed_model: embeds for the metrics that need it; None: ``Settings.embed_model``.
         workers: questions that are asked at the same time.
+        on_error: ``"record"``: whatever the engine raises fails the scores of that question only; ``"raise"``: it ends the run. The
+            same goes for the judge.
+        metadata_mode: which metadata of the source nodes the judge reads with their text; by default what the generator saw.
         options: passed to ``ragmetrics_core.evaluate``, such as ``max_concurrency``.
-
-    Whatever the query engine raises ends the run.
     """
-    samples = _samples(dataset, Testset.from_labelled_rag_dataset)
+    asking = asking_engine(query_engine, workers, on_error, metadata_mode, awaited=False)
+    rows = _answered(dataset, Testset.from_labelled_rag_dataset, asking)
+    return evaluate(rows, metrics, **_settings(llm, embed_model, on_error, options))
 
-    def asked(sample: Sample) -> Sample:
-        answer = answer_of(run_blocking(partial(settle, query_engine.query(_question(sample)))), MetadataMode.NONE)
-        assert answer is not None
-        return replace(
-            sample, response=answer.text, retrieved_contexts=answer.contexts, retrieved_documents=answer.documents
-        )
 
-    rows = _several(asked, samples, workers)
-    return evaluate(rows, metrics, llm=judge_of(llm), embeddings=scorer_of(embed_model), **options)
+async def aevaluate_query_engine(
+    dataset: Source | Iterable[Sample],
+    query_engine: BaseQueryEngine | BaseChatEngine,
+    metrics: Metrics,
+    *,
+    llm: Any = None,
+    embed_model: Any = None,
+    workers: int = 4,
+    on_error: OnError = "record",
+    metadata_mode: MetadataMode | str = MetadataMode.LLM,
+    **options: Any,
+) -> Evaluation:
+    """The same without blocking the running loop, by the engine's ``aquery`` or ``achat``."""
+    asking = asking_engine(query_engine, workers, on_error, metadata_mode, awaited=True)
+    rows = await asking.rows(_samples(dataset, Testset.from_labelled_rag_dataset))
+    return await aevaluate(rows, metrics, **_settings(llm, embed_model, on_error, options))
 
 
 def evaluate_retriever(
     dataset: Source | Iterable[Sample],
     retriever: BaseRetriever,
-    metrics: Metric | Iterable[Metric],
+    metrics: Metrics,
     *,
     llm: Any = None,
     embed_model: Any = None,
     workers: int = 4,
+    on_error: OnError = "record",
+    metadata_mode: MetadataMode | str = MetadataMode.LLM,
     **options: Any,
 ) -> Evaluation:
     """Ask a retriever every question of a data set, and score what it finds.
 
-    Ranking metrics compare nodes by identifier with ``field="id"``, and by text with ``field="content"``.
+    Ranking metrics compare nodes by identifier with ``field="id"``, and by text, without metadata, with ``field="content"``.
 
     Args:
         dataset: the JSON file of an ``EmbeddingQAFinetuneDataset``, the file of a test set, or samples with
-            ``reference_documents``.
+            ``reference_documents``, as ``generate_qa_pairs`` makes them.
         retriever: finds the nodes.
         metrics: what to score.
         llm: the judge of the metrics that need one; None: ``Settings.llm``.
         embed_model: embeds for the metrics that need it; None: ``Settings.embed_model``.
         workers: questions that are asked at the same time.
+        on_error: as in ``evaluate_query_engine``.
+        metadata_mode: which metadata of the nodes a judge reads with their text.
         options: passed to ``ragmetrics_core.evaluate``.
     """
-    samples = _samples(dataset, Testset.from_embedding_qa_dataset)
+    asking = asking_retriever(retriever, workers, on_error, metadata_mode, awaited=False)
+    rows = _answered(dataset, Testset.from_embedding_qa_dataset, asking)
+    return evaluate(rows, metrics, **_settings(llm, embed_model, on_error, options))
 
-    def found(sample: Sample) -> Sample:
-        nodes = retriever.retrieve(_question(sample))
-        documents = [document_of(node) for node in nodes]
-        contexts = contexts_of(nodes, MetadataMode.NONE)
-        return replace(sample, retrieved_documents=documents, retrieved_contexts=contexts)
 
-    rows = _several(found, samples, workers)
-    return evaluate(rows, metrics, llm=judge_of(llm), embeddings=scorer_of(embed_model), **options)
+async def aevaluate_retriever(
+    dataset: Source | Iterable[Sample],
+    retriever: BaseRetriever,
+    metrics: Metrics,
+    *,
+    llm: Any = None,
+    embed_model: Any = None,
+    workers: int = 4,
+    on_error: OnError = "record",
+    metadata_mode: MetadataMode | str = MetadataMode.LLM,
+    **options: Any,
+) -> Evaluation:
+    """The same without blocking the running loop, by the retriever's ``aretrieve``."""
+    asking = asking_retriever(retriever, workers, on_error, metadata_mode, awaited=True)
+    rows = await asking.rows(_samples(dataset, Testset.from_embedding_qa_dataset))
+    return await aevaluate(rows, metrics, **_settings(llm, embed_model, on_error, options))
+
+
+def _answered(dataset: Source | Iterable[Sample], read: Callable[[Source], Testset], asking: Asking) -> list[Any]:
+    samples = _samples(dataset, read)
+    return run_blocking(lambda: asking.rows(samples))
 
 
 def _samples(dataset: Source | Iterable[Sample], read: Callable[[Source], Testset]) -> list[Sample]:
@@ -110,13 +145,5 @@ def _samples(dataset: Source | Iterable[Sample], read: Callable[[Source], Testse
     return list(read(dataset) if Path(dataset).suffix == ".json" else Testset.load(dataset))
 
 
-def _several(work: Callable[[Sample], Sample], samples: list[Sample], workers: int) -> list[Sample]:
-    with ThreadPoolExecutor(workers, "ragmetrics-queries") as pool:
-        jobs = [pool.submit(copy_context().run, work, sample) for sample in samples]
-        return [job.result() for job in jobs]
-
-
-def _question(sample: Sample) -> str:
-    if not sample.user_input:
-        raise InvalidInput(f"sample {sample.id!r} has no user_input to ask")
-    return sample.user_input
+def _settings(llm: Any, embed_model: Any, on_error: OnError, options: dict[str, Any]) -> dict[str, Any]:
+    return {"llm": judge_of(llm), "embeddings": scorer_of(embed_model), "on_error": on_error, **options}

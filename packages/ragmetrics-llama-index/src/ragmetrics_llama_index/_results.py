@@ -30,12 +30,14 @@ class MetricResult(EvaluationResult):
         scale: lowest and highest possible score; None where it has no bounds.
         details: the evidence, as plain JSON values: statements, verdicts, ratings, versions of the prompts.
         usage: calls and tokens that the judge took.
+        label: what an empty result stands for, such as ``no_retrieval``; None where there is nothing to say.
     """
 
     metric: str | None = None
     scale: tuple[float, float] | None = None
     details: dict[str, Any] = Field(default_factory=dict)
     usage: dict[str, int] = Field(default_factory=dict)
+    label: str | None = None
 
 
 def result_of(
@@ -73,6 +75,7 @@ def result_of(
         scale=score.scale,
         details=dict(score.details),
         usage=score.usage.to_dict(),
+        label=score.label,
     )
 
 

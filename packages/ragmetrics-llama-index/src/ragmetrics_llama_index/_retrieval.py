@@ -2,17 +2,19 @@
 
 They compare identifiers of nodes. As trec_eval has it, a node that is retrieved twice counts once, at its first rank, so no
 value exceeds 1; an empty result is 0.0 and no error.
+
+LlamaIndex keeps results by the name of the metric, so the name of an instance tells its cut-off: ``hit_rate@3``.
 """
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
-from llama_index.core.bridge.pydantic import Field
+from llama_index.core.bridge.pydantic import ConfigDict, Field
 from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY
 from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric, RetrievalMetricResult
 
-from ragmetrics_core import InvalidInput, Metric, MissingInput
+from ragmetrics_core import InvalidInput, Metric, MissingInput, Score
 from ragmetrics_core import metrics as core
 
 __all__ = [
@@ -27,6 +29,16 @@ __all__ = [
 ]
 
 
+class Name:
+    """The name of a class of metrics; that of an instance says what makes it different from the others."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, metric: RetrievalMetric | None, owner: type[RetrievalMetric]) -> str:
+        return self._name if metric is None else metric._named(self._name)
+
+
 class RetrievalMetric(BaseRetrievalMetric):
     """Any metric of the core that compares ``retrieved_documents`` with ``reference_documents``, by identifier.
 
@@ -34,7 +46,8 @@ class RetrievalMetric(BaseRetrievalMetric):
         metric: the metric, with ``field="id"``.
     """
 
-    metric_name: ClassVar[str] = "retrieval_metric"
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+    metric_name: ClassVar[Any] = Name("retrieval_metric")
     metric: Any = Field(default_factory=lambda: core.NDCG(field="id"))
 
     def model_post_init(self, context: Any, /) -> None:
@@ -64,12 +77,24 @@ class RetrievalMetric(BaseRetrievalMetric):
         for name, ids in (("retrieved_ids", retrieved_ids), ("expected_ids", expected_ids)):
             if ids is None:
                 raise MissingInput(self.metric_name, name)
+        if not expected_ids:
+            raise MissingInput(self.metric_name, "expected_ids", "is an empty list")
         score = self.metric.score(
             user_input=query, retrieved_documents=list(retrieved_ids or ()), reference_documents=expected_ids
         )
         if score.value is None:
             raise ValueError(f"{self.metric_name}: {score.error or score.reason}")
-        return RetrievalMetricResult(score=score.value, metadata=dict(score.details))
+        return RetrievalMetricResult(score=self._value(score), metadata=dict(score.details))
+
+    def _named(self, name: str) -> str:  # noqa: ARG002  for those who override it
+        own: str = self.metric.name
+        cut = getattr(self.metric, "k", None)
+        return f"{own}@{cut}" if cut and own == self.metric.default_name() else own
+
+    def _value(self, score: Score) -> float:
+        """The value of the core's score, or another one made from the same evidence."""
+        assert score.value is not None
+        return score.value
 
 
 class Ranking(RetrievalMetric):
@@ -84,50 +109,82 @@ class Ranking(RetrievalMetric):
 
     def model_post_init(self, context: Any, /) -> None:
         """Make the metric of the core from the setting."""
+        if "metric" in self.model_fields_set:
+            name = type(self).__name__
+            raise InvalidInput(f"{name} is made of {name}(k=...): for another metric write RetrievalMetric(metric=...)")
         super().model_post_init(context)
         self.metric = self.core_metric(k=self.k, field="id")
 
+    def _named(self, name: str) -> str:
+        return name if self.k is None else f"{name}@{self.k}"
+
 
 class HitRate(Ranking):
-    """1.0 if any expected node is among the retrieved ones, else 0.0."""
+    """1.0 if any expected node is among the retrieved ones, else 0.0.
 
-    metric_name: ClassVar[str] = "hit_rate"
+    Attributes:
+        use_granular_hit_rate: the share of the expected nodes that is among the retrieved ones instead.
+    """
+
+    metric_name: ClassVar[Any] = Name("hit_rate")
     core_metric: ClassVar[type[Any]] = core.HitRate
+    use_granular_hit_rate: bool = False
+
+    def _value(self, score: Score) -> float:
+        if not self.use_granular_hit_rate:
+            return super()._value(score)
+        return len(score.details["ranks"]) / float(score.details["relevant"])
 
 
 class MRR(Ranking):
-    """1 / rank of the first expected node, 0.0 without any."""
+    """1 / rank of the first expected node, 0.0 without any.
 
-    metric_name: ClassVar[str] = "mrr"
+    Attributes:
+        use_granular_mrr: the mean of 1 / rank over all expected nodes that were retrieved instead.
+    """
+
+    metric_name: ClassVar[Any] = Name("mrr")
     core_metric: ClassVar[type[Any]] = core.ReciprocalRank
+    use_granular_mrr: bool = False
+
+    def _value(self, score: Score) -> float:
+        ranks = score.details["ranks"]
+        if not self.use_granular_mrr or not ranks:
+            return super()._value(score)
+        return sum(1 / rank for rank in ranks) / len(ranks)
 
 
 class Precision(Ranking):
     """Expected nodes among the retrieved ones / retrieved (or the first k)."""
 
-    metric_name: ClassVar[str] = "precision"
+    metric_name: ClassVar[Any] = Name("precision")
     core_metric: ClassVar[type[Any]] = core.Precision
 
 
 class Recall(Ranking):
     """Expected nodes that were retrieved / expected nodes."""
 
-    metric_name: ClassVar[str] = "recall"
+    metric_name: ClassVar[Any] = Name("recall")
     core_metric: ClassVar[type[Any]] = core.Recall
 
 
 class AveragePrecision(Ranking):
     """Sum over hits of precision at their ranks / number of expected nodes."""
 
-    metric_name: ClassVar[str] = "ap"
+    metric_name: ClassVar[Any] = Name("ap")
     core_metric: ClassVar[type[Any]] = core.AveragePrecision
 
 
 class NDCG(Ranking):
-    """Discounted cumulative gain / that of the ideal ranking, cut at the same k."""
+    """Discounted cumulative gain / that of the ideal ranking, cut at the same k.
 
-    metric_name: ClassVar[str] = "ndcg"
+    Attributes:
+        mode: how a grade of relevance becomes a gain; a node is either expected or not, so both modes give the same value.
+    """
+
+    metric_name: ClassVar[Any] = Name("ndcg")
     core_metric: ClassVar[type[Any]] = core.NDCG
+    mode: Literal["linear", "exponential"] = "linear"
 
 
 def register_retrieval_metrics(prefix: str = "ragmetrics_") -> list[str]:
@@ -142,6 +199,6 @@ def register_retrieval_metrics(prefix: str = "ragmetrics_") -> list[str]:
     for cls in (HitRate, MRR, Precision, Recall, AveragePrecision, NDCG):
         name = f"{prefix}{cls.metric_name}"
         METRIC_REGISTRY[name] = (
-            type(cls.__name__, (cls,), {"metric_name": name, "__module__": __name__}) if prefix else cls
+            type(cls.__name__, (cls,), {"metric_name": Name(name), "__module__": __name__}) if prefix else cls
         )
     return [f"{prefix}{cls.metric_name}" for cls in (HitRate, MRR, Precision, Recall, AveragePrecision, NDCG)]

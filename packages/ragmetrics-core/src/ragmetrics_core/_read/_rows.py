@@ -92,6 +92,8 @@ def open_source(samples: Any, limit: int | None = None) -> Source:
 def rows_of(records: Iterable[Record]) -> Iterator[Row]:
     """The rows that the records hold.
 
+    Whoever could not make a row gives the ``InvalidInput`` that says why in its place, with what it knows of it as ``sample``.
+
     Raises:
         InvalidInput: the first record is of the wrong kind altogether.
     """
@@ -105,8 +107,10 @@ def rows_of(records: Iterable[Record]) -> Iterator[Row]:
             problem = InvalidInput(f"{place}: {error}")
             if index == 0 and isinstance(error, BadShape):
                 raise problem from None
-            key = value.get("id") if isinstance(value, Mapping) else None
-            yield Row(index, place, Sample(id=key), problem)
+            known = getattr(value, "sample", None)
+            if not isinstance(known, Sample):
+                known = Sample(id=value.get("id") if isinstance(value, Mapping) else None)
+            yield Row(index, place, known, problem)
         else:
             yield Row(index, place, sample)
 

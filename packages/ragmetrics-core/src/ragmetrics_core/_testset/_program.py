@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from .._errors import BadReply, ModelError
 from .._prompt import Prompt
-from .._sample import Sample
+from .._sample import Document, Sample
 from .._steps import Steps, together
 from ..replies import LinesReply
 from ._answer_reply import AnswerReply, DocumentAnswer
@@ -106,6 +106,7 @@ class Questioning:
             user_input=question,
             reference=answer.answer.strip(),
             reference_contexts=[source.text],
+            reference_documents=[Document(source.text, source.id)],  # what a retriever should find for this question
             id=f"{source.id}-{number}",
             metadata={name: value for name, value in metadata.items() if value is not None},
         )

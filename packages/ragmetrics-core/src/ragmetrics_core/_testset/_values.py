@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
@@ -11,7 +11,7 @@ from .._errors import InvalidInput
 from .._prompt import to_json
 from .._read import open_source
 from .._requests import Usage
-from .._sample import Sample
+from .._sample import Document, Sample
 from ._llama_index import embedding_qa_samples, labelled_rag_samples
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class Testset(Sequence[Sample]):
                 raise row.problem
             if not isinstance(row.sample.user_input, str) or not row.sample.user_input.strip():
                 raise InvalidInput(f"{row.place}: a row of a test set needs a question: give it a 'user_input'")
-            samples.append(row.sample)
+            samples.append(_with_documents(row.sample, row.place))
         return cls(tuple(samples))
 
     @classmethod
@@ -147,3 +147,12 @@ class Testset(Sequence[Sample]):
             InvalidInput: the file is not of that form; the message names the query.
         """
         return cls(tuple(embedding_qa_samples(Path(path))))
+
+
+def _with_documents(sample: Sample, place: str) -> Sample:
+    """The sample with its reference documents as they were before they were written to a file."""
+    given = sample.reference_documents
+    if not isinstance(given, list):
+        return sample
+    documents = [Document.of(item, f"{place}: reference_documents[{index}]") for index, item in enumerate(given)]
+    return replace(sample, reference_documents=documents)
