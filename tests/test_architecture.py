@@ -21,6 +21,7 @@ LAYERS: list[list[set[str]]] = [
         {
             "_errors",
             "_in_order",
+            "_other_names",
             "_plain",
             "_protocols",
             "_requests",
@@ -42,6 +43,8 @@ LAYERS: list[list[set[str]]] = [
             "_journal",
             "_keeping",
             "_metric_summary",
+            "_named_metrics",
+            "_named_models",
             "_prices",
             "_progress",
             "_read",
@@ -60,7 +63,7 @@ LAYERS: list[list[set[str]]] = [
     ],
     [{"metrics"}, {"llms", "embeddings"}, {"testing"}],
     [{"adapters"}],
-    [{"__main__", "_cli_generate", "_cli_metrics", "_cli_models", "_cli_output", "cli"}],
+    [{"__main__", "_cli_generate", "_cli_metrics", "_cli_models", "_cli_output", "_cli_report", "_cli_words", "cli"}],
 ]
 HEAVY = (
     "aiohttp",

@@ -149,5 +149,5 @@ def test_names_are_the_same_objects_everywhere() -> None:
 def test_the_core_lists_what_dir_shows() -> None:
     loaded = importlib.import_module(CORE)
     assert dir(loaded) == sorted(loaded.__all__)
-    with pytest.raises(AttributeError, match=r"^module 'ragmetrics_core' has no attribute 'faithfulness'$"):
-        loaded.faithfulness  # noqa: B018
+    with pytest.raises(AttributeError, match=r"^module 'ragmetrics_core' has no attribute 'faithfullness'$"):
+        loaded.faithfullness  # noqa: B018

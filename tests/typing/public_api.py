@@ -33,7 +33,12 @@ from ragmetrics_core import (
 )
 from ragmetrics_core.embeddings import HashingEmbeddings
 from ragmetrics_core.llms import LLM, LexicalJudge, OpenAILLM
-from ragmetrics_core.metrics import NDCG, ContextRecall, Faithfulness, catalogue
+from ragmetrics_core.metrics import (
+    NDCG,
+    ContextRecall,
+    Faithfulness,
+    catalogue,
+)
 from ragmetrics_core.replies import JsonReply, LinesReply, RatingReply, ScoreReply, WithReason, YesNoReply
 
 
@@ -122,4 +127,6 @@ async def runs(rows: list[dict[str, Any]], samples: list[Sample]) -> None:
     assert_type(result.scores["faithfulness"], Sequence[Score])
     assert_type(result.rows, Sequence[Sample])
     print(result.summary(), [entry.name for entry in catalogue()])
+    assert_type(evaluate(rows, "faithfulness,ndcg(k=3)", llm="openai:gpt-4o-mini", embeddings="hashing"), Evaluation)
+    assert_type(await aevaluate(rows, ["faithfulness", NDCG()], llm="lexical"), Evaluation)
     evaluate(rows, metrics, llm=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

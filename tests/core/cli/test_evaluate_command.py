@@ -62,11 +62,48 @@ class TestOwnMetric:
             "ragmetrics: b has no score, so it is not known to reach 0; shortness has no score, so it is not known to reach 1\n",
         )
 
-    def test_nothing_but_failures(self, folder: Path) -> None:
-        (folder / "q.jsonl").write_text('{"response": 3}\n')
+    def test_a_metric_that_failed_on_every_row_is_told_first_and_ends_with_status_2(self, folder: Path) -> None:
+        (folder / "q.jsonl").write_text('{"response": 3, "reference": "a"}\n{"response": "a"}\n')
+        result = call("evaluate", "q.jsonl", "-m", f"token_f1,exact_match,{OWN}", "--fail-under", "shortness=1")
+        cure = "add it to the data as a column 'reference', or leave the metric out"
+        assert (result.exit_code, result.stderr) == (
+            2,
+            (
+                "ragmetrics: token_f1 failed on every row: InvalidInput: response must be a str, got int\n"
+                "ragmetrics: exact_match failed on every row: InvalidInput: response must be a str, got int\n"
+            ),
+        )
+        assert result.stdout.splitlines()[2] == "FAILED ON EVERY ROW: token_f1, exact_match"
+        assert cure in " ".join(result.stdout.split())
+        assert "shortness    0.900  1 of 2" in result.stdout
+
+    def test_nothing_but_failures_and_rows_without_anything_to_score(self, folder: Path) -> None:
+        (folder / "q.jsonl").write_text('{"response": 3}\n{"response": "?"}\n')
         result = call("evaluate", "q.jsonl", "-m", OWN)
         assert (result.exit_code, result.stderr) == (2, "ragmetrics: nothing was scored: see the failures above\n")
-        assert "shortness     -  0 of 1              -         0       1  0 to 1" in result.stdout
+
+    @pytest.mark.parametrize("name", ["scores.csv", "report.html", "scores", "scores.json"])
+    def test_a_name_of_another_format_is_refused(self, folder: Path, name: str) -> None:
+        result = call("evaluate", "q.jsonl", "-m", OWN, "--out", name)
+        assert (result.exit_code, result.stdout, result.stderr) == (
+            2,
+            "",
+            (
+                f"ragmetrics: --out: {name} would hold JSON lines whatever its name says, for no other format is written: let the "
+                "name end in .jsonl\n"
+            ),
+        )
+        assert not (folder / name).exists()
+
+    def test_out_to_stdout_and_the_table_to_stderr(self, own_table: str, folder: Path) -> None:
+        (folder / "q.jsonl").write_text((folder / "q.jsonl").read_text().replace('"12345"', '"1\\u009b\\u20283"'))
+        result = call("evaluate", "q.jsonl", "-m", OWN, "--out", "-")
+        rows = [json.loads(line) for line in result.stdout.split("\n") if line]
+        assert [row["scores"]["shortness"]["state"] for row in rows] == ["scored", "unscored", "failed", "scored"]
+        assert rows[0]["sample"]["response"] == "1\u009b\u20283"
+        assert result.stderr.startswith("q.jsonl: 4 rows, 1 metric")
+        assert result.exit_code == 0
+        assert not (folder / "-").exists()
 
     def test_raise_saves_what_is_finished(self, folder: Path) -> None:
         arguments = ["evaluate", "q.jsonl", "-m", OWN, "--on-error", "raise"]
@@ -161,9 +198,12 @@ class TestMessages:
                     "or a list or dict of these"
                 ),
             ),
-            (["q.jsonl", "-m", OWN, "--limit", "0"], "limit must be a whole number from 1, got 0"),
-            (["q.jsonl", "-m", OWN, "--max-concurrency", "0"], "max_concurrency must be a whole number from 1, got 0"),
-            (["q.jsonl", "-m", OWN, "--on-error", "hide"], "on_error must be 'record' or 'raise', got 'hide'"),
+            (["q.jsonl", "-m", OWN, "--limit", "0"], "--limit must be a whole number from 1, got 0"),
+            (
+                ["q.jsonl", "-m", OWN, "--max-concurrency", "0"],
+                "--max-concurrency must be a whole number from 1, got 0",
+            ),
+            (["q.jsonl", "-m", OWN, "--on-error", "hide"], "--on-error must be 'record' or 'raise', got 'hide'"),
             (["q.jsonl", "-m", OWN, "--out", "."], "--out: . is a directory: give the path of a file"),
             (
                 ["q.jsonl", "-m", OWN, "--out", "./q.jsonl"],
@@ -172,7 +212,7 @@ class TestMessages:
             (
                 ["q.jsonl", "-m", OWN, "--llm", "azure:gpt-4o"],
                 (
-                    "--llm: there is no provider 'azure': use openai:MODEL or lexical; "
+                    "--llm 'azure:gpt-4o': there is no provider 'azure': use openai:MODEL, server:MODEL or lexical; "
                     "a model of that name on a server of your own needs --base-url"
                 ),
             ),
@@ -193,11 +233,11 @@ class TestMessages:
             ),
             (
                 ["q.jsonl", "-m", OWN, "--llm", "lexical", "--base-url", "http://localhost"],
-                "--base-url needs --llm openai:MODEL or --embeddings openai:MODEL",
+                "--base-url needs --llm openai:MODEL, --llm server:MODEL or --embeddings openai:MODEL",
             ),
             (
                 ["q.jsonl", "-m", OWN, "--llm", "openai:"],
-                "--llm needs the name of a model: --llm openai:MODEL, or --llm lexical",
+                "--llm 'openai:' lacks the name of the model: write openai:MODEL",
             ),
             (
                 ["q.jsonl", "-m", "custom_judge(outputs=['score'])"],
@@ -223,10 +263,10 @@ class TestMessages:
         assert result.stderr == f"ragmetrics: {message.replace('{cwd}', str(Path.cwd()))}\n"
 
     def test_out_that_cannot_be_written_after_all(self, folder: Path, own_table: str) -> None:
-        (folder / "taken").symlink_to(folder / "none" / "scores.jsonl")
-        result = call("evaluate", "q.jsonl", "-m", OWN, "--out", "taken")
+        (folder / "taken.jsonl").symlink_to(folder / "none" / "scores.jsonl")
+        result = call("evaluate", "q.jsonl", "-m", OWN, "--out", "taken.jsonl")
         assert (result.exit_code, timeless(result.stdout)) == (2, own_table)
-        assert result.stderr == "ragmetrics: --out: taken cannot be written: No such file or directory\n"
+        assert result.stderr == "ragmetrics: --out: taken.jsonl cannot be written: No such file or directory\n"
 
     def test_an_unknown_option(self, folder: Path) -> None:
         result = call("evaluate", "q.jsonl", "--metric", OWN)

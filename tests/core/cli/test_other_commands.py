@@ -10,8 +10,9 @@ import pytest
 import ragmetrics_core
 from core.cli.calling import call
 from ragmetrics_core import InvalidInput, Metric, Sample, Score
-from ragmetrics_core._cli_metrics import fitting_metrics, parse_metrics, split
+from ragmetrics_core._cli_metrics import fitting_metrics, parse_metrics
 from ragmetrics_core._cli_models import parse_models
+from ragmetrics_core._named_metrics import split
 from ragmetrics_core.cli import main
 from ragmetrics_core.metrics import NDCG, catalogue
 
@@ -118,7 +119,8 @@ class TestModels:
         monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
         provider = text.partition(":")[0]
         with pytest.raises(
-            InvalidInput, match=f"^--llm: there is no provider '{provider}': use openai:MODEL or lexical"
+            InvalidInput,
+            match=f"^llm='{text}': there is no provider '{provider}': use openai:MODEL, server:MODEL or lexical;",
         ):
             parse_models(text, None, None)
 
@@ -131,7 +133,10 @@ class TestModels:
         assert parse_models("llama3:8b", None, None)["llm"].model == "llama3:8b"
 
     def test_an_unknown_provider(self) -> None:
-        with pytest.raises(InvalidInput, match="unknown provider 'word2vec'"):
+        with pytest.raises(
+            InvalidInput,
+            match="there is no provider 'word2vec': use openai:MODEL, sentence-transformers:MODEL or hashing$",
+        ):
             parse_models(None, "word2vec:x", None)
 
 

@@ -203,9 +203,20 @@ class TestArguments:
             ({"metrics": 3}, "metrics must be Metric instances such as Faithfulness(), got 3"),
             ({"progress": "never"}, "progress must be True, False or 'always', got 'never'"),
             ({"progress": None}, "progress must be True, False or 'always', got None"),
+            ({"llm": " "}, "llm is an empty text: write openai:MODEL, server:MODEL or lexical"),
             (
-                {"llm": "gpt-4o"},
-                "llm must be a model, got the text 'gpt-4o': write llm=OpenAILLM('gpt-4o')",
+                {"llm": "azure:gpt-4o"},
+                (
+                    "llm='azure:gpt-4o': there is no provider 'azure': use openai:MODEL, server:MODEL or lexical; a model of that "
+                    "name on a server of your own is OpenAILLM('azure:gpt-4o', base_url=...)"
+                ),
+            ),
+            (
+                {"embeddings": "word2vec"},
+                (
+                    "embeddings='word2vec': there is no provider 'word2vec': use openai:MODEL, sentence-transformers:MODEL or "
+                    "hashing"
+                ),
             ),
             ({"llm": AsyncModel}, "llm must be an instance, got the class AsyncModel: write AsyncModel(...)"),
             (
@@ -224,7 +235,18 @@ class TestArguments:
                     "LangChainEmbeddings(...) or HaystackEmbeddings(...) of its adapter package"
                 ),
             ),
-            ({"metrics": "length"}, "metrics must be Metric instances such as Faithfulness(), got 'length'"),
+            ({"metrics": ", "}, "metrics is empty: give at least one metric"),
+            (
+                {"metrics": [Length(), "faithfullness"]},
+                (
+                    "there is no metric 'faithfullness'; did you mean 'faithfulness'? (`ragmetrics metrics` lists them; your own "
+                    "is written module:Class)"
+                ),
+            ),
+            (
+                {"metrics": "LLMContextRecall"},
+                "there is no metric 'LLMContextRecall': instead of RAGAS' LLMContextRecall, use ContextRecall",
+            ),
             (
                 {"metrics": [Length(), Rated(name="length")]},
                 "two metrics are named 'length' (Length() and Rated(name='length')): give one of them another name=...",

@@ -58,7 +58,7 @@ def test_a_folder(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["docs"], "choose a model with --llm openai:MODEL (or --llm lexical, offline, a baseline)"),
+        (["docs"], "choose a model with --llm openai:MODEL or server:MODEL (or --llm lexical, offline, a baseline)"),
         (
             ["docs", "--llm", "lexical", "--out", "docs/a.md"],
             "--out: the name of docs/a.md must end in .jsonl, so that it can be read again",
@@ -71,7 +71,7 @@ def test_a_folder(folder: Path) -> None:
         (["docs/b.txt", "--llm", "lexical"], "no question was made: b.txt: the document has no text"),
         (
             ["docs", "--llm", "lexical", "--base-url", "http://x"],
-            "--base-url needs --llm openai:MODEL or --embeddings openai:MODEL",
+            "--base-url needs --llm openai:MODEL, --llm server:MODEL or --embeddings openai:MODEL",
         ),
     ],
 )

@@ -338,8 +338,8 @@ class TestOwnPrompts:
         ({"max_concurrency": 1.5}, "max_concurrency must be a whole number from 1, got 1.5"),
         ({"llm": None}, "generate_testset needs a model: give llm=..."),
         (
-            {"llm": "gpt-4o-mini"},
-            "generate_testset: llm must be a model, got the text 'gpt-4o-mini': write llm=OpenAILLM('gpt-4o-mini')",
+            {"llm": "server:"},
+            "llm='server:' lacks the name of the model: write server:MODEL",
         ),
     ],
 )

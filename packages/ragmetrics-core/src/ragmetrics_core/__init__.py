@@ -68,17 +68,20 @@ __version__ = "0.1.0"
 EVALUATION = frozenset({"Evaluation", "aevaluate", "evaluate"})
 TESTSETS = frozenset({"Testset", "agenerate_testset", "generate_testset"})
 
+if not TYPE_CHECKING:  # to a checker, every name would exist
 
-def __getattr__(name: str) -> Any:
-    if name in EVALUATION:
-        from . import _evaluate  # noqa: PLC0415
+    def __getattr__(name: str) -> Any:
+        if name in EVALUATION:
+            from . import _evaluate  # noqa: PLC0415
 
-        return getattr(_evaluate, name)
-    if name in TESTSETS:
-        from . import _testset  # noqa: PLC0415
+            return getattr(_evaluate, name)
+        if name in TESTSETS:
+            from . import _testset  # noqa: PLC0415
 
-        return getattr(_testset, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            return getattr(_testset, name)
+        from ._other_names import no_attribute  # noqa: PLC0415  for mistakes only
+
+        raise no_attribute(__name__, name)
 
 
 def __dir__() -> list[str]:

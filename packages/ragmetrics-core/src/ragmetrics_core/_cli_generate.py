@@ -17,23 +17,43 @@ from ._cli_output import check_out, clear_errors, say, stop, write
 from ._errors import InvalidInput
 from ._testset import generate_testset
 
-__all__ = ["generate"]
+__all__ = ["GENERATE", "generate"]
+
+GENERATE = """Write questions with reference answers from DOCS: one call per document, and one per question.
+
+\b
+Examples:
+  ragmetrics generate handbook/ -n 3 --llm openai:gpt-4o-mini --out test.jsonl
+  ragmetrics generate faq.md --llm lexical --out test.jsonl
+
+Exit status: 0 there are questions, and the output names whatever failed; 2 there are none, or the input or a model makes the run
+impossible; 70 a bug, after its traceback; 130 stopped with Ctrl-C.
+"""
 
 Docs = Annotated[
     Path,
     typer.Argument(
-        help="A folder of .txt, .md or .rst files, one such file, or a .jsonl, .json, .csv or .parquet file with a column content."
+        metavar="DOCS",
+        help="A folder of .txt, .md or .rst files, one such file, or a .jsonl, .json, .csv or .parquet file with a column content.",
     ),
 ]
-Number = Annotated[int, typer.Option("-n", "--number", min=1, help="Most questions per document.")]
-Out = Annotated[Path, typer.Option(help="Write the questions to this .jsonl file.")]
+Number = Annotated[
+    int, typer.Option("-n", "--number", metavar="N", min=1, help="Most questions per document, not altogether.")
+]
+Out = Annotated[Path, typer.Option(metavar="FILE", help="Write the questions to this .jsonl file.")]
 LLMName = Annotated[
-    str | None, typer.Option(help="openai:MODEL (the key from OPENAI_API_KEY), or lexical: offline, a baseline.")
+    str | None,
+    typer.Option(
+        metavar="MODEL",
+        help="openai:MODEL (the key from OPENAI_API_KEY); server:MODEL: a lean client for the server at --base-url; lexical: "
+        "offline, a baseline.",
+    ),
 ]
 BaseURL = Annotated[
-    str | None, typer.Option(help="Address of an OpenAI-compatible server, such as http://localhost:11434/v1.")
+    str | None,
+    typer.Option(metavar="URL", help="Address of an OpenAI-compatible server, such as http://localhost:11434/v1."),
 ]
-MaxConcurrency = Annotated[int, typer.Option(min=1, help="Most calls to the model in flight.")]
+MaxConcurrency = Annotated[int, typer.Option(metavar="N", min=1, help="Most calls to the model in flight.")]
 
 
 def generate(
@@ -45,14 +65,12 @@ def generate(
     base_url: BaseURL = None,
     max_concurrency: MaxConcurrency = 16,
 ) -> None:
-    """Write questions with reference answers from DOCS: one call per document, and one per question.
-
-    Exit status: 0 there are questions, and the output names whatever failed; 2 there are none, or the input or a model makes the
-    run impossible; 70 a bug, after its traceback; 130 stopped with Ctrl-C.
-    """
+    """Write questions with reference answers from documents into a file."""
     with clear_errors(out):
         if llm is None:
-            raise InvalidInput("choose a model with --llm openai:MODEL (or --llm lexical, offline, a baseline)")
+            raise InvalidInput(
+                "choose a model with --llm openai:MODEL or server:MODEL (or --llm lexical, offline, a baseline)"
+            )
         if out.suffix.lower() not in (".jsonl", ".ndjson"):
             raise InvalidInput(f"--out: the name of {out} must end in .jsonl, so that it can be read again")
         check_out(out, str(docs))

@@ -17,41 +17,61 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TextIO
 
 import typer
+from typer.core import TyperCommand
 
+from ._cli_words import in_cli_words
 from ._errors import InvalidInput, RagmetricsError
 from ._evaluation import Evaluation
 from ._progress import Progress
 
-__all__ = ["check_out", "clear_errors", "how_to_continue", "parse_progress", "say", "stop", "write"]
+__all__ = [
+    "Command",
+    "check_out",
+    "clear_errors",
+    "complain",
+    "how_to_continue",
+    "parse_progress",
+    "say",
+    "stop",
+    "to_stdout",
+    "write",
+]
 
 BUG = 70
 """Exit status of a crash (EX_SOFTWARE of sysexits.h): 1 is taken by failed gates, and they must not be mixed up."""
 
-API_CURES = {
-    "give llm=... to the metric or to evaluate()": "add --llm MODEL (or --llm lexical, offline)",
-    "give embeddings=... to the metric or to evaluate()": "add --embeddings MODEL (or --embeddings hashing, offline)",
-}
-"""Cures that messages give to callers of the API, and what they are on a command line."""
+JSONL = frozenset({".jsonl", ".ndjson"})
+"""Endings of files with one JSON object per line."""
 
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 """What moves cursors, changes colours or turns the direction of writing; line ends are layout."""
 
 
-def say(text: str) -> None:
-    """Print to stdout.
+class Command(TyperCommand):
+    """A command whose usage names its argument as the text below does: DATA, without braces."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The pieces of the line that shows how it is called."""
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
+
+
+def say(text: str | bytes, *, err: bool = False) -> None:
+    """Print to stdout, or to stderr where stdout is taken by something else; bytes go out as they are, for another program.
 
     Raises:
-        InvalidInput: stdout cannot be written to. A reader that has gone, as ``head`` does, is no error.
+        InvalidInput: the stream cannot be written to. A reader that has gone, as ``head`` does, is no error.
     """
+    stream = sys.stderr if err else sys.stdout
     try:
-        typer.echo(_printable(text, sys.stdout))
+        typer.echo(_printable(text, stream) if isinstance(text, str) else text, err=err)
     except BrokenPipeError:
-        _silence(sys.stdout)
+        _silence(stream)
     except OSError as error:
-        _silence(sys.stdout)
+        _silence(stream)
         raise InvalidInput(f"the output cannot be written: {error.strerror}") from None
 
 
@@ -101,9 +121,7 @@ def clear_errors(out: Path | None = None, run_dir: Path | None = None) -> Iterat
     except typer.Exit:
         raise
     except RagmetricsError as error:
-        message = str(error)
-        for api, cure in API_CURES.items():
-            message = message.replace(api, cure)
+        message = in_cli_words(str(error))
         # where nothing was started there is nothing to go on with
         stop(message + _save(error, out) + (how_to_continue(run_dir) if error.partial and run_dir else ""), 2)
     except KeyboardInterrupt as error:
@@ -131,12 +149,18 @@ def check_out(out: Path | None, data: str) -> None:
     """Refuse before the first call what would only fail, or do harm, after the last.
 
     Raises:
-        InvalidInput: the path is a directory, the file that is read, or cannot be written to.
+        InvalidInput: the name says another format, the path is a directory, the file that is read, or cannot be written to.
     """
-    if out is None:
+    if out is None or to_stdout(out):
         return
     if out.is_dir():
         raise InvalidInput(f"--out: {out} is a directory: give the path of a file")
+    special = out.exists() and not out.is_file()  # a device, or a pipe to another program
+    if out.suffix.lower() not in JSONL and not special:
+        raise InvalidInput(
+            f"--out: {out} would hold JSON lines whatever its name says, for no other format is written: let the name end in "
+            ".jsonl"
+        )
     if not out.parent.is_dir():
         raise InvalidInput(f"--out: there is no directory {out.parent}")
     if out.exists() and Path(data).exists() and out.samefile(data):
@@ -145,12 +169,20 @@ def check_out(out: Path | None, data: str) -> None:
         raise InvalidInput(f"--out: {out} cannot be written: Permission denied")
 
 
+def to_stdout(out: Path | None) -> bool:
+    """Whether what is written goes to stdout: the file is named ``-``."""
+    return str(out) == "-"
+
+
 def write(evaluation: Evaluation, out: Path) -> None:
-    """Write the file beside its place and move it there when it is whole.
+    """Write the file beside its place and move it there when it is whole; or write it to stdout.
 
     Raises:
         InvalidInput: it cannot be written.
     """
+    if to_stdout(out):
+        _write_to_stdout(evaluation)
+        return
     target = Path(os.path.realpath(out))
     in_place = (target.exists() and not target.is_file()) or not os.access(target.parent, os.W_OK)
     part = target if in_place else target.with_name(f".ragmetrics-{os.getpid()}.part")
@@ -165,6 +197,15 @@ def write(evaluation: Evaluation, out: Path) -> None:
                 part.unlink(missing_ok=True)
     except OSError as error:
         raise InvalidInput(f"--out: {out} cannot be written: {error.strerror}") from None
+
+
+def _write_to_stdout(evaluation: Evaluation) -> None:
+    with TemporaryDirectory() as folder:
+        part = Path(folder) / "scores.jsonl"
+        evaluation.to_jsonl(part)
+        with part.open("rb") as lines:
+            for line in lines:
+                say(line.removesuffix(b"\n"))
 
 
 def _printable(text: str, stream: TextIO | None) -> str:

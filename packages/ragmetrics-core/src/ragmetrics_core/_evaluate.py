@@ -23,10 +23,10 @@ __all__ = ["Evaluation", "aevaluate", "evaluate"]
 
 def evaluate(
     samples: str | os.PathLike[str] | Iterable[Any],
-    metrics: Metric | Iterable[Metric],
+    metrics: Metric | str | Iterable[Metric | str],
     *,
-    llm: AnyLLM | None = None,
-    embeddings: AnyEmbeddings | None = None,
+    llm: AnyLLM | str | None = None,
+    embeddings: AnyEmbeddings | str | None = None,
     run_dir: str | os.PathLike[str] | None = None,
     max_concurrency: int = 16,
     on_error: Literal["record", "raise"] = "record",
@@ -45,9 +45,10 @@ def evaluate(
     Args:
         samples: the path of a .jsonl, .json, .csv, .tsv (.gz may follow) or .parquet file; an iterable of mappings or
             ``Sample``s, pulled lazily; a pandas DataFrame; a Hugging Face ``Dataset``.
-        metrics: one metric or several, of different names.
-        llm: answers the questions of metrics that have no LLM of their own.
-        embeddings: the same for embedding requests and comparisons.
+        metrics: one metric or several, of different names; metrics, or texts as on the command line: ``"faithfulness,ndcg(k=3)"``.
+        llm: answers the questions of metrics that have no LLM of their own; a model, or its name as on the command line:
+            ``"openai:gpt-4o-mini"``, ``"lexical"``.
+        embeddings: the same for embedding requests and comparisons: ``"openai:text-embedding-3-small"``, ``"hashing"``.
         run_dir: a directory that keeps replies and scores; the same call goes on there where a stopped one ended.
         max_concurrency: most calls to models in flight; fewer are made where a server refuses some (429).
         on_error: "record" keeps what goes wrong with one score in that score; "raise" stops at the first such error.
@@ -73,10 +74,10 @@ def evaluate(
 
 async def aevaluate(
     samples: str | os.PathLike[str] | Iterable[Any],
-    metrics: Metric | Iterable[Metric],
+    metrics: Metric | str | Iterable[Metric | str],
     *,
-    llm: AnyLLM | None = None,
-    embeddings: AnyEmbeddings | None = None,
+    llm: AnyLLM | str | None = None,
+    embeddings: AnyEmbeddings | str | None = None,
     run_dir: str | os.PathLike[str] | None = None,
     max_concurrency: int = 16,
     on_error: Literal["record", "raise"] = "record",

@@ -20,6 +20,8 @@ from ._errors import InvalidInput, RagmetricsError
 from ._evaluation import Evaluation, MetricColumn
 from ._keeping import InMemory, Keeper
 from ._metric import Metric
+from ._named_metrics import metrics_named
+from ._named_models import embeddings_named, llm_named
 from ._prices import ModelUsage
 from ._progress import Progress, progress_bar
 from ._protocols import AnyEmbeddings, AnyLLM
@@ -42,10 +44,10 @@ class Run:
     def __init__(
         self,
         samples: Any,
-        metrics: Metric | Iterable[Metric],
+        metrics: Metric | str | Iterable[Metric | str],
         *,
-        llm: AnyLLM | None,
-        embeddings: AnyEmbeddings | None,
+        llm: AnyLLM | str | None,
+        embeddings: AnyEmbeddings | str | None,
         run_dir: str | os.PathLike[str] | None,
         max_concurrency: int,
         on_error: str,
@@ -78,7 +80,7 @@ class Run:
         source = open_source(samples, limit)
         self._source = source if sample is None else chosen(source, sample, seed)
         self._chosen = None if sample is None else {"sample": sample, "seed": seed, "limit": limit}
-        self._judges = _judges(self._metrics, Models(llm, embeddings), repeats)
+        self._judges = _judges(self._metrics, Models(llm_named(llm), embeddings_named(embeddings)), repeats)
         self._repeats = repeats
         self._max_concurrency = max_concurrency
         self._raising = on_error == "raise"
@@ -195,7 +197,8 @@ def _why(error: BaseException) -> str:
 
 def _metrics(metrics: Any) -> tuple[Metric, ...]:
     several = isinstance(metrics, Iterable) and not isinstance(metrics, Metric | type | str)
-    given: tuple[Any, ...] = tuple(metrics) if several else (metrics,)
+    listed: Iterable[Any] = metrics if several else (metrics,)
+    given = tuple(made for item in listed for made in (metrics_named([item]) if isinstance(item, str) else [item]))
     if not given:
         raise InvalidInput("metrics is empty: give at least one metric")
     for item in given:

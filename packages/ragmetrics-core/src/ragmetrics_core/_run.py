@@ -42,6 +42,24 @@ def wrappers(example: str) -> str:
     )
 
 
+BY_NAME = {
+    "lexical": ("LexicalJudge", False),
+    "hashing": ("HashingEmbeddings", False),
+    "sentence-transformers": ("SentenceTransformerEmbeddings", True),
+    "huggingface": ("SentenceTransformerEmbeddings", True),
+}
+"""Names of models, as ``evaluate`` takes them: the class, and whether a model's name stands behind the colon."""
+
+
+def in_code(name: str, example: str) -> str:
+    """The call that makes the model of this name; ``example`` is the class for a model of OpenAI."""
+    provider, _, model = name.partition(":")
+    if provider in BY_NAME:
+        cls, named = BY_NAME[provider]
+        return f"{cls}({model!r})" if named else f"{cls}()"
+    return f"{example}({name.removeprefix('openai:')!r})"
+
+
 @dataclass(slots=True)
 class Call:
     """One request, resolved: the model's function(s), the argument, and what makes a checked reply of the answer."""
@@ -107,7 +125,8 @@ class Models:
             owner = f"{self.metric}: {name}" if self.metric else name
             if isinstance(model, str):
                 raise InvalidInput(
-                    f"{owner} must be a model, got the text {model!r}: write {name}={example}({model!r})"
+                    f"{owner} must be a model, got the text {model!r}: write {name}={in_code(model, example)}, or give the text "
+                    f"to evaluate(..., {name}={model!r})"
                 )
             if isinstance(model, type):
                 raise InvalidInput(

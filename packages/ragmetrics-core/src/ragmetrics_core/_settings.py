@@ -80,8 +80,11 @@ def metric_class(path: str, root: type[M]) -> type[M]:
             raise  # the module is there, but something that it imports is not
         raise InvalidInput(f"the metric {path!r} names the module {module_name!r}, which is not found") from None
     found: Any = module
-    for part in name.split("."):
-        found = getattr(found, part, None)
+    try:
+        for part in name.split("."):
+            found = getattr(found, part, None)
+    except ImportError as error:  # a name of RAGAS': our modules tell what takes its place
+        raise InvalidInput(str(error)) from None
     if found is None:
         close = difflib.get_close_matches(name, vars(module), n=1)
         raise InvalidInput(f"there is no metric {path!r}{f'; did you mean {close[0]!r}?' if close else ''}")

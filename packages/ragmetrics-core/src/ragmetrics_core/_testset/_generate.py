@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._engine import run_blocking
 from .._errors import InvalidInput
+from .._named_models import llm_named
 from .._prompt import Prompt
 from .._protocols import AnyLLM
 from .._run import Call, Models
@@ -33,7 +34,7 @@ __all__ = ["agenerate_testset", "generate_testset"]
 
 def generate_testset(
     documents: Documents,
-    llm: AnyLLM,
+    llm: AnyLLM | str,
     questions_per_document: int = 10,
     *,
     max_concurrency: int = 16,
@@ -48,7 +49,7 @@ def generate_testset(
     Args:
         documents: texts, ``Document``s or mappings with ``content`` (and ``id``); or the ``Path`` of a folder of text files, of
             one text file, or of a .jsonl, .json, .csv or .parquet file with a column ``content``.
-        llm: writes the questions and the answers.
+        llm: writes the questions and the answers; a model, or its name as ``evaluate`` takes it.
         questions_per_document: most questions per document.
         max_concurrency: most calls in flight at any time.
         write: asked with ``document`` and ``number_of_questions``; its reply is a list of texts.
@@ -69,7 +70,7 @@ def generate_testset(
 
 async def agenerate_testset(
     documents: Documents,
-    llm: AnyLLM,
+    llm: AnyLLM | str,
     questions_per_document: int = 10,
     *,
     max_concurrency: int = 16,
@@ -100,6 +101,7 @@ class Generation:
                 raise InvalidInput(f"{name} must be a Prompt, got {type(prompt).__name__}")
         if llm is None:
             raise InvalidInput("generate_testset needs a model: give llm=...")
+        llm = llm_named(llm)
         self._models = Models(llm, metric="generate_testset")
         caveat = getattr(llm, "testset_caveat", None)
         self._questioning = Questioning(number, write, answer, caveat if isinstance(caveat, str) else None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from .._protocols import Embeddings, PairScorer, SyncEmbeddings
 from ._cross_encoder import CrossEncoder
 from ._factory import embedding_factory
@@ -19,3 +21,10 @@ __all__ = [
     "SyncEmbeddings",
     "embedding_factory",
 ]
+
+if not TYPE_CHECKING:  # to a checker, every name would exist
+
+    def __getattr__(name: str) -> Any:
+        from .._other_names import no_attribute  # noqa: PLC0415  for mistakes only
+
+        raise no_attribute(__name__, name)

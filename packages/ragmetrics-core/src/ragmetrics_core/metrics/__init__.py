@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from ragmetrics_core.metrics._answer_accuracy import AnswerAccuracy
 from ragmetrics_core.metrics._answer_relevance_rating import AnswerRelevanceRating
 from ragmetrics_core.metrics._answer_relevancy import AnswerRelevancy
@@ -70,3 +72,10 @@ __all__ = [
     "TokenF1",
     "catalogue",
 ]
+
+if not TYPE_CHECKING:  # to a checker, every name would exist
+
+    def __getattr__(name: str) -> Any:
+        from ragmetrics_core._other_names import no_attribute  # noqa: PLC0415  for mistakes only
+
+        raise no_attribute(__name__, name)

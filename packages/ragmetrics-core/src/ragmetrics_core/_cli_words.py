@@ -1,0 +1,67 @@
+"""Messages in the words of the command line.
+
+Errors are written for callers of the API, and their cures name arguments of Python. Who types commands has options, columns and
+environment variables instead. So every text that the command prints passes through here; a test looks for messages of the core that
+would still speak of Python.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["in_cli_words"]
+
+CURES: tuple[tuple[str, str], ...] = (
+    # inputs
+    (
+        r"give (\w+)=\.\.\. or leave the metric out for this sample",
+        r"add it to the data as a column '\1', or leave the metric out",
+    ),
+    (
+        r"give RubricScore\(rubric=\.\.\.\) or a rubric in every sample",
+        "write 'rubric_score(rubric={1: \"poor\", 2: \"good\"})', or give every row a rubric in a column 'rubric'",
+    ),
+    (r"give one of them another name=\.\.\.", "give one of them another name, as in ndcg(k=3, name='ndcg3')"),
+    # models
+    (r"give llm=\.\.\. to the metric or to evaluate\(\)", "add --llm MODEL (or --llm lexical, offline)"),
+    (
+        r"give embeddings=\.\.\. to the metric or to evaluate\(\)",
+        "add --embeddings MODEL (or --embeddings hashing, offline)",
+    ),
+    (r"(--)?\b(llm|embeddings)=(?='|\")", r"--\2 "),
+    (r"is OpenAILLM\(.*?, base_url=\.\.\.\)", "needs --base-url"),
+    (
+        r"write OpenAIServerLLM\(base_url, .*?\) or set OPENAI_BASE_URL",
+        "add --base-url, such as http://localhost:8000/v1",
+    ),
+    (r"use OpenAILLM\('([^']*)'\)|such as OpenAILLM\('([^']*)'\)", r"such as --llm openai:\1\2"),
+    (
+        r"the provider 'azure' needs client=openai\.AzureOpenAI\(\.\.\.\) or base_url=\.\.\.",
+        "the provider 'azure' needs --base-url",
+    ),
+    # keys and addresses
+    (r"or pass api_key=\.\.\., or pass base_url=\.\.\. for", "or give --base-url for"),
+    (r"Set OPENAI_API_KEY, or pass api_key=\.\.\.", "Set the environment variable OPENAI_API_KEY."),
+    (
+        r"Pass api_key=\.\.\.",
+        "To this server no key is sent: --llm openai:MODEL sends the one in the environment variable OPENAI_API_KEY.",
+    ),
+    (r"api_key is given, and base_url holds credentials too", "OPENAI_API_KEY is set, and --base-url holds a key too"),
+    (r"Pass a longer timeout=\.\.\.", "Give a longer --timeout."),
+    # what remains of the names of arguments; a name in a path or a quotation is something else
+    (r"^(limit|sample|seed|repeats|timeout) must be", r"--\1 must be"),
+    (
+        r"(?<![\w/.'\"-])(base|run|on|max)_(url|dir|error|concurrency|retries)(?![\w/='\"-])",
+        r"--\1-\2",
+    ),
+)
+"""Patterns of what the API says, and what they are on a command line."""
+
+PATTERNS = [(re.compile(pattern), words) for pattern, words in CURES]
+
+
+def in_cli_words(text: str) -> str:
+    """The text, with options in the place of arguments."""
+    for pattern, words in PATTERNS:
+        text = pattern.sub(words, text)
+    return text
