@@ -57,8 +57,8 @@ def test_equal_rows_are_questions_of_their_own(judge: Any) -> None:
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
 @pytest.mark.parametrize("kind", ["judge", "sync_judge"])
 def test_a_script_is_played_in_the_order_of_the_rows(request: Any, kind: str, *, asynchronous: bool) -> None:
-    """As Haystack plays it: nobody asks anew before every row was asked once, and a script that is over changes nothing."""
-    said = ['{"score": 0}', "what?", '{"score": 2}', RuntimeError("lost"), '{"score": 4}', "what?", '{"score": 6}']
+    """As Haystack plays it."""
+    said = [RuntimeError("lost") if number in (1, 3) else json.dumps({"score": number}) for number in range(7)]
     outputs = []
     for cls in (haystack_evaluators.LLMEvaluator, LLMEvaluator):
         lines = iter(said)
@@ -71,8 +71,29 @@ def test_a_script_is_played_in_the_order_of_the_rows(request: Any, kind: str, *,
         asked = [messages[0].text for messages in generator.conversations]
         assert [number for text in asked[:7] for number in range(7) if f"row {number}" in text] == list(range(7))
     assert outputs[0]["results"] == outputs[1]["results"]
-    assert [row and row["score"] for row in outputs[1]["results"]] == [0, None, 2, None, 4, None, 6]
-    assert len(asked) == 9
+    assert [row and row["score"] for row in outputs[1]["results"]] == [0, None, 2, None, 4, 5, 6]
+    assert len(asked) == 7
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+@pytest.mark.parametrize("said", ["no JSON at all", '{"other": 1}', RuntimeError("lost")], ids=["text", "keys", "lost"])
+def test_the_first_failure_is_raised_at_once(judge: Any, sync_judge: Any, said: Any, *, asynchronous: bool) -> None:
+    """What is in flight is the most that is paid for in vain: 16 rows at a time, each asked once more at most."""
+    for cls, most in ((judge, 3 * 16), (sync_judge, 2)):
+        generator = cls(said, seconds=0.002)
+        evaluator = own(generator)
+        evaluator.raise_on_failure = True
+        with pytest.raises(ValueError, match="Error while generating|Expecting value|Missing expected keys"):
+            inputs = {"texts": ["t"] * 300}
+            asyncio.run(evaluator.run_async(**inputs)) if asynchronous else evaluator.run(**inputs)
+        assert len(generator.conversations) <= most
+
+
+def test_a_row_is_judged_to_its_end(sync_judge: Any) -> None:
+    lines = iter(["what?", GOOD, GOOD])
+    generator = sync_judge(lambda text: next(lines))
+    assert faithfulness(generator).run(**rows(2))["individual_scores"] == [0.5, 0.5]
+    assert [len(messages) for messages in generator.conversations] == [1, 3, 1]
 
 
 def test_rows_run_side_by_side(judge: Any, sync_judge: Any) -> None:

@@ -32,7 +32,7 @@ class RelevanceOfRow(RowMetric):
 
     def measure(self, row: Any) -> Steps[Score]:
         """Ask once."""
-        metric = RelevantStatements(find=for_row(self.prompt, row.number, "relevant_statements"))
+        metric = RelevantStatements(find=for_row(self.prompt, row, "relevant_statements"))
         return (
             yield from metric.measure(
                 user_input=row.values["questions"], retrieved_contexts=texts(row.values["contexts"])

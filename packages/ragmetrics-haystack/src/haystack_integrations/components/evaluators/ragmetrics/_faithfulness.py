@@ -33,7 +33,7 @@ class FaithfulnessOfRow(RowMetric):
     def measure(self, row: Any) -> Steps[Score]:
         """Ask once."""
         values = row.values
-        metric = SinglePassFaithfulness(judge=for_row(self.prompt, row.number, "statements", "statement_scores"))
+        metric = SinglePassFaithfulness(judge=for_row(self.prompt, row, "statements", "statement_scores"))
         return (
             yield from metric.measure(
                 user_input=values["questions"],

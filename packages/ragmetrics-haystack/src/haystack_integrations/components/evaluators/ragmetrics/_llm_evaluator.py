@@ -206,8 +206,6 @@ class LLMEvaluator:
         for row, score in enumerate(scores):
             if score.error is None:
                 results.append(self._result(score, judge, row))
-            elif self.raise_on_failure:  # no reply is to blame, as where a call takes too long or nothing can be asked
-                raise ValueError(f"An input could not be judged: {score.error}")
             else:
                 results.append(None)
                 self._warn(score, judge, row)

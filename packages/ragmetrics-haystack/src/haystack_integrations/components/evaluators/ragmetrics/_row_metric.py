@@ -34,7 +34,7 @@ class NamedOutputs(RowMetric):
 
     def measure(self, row: Any) -> Steps[Score]:
         """Ask once."""
-        outputs = yield from for_row(self.prompt, row.number).ask(**row.values)
+        outputs = yield from for_row(self.prompt, row).ask(**row.values)
         return Score.unscored("the outputs are in the details", details={"outputs": readable(outputs)})
 
 

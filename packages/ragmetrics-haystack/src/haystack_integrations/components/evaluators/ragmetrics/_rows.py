@@ -42,7 +42,7 @@ PATIENCE = 600.0
 """Seconds that one call may take; the timeouts of the generator are shorter."""
 
 FIRST_ATTEMPT = 2
-"""Messages of a question that is asked for the first time."""
+"""Messages of a question that is asked for the first time: instructions and data."""
 
 MOST_REFUSALS = 3
 """How often a row is asked anew because the server takes no more calls at once."""
@@ -55,10 +55,12 @@ class Row:
     Attributes:
         number: its number, from 0.
         values: its inputs by name.
+        words: the whole question in the words of the user's own template; None: the prompt words it.
     """
 
     number: int
     values: Mapping[str, Any]
+    words: str | None = None
 
 
 class GeneratorFailed(ModelError):
@@ -81,13 +83,13 @@ class GeneratorFailed(ModelError):
 
 
 class RowJudge:
-    """Judges the rows of one run.
+    """Judges the rows of one run, each to its end: a reply that cannot be read is shown to the generator at once.
 
     Args:
         generator: the chat generator.
         loop: the event loop that the generator's connections belong to.
         max_concurrency: most calls at a time. A generator without an asynchronous method is called one at a time.
-        raising: raise the first failure of a row.
+        raising: raise the first failure of a row; what is in flight then is the most that is paid for in vain.
         progress: show a progress bar.
 
     Attributes:
@@ -101,17 +103,15 @@ class RowJudge:
         self._generator = generator
         self._has_async = hasattr(generator, "run_async")
         self._loop = loop
-        self._raising = raising
         self._refusals: dict[int, int] = {}
-        self._unread: set[int] = set()
-        self._asking_again = False
         self._turns = Turns()
         self._settings: dict[str, Any] = {
             "max_concurrency": max_concurrency if self._has_async else 1,
+            "on_error": "raise" if raising else "record",
             "timeout": PATIENCE,
             "max_retries": 0,
+            "progress": progress,
         }
-        self._progress = progress
 
     def judge(self, rows: Sequence[Row], metric: Metric) -> list[Score]:
         """Score the rows, synchronously; they overlap where the generator has an asynchronous method, so is made for it.
@@ -121,39 +121,26 @@ class RowJudge:
         """
         if not rows:
             return []
-        llm = BlockingLLM(self.generate)
-        first = evaluate(_samples(rows), metric, llm=llm, progress=self._progress, **self._settings)
-        again = self._again(rows)
-        second = evaluate(again, metric, llm=llm, **self._settings_of_second) if again else None
-        return self._joined(first, second)
+        return _scores(evaluate(_samples(rows), metric, llm=BlockingLLM(self.generate), **self._settings))
 
     async def ajudge(self, rows: Sequence[Row], metric: Metric) -> list[Score]:
         """The same without blocking the running loop."""
         if not rows:
             return []
         llm: Any = self if self._has_async and self._loop.is_here() else BlockingLLM(self.generate)
-        first = await aevaluate(_samples(rows), metric, llm=llm, progress=self._progress, **self._settings)
-        again = self._again(rows)
-        second = await aevaluate(again, metric, llm=llm, **self._settings_of_second) if again else None
-        return self._joined(first, second)
+        return _scores(await aevaluate(_samples(rows), metric, llm=llm, **self._settings))
 
     def generate(self, ask: Ask) -> Reply[str]:
         """Answer the question of one row."""
-        known = self._known(ask)
-        if known is not None:
-            return known
-        messages = _one_message(ask.messages)
+        messages = _one_message(ask)
         attempt = _Attempt()
-        with nullcontext() if self._asking_again else self._turns.turn(_number(ask)), attempt:
+        with self._turns.turn(_row(ask).number) if _is_first(ask) else nullcontext(), attempt:
             return self._read(ask, call(self._generator, messages))
         raise self._failed(ask, messages, attempt.error)
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
         """The same with the generator's ``run_async``."""
-        known = self._known(ask)
-        if known is not None:
-            return known
-        messages = _one_message(ask.messages)
+        messages = _one_message(ask)
         attempt = _Attempt()
         with attempt:
             return self._read(ask, await call_async(self._generator, messages))
@@ -161,53 +148,24 @@ class RowJudge:
             return await in_own_thread(partial(self.generate, ask))
         raise self._failed(ask, messages, attempt.error)
 
-    def _known(self, ask: Ask) -> Reply[str] | None:
-        """The reply of the first round, in the second."""
-        if len(ask.messages) > FIRST_ATTEMPT:
-            if not self._asking_again:
-                self._unread.add(_number(ask))
-                raise BadReply("the reply cannot be read", ask.messages[-2].content)
-        elif self._asking_again:
-            return read_answer(self.replies[_number(ask)])
-        return None
-
-    def _again(self, rows: Sequence[Row]) -> list[Sample]:
-        """The rows of the second round."""
-        self._asking_again = True
-        return _samples([row for row in rows if row.number in self._unread])
-
-    @property
-    def _settings_of_second(self) -> dict[str, Any]:
-        return {**self._settings, "progress": False, "on_error": "raise" if self._raising else "record"}
-
-    def _joined(self, first: Evaluation, second: Evaluation | None) -> list[Score]:
-        scores = list(next(iter(first.scores.values())))
-        if second is not None:
-            for number, score in zip(sorted(self._unread), next(iter(second.scores.values())), strict=True):
-                scores[number] = score
-        return scores
-
     def _read(self, ask: Ask, result: Any) -> Reply[str]:
         reply = reply_of(result)
         if reply is not None and hasattr(reply, "meta"):
-            self.replies[_number(ask)] = reply
+            self.replies[_row(ask).number] = reply
         return read_answer(reply)
 
     def _failed(self, ask: Ask, messages: Sequence[ChatMessage], cause: Exception) -> ModelError:
-        if len(ask.messages) > FIRST_ATTEMPT:  # what stands is the reply that could not be read
+        if not _is_first(ask):  # what stands is the reply that could not be read
             return BadReply(f"asked again, {type(cause).__name__}: {cause}", ask.messages[-2].content)
         if isinstance(cause, ModelError):
-            cause.fatal = self._raising
             return cause
-        row = _number(ask)
+        row = _row(ask).number
         error = self.failures[row] = GeneratorFailed.by(cause, messages[-1].text or "")
         marks = model_error(cause, name_of(self._generator))
         self._refusals[row] = self._refusals.get(row, 0) + 1
         if marks.rate_limited and self._refusals[row] <= MOST_REFUSALS:
             error.transient = error.rate_limited = True
             error.retry_after = marks.retry_after
-        else:
-            error.fatal = self._raising
         return error
 
 
@@ -230,12 +188,25 @@ def _samples(rows: Sequence[Row]) -> list[Sample]:
     return [Sample(metadata={"row": row}) for row in rows]
 
 
-def _number(ask: Ask) -> int:
+def _scores(evaluation: Evaluation) -> list[Score]:
+    return list(next(iter(evaluation.scores.values())))
+
+
+def _row(ask: Ask) -> OfRow[Any]:
     assert isinstance(ask.reply, OfRow)
-    return ask.reply.row
+    return ask.reply
 
 
-def _one_message(messages: Sequence[Message]) -> list[ChatMessage]:
-    """The messages of a question with the instructions at the head of the first user message: Haystack sends no system message."""
-    system, user, *rest = messages
-    return chat_messages([Message("user", f"{system.content}\n\nData: {user.content}"), *rest])
+def _is_first(ask: Ask) -> bool:
+    """Whether the question is asked for the first time."""
+    return len(ask.messages) == FIRST_ATTEMPT
+
+
+def _one_message(ask: Ask) -> list[ChatMessage]:
+    """The messages of a question with the instructions at the head of the first user message: Haystack sends no system message.
+
+    Where the user's own template made the words, they stand in place of both.
+    """
+    system, user, *rest = ask.messages
+    words = _row(ask).words
+    return chat_messages([Message("user", words or f"{system.content}\n\nData: {user.content}"), *rest])
