@@ -223,7 +223,7 @@ ROWS = [
         [Expected(ids=("d1", "d2", "d3"))],
         any_order=True,
     ),
-    Row("a tool without documents", lambda cb: agent(clock).invoke(ASK, config(cb)), [Expected(ids=None)]),
+    Row("a tool without documents", lambda cb: agent(clock).invoke(ASK, config(cb)), [Expected(ids=("noon",))]),
     Row(
         "a tool that answers directly",
         lambda cb: agent(direct).invoke(ASK, config(cb)),

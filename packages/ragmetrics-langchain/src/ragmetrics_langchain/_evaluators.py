@@ -16,15 +16,15 @@ from typing import Any, Protocol
 from ragmetrics_core import InvalidInput, Metric, RagmetricsError, Sample, Score
 from ragmetrics_core.adapters import settled
 
-from ._fields import CONTEXTS, REFERENCES, answer_in, mapping_of, question_in
-from ._messages import text_of
+from ._fields import CONTEXTS, MISSING, REFERENCES, Answer, find_answer, mapping_of, question_in
 from ._record import EvaluationRecord
 from ._runnable import MetricRunnable, failed
-from ._samples import sample_of
+from ._samples import reference_in, sample_of
 
 __all__ = ["as_langsmith_evaluator", "as_openevals", "langsmith_feedback"]
 
 KINDS: tuple[str, ...] = ("question", "answer", "contexts", "reference")
+EXPECTED = ("reference_contexts", "reference_documents", "rubric")
 
 
 def as_langsmith_evaluator(
@@ -58,7 +58,8 @@ def as_langsmith_evaluator(
 
     def evaluator(inputs: Any, outputs: Any, reference_outputs: Any = None) -> dict[str, Any]:
         try:
-            sample = _sample(inputs, outputs, reference_outputs, keys)
+            needed = "reference" in metric.inputs
+            sample = _sample(inputs, outputs, reference_outputs, keys, needs_reference=needed)
         except InvalidInput as error:  # LangSmith would file it under a name of its own
             return _feedback(name, failed(metric, error))
         return _feedback(name, _judged(runnable, sample, {}))
@@ -83,7 +84,17 @@ class OpenEvals(Protocol):
         ...
 
 
-def as_openevals(metric: Metric, *, llm: Any = None, embeddings: Any = None, key: str | None = None) -> OpenEvals:
+def as_openevals(
+    metric: Metric,
+    *,
+    llm: Any = None,
+    embeddings: Any = None,
+    key: str | None = None,
+    question_key: str | None = None,
+    answer_key: str | None = None,
+    contexts_key: str | None = None,
+    reference_key: str | None = None,
+) -> OpenEvals:
     """An evaluator with the keyword signature of openevals.
 
     ``evaluator(inputs=..., outputs=..., reference_outputs=..., context=...)`` gives ``{"key", "score", "comment", "metadata",
@@ -94,12 +105,19 @@ def as_openevals(metric: Metric, *, llm: Any = None, embeddings: Any = None, key
         llm: a judge for a metric that has none of its own.
         embeddings: an embedding model for a metric that has none of its own.
         key: name of the result; default: the metric's name.
+        question_key: key of the question in the inputs, if it is unusual.
+        answer_key: key of the answer in the outputs.
+        contexts_key: key of the contexts in the outputs.
+        reference_key: key of the reference in the reference outputs.
     """
     runnable = MetricRunnable(metric, llm=llm, embeddings=embeddings)
     name = key or metric.name
+    keys = dict(zip(KINDS, (question_key, answer_key, contexts_key, reference_key), strict=True))
 
     def evaluator(*, inputs: Any = None, outputs: Any, reference_outputs: Any = None, **kwargs: Any) -> dict[str, Any]:
-        score = _judged(runnable, _sample(inputs, outputs, reference_outputs, {}), kwargs)
+        needed = "reference" in metric.inputs and not any(kwargs.get(name) for name in REFERENCES)
+        sample = _sample(inputs, outputs, reference_outputs, keys, needs_reference=needed)
+        score = _judged(runnable, sample, kwargs)
         return {
             "key": name,
             "score": score.value,
@@ -151,18 +169,21 @@ def _judged(runnable: MetricRunnable, sample: Sample, fields: Mapping[str, Any])
         return runnable.invoke(sample, **fields)
 
 
-def _sample(inputs: Any, outputs: Any, reference_outputs: Any, keys: Mapping[str, str | None]) -> Sample:
-    produced = sample_of(_under(outputs, keys.get("contexts"), CONTEXTS[0]) if outputs is not None else {})
+def _sample(
+    inputs: Any, outputs: Any, reference_outputs: Any, keys: Mapping[str, str | None], *, needs_reference: bool
+) -> Sample:
+    says_no_more = outputs is None or isinstance(outputs, int | float)
+    produced = Sample() if says_no_more else sample_of(_under(outputs, keys.get("contexts"), CONTEXTS[0]))
     question = question_in(_at(inputs, keys.get("question")))
-    answer = answer_in(_at(outputs, keys.get("answer")), inputs)
-    reference = _reference(_at(reference_outputs, keys.get("reference")))
+    answer = find_answer(_at(outputs, keys.get("answer")), inputs) or MISSING
     asked = sample_of(inputs) if mapping_of(inputs) is not None else Sample()
-    expected = sample_of(reference_outputs) if mapping_of(reference_outputs) is not None else Sample()
+    given = mapping_of(reference_outputs) or {}
+    expected = sample_of({name: given[name] for name in EXPECTED if name in given})
     return replace(
         produced,
         user_input=question or produced.user_input,
-        response=answer,
-        reference=reference,
+        response=None if answer == MISSING else str(answer),
+        reference=_reference(reference_outputs, keys, answer) if needs_reference else None,
         retrieved_contexts=produced.retrieved_contexts or asked.retrieved_contexts,
         retrieved_documents=produced.retrieved_documents or asked.retrieved_documents,
         reference_contexts=expected.reference_contexts,
@@ -193,12 +214,11 @@ def _under(value: Any, key: str | None, name: str) -> Any:
     }
 
 
-def _reference(value: Any) -> str | None:
-    found = mapping_of(value)
-    if found is None:
-        return answer_in(value)
-    named = (text_of(found.get(name)) for name in REFERENCES)
-    return next(filter(None, named), None) or answer_in(value)
+def _reference(value: Any, keys: Mapping[str, str | None], answer: Answer) -> str | None:
+    value = _at(value, keys.get("reference"))
+    found = mapping_of(value) or {}
+    named = next((found[name] for name in REFERENCES if found.get(name) is not None), value)
+    return reference_in("the reference outputs", named, answer)
 
 
 def _evidence(score: Score) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 Contexts are looked for where they are surest: what the chain itself returns as its context (the generator saw just that, also
 after a reranking), then what the retrievers found, then what tools left in the messages of this turn, then any documents in
-the output, then any that a step returned, then what the caller put in, then what a step returned as the text of its context.
+the output, then any that a step returned, then what the caller put in, then what a step returned as the text of its context; where
+nobody searched at all, what the tools said.
 A context that the chain returns empty says that nothing was shown.
 """
 
@@ -14,9 +15,9 @@ from typing import Any
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 
-from ._documents import distinct, document_lists
-from ._fields import ANSWERS, CONTEXTS, answer_in, mapping_of, question_in, returned
-from ._messages import is_pending, this_turn, turns_in
+from ._documents import document_lists
+from ._fields import ANSWERS, CONTEXTS, answer_in, found_by_tools, mapping_of, question_in, returned
+from ._messages import Turn, is_pending, turns_in
 from ._runs import FinishedRun
 
 __all__ = ["Extractor", "answer_of", "contexts_of", "is_waiting", "question_of"]
@@ -93,14 +94,19 @@ def contexts_of(run: FinishedRun) -> Sequence[Any] | None:
     if found:
         return found
     given, written = returned(run.inputs)
-    return given or texts or (run.texts if run.documents is None else None) or written or run.documents
+    found = given or texts or (run.texts if run.documents is None else None) or written or run.documents
+    if found is None:  # nobody searched: the generator knows what its tools told it
+        found = found_by_tools(_turns(run)) or None
+    return found
 
 
-def _artifacts(run: FinishedRun) -> list[Document] | None:
-    turns = turns_in((mapping_of(run.outputs) or {}).get("messages"))
-    said = this_turn(turns or ())
-    found = distinct(document for turn in said for documents in document_lists(turn.artifact) for document in documents)
-    return found or None
+def _turns(run: FinishedRun) -> list[Turn]:
+    return turns_in((mapping_of(run.outputs) or {}).get("messages")) or []
+
+
+def _artifacts(run: FinishedRun) -> Sequence[Document] | None:
+    found = found_by_tools(_turns(run))
+    return found if found and isinstance(found[0], Document) else None
 
 
 def _anywhere(run: FinishedRun) -> list[Document] | None:
@@ -109,9 +115,7 @@ def _anywhere(run: FinishedRun) -> list[Document] | None:
 
 def is_waiting(run: FinishedRun) -> bool:
     """Whether a graph has stopped before the tools that its last message calls, as ``interrupt_before`` makes it."""
-    outputs = mapping_of(run.outputs)
-    turns = turns_in(outputs.get("messages")) if outputs is not None else None
-    return turns is not None and is_pending(turns)
+    return is_pending(_turns(run))
 
 
 Extractor = Callable[[FinishedRun], Any]

@@ -15,11 +15,22 @@ from langchain_core.prompt_values import PromptValue
 
 from ragmetrics_core import InvalidInput, Sample
 
-from ._documents import contexts_and_documents, contexts_in, distinct, document_lists
-from ._fields import CONTEXTS, QUESTIONS, REFERENCES, answer_in, mapping_of, question_in
-from ._messages import Turn, last_answer, last_question, text_of, this_turn, turns_in
+from ._documents import contexts_and_documents, contexts_in
+from ._fields import (
+    CONTEXTS,
+    MISSING,
+    QUESTIONS,
+    REFERENCES,
+    Answer,
+    answer_in,
+    find_answer,
+    found_by_tools,
+    mapping_of,
+    question_in,
+)
+from ._messages import Turn, last_answer, last_question, turns_in
 
-__all__ = ["sample_of", "with_contexts"]
+__all__ = ["reference_in", "sample_of", "with_contexts"]
 
 RESPONSES = ("response", "answer", "predicted_answer", "generated_answer", "output")
 """Names of the response that the core knows."""
@@ -41,7 +52,7 @@ def sample_of(value: Any) -> Sample:
     if isinstance(value, Sample):
         return value
     if isinstance(value, str | BaseMessage):
-        return Sample(response=text_of(value))
+        return Sample(response=answer_in(value))
     found = {"messages": value} if isinstance(value, list | tuple | PromptValue) else mapping_of(value)
     if found is None:
         raise InvalidInput(
@@ -49,8 +60,10 @@ def sample_of(value: Any) -> Sample:
         )
     row: dict[str, Any] = {}
     spare: dict[str, Any] = {}
+    answers = [find_answer(found[name]) for name in (*RESPONSES, *OWN_RESPONSES) if name in found]
+    answer = next((answer for answer in answers if answer is not None), None)
     for name, item in _without_copies(found).items():
-        key, written, derived = _field(name, item)
+        key, written, derived = _field(name, item, answer)
         if row.get(key) is not None and written is not None and row[key] != written:
             raise InvalidInput(f"the keys of the input disagree about {key!r}: keep one of them")
         if key not in row or written is not None:
@@ -69,14 +82,14 @@ def _completed(sample: Sample, spare: Mapping[str, Any]) -> Sample:
     )
 
 
-def _field(name: str, item: Any) -> tuple[str, Any, dict[str, Any]]:
+def _field(name: str, item: Any, answer: Answer | None) -> tuple[str, Any, dict[str, Any]]:
     """One key as the core knows it: its name there, its value, and what else the value tells."""
     if name in QUESTIONS and not isinstance(item, str):
         return name, question_in(item), {}
-    if name in (*RESPONSES, *REFERENCES) and not isinstance(item, str):
-        return name, answer_in(item), {}
-    if name in OWN_RESPONSES:
-        return "response", answer_in(item), {}
+    if name in REFERENCES and not isinstance(item, str):
+        return name, reference_in(name, item, answer), {}
+    if name in (*RESPONSES, *OWN_RESPONSES):
+        return "response" if name in OWN_RESPONSES else name, item if isinstance(item, str) else answer_in(item), {}
     if name not in CONTEXTS and name != "reference_documents":
         return name, item, {}
     found = contexts_in(item)
@@ -90,6 +103,34 @@ def _field(name: str, item: Any) -> tuple[str, Any, dict[str, Any]]:
         return name, kept, {"retrieved_contexts": texts}
     key = "retrieved_contexts" if name in OWN_CONTEXTS else name
     return key, texts, {} if all(isinstance(context, str) for context in found) else {"retrieved_documents": kept}
+
+
+def reference_in(where: str, value: Any, answer: Answer | None) -> str | None:
+    """The reference that a value is; as JSON only where the answer is structured output too.
+
+    Raises:
+        InvalidInput: it is something else: no comparison with an answer would mean anything.
+    """
+    if value is None or value == {}:
+        return None
+    found = find_answer(value)
+    if found is not None and found.structure is not None and answer is not None and answer.structure is not None:
+        found = Answer(structure=_ordered_as(answer.structure, found.structure))
+    elif found is None or found.structure is not None:
+        keys = mapping_of(value)
+        what = type(value).__name__ if keys is None else f"{sorted(map(str, keys))}, and none of them tells which it is"
+        raise InvalidInput(f"{where}: a reference is one text, got {what}: say where it is with reference_key=...")
+    return None if found == MISSING else str(found)
+
+
+def _ordered_as(model: Any, value: Any) -> Any:
+    """The same value, its names in the order that they have in another one: stores of data sets do not keep it."""
+    if isinstance(value, dict) and isinstance(model, dict):
+        names = [name for name in model if name in value] + [name for name in value if name not in model]
+        return {name: _ordered_as(model.get(name), value[name]) for name in names}
+    if isinstance(value, list) and isinstance(model, list):
+        return [_ordered_as(model[place] if place < len(model) else None, item) for place, item in enumerate(value)]
+    return value
 
 
 def with_contexts(found: list[Any]) -> dict[str, Any]:
@@ -110,10 +151,7 @@ def _without_copies(found: Mapping[str, Any]) -> Mapping[str, Any]:
 def _from_messages(turns: list[Turn]) -> dict[str, Any]:
     """Question and answer of the last turn; as contexts the documents that its tools left, else what they said."""
     row: dict[str, Any] = {"user_input": last_question(turns), "response": last_answer(turns)}
-    said = [turn for turn in this_turn(turns) if turn.role == "tool"]
-    documents = distinct(document for turn in said for found in document_lists(turn.artifact) for document in found)
-    if documents:
-        row["retrieved_contexts"], row["retrieved_documents"] = contexts_and_documents(documents)
-    else:
-        row["retrieved_contexts"] = [turn.text for turn in said if turn.text.strip()] or None
-    return row
+    contexts = found_by_tools(turns)
+    if not contexts:
+        return row
+    return row | (with_contexts(contexts) if not isinstance(contexts[0], str) else {"retrieved_contexts": contexts})
