@@ -20,6 +20,7 @@ LAYERS: list[list[set[str]]] = [
     [
         {
             "_errors",
+            "_files",
             "_in_order",
             "_other_names",
             "_plain",
@@ -36,6 +37,7 @@ LAYERS: list[list[set[str]]] = [
     [{"_metric", "_prompt", "_run", "_settings", "_tasks"}],
     [
         {
+            "_account",
             "_engine",
             "_evaluate",
             "_evaluation",
@@ -53,6 +55,7 @@ LAYERS: list[list[set[str]]] = [
             "_records",
             "_repeats",
             "_run_dir",
+            "_same_rows",
             "_scores_file",
             "_statistics",
             "_summary",

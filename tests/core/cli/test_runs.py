@@ -87,15 +87,47 @@ class TestRunDir:
             2,
             "",
             (
-                "ragmetrics: --run-dir runs holds the scores of another data set: none of the first rows of other.jsonl is among "
-                "them. Give another --run-dir\n"
+                "ragmetrics: --run-dir runs holds the finished scores of another data set: none of the first rows of other.jsonl "
+                "is among them. Give another --run-dir, or add --replace, which keeps those scores as scores.1.jsonl\n"
             ),
         ), "nothing to go on with here"
         found = call("evaluate", "my rows.jsonl", "-m", "relevancy", "--llm", "lexical", "--run-dir", "runs")
         assert found.stderr == (
-            "ragmetrics: --run-dir runs is that of other metrics (there: faithfulness; here: relevancy): give another --run-dir\n"
+            "ragmetrics: --run-dir runs holds the finished scores of other metrics (there: faithfulness; here: relevancy). Give "
+            "another --run-dir, or add --replace, which keeps those scores as scores.1.jsonl\n"
         )
         assert lines() == [1, 2, 3]
+
+    def test_another_model(self, folder: Path, server: OpenAIServer) -> None:
+        call(*arguments(server, "--run-dir", "runs"))
+        before = Path("runs/scores.jsonl").read_bytes()
+        other = ["evaluate", "my rows.jsonl", "-m", "faithfulness", "--llm", "lexical"]
+        found = call(*other, "--run-dir", "runs")
+        assert (found.exit_code, found.stdout, found.stderr) == (
+            2,
+            "",
+            (
+                f"ragmetrics: --run-dir runs holds the finished scores of other settings: the LLM is judge at {server.base_url} "
+                "there, LexicalJudge here. Give another --run-dir, or add --replace, which keeps those scores as "
+                "scores.1.jsonl\n"
+            ),
+        )
+        assert Path("runs/scores.jsonl").read_bytes() == before
+        assert call(*other, "--run-dir", "runs", "--replace").exit_code == 0
+        assert Path("runs/scores.1.jsonl").read_bytes() == before
+        assert call(*other, "--replace").stderr == (
+            "ragmetrics: --replace is about the scores in a --run-dir: add --run-dir DIR, or leave --replace out\n"
+        )
+
+    def test_a_forgotten_model(self, folder: Path, server: OpenAIServer) -> None:
+        call(*arguments(server, "--run-dir", "runs"))
+        before = {path.name: path.read_bytes() for path in Path("runs").iterdir()}
+        found = call("evaluate", "my rows.jsonl", "-m", "faithfulness", "--run-dir", "runs")
+        assert (found.exit_code, found.stderr) == (
+            2,
+            ("ragmetrics: faithfulness asks an LLM, but none is set: add --llm MODEL (or --llm lexical, offline)\n"),
+        )
+        assert {path.name: path.read_bytes() for path in Path("runs").iterdir()} == before
 
     def test_a_refused_key_tells_how_to_go_on(self, folder: Path, server: OpenAIServer) -> None:
         server.api_key = "sk-right"

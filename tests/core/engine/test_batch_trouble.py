@@ -121,7 +121,7 @@ class TestTrouble:
         assert len(model.calls) == calls
         assert values(again) == values(first)
         more = [*samples(60)[:30], {"response": "text 99", "reference": "other 1"}]
-        run(aevaluate(more, SemanticSimilarity(), embeddings=model, progress=False, run_dir=tmp_path))
+        run(aevaluate(more, SemanticSimilarity(), embeddings=model, progress=False, run_dir=tmp_path, replace=True))
         assert model.calls[calls:] == [("text 99", "other 1")]
 
 

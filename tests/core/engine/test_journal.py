@@ -129,8 +129,9 @@ class TestOtherFiles:
             tmp_path.chmod(0o700)
 
     def test_a_read_only_file(self, path: Path) -> None:
-        Journal(path).close()
         journal = Journal(path)
+        journal.keep(b"other", Reply("x", COST))
+        assert journal._db is not None
         journal._db.execute("PRAGMA query_only = 1")  # what the operating system would refuse, root or not
         with pytest.raises(RagmetricsError) as caught:
             journal.keep(b"key", Reply("x", COST))
@@ -139,6 +140,8 @@ class TestOtherFiles:
 
     def test_a_full_disk(self, path: Path) -> None:
         journal = Journal(path)
+        journal.keep(b"other", Reply("x", COST))
+        assert journal._db is not None
         pages = journal._db.execute("PRAGMA page_count").fetchone()[0]
         journal._db.execute(f"PRAGMA max_page_count = {pages}")
         with pytest.raises(RagmetricsError) as caught:

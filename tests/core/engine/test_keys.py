@@ -162,7 +162,7 @@ class TestModels:
             model, expected = Named(temperature=1), 6
         else:
             repeats, expected = 3, 12
-        result = evaluate(rows, metric, llm=model, run_dir=tmp_path, repeats=repeats)
+        result = evaluate(rows, metric, llm=model, run_dir=tmp_path, repeats=repeats, replace=True)
         assert len(model.asked) == expected
         assert result.summary()["rated"].usage.calls == 6 * repeats
         assert result.summary()["rated"].usage.cached_calls == 6 * repeats - expected

@@ -119,12 +119,12 @@ class TestRepeats:
         model.identity = {"model": "counting"}  # type: ignore[attr-defined]
         first = evaluate(questions(3), Rated(), llm=model, run_dir=tmp_path, repeats=2)
         assert first.scores["rated"][0].value == pytest.approx(0.15)
-        more = evaluate(questions(3), Rated(), llm=model, run_dir=tmp_path, repeats=4)
+        more = evaluate(questions(3), Rated(), llm=model, run_dir=tmp_path, repeats=4, replace=True)
         assert asked == {"0": 4, "1": 4, "2": 4}
         assert [item.value for item in more.scores["rated"]] == [pytest.approx(0.25)] * 3
         assert more.summary()["rated"].usage.cached_calls == 6
         assert Evaluation.load(tmp_path).summary()["rated"].spread == more.summary()["rated"].spread
-        again = evaluate(questions(3), Rated(), llm=model, run_dir=tmp_path, repeats=2)
+        again = evaluate(questions(3), Rated(), llm=model, run_dir=tmp_path, repeats=2, replace=True)
         assert [item.value for item in again.scores["rated"]] == [item.value for item in first.scores["rated"]]
         assert asked["0"] == 4
 

@@ -51,7 +51,7 @@ class TestAgain:
         evaluate(rows, Rated(), llm=model, run_dir=run_dir)
         rows[7]["user_input"] = "99"
         model.asked.clear()
-        result = evaluate(rows, Rated(), llm=model, run_dir=run_dir)
+        result = evaluate(rows, Rated(), llm=model, run_dir=run_dir, replace=True)
         assert model.asked == ["99"]
         assert values(result) == [0.99 if number == 7 else number / 100 for number in range(20)]
 
@@ -59,7 +59,9 @@ class TestAgain:
         model = Model()
         evaluate(questions(10), Rated(), llm=model, run_dir=run_dir)
         model.asked.clear()
-        result = evaluate([*reversed(questions(10)), {"user_input": "50"}], Rated(), llm=model, run_dir=run_dir)
+        result = evaluate(
+            [*reversed(questions(10)), {"user_input": "50"}], Rated(), llm=model, run_dir=run_dir, replace=True
+        )
         assert model.asked == ["50"]
         assert values(result) == [*(number / 100 for number in reversed(range(10))), 0.5]
         assert [line["row"] for line in lines(run_dir)] == list(range(1, 12))
@@ -78,14 +80,14 @@ class TestAgain:
         evaluate(questions(6), Rated(), llm=Model("0.25"), run_dir=run_dir)
         model.answer = lambda text: refused() if text == "3" else "0.75"
         with pytest.raises(ModelError) as caught:
-            evaluate(questions(6), metric, llm=model, run_dir=run_dir, max_concurrency=1)
+            evaluate(questions(6), metric, llm=model, run_dir=run_dir, max_concurrency=1, replace=True)
         assert values(caught.value.partial) == [0.75, 0.75, 0.75], "nothing of the other settings is among them"
         model.answer = "0.75"
         evaluate(questions(6), metric, llm=model, run_dir=run_dir)
         assert len(model.asked) == 7
         assert values(Evaluation.load(run_dir)) == [0.75] * 6
         old = Model("0.5")
-        assert values(evaluate(questions(6), Rated(), llm=old, run_dir=run_dir)) == [0.25] * 6
+        assert values(evaluate(questions(6), Rated(), llm=old, run_dir=run_dir, replace=True)) == [0.25] * 6
         assert old.asked == []
 
     def test_first_a_few_then_all(self, run_dir: Path) -> None:
@@ -95,7 +97,7 @@ class TestAgain:
         result = evaluate(questions(40), Rated(), llm=model, run_dir=run_dir)
         assert sorted(map(int, model.asked)) == list(range(40))
         assert values(result) == [number / 100 for number in range(40)]
-        assert len(evaluate(questions(40), Rated(), llm=model, run_dir=run_dir, limit=5)) == 5
+        assert len(evaluate(questions(40), Rated(), llm=model, run_dir=run_dir, limit=5, replace=True)) == 5
         assert len(lines(run_dir)) == 5
 
     @pytest.mark.parametrize("first", [{"sample": 20}, {}], ids=["few first", "all first"])
@@ -106,7 +108,7 @@ class TestAgain:
             row["user_input"] = f"question {row['id']}"
         second = {} if first else {"sample": 20, "seed": 5}
         one = evaluate(rows, Length(), run_dir=run_dir, **first)
-        other = evaluate(rows, Length(), run_dir=run_dir, **second)
+        other = evaluate(rows, Length(), run_dir=run_dir, replace=True, **second)
         assert sorted([len(one), len(other)]) == [20, 3000]
         assert len(lines(run_dir)) == len(other)
 
@@ -159,7 +161,7 @@ class TestFailures:
     def test_a_model_that_does_not_say_what_it_is(self, run_dir: Path) -> None:
         model = AsyncModel("0.5")
         evaluate(questions(3), Rated(), llm=model, run_dir=run_dir)
-        result = evaluate(questions(3), Rated(), llm=model, run_dir=run_dir)
+        result = evaluate(questions(3), Rated(), llm=model, run_dir=run_dir, replace=True)
         assert len(model.asked) == 6
         caveat = (
             "the answers of AsyncModel are not in the journal, because it does not say what it is: give it an attribute "

@@ -48,6 +48,12 @@ CURES: tuple[tuple[str, str], ...] = (
     ),
     (r"api_key is given, and base_url holds credentials too", "OPENAI_API_KEY is set, and --base-url holds a key too"),
     (r"Pass a longer timeout=\.\.\.", "Give a longer --timeout."),
+    # runs
+    (r"or write replace=True, which", "or add --replace, which"),
+    (
+        r"replace=True is about the scores in a run_dir: give run_dir=\.\.\., or leave replace out",
+        "--replace is about the scores in a --run-dir: add --run-dir DIR, or leave --replace out",
+    ),
     # what remains of the names of arguments; a name in a path or a quotation is something else
     (r"^(limit|sample|seed|repeats|timeout) must be", r"--\1 must be"),
     (

@@ -39,15 +39,15 @@ def evaluate(
     timeout: float | None = None,
     max_retries: int = 5,
     empty: Literal["skip", "zero"] = "skip",
+    replace: bool = False,
 ) -> Evaluation:
     """Score samples with metrics; works in plain scripts and inside a running event loop.
 
     Args:
-        samples: the path of a .jsonl, .json, .csv, .tsv (.gz may follow) or .parquet file; an iterable of mappings or
-            ``Sample``s, pulled lazily; a pandas DataFrame; a Hugging Face ``Dataset``.
+        samples: the path of a .jsonl, .json, .csv, .tsv (.gz may follow) or .parquet file; mappings or ``Sample``s, pulled
+            lazily; a pandas DataFrame; a Hugging Face ``Dataset``.
         metrics: one metric or several, of different names; metrics, or texts as on the command line: ``"faithfulness,ndcg(k=3)"``.
-        llm: answers the questions of metrics that have no LLM of their own; a model, or its name as on the command line:
-            ``"openai:gpt-4o-mini"``, ``"lexical"``.
+        llm: answers where metrics have no LLM of their own; a model, or its name: ``"openai:gpt-4o-mini"``, ``"lexical"``.
         embeddings: the same for embedding requests and comparisons: ``"openai:text-embedding-3-small"``, ``"hashing"``.
         run_dir: a directory that keeps replies and scores; the same call goes on there where a stopped one ended.
         max_concurrency: most calls to models in flight; fewer are made where a server refuses some (429).
@@ -60,8 +60,9 @@ def evaluate(
         budget: most ``"calls"`` and ``"tokens"`` to spend, such as ``{"calls": 1000}``; the run ends there with complete rows.
         timeout: seconds for one attempt of a call; by default learnt from the answers so far.
         max_retries: how often a call that was lost (5xx, reset, no answer in time) is made again.
-        empty: what becomes of rows in which the system retrieved no contexts or gave a blank answer, where a metric has no
-            value for that: "skip" leaves them unscored and counts them beside the mean, "zero" takes the scale's worst value.
+        empty: rows without retrieved contexts or with a blank answer, where a metric has no value for that: "skip" leaves them
+            unscored and counts them beside the mean, "zero" takes the scale's worst value.
+        replace: set finished scores of another run in the run_dir aside as ``scores.1.jsonl``; else such a run is refused.
 
     Returns:
         An ``Evaluation``: the rows and their scores, in input order.
@@ -90,6 +91,7 @@ async def aevaluate(
     timeout: float | None = None,
     max_retries: int = 5,
     empty: Literal["skip", "zero"] = "skip",
+    replace: bool = False,
 ) -> Evaluation:
     """Score samples with metrics without blocking the running loop; arguments, result and errors as in ``evaluate``.
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ._account import judged_by
 from ._engine import Answers, Budget, Engine, Judge, Rules, run_blocking
 from ._errors import InvalidInput, RagmetricsError
 from ._evaluation import Evaluation, MetricColumn
@@ -60,25 +60,25 @@ class Run:
         timeout: float | None,
         max_retries: int,
         empty: str,
+        replace: bool,
     ) -> None:
         self._metrics = _metrics(metrics)
         self._names = [metric.name for metric in self._metrics]
-        _whole("max_concurrency", max_concurrency, least=1)
-        _whole("repeats", repeats, least=1)
+        _positive(max_concurrency=max_concurrency, repeats=repeats, limit=limit, sample=sample)
         _whole("max_retries", max_retries, least=0)
         _whole("seed", seed)
-        _whole("limit", limit, least=1)
-        _whole("sample", sample, least=1)
         _seconds("timeout", timeout)
         _one_of("on_error", on_error, "record", "raise")
         _one_of("empty", empty, "skip", "zero")
-        self._counting_empty = empty == "zero"
-        if not (isinstance(progress, bool) or progress == "always"):
-            raise InvalidInput(f"progress must be True, False or 'always', got {progress!r}")
+        _check_progress(progress)
+        _check_replace(replace, run_dir)
+        self._empty = empty
         self._progress: Progress = progress
         self._run_dir = None if run_dir is None else _directory(run_dir)
+        self._replacing = replace
         source = open_source(samples, limit)
         self._source = source if sample is None else chosen(source, sample, seed)
+        self._most = sample if limit is None else min(limit, sample or limit)
         self._chosen = None if sample is None else {"sample": sample, "seed": seed, "limit": limit}
         self._judges = _judges(self._metrics, Models(llm_named(llm), embeddings_named(embeddings)), repeats)
         self._repeats = repeats
@@ -96,9 +96,11 @@ class Run:
         """Run to the end; an error that stops the run, or a cancellation, carries what was finished as its ``partial``."""
         keeper = self._keeper
         if self._run_dir is not None:
-            keeper = RunDir(self._run_dir, self._metrics, self._settings())
+            account = judged_by(self._judges, {"repeats": self._repeats, "empty": self._empty}, self._chosen)
+            keeper = RunDir(self._run_dir, account, replacing=self._replacing)
         try:
-            rows = keeper.start(self._source)
+            total = self._source.total
+            rows = keeper.start(self._source, self._most if total is None else total)
             self._keeper = keeper  # not before: what stands in the directory of another run is no part of this one
             try:
                 return await self._score(rows)
@@ -122,7 +124,8 @@ class Run:
             raise
 
     async def _score(self, rows: Iterator[Row]) -> Evaluation:
-        answers = Answers(self._max_concurrency, self._rules, self._budget, self._keeper.journal)
+        keeper = self._keeper
+        answers = Answers(self._max_concurrency, self._rules, self._budget, keeper.journal, keeper.heard)
         self._answers, self._started = answers, time.perf_counter()
         engine = Engine(self._judges, answers, max_rows=self._max_concurrency, raising=self._raising)
         self._waited = engine.waited
@@ -130,7 +133,7 @@ class Run:
 
             def finished(row: Row, scores: list[Score]) -> None:
                 record = self._record(row, scores)
-                self._keeper.add(record)
+                keeper.add(record)
                 bar.advance(record, answers.usage)
 
             await engine.run(rows, finished)
@@ -138,7 +141,7 @@ class Run:
 
     def _record(self, row: Row, scores: list[Score]) -> Record:
         several = self._repeats
-        if self._counting_empty:
+        if self._empty == "zero":
             scores = [counted(judge.metric, score) for judge, score in zip(self._judges, scores, strict=True)]
         if several > 1:
             scores = [
@@ -150,7 +153,8 @@ class Run:
     def _finished(self, stopped: str | None) -> Evaluation:
         account = self._account(stopped)
         written = {**account, "models": [item.to_dict() for item in account["models"]]}
-        return self._evaluation(self._keeper.finish(written, complete=stopped is None), account)
+        records = self._keeper.finish(written, complete=stopped is None)
+        return self._evaluation(records, {**account, "caveats": (*account["caveats"], *self._keeper.notes)})
 
     def _rescued(self, stopped: str) -> Evaluation:
         try:
@@ -174,17 +178,6 @@ class Run:
     def _evaluation(self, records: Records, account: Mapping[str, Any]) -> Evaluation:
         columns = tuple(MetricColumn.of(metric) for metric in self._metrics)
         return Evaluation(records, columns, run_dir=self._run_dir, earlier=self._keeper.earlier, **account)
-
-    def _settings(self) -> dict[str, Any]:
-        """All that decides about the scores of a row, besides the row."""
-        judges = [judge for judge in self._judges if judge.repeat == 0]
-        return {
-            "repeats": self._repeats,
-            **({"empty": "zero"} if self._counting_empty else {}),
-            "chosen": self._chosen,
-            "metrics": [_settings_of(judge.metric) for judge in judges],
-            "models": [[_identity(model) for model in (judge.models.llm, judge.models.embeddings)] for judge in judges],
-        }
 
 
 def _why(error: BaseException) -> str:
@@ -238,24 +231,27 @@ def _judges(metrics: Iterable[Metric], models: Models, repeats: int) -> list[Jud
     return judges
 
 
-def _settings_of(metric: Metric) -> object:
-    try:
-        return metric.to_dict(defaults=True)
-    except InvalidInput:  # more than its wording was changed, which only its repr shows
-        return repr(metric)
-
-
-def _identity(model: Any) -> object:
-    """What a model says it is; one that does not say is never the same as another."""
-    if model is None:
-        return None
-    return getattr(model, "identity", None) or f"{type(model).__name__} {uuid.uuid4()}"
-
-
 def _directory(path: object) -> Path:
     if not isinstance(path, str | os.PathLike) or not str(path).strip() or "\0" in str(path):
         raise InvalidInput(f"run_dir must be the path of a directory, got {path!r}")
     return Path(path)
+
+
+def _check_progress(progress: object) -> None:
+    if not (isinstance(progress, bool) or progress == "always"):
+        raise InvalidInput(f"progress must be True, False or 'always', got {progress!r}")
+
+
+def _check_replace(value: object, run_dir: object) -> None:
+    if not isinstance(value, bool):
+        raise InvalidInput(f"replace must be True or False, got {value!r}")
+    if value and run_dir is None:
+        raise InvalidInput("replace=True is about the scores in a run_dir: give run_dir=..., or leave replace out")
+
+
+def _positive(**numbers: int | None) -> None:
+    for name, number in numbers.items():
+        _whole(name, number, least=1)
 
 
 def _whole(name: str, value: object, *, least: int | None = None) -> None:

@@ -17,6 +17,7 @@ from ._read import Row, Source
 from ._records import Record, Records
 from ._sample import Sample
 from ._score import NO_USAGE, Score
+from ._steps import Outcome
 
 __all__ = ["InMemory", "Keeper"]
 
@@ -34,12 +35,25 @@ class Keeper(Protocol):
         """What the models were asked in earlier parts of the run."""
         ...
 
-    def start(self, source: Source) -> Iterator[Row]:
-        """Begin; the rows to score.
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What must be known about scores that were there before."""
+        ...
+
+    def start(self, source: Source, most: int | None) -> Iterator[Row]:
+        """The rows to score.
+
+        Args:
+            source: the rows of this run.
+            most: how many there are at most, where that is known.
 
         Raises:
             InvalidInput: they do not belong where they shall be kept.
         """
+        ...
+
+    def heard(self, outcome: Outcome) -> None:
+        """A model has answered a call, or has not."""
         ...
 
     def add(self, record: Record) -> None:
@@ -69,13 +83,17 @@ class InMemory:
 
     journal: Journal | None = None
     earlier: tuple[ModelUsage, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __init__(self) -> None:
         self._records = KeptRecords()
 
-    def start(self, source: Source) -> Iterator[Row]:
-        """Begin."""
+    def start(self, source: Source, most: int | None) -> Iterator[Row]:  # noqa: ARG002  there is nothing to compare with
+        """The rows to score."""
         return source.rows
+
+    def heard(self, outcome: Outcome) -> None:
+        """All is kept in memory anyway."""
 
     def add(self, record: Record) -> None:
         """Keep a finished row."""

@@ -118,15 +118,33 @@ def record_of(line: str | bytes) -> Record:
     """The record that ``record_line`` wrote.
 
     Raises:
-        ValueError, KeyError, TypeError: the line is none.
+        ValueError: the line is none.
     """
-    data = json.loads(line)
-    return Record(
-        data["row"] - 1,
-        data["place"],
-        _sample(data["sample"]),
-        {name: Score.from_dict(score) for name, score in data["scores"].items()},
-    )
+    try:
+        data = json.loads(line)
+        row, place, sample, scores = (data[name] for name in ("row", "place", "sample", "scores"))
+        _check(type(row) is int and row >= 1, "row must be a whole number from 1")
+        _check(
+            isinstance(place, str) and isinstance(sample, dict) and isinstance(scores, dict), "a part has another type"
+        )
+        return Record(row - 1, place, _sample(sample), {name: _score(score) for name, score in scores.items()})
+    except (LookupError, TypeError, RecursionError) as error:
+        raise ValueError(f"no record: {error}") from None
+
+
+def _score(data: Any) -> Score:
+    _check(isinstance(data, dict), "a score must be an object")
+    details, usage = data.get("details") or {}, data.get("usage") or {}
+    _check(isinstance(details, dict) and isinstance(usage, dict), "a part of a score has another type")
+    _check(all(type(count) is int for count in usage.values()), "a count must be a whole number")
+    texts = (data.get(name) for name in ("metric", "reason", "error"))
+    _check(all(text is None or isinstance(text, str) for text in texts), "a text of a score is none")
+    return Score.from_dict(data)
+
+
+def _check(holds: bool, problem: str) -> None:
+    if not holds:
+        raise ValueError(problem)
 
 
 def stored(sample: Sample) -> Sample:

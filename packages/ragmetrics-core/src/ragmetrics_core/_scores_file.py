@@ -9,76 +9,91 @@ own lines stand.
 from __future__ import annotations
 
 import os
+import stat
+import tempfile
 import threading
 import weakref
 from array import array
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any
 
-from ._errors import InvalidInput, RagmetricsError
+from ._errors import InvalidInput
+from ._files import part_of, put, worded
 from ._records import Record, Records, record_line, record_of
 
 __all__ = ["ScoresFile"]
 
 NOWHERE = -1
 
+MOST_AHEAD = 1_000_000
+"""How far the number of a row may be ahead of the number of lines before it: a damaged number must not take all the memory."""
+
 
 class ScoresFile:
     """The lines of a file of scores by row.
 
     Args:
-        path: the file; made if it is missing and ``writing``.
+        path: the file; made if it is missing and ``writing``. One that is there stays as it is until a line is added.
         writing: whether lines will be added.
+        named: False for lines that wait beside the file, until it is known whether they will be a part of it: in a file without a
+            name, which is gone with this process.
+        metrics: names of the metrics that a line must have scores of.
 
     Raises:
         InvalidInput: the file cannot be opened.
         RagmetricsError: (later) it cannot be written.
     """
 
-    def __init__(self, path: Path, *, writing: bool) -> None:
+    def __init__(self, path: Path, *, writing: bool, named: bool = True, metrics: Iterable[str] = ()) -> None:
         self._path = path
         self._lock = threading.Lock()  # records may be read from any thread
-        self._open("a+b" if writing else "rb")
         self._starts = array("q")
         self._lengths = array("q")
-        with _worded(self._path):
-            whole = self._scan()
-            if writing and not whole:
-                self._file.write(b"\n")  # the line that a kill cut short must not swallow the next one
-
-    def clear(self) -> None:
-        """Drop all lines; who looks at the old ones goes on seeing them."""
-        self._close()
-        with _worded(self._path):
-            self._path.unlink(missing_ok=True)
-        self._open("a+b")
-        del self._starts[:], self._lengths[:]
+        self._lines = 0
+        self._metrics = frozenset(metrics)
+        self._cut = False
+        if named:
+            self._open(path, "a+b" if writing else "rb")
+            with worded(self._path):
+                self._cut = not self._scan()
+        else:
+            with worded(self._path):
+                self._use(tempfile.TemporaryFile(buffering=0, dir=path.parent))  # noqa: SIM115  as long as the records
 
     def add(self, record: Record) -> None:
         """Write the line of one row, behind all others."""
-        data = record_line(record).encode()
+        self._append(record.index, record_line(record).encode())
+
+    def take(self, other: ScoresFile) -> None:
+        """Write the lines of another file, behind all others."""
+        for index in other.indexes():
+            self._append(index, other.line(index))
+
+    def _append(self, index: int, line: bytes) -> None:
+        # the line that a kill cut short must not swallow the next one
+        data = b"\n" + line if self._cut else line
         written = 0
-        with _worded(self._path):
+        with self._lock, worded(self._path):
+            self._file.seek(0, os.SEEK_END)
             while written < len(data):  # a disk that is nearly full takes a part, and raises at the next attempt
                 written += self._file.write(data[written:])
-        self._note(record.index, self._file.tell() - len(data), len(data))
+            end = self._file.tell()
+        self._cut = False
+        self._note(index, end - len(line), len(line))
 
     def settle(self, keep: Callable[[int], bool]) -> None:
         """Write the file anew: the rows to keep, one line each, in input order."""
-        part = self._path.with_name(f".{self._path.name}.{os.getpid()}")
+        part = part_of(self._path)
         try:
-            with _worded(self._path):
+            with worded(self._path):
                 starts, lengths = self._copy(part, keep)
                 self._close()
                 if os.name == "nt":  # where an open file cannot be moved
                     part.replace(self._path)
-                    self._open("rb")
+                    self._open(self._path, "rb")
                 else:
-                    self._open(
-                        "rb", part
-                    )  # the very file that was written: another process may put its own in this place
+                    self._open(part, "rb")  # this very file: another process may put its own in the place
                     part.replace(self._path)
         finally:
             part.unlink(missing_ok=True)
@@ -90,33 +105,51 @@ class ScoresFile:
             for index, (start, length) in enumerate(zip(self._starts, self._lengths, strict=True)):
                 kept = start != NOWHERE and keep(index)
                 # a kill may have cut off the line end alone
-                line = self._line(start, length).rstrip() + b"\n" if kept else b""
+                line = self._read(start, length).rstrip() + b"\n" if kept else b""
                 starts.append(file.tell() if kept else NOWHERE)
                 lengths.append(len(line))
                 file.write(line)
+            put(file)
         return starts, lengths
+
+    def indexes(self) -> array[int]:
+        """Of the rows that are there, in input order."""
+        return array("q", (row for row, start in enumerate(self._starts) if start != NOWHERE))
 
     def records(self) -> Records:
         """The rows in input order, read when they are looked at."""
-        return StoredRecords(self, array("q", (row for row, start in enumerate(self._starts) if start != NOWHERE)))
+        return StoredRecords(self, self.indexes())
 
     def read(self, index: int) -> Record:
         """The row of this index."""
-        return record_of(self._line(self._starts[index], self._lengths[index]))
+        return record_of(self.line(index))
 
-    def _open(self, mode: Literal["a+b", "rb"], path: Path | None = None) -> None:
+    def line(self, index: int) -> bytes:
+        """The same as it stands in the file."""
+        return self._read(self._starts[index], self._lengths[index])
+
+    def __contains__(self, index: int) -> bool:
+        return index < len(self._starts) and self._starts[index] != NOWHERE
+
+    def _open(self, path: Path, mode: str) -> None:
         try:
+            if path.exists() and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
+                raise InvalidInput(f"{path} is no regular file: give another run_dir")
             # no buffer: a line is in the hands of the operating system as soon as it is written
-            self._file = (path or self._path).open(mode, buffering=0)
+            self._use(path.open(mode, buffering=0))
         except OSError as error:
             raise InvalidInput(f"{self._path} cannot be opened: {error.strerror}") from None
-        # held open as long as anybody looks at the records, because another process may replace the file
-        self._close = weakref.finalize(self, self._file.close)
 
-    def _line(self, start: int, length: int) -> bytes:
+    def _use(self, file: IO[Any]) -> None:
+        self._file = file
+        # held open as long as anybody looks at the records, because another process may replace the file
+        self._close = weakref.finalize(self, file.close)
+
+    def _read(self, start: int, length: int) -> bytes:
         with self._lock:
             self._file.seek(start)
-            return self._file.read(length)
+            data: bytes = self._file.read(length)
+            return data
 
     def _scan(self) -> bool:
         """Find the lines that are there; whether the last one is whole."""
@@ -131,11 +164,13 @@ class ScoresFile:
         return line.endswith(b"\n")
 
     def _find(self, line: bytes, at: int) -> None:
+        self._lines += 1
         try:
             record = record_of(line)
-        except (ValueError, KeyError, TypeError):
-            return  # cut short by a kill: the row is scored again
-        self._note(record.index, at, len(line))
+        except ValueError:
+            return  # cut short by a kill, or damaged: the row is scored again
+        if record.index < self._lines + MOST_AHEAD and self._metrics <= record.scores.keys():
+            self._note(record.index, at, len(line))
 
     def _note(self, index: int, start: int, length: int) -> None:
         missing = index + 1 - len(self._starts)
@@ -160,11 +195,3 @@ class StoredRecords(Records):
 
     def _at(self, index: int) -> Record:
         return self._file.read(self._rows[index])
-
-
-@contextmanager
-def _worded(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise RagmetricsError(f"{path} cannot be written: {error.strerror}") from None

@@ -124,6 +124,14 @@ RunDir = Annotated[
         help="Keep every reply and the scores in this directory; the same command goes on there where it was stopped.",
     ),
 ]
+Replace = Annotated[
+    bool,
+    typer.Option(
+        "--replace",
+        help="Where --run-dir holds finished scores of another model, other settings or other rows: keep them there as "
+        "scores.1.jsonl, and score anew.",
+    ),
+]
 Some = Annotated[int | None, typer.Option("--sample", metavar="N", help="Only so many rows, chosen at random.")]
 Seed = Annotated[int, typer.Option(metavar="N", help="The same seed chooses the same rows.")]
 Repeats = Annotated[
@@ -162,6 +170,7 @@ def evaluate(
     out: Out = None,
     fail_under: FailUnder = None,
     run_dir: RunDir = None,
+    replace: Replace = False,
     limit: Limit = None,
     sample: Some = None,
     seed: Seed = 0,
@@ -184,6 +193,7 @@ def evaluate(
             chosen,
             **parse_models(llm, embeddings, base_url),
             run_dir=run_dir,
+            replace=replace,
             max_concurrency=max_concurrency,
             on_error=on_error,  # type: ignore[arg-type]  # checked by evaluate itself
             empty=empty,  # type: ignore[arg-type]  # likewise

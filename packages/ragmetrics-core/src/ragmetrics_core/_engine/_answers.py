@@ -32,7 +32,7 @@ MOST_TEXTS = 2048
 """Texts or pairs in one call to a model that says nothing else by ``texts_per_call``."""
 
 
-def nobody() -> None:
+def nobody(*_: Any) -> None:
     """Who is called where there is nobody to call."""
 
 
@@ -107,17 +107,26 @@ class Answers:
         rules: how calls are made.
         budget: what they may cost.
         journal: the replies of earlier runs, and the place for those of this one.
+        heard: called with the outcome of each call.
 
     Attributes:
         gathering: requests that wait for a batch, or for its answer.
         on_gathering: called when another one does.
     """
 
-    def __init__(self, max_concurrency: int, rules: Rules, budget: Budget, journal: Journal | None) -> None:
+    def __init__(
+        self,
+        max_concurrency: int,
+        rules: Rules,
+        budget: Budget,
+        journal: Journal | None,
+        heard: Callable[[Outcome], None] = nobody,
+    ) -> None:
         self._gate = Gate(max_concurrency)
         self._rules = rules
         self._budget = budget
         self._journal = journal
+        self._heard = heard
         self._ways: dict[int, Way] = {}
         self._flying: dict[Key, asyncio.Future[Outcome | None] | None] = {}  # a future where somebody else waits for it
         self._kept = 0
@@ -233,7 +242,8 @@ class Answers:
     def _paid(self, question: Question, outcome: Outcome) -> Outcome:
         if isinstance(outcome, Reply) and question.digest is not None and self._journal is not None:
             self._kept += 1
-            return self._journal.keep(question.digest, outcome)
+            outcome = self._journal.keep(question.digest, outcome)
+        self._heard(outcome)
         return outcome
 
     async def _one(self, question: Question, memory: RowMemory) -> Outcome | None:
