@@ -183,7 +183,7 @@ class TestLoad:
         states = [[score.state for score in column] for column in loaded.scores.values()]
         assert states == [
             ["unscored", *["scored"] * 4],
-            ["scored", "failed", "failed", "scored", "failed"],
+            ["scored", "failed", "unscored", "scored", "failed"],
             ["scored"] * 5,
         ]
         assert loaded.rows[0].rubric == {1: "bad", 2: "good"}
