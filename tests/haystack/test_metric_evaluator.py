@@ -77,7 +77,7 @@ def test_the_sockets_are_the_inputs_of_the_metric() -> None:
     assert sockets(MetricEvaluator(Faithfulness())) == {
         "user_input": (list[str], True),
         "response": (list[str], True),
-        "retrieved_contexts": (list[list[str]], True),
+        "retrieved_contexts": (list[list[str]] | list[list[Document]], True),
     }
     assert sockets(MetricEvaluator(Recall())) == {
         "retrieved_documents": (list[list[Document]], True),
@@ -107,7 +107,7 @@ def test_a_metric_of_ones_own() -> None:
     component = MetricEvaluator(Length(most=3))
     assert sockets(component) == {
         "response": (list[str], True),
-        "wishes": (list[list[str]], True),
+        "wishes": (list[list[str]] | list[list[Document]], True),
         "tone": (list[Any] | None, False),
     }
     outputs = component.run(response=["abc", "abcd"], wishes=[["short"], ["long"]], tone=[None, "harsh"])

@@ -54,8 +54,9 @@ def test_equal_rows_are_questions_of_their_own(judge: Any) -> None:
     assert asyncio.run(own(generator).run_async(texts=["same"] * 3))["results"] == [{"score": n} for n in range(3)]
 
 
-@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
-@pytest.mark.parametrize("kind", ["judge", "sync_judge"])
+@pytest.mark.parametrize(
+    ("kind", "asynchronous"), [("judge", True), ("sync_judge", False), ("sync_judge", True)], ids=str
+)
 def test_a_script_is_played_in_the_order_of_the_rows(request: Any, kind: str, *, asynchronous: bool) -> None:
     """As Haystack plays it."""
     said = [RuntimeError("lost") if number in (1, 3) else json.dumps({"score": number}) for number in range(7)]
@@ -83,8 +84,8 @@ def test_the_first_failure_is_raised_at_once(judge: Any, sync_judge: Any, said: 
         generator = cls(said, seconds=0.002)
         evaluator = own(generator)
         evaluator.raise_on_failure = True
+        inputs = {"texts": ["t"] * 300}
         with pytest.raises(ValueError, match="Error while generating|Expecting value|Missing expected keys"):
-            inputs = {"texts": ["t"] * 300}
             asyncio.run(evaluator.run_async(**inputs)) if asynchronous else evaluator.run(**inputs)
         assert len(generator.conversations) <= most
 

@@ -6,24 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from haystack.components.evaluators import ContextRelevanceEvaluator as HaystackContextRelevanceEvaluator
-from haystack.components.generators.chat.types import ChatGenerator
 
-from haystack import component, default_from_dict, default_to_dict
+from haystack import component
 from ragmetrics_core import Score, Steps
 from ragmetrics_core.metrics import RelevantStatements
 
 from ._home import HOME
-from ._llm import default_generator
-from ._llm_evaluator import LLMEvaluator, loaded
 from ._replies import for_row
-from ._row_metric import RowMetric, as_examples, saved_examples, texts
+from ._row_metric import RowMetric, texts
 from ._rows import RowJudge
-from ._scored import extras, with_scores
+from ._scored import ScoredEvaluator, extras
 
 __all__ = ["ContextRelevanceEvaluator"]
-
-NAMES = {"questions": "question"}
-"""Inputs of Haystack, and what the core's prompt calls them."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +35,10 @@ class RelevanceOfRow(RowMetric):
 
 
 @component
-class ContextRelevanceEvaluator(LLMEvaluator):
+class ContextRelevanceEvaluator(ScoredEvaluator):
     """Whether the contexts of a question hold anything that helps to answer it (1 or 0); rows are judged concurrently.
+
+    It takes ``questions`` and ``contexts`` (a list for each question).
 
     Args:
         examples: ``{"inputs": {"questions", "contexts"}, "outputs": {"relevant_statements"}}`` each, instead of the built-in ones.
@@ -57,68 +53,11 @@ class ContextRelevanceEvaluator(LLMEvaluator):
 
     __module__ = HOME
 
-    def __init__(
-        self,
-        examples: list[dict[str, Any]] | None = None,
-        progress_bar: bool = True,
-        raise_on_failure: bool = True,
-        chat_generator: ChatGenerator | None = None,
-        *,
-        max_concurrency: int = 16,
-    ) -> None:
-        generator: Any = default_generator() if chat_generator is None else chat_generator
-        own = HaystackContextRelevanceEvaluator(chat_generator=generator)  # says what it is made with
-        self._own_examples = own.examples
-        super(ContextRelevanceEvaluator, self).__init__(  # noqa: UP008  the class is made anew
-            instructions=own.instructions,
-            inputs=own.inputs,
-            outputs=own.outputs,
-            examples=examples or own.examples,
-            progress_bar=progress_bar,
-            raise_on_failure=raise_on_failure,
-            chat_generator=generator,
-            max_concurrency=max_concurrency,
-        )
-
-    @component.output_types(
-        score=float, individual_scores=list[float], results=list[dict[str, Any]], meta=list[dict[str, Any]] | None
-    )
-    def run(self, **inputs: Any) -> dict[str, Any]:
-        """Judge the rows.
-
-        Args:
-            inputs: ``questions`` and ``contexts`` (a list for each question), of the same length.
-
-        Returns:
-            ``individual_scores`` (NaN for a row that failed); ``score``, the mean of all others; ``results``, with the relevant
-            statements, the score and the status of each row; ``meta`` as the generator tells it.
-
-        Raises:
-            ValueError: the inputs cannot be used; with ``raise_on_failure`` also if a row cannot be judged.
-        """
-        return with_scores(super(ContextRelevanceEvaluator, self).run(**inputs), self.outputs)  # noqa: UP008
-
-    @component.output_types(
-        score=float, individual_scores=list[float], results=list[dict[str, Any]], meta=list[dict[str, Any]] | None
-    )
-    async def run_async(self, **inputs: Any) -> dict[str, Any]:
-        """Judge the rows without blocking the running loop; arguments, outputs and errors as in ``run``."""
-        return with_scores(await super(ContextRelevanceEvaluator, self).run_async(**inputs), self.outputs)  # noqa: UP008
-
-    def to_dict(self) -> dict[str, Any]:
-        """The component as plain values, as Haystack saves it."""
-        return default_to_dict(self, examples=saved_examples(self.examples), **self._saved())
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> ContextRelevanceEvaluator:
-        """The component that ``to_dict`` wrote; ``data`` is left as it is."""
-        return default_from_dict(cls, loaded(data))
+    _of_haystack = HaystackContextRelevanceEvaluator
+    _names = {"questions": "question"}  # noqa: RUF012
 
     def _row_metric(self) -> RowMetric:
-        prompt = RelevantStatements().find
-        if self.examples != self._own_examples:
-            prompt = prompt.replace(examples=as_examples(self.examples, dict(self.inputs), self.outputs, NAMES))
-        return RelevanceOfRow(prompt)
+        return RelevanceOfRow(self._own_words(RelevantStatements().find))
 
     def _result(self, score: Score, judge: RowJudge, row: int) -> dict[str, Any]:
         statements = list(score.details["relevant_statements"])

@@ -8,9 +8,11 @@ this one exchange the metric (``_row_metric``) and what becomes of a score (``_r
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
+from haystack.components.builders import PromptBuilder
 from haystack.components.evaluators import LLMEvaluator as HaystackLLMEvaluator
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.core.serialization import component_to_dict
@@ -46,6 +48,10 @@ class LLMEvaluator:
         chat_generator: any chat generator, set up to reply with JSON; by default OpenAI's.
         max_concurrency: most calls at a time; a generator without ``run_async`` is called one at a time.
 
+    Attributes:
+        builder: a ``PromptBuilder`` that words each row, in place of the prompt; None, unless a subclass overrides
+            ``prepare_template`` or sets it.
+
     Raises:
         ValueError: see ``validate_init_parameters``.
     """
@@ -53,8 +59,9 @@ class LLMEvaluator:
     __module__ = HOME
 
     validate_init_parameters = staticmethod(HaystackLLMEvaluator.validate_init_parameters)
-    prepare_template = HaystackLLMEvaluator.prepare_template
-    """The prompt of Haystack's own class, for those who show it; what is sent is worded by ragmetrics."""
+    prepare_template: Any = HaystackLLMEvaluator.prepare_template
+    """The prompt of Haystack's own class, for those who show it; what is sent is worded by ragmetrics, unless a subclass
+    overrides this: then its template is what is sent."""
 
     def __init__(
         self,
@@ -79,6 +86,16 @@ class LLMEvaluator:
         self.max_concurrency = max_concurrency
         self._chat_generator: Any = default_generator() if chat_generator is None else chat_generator
         self._loop = HomeLoop()
+        self.builder: PromptBuilder | None = None
+        if type(self).prepare_template is not HaystackLLMEvaluator.prepare_template:
+            self.builder = PromptBuilder(template=self.prepare_template())
+        elif template := _template_in(instructions, dict(inputs)):
+            logger.warning(
+                "{component}: the instructions are sent as they stand, and {template} in them is no template. The inputs of each "
+                "row are sent as JSON behind them. To word the whole question as a template, override prepare_template.",
+                component=type(self).__name__,
+                template=template,
+            )
 
     def warm_up(self) -> None:
         """Warm up the chat generator."""
@@ -184,8 +201,12 @@ class LLMEvaluator:
         expected = dict(self.inputs)
         self.validate_input_parameters(expected, inputs)
         columns = {name: [readable(value) for value in inputs[name]] for name in expected}
-        length = len(next(iter(inputs.values())))
-        return [Row(number, {name: column[number] for name, column in columns.items()}) for number in range(length)]
+        rows = []
+        for number in range(len(next(iter(inputs.values())))):
+            given = {name: column[number] for name, column in inputs.items()}
+            words = None if self.builder is None else self.builder.run(**given)["prompt"]
+            rows.append(Row(number, {name: column[number] for name, column in columns.items()}, words))
+        return rows
 
     def _row_metric(self) -> RowMetric:
         prompt = Prompt(
@@ -248,6 +269,13 @@ class LLMEvaluator:
         if isinstance(error, BadReply):
             raise_as_haystack(error, self.outputs)
         raise ValueError(f"Error while generating response: {error}") from error
+
+
+def _template_in(instructions: str, inputs: Iterable[str]) -> str | None:
+    """What Haystack would take for a template of these inputs."""
+    names = "|".join(map(re.escape, inputs))
+    found = re.search(rf"\{{\{{-?\s*(?:{names})\b.*?\}}\}}|\{{%.*?%\}}", instructions, re.DOTALL)
+    return found[0] if found else None
 
 
 def loaded(data: dict[str, Any]) -> dict[str, Any]:

@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 SOCKETS: Mapping[str, Any] = {
     "text": list[str],
-    "texts": list[list[str]],
+    "texts": list[list[str]] | list[list[Document]],
     "documents": list[list[Document]],
     "rubric": list[dict[int, str]],
     "any": list[Any],
@@ -49,7 +49,8 @@ class MetricEvaluator:
     """Scores rows with a metric; rows are scored concurrently.
 
     The inputs are those of the metric, each a list with one item per row: ``MetricEvaluator(ContextRecall())`` takes
-    ``user_input``, ``reference`` and ``retrieved_contexts``. An optional input may be left out, or be None in some rows.
+    ``user_input``, ``reference`` and ``retrieved_contexts``. An optional input may be left out, or be None in some rows. Contexts
+    are texts or documents, as retrievers give them.
 
     Args:
         metric: any metric. Models that it has itself come first; a ``HaystackLLM`` and ``HaystackEmbeddings`` among them are the
@@ -228,8 +229,10 @@ class MetricEvaluator:
     def _rows(self, inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
         given = {name: values for name, values in inputs.items() if values is not None}
         _check(self.metric.name, self.metric.inputs, given)
-        length = len(next(iter(given.values()), ()))
-        return [{name: values[number] for name, values in given.items()} for number in range(length)]
+        kinds = {item.name: item.kind for item in self.metric.inputs}
+        columns = {name: _texts(values) if kinds[name] == "texts" else values for name, values in given.items()}
+        length = len(next(iter(columns.values()), ()))
+        return [{name: values[number] for name, values in columns.items()} for number in range(length)]
 
     def _outputs(self, scored: Evaluation | None) -> dict[str, Any]:
         scores: Sequence[Score] = () if scored is None else scored.scores[self.metric.name]
@@ -263,6 +266,15 @@ def _check(metric: str, inputs: Sequence[Input], given: Mapping[str, Any]) -> No
     lengths = {name: len(values) for name, values in given.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"{metric}: all inputs must be lists of the same length, got {lengths}.")
+
+
+def _texts(rows: list[Any]) -> list[Any]:
+    """The rows with the contents of documents in their place; one without a text stays what it is, and fails its row."""
+    return [[_text(item) for item in row] if isinstance(row, list | tuple) else row for row in rows]
+
+
+def _text(item: Any) -> Any:
+    return item.content if isinstance(item, Document) and item.content is not None else item
 
 
 def _without_bridges(metric: Metric) -> Metric:

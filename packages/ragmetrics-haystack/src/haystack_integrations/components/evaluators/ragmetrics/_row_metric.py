@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from haystack import Document
 from ragmetrics_core import Example, Metric, Prompt, Score, Steps
 from ragmetrics_core.adapters import in_order
 
@@ -81,6 +82,8 @@ def _holds_mapping(value: Any) -> bool:
 
 def readable(value: Any) -> Any:
     """The value as JSON has it; what JSON has not is shown as text, as Haystack shows it."""
+    if isinstance(value, Document) and value.content is not None:
+        return value.content
     if value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
         return value
     if not isinstance(value, float) and hasattr(value, "tolist"):

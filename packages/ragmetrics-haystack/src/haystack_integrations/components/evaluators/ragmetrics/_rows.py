@@ -209,4 +209,6 @@ def _one_message(ask: Ask) -> list[ChatMessage]:
     """
     system, user, *rest = ask.messages
     words = _row(ask).words
-    return chat_messages([Message("user", words or f"{system.content}\n\nData: {user.content}"), *rest])
+    return chat_messages(
+        [Message("user", f"{system.content}\n\nData: {user.content}" if words is None else words), *rest]
+    )

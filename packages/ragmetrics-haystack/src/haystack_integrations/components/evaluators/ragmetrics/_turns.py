@@ -1,9 +1,9 @@
-"""Calls on threads that begin in the order of their rows.
+"""Calls on threads that begin in the order of their rows, as long as they may be those of a script.
 
 Strategy. Threads that are started one after the other begin in any order, but a generator that plays a script, a log and a reader
-of either expect the order of the rows. So each call waits for the one before it to begin, and then until that one is done or has
-had a short head start. No call waits long: one that never comes must not hold up the rest. Once a call took as long as a server
-does, nothing plays a script, and no call waits any more.
+of either expect the order of the rows. So a call waits until the one before it is done, which a script is at once. What takes
+time is a model: the first call that takes long, or the first three that take some time, end all waiting, for then the calls are
+to overlap.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from contextlib import contextmanager
 
 __all__ = ["Turns"]
 
-HEAD_START = 0.003
-"""Seconds after which the next call begins, if the one before is not done sooner."""
+LONG = 0.05
+"""Seconds that only a model takes; no call waits longer for another."""
 
-REAL = 0.02
-"""Seconds that no script takes to answer."""
+QUICK = 0.005
+"""Seconds in which a script has answered."""
 
-LONGEST = 0.2
-"""Seconds that a call waits for the one before it to begin."""
+ENOUGH = 3
+"""Calls that took longer than a script, and none that did not, before nobody waits."""
 
 
 class Turns:
@@ -30,25 +30,28 @@ class Turns:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._begun = -1
-        self._since = 0.0
         self._done = -1
-        self._real = False
+        self._slow = 0
+        self._is_script = False
+        self._overlap = False
 
     @contextmanager
     def turn(self, number: int) -> Iterator[None]:
-        """A block that begins after those with lower numbers have begun."""
+        """A block that begins after those with lower numbers, unless they take as long as a model."""
         with self._changed:
-            self._changed.wait_for(lambda: self._real or self._begun >= number - 1, LONGEST)
-            left = self._since + HEAD_START - time.monotonic()
-            self._changed.wait_for(lambda: self._real or self._done >= number - 1, max(left, 0.0))
-            self._begun, self._since = max(self._begun, number), time.monotonic()
-            started = self._since
-            self._changed.notify_all()
+            came = self._changed.wait_for(lambda: self._overlap or self._done >= number - 1, LONG)
+            self._overlap = self._overlap or not came
+        started = time.monotonic()
         try:
             yield
         finally:
             with self._changed:
                 self._done = max(self._done, number)
-                self._real = self._real or time.monotonic() - started > REAL
+                self._note(time.monotonic() - started)
                 self._changed.notify_all()
+
+    def _note(self, seconds: float) -> None:
+        if seconds < QUICK:
+            self._is_script = True
+        self._slow += 1
+        self._overlap = self._overlap or seconds > LONG or (self._slow >= ENOUGH and not self._is_script)
