@@ -238,7 +238,7 @@ def test_on_result_and_its_errors() -> None:
         assert handler.flush(5)
     assert told == ["?"]
     assert [str(error) for error in handler.errors] == ["nobody listens"]
-    assert handler.counts == {"failed": 1}
+    assert handler.counts == {"evaluated": 1, "invalid": 1, "failed": 1}
     assert len(handler.results) == 1
 
 
@@ -297,7 +297,7 @@ def test_attach_once_and_detach() -> None:
     assert handler.flush(5)
     handler.close()
     Echo().query("?")
-    assert handler.counts == {"evaluated": 1}
+    assert handler.counts == {"evaluated": 1, "invalid": 1}
 
 
 @pytest.mark.parametrize(
@@ -396,7 +396,7 @@ class Engine(CustomQueryEngine):
     def custom_query(self, query_str):
         return Response("answer")
 
-handler = QueryEvaluationHandler([Correctness()], llm=Hangs()).attach()
+handler = QueryEvaluationHandler([Correctness()], llm=Hangs(), exit_timeout=0.2).attach()
 Engine().query("?")
 assert asked.wait(10)
 print("pending", handler.pending)
@@ -406,6 +406,10 @@ print("pending", handler.pending)
 def test_a_judge_that_hangs_does_not_keep_the_process_from_ending() -> None:
     result = subprocess.run([sys.executable, "-c", HANGING], capture_output=True, text=True, check=False, timeout=60)
     assert (result.returncode, result.stdout) == (0, "pending 1\n")
+    assert (
+        "1 evaluations are lost: the program ends, and they were not finished within another 0.2 seconds"
+        in result.stderr
+    )
 
 
 def test_a_handler_that_was_closed_listens_again() -> None:

@@ -26,9 +26,10 @@ from llama_index.core.evaluation import (
 from ._critics import GuidelineEvaluator, PairwiseComparisonEvaluator
 from ._datasets import aevaluate_query_engine, aevaluate_retriever, evaluate_query_engine, evaluate_retriever
 from ._embeddings import LlamaIndexEmbeddings
+from ._evaluations import QueryEvaluation
 from ._evaluator import MetricEvaluator
 from ._graded import AnswerRelevancyEvaluator, ContextRelevancyEvaluator, CorrectnessEvaluator
-from ._handler import QueryEvaluation, QueryEvaluationHandler
+from ._handler import QueryEvaluationHandler
 from ._llm import LlamaIndexLLM
 from ._results import MetricResult
 from ._retrieval import (

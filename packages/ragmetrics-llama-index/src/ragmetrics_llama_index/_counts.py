@@ -15,12 +15,12 @@ class Counts:
         self._counts: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    def add(self, what: str) -> None:
-        """It happened once more."""
+    def add(self, what: str, number: int = 1) -> None:
+        """It happened once more, or so many times more."""
         with self._lock:
-            self._counts[what] += 1
+            self._counts[what] += number
 
     def now(self) -> dict[str, int]:
-        """The counts up to now."""
+        """The counts up to now, of what has happened."""
         with self._lock:
-            return dict(self._counts)
+            return {what: count for what, count in self._counts.items() if count}

@@ -4,81 +4,62 @@ Strategy. The end of a query tells all that is needed: the query, and the respon
 handler inline and swallows what it raises, so the handler only decides (is it the outermost query, is it in the sample, is
 there room) and hands over; judging happens in daemon threads, whose results and errors are kept here. The judges run
 with a mark in their context, so that whatever queries they make are never evaluated. The tokens of a streaming answer
-pass through unchanged, and are judged when the user has read them all.
+pass through unchanged, and are judged when the user has read them all; those of a chat engine when it has written them down.
 """
 
 from __future__ import annotations
 
+import inspect
+import logging
 import random
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.base.response.schema import AsyncStreamingResponse, Response, StreamingResponse
 from llama_index.core.bridge.pydantic import PrivateAttr
-from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
+from llama_index.core.chat_engine.types import StreamingAgentChatResponse
+from llama_index.core.evaluation import EvaluationResult
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]  # public, but not marked so
 from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.instrumentation.events import BaseEvent
 from llama_index.core.instrumentation.events.query import QueryEndEvent, QueryStartEvent
 from llama_index.core.instrumentation.events.span import SpanDropEvent  # type: ignore[attr-defined]  # the same
+from llama_index.core.schema import MetadataMode
 
-from ragmetrics_core import InvalidInput, Metric
-from ragmetrics_core.adapters import Background, is_judging, judging, settled
+from ragmetrics_core import InvalidInput
+from ragmetrics_core.adapters import LiveJudging, is_judging, judging, run_blocking
 
 from ._counts import Counts
-from ._evaluator import MetricEvaluator
-from ._open_queries import OpenQueries, SpanListener
-from ._streams import listen, listen_async
+from ._evaluations import Asked, Evaluators, QueryEvaluation, named, problem_of
+from ._open_queries import OpenQueries, SpanListener, text_asked
+from ._responses import mode_of, nodes_of, text_of
+from ._streams import Writing, listen, listen_async
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["QueryEvaluation", "QueryEvaluationHandler"]
+__all__ = ["QueryEvaluationHandler"]
 
-ARGUMENTS = frozenset({"query", "response", "contexts", "user_input", "retrieved_contexts"})
-REFERENCES = frozenset({"reference", "second_response"})
-Evaluators = Mapping[str, BaseEvaluator] | Iterable[Metric | BaseEvaluator]
+logger = logging.getLogger("ragmetrics_llama_index")
 
-
-@dataclass(frozen=True)
-class QueryEvaluation:
-    """One query and what the judges said.
-
-    Attributes:
-        query: the question.
-        response: the answer.
-        contexts: the texts of its source nodes.
-        results: the results by the name of the metric.
-        errors: what went wrong, by the name of the metric: exceptions that are no failure of a model.
-        tags: the instrument tags of the query, such as an identifier of the example.
-        span_id: the span of the query, as tracing tools know it.
-    """
-
-    query: str
-    response: str
-    contexts: list[str]
-    results: Mapping[str, EvaluationResult] = field(default_factory=dict)
-    errors: Mapping[str, BaseException] = field(default_factory=dict)
-    tags: Mapping[str, Any] = field(default_factory=dict)
-    span_id: str | None = None
+_at_work: ContextVar[object] = ContextVar("ragmetrics_telling", default=None)
+"""The handler whose ``on_result`` runs in this context."""
 
 
 class QueryEvaluationHandler(BaseEventHandler):
-    """Attach it once, and every outermost query of any query engine is evaluated.
+    """Attach it once, and every outermost query of any query engine, chat engine or agent is evaluated.
 
     with QueryEvaluationHandler([Faithfulness()], llm=judge) as handler:
         query_engine.query("...")
         handler.flush()
     print(handler.results[0].results["faithfulness"].score)
 
-    References and other inputs of metrics come from ``instrument_tags({"reference": ...})`` around a query.
-
-    Chat engines and agents ask no query engine for a turn of their own, so only the queries that they make are evaluated. The
-    judges run in threads beside the application, so an LLM that computes in this process should not be the query engine's too.
+    References and other inputs of metrics come from ``instrument_tags({"reference": ...})`` around a query. The judges run in
+    threads beside the application, so an LLM that computes in this process should not be the query engine's too.
 
     Args:
         metrics: metrics and evaluators, or evaluators by name.
@@ -86,21 +67,25 @@ class QueryEvaluationHandler(BaseEventHandler):
         embed_model: the embedding model of the metrics; None: ``Settings.embed_model``.
         sampling_rate: share of the queries that is evaluated, 0 to 1.
         seed: makes the choice of the sample repeatable.
-        workers: queries that are judged at the same time.
+        workers: judgements (one metric on one query) that are made at the same time.
         max_pending: most queries that wait or are judged; further ones are dropped and counted.
         keep: evaluations that ``results`` keeps, the newest ones.
-        on_result: called with every ``QueryEvaluation``, in the thread that judged it.
+        on_result: called in the background with every ``QueryEvaluation``; a coroutine function is run to its end.
+        timeout: seconds that one judgement or one call of ``on_result`` may take; then it counts as failed, and its place is given
+            to the next one. None: as long as it likes.
+        exit_timeout: seconds that the end of the program waits for what is still pending; what is lost then is logged.
+        metadata_mode: which metadata of the source nodes the metrics read with their text; by default what the generator saw.
 
     Raises:
         InvalidInput: a setting has a value that it cannot have.
     """
 
-    _work: Background[None] = PrivateAttr()
-    _is_closed: bool = PrivateAttr(default=False)
-    _evaluators: dict[str, BaseEvaluator] = PrivateAttr()
+    _live: LiveJudging[EvaluationResult] = PrivateAttr()
+    _evaluators: Mapping[str, Any] = PrivateAttr()
     _settings: dict[str, Any] = PrivateAttr()
     _open: OpenQueries = PrivateAttr()
     _listener: SpanListener = PrivateAttr()
+    _writing: Writing = PrivateAttr()
     _results: deque[QueryEvaluation] = PrivateAttr()
     _errors: deque[BaseException] = PrivateAttr()
     _heard: Counts = PrivateAttr()
@@ -118,6 +103,9 @@ class QueryEvaluationHandler(BaseEventHandler):
         max_pending: int = 1000,
         keep: int = 10_000,
         on_result: Callable[[QueryEvaluation], object] | None = None,
+        timeout: float | None = 120.0,
+        exit_timeout: float = 10.0,
+        metadata_mode: MetadataMode | str = MetadataMode.LLM,
     ) -> None:
         super().__init__()
         if not 0 <= sampling_rate <= 1:
@@ -125,12 +113,20 @@ class QueryEvaluationHandler(BaseEventHandler):
         for name, value in [("workers", workers), ("max_pending", max_pending), ("keep", keep)]:
             if value < 1:
                 raise InvalidInput(f"QueryEvaluationHandler: {name} must be at least 1, got {value!r}")
-        self._evaluators = _named(metrics, llm, embed_model)
-        self._settings = {"rate": sampling_rate, "random": random.Random(seed), "on_result": on_result}  # noqa: S311
-        self._settings |= {"workers": workers, "capacity": max_pending}
-        self._work = self._new_line()
+        mode = mode_of("QueryEvaluationHandler", metadata_mode)
+        self._evaluators = named(metrics, llm, embed_model, mode)
+        self._settings = {"rate": sampling_rate, "random": random.Random(seed), "on_result": on_result, "mode": mode}  # noqa: S311
+        self._live = LiveJudging(
+            logger,
+            workers=workers,
+            max_pending=max_pending,
+            problem_of=problem_of,
+            timeout=timeout,
+            exit_timeout=exit_timeout,
+        )
         self._open = OpenQueries()
-        self._listener = SpanListener(self._begun, self._ended)
+        self._writing = Writing()
+        self._listener = SpanListener(self._begun, self._ended, self._writing.end)
         self._results = deque(maxlen=keep)
         self._errors = deque(maxlen=keep)
         # two, so that no query waits for a judge to count
@@ -154,19 +150,23 @@ class QueryEvaluationHandler(BaseEventHandler):
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many queries were ``evaluated``, ``failed``, ``dropped``, ``not_sampled``, ``nested``, ``abandoned`` streams."""
-        return {**self._heard.now(), **self._judged.now()}
+        """What has become of it, as far as it has happened.
+
+        Queries: ``evaluated``, ``dropped``, ``not_sampled``, ``nested``, streams ``abandoned`` by their readers, and streams that
+        are still ``unread``. Judgements, one per metric: ``invalid`` (the judge failed), ``timed_out``. Calls of
+        ``on_result``: ``failed``, and ``untold`` where there was no place or it took too long.
+        """
+        live = self._live.counts
+        more = {"invalid": live["failed"], **{name: live[name] for name in ("timed_out", "dropped", "untold")}}
+        return {**self._heard.now(), **self._judged.now(), **{name: count for name, count in more.items() if count}}
 
     @property
     def pending(self) -> int:
-        """Queries that wait or are being judged."""
-        return self._work.pending
+        """Queries that wait or are being judged, or wait for ``on_result``."""
+        return self._live.pending
 
     def attach(self) -> Self:
         """Listen to all queries of this process, once however often it is called; after ``close``, listen again."""
-        if self._is_closed:
-            self._work = self._new_line()
-            self._is_closed = False
         dispatcher = get_dispatcher()
         if not any(handler is self for handler in dispatcher.event_handlers):
             dispatcher.add_event_handler(self)
@@ -180,14 +180,15 @@ class QueryEvaluationHandler(BaseEventHandler):
         dispatcher.span_handlers = [handler for handler in dispatcher.span_handlers if handler is not self._listener]
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until every query that was handed over is judged; False if the timeout (in seconds) came first."""
-        return self._work.flush(timeout)
+        """Wait until every query that was handed over is judged; False if the timeout (in seconds) came first.
+
+        Inside ``on_result`` it does not wait, as it would wait for itself.
+        """
+        return self._live.is_alone if _at_work.get() is self else self._live.flush(timeout)
 
     def close(self) -> None:
-        """Detach, and let the threads end when their work is done."""
+        """Listen no longer; what was handed over is still judged, and the end of the program waits for it."""
         self.detach()
-        self._is_closed = True
-        self._work.close()
 
     def __enter__(self) -> Self:
         return self.attach()
@@ -200,18 +201,15 @@ class QueryEvaluationHandler(BaseEventHandler):
         if isinstance(event, QueryStartEvent):
             self._begun(event.span_id, event.tags)
         elif isinstance(event, QueryEndEvent):
-            self._ended(event.span_id, event.query, event.response)
+            self._ended(event.span_id, text_asked(event.query), event.response)
         elif isinstance(event, SpanDropEvent):
             self._open.end(event.span_id)
-
-    def _new_line(self) -> Background[None]:
-        return Background(self._done, workers=self._settings["workers"], capacity=self._settings["capacity"])
 
     def _begun(self, span_id: str | None, tags: Mapping[str, Any] | None) -> None:
         if not is_judging():
             self._open.begin(span_id, tags)
 
-    def _ended(self, span_id: str | None, asked: Any, response: Any) -> None:
+    def _ended(self, span_id: str | None, asked: str, response: Any) -> None:
         query = self._open.end(span_id)
         if query is None or response is None:
             return None
@@ -219,80 +217,56 @@ class QueryEvaluationHandler(BaseEventHandler):
             return self._heard.add("nested")
         if self._settings["rate"] < 1 and self._settings["random"].random() >= self._settings["rate"]:
             return self._heard.add("not_sampled")
-        text = asked if isinstance(asked, str) else asked.query_str
-        submit = partial(self._submit, text, response, dict(query.tags), span_id)
-        if isinstance(response, StreamingResponse) and response.response_txt is None:
-            response.response_gen = listen(response.response_gen, submit)
-        elif isinstance(response, AsyncStreamingResponse) and response.response_txt is None:
-            response.response_gen = listen_async(response.response_gen, submit)
+        submit = partial(self._submit, asked, response, dict(query.tags), span_id)
+        if isinstance(response, StreamingResponse | AsyncStreamingResponse) and response.response_txt is None:
+            self._heard.add("unread")
+            done = partial(self._read, submit)
+            if isinstance(response, StreamingResponse):
+                response.response_gen = listen(response.response_gen, done)
+            else:
+                response.response_gen = listen_async(response.response_gen, done)
+        elif isinstance(response, StreamingAgentChatResponse):
+            self._heard.add("unread")
+            self._writing.begin(response, partial(self._read, submit))
         else:
-            submit(str(response) if not isinstance(response, Response) else response.response or "")
+            submit(text_of(response, otherwise=str(response)))
         return None
 
-    def _submit(self, query: str, response: Any, tags: dict[str, Any], span_id: str | None, text: str | None) -> None:
+    def _read(self, submit: Callable[[str], None], text: str | None) -> None:
+        self._heard.add("unread", -1)
         if text is None:
-            return self._heard.add("abandoned")
+            self._heard.add("abandoned")
+        else:
+            submit(text)
+
+    def _submit(self, query: str, response: Any, tags: dict[str, Any], span_id: str | None, text: str) -> None:
         # a copy, as the user may do with the response what he likes
-        answer = Response(text, list(getattr(response, "source_nodes", None) or []))
-        if not self._work.submit(partial(self._judge, query, answer, tags, span_id)):
-            self._heard.add("dropped")
-        return None
+        asked = Asked(query, Response(text, nodes_of(response) or []), tags, span_id)
+        judgements = {name: partial(asked.judge, evaluator) for name, evaluator in self._evaluators.items()}
+        self._live.judge(judgements, partial(self._finished, asked))
+
+    def _finished(self, asked: Asked, outcomes: Mapping[str, Future[EvaluationResult]]) -> None:
+        evaluation = asked.evaluation(outcomes, self._settings["mode"])
+        self._results.append(evaluation)
+        self._errors.extend(evaluation.errors.values())
+        self._judged.add("evaluated")
+        if self._settings["on_result"] is not None:
+            self._live.tell(partial(self._tell, evaluation), self._told)
 
     @judging()
-    def _judge(self, query: str, answer: Response, tags: dict[str, Any], span_id: str | None) -> None:
-        contexts = [node.get_content() for node in answer.source_nodes]
-        results: dict[str, EvaluationResult] = {}
-        errors: dict[str, BaseException] = {}
-        for name, evaluator in self._evaluators.items():
-            inputs = {key: value for key, value in tags.items() if key in _known(evaluator)}
-            outcome = settled(partial(evaluator.evaluate_response, query=query, response=answer, **inputs))
-            problem = outcome.exception()
-            if problem is None:
-                results[name] = outcome.result()
-            else:
-                errors[name] = problem
-        evaluation = QueryEvaluation(query, answer.response or "", contexts, results, errors, tags, span_id)
-        self._results.append(evaluation)
-        self._errors.extend(errors.values())
-        if self._settings["on_result"] is not None:
-            self._settings["on_result"](evaluation)
+    def _tell(self, evaluation: QueryEvaluation) -> None:
+        _at_work.set(self)  # the context is the job's own
+        answer = self._settings["on_result"](evaluation)
+        if inspect.isawaitable(answer):
+            run_blocking(partial(_awaited, answer))
 
-    def _done(self, future: Future[None]) -> None:
-        problem = future.exception()
+    def _told(self, outcome: Future[Any]) -> None:
+        problem = outcome.exception()
         if problem is not None:
+            logger.error("on_result failed", exc_info=problem)
             self._errors.append(problem)
-        self._judged.add("evaluated" if problem is None else "failed")
+            self._judged.add("failed")
 
 
-def _named(metrics: Evaluators, llm: Any, embed_model: Any) -> dict[str, BaseEvaluator]:
-    if isinstance(metrics, Metric | BaseEvaluator):
-        metrics = [metrics]
-    given: Any = metrics
-    pairs = given.items() if isinstance(given, Mapping) else ((_name(item), item) for item in given)
-    named: dict[str, BaseEvaluator] = {}
-    for name, item in pairs:
-        if name in named:
-            raise InvalidInput(
-                f"QueryEvaluationHandler: two metrics are called {name!r}: give one of them another name=..."
-            )
-        if isinstance(item, Metric):
-            item = MetricEvaluator(item, llm=llm, embed_model=embed_model, on_error="record")  # noqa: PLW2901
-        if not isinstance(item, BaseEvaluator):
-            raise InvalidInput(
-                f"QueryEvaluationHandler takes metrics and evaluators, got {getattr(item, '__name__', type(item).__name__)}"
-            )
-        named[name] = item
-    if not named:
-        raise InvalidInput("QueryEvaluationHandler needs at least one metric")
-    return named
-
-
-def _known(evaluator: BaseEvaluator) -> frozenset[str]:
-    """The tags that are inputs of an evaluator: all others are the application's own."""
-    inputs = evaluator.metric.inputs if isinstance(evaluator, MetricEvaluator) else REFERENCES
-    return frozenset(inputs) - ARGUMENTS
-
-
-def _name(item: Any) -> str:
-    metric = getattr(item, "metric", item)
-    return metric.name if isinstance(metric, Metric) else type(item).__name__
+async def _awaited(answer: Awaitable[Any]) -> None:
+    await answer

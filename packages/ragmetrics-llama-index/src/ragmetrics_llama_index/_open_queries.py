@@ -1,9 +1,10 @@
 """Which queries are open, and which one encloses which.
 
-Strategy. The spans of the open queries stand in a context variable, which threads and asyncio tasks of LlamaIndex inherit, so a
-query that begins while another one is open is nested. Query engines say by events that a query begins and ends, save those
-that override ``query`` (as ``CustomQueryEngine`` does), which only have a span; so a listener hears the spans as well. What comes
-first counts, the other is ignored.
+Strategy. A query is a query to a query engine, a turn of a chat engine, or a run of an agent. The open queries stand in a context
+variable, which threads and asyncio tasks of LlamaIndex inherit, so a query that begins while another one is open is nested; a
+query that has ended says so itself, as a task may outlive the query that started it. Query engines say by events that a query
+begins and ends, save those that override ``query`` (as ``CustomQueryEngine`` does); chat engines and agents have spans only. So a
+listener hears the spans as well. What comes first counts, the other is ignored.
 """
 
 from __future__ import annotations
@@ -11,62 +12,83 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
+from llama_index.core.agent.workflow import AgentWorkflow, BaseWorkflowAgent
 from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import PrivateAttr
+from llama_index.core.chat_engine.types import BaseChatEngine, StreamingAgentChatResponse
 from llama_index.core.instrumentation.span_handlers import NullSpanHandler
 
-__all__ = ["OpenQueries", "Query", "SpanListener"]
+__all__ = ["OpenQueries", "Query", "SpanListener", "text_asked"]
+
+TURNS: tuple[tuple[tuple[type[Any], ...], tuple[str, ...]], ...] = (
+    ((BaseQueryEngine,), (".query", ".aquery")),
+    ((BaseChatEngine,), (".chat", ".achat", ".stream_chat", ".astream_chat")),
+    ((AgentWorkflow, BaseWorkflowAgent), (".run",)),
+)
+"""The methods whose spans are queries."""
 
 
-class Query(NamedTuple):
-    """A query that is open: its span, its instrument tags, and whether another one was open when it began."""
+@dataclass
+class Query:
+    """A query: its span, its instrument tags, whether another one was open when it began, and whether it is open itself."""
 
     span_id: str | None
-    tags: Mapping[str, Any]
-    nested: bool
+    tags: Mapping[str, Any] = field(default_factory=dict)
+    nested: bool = False
+    is_open: bool = True
 
 
 class OpenQueries:
-    """The queries that are open in the current context."""
+    """The queries that are open."""
 
     def __init__(self) -> None:
-        self._open: ContextVar[tuple[Query, ...]] = ContextVar("ragmetrics_open_queries", default=())
+        self._enclosing: ContextVar[tuple[Query, ...]] = ContextVar("ragmetrics_open_queries", default=())
+        # agents end in another context than they begin in
+        self._by_span: dict[str | None, Query] = {}
 
     def begin(self, span_id: str | None, tags: Mapping[str, Any] | None) -> None:
         """A query begins."""
-        now = self._open.get()
-        if all(query.span_id != span_id for query in now):
-            self._open.set((*now, Query(span_id, dict(tags or {}), nested=bool(now))))
+        if span_id in self._by_span:
+            return
+        enclosing = tuple(query for query in self._enclosing.get() if query.is_open)
+        query = self._by_span[span_id] = Query(span_id, dict(tags or {}), nested=bool(enclosing))
+        self._enclosing.set((*enclosing, query))
 
     def end(self, span_id: str | None) -> Query | None:
         """The query that ends; None if it is not open (any more)."""
-        now = self._open.get()
-        for place, query in enumerate(now):
-            if query.span_id == span_id:
-                self._open.set(now[:place])
-                return query
-        return None
+        query = self._by_span.pop(span_id, None)
+        if query is not None:
+            query.is_open = False
+        return query
 
 
 class SpanListener(NullSpanHandler):
-    """Hears the spans of query engines.
+    """Hears the spans of query engines, chat engines and agents.
 
     Args:
         begin: told the span and the tags of a query that begins.
-        end: told the span of a query that ends, its argument, and its result; None where it failed.
+        end: told the span of a query that ends, what was asked, and its result; None where it failed.
+        written: told the streaming answer of a chat engine when all of it is there, or when it failed.
     """
 
     _begin: Callable[[str, Mapping[str, Any] | None], None] = PrivateAttr()
     _end: Callable[[str, Any, Any], None] = PrivateAttr()
+    _written: Callable[[StreamingAgentChatResponse], None] = PrivateAttr()
 
     def __init__(
-        self, begin: Callable[[str, Mapping[str, Any] | None], None], end: Callable[[str, Any, Any], None]
+        self,
+        begin: Callable[[str, Mapping[str, Any] | None], None],
+        end: Callable[[str, Any, Any], None],
+        written: Callable[[StreamingAgentChatResponse], None],
     ) -> None:
         super().__init__()
         self._begin = begin
         self._end = end
+        self._written = written
 
     # LlamaIndex passes everything by name, and more in newer releases
     def span_enter(
@@ -92,7 +114,11 @@ class SpanListener(NullSpanHandler):
     ) -> None:
         """A span ends."""
         if _is_query(id_, instance):
-            self._end(id_, next(iter(bound_args.arguments.values()), ""), result)
+            # a workflow ends with an event that holds the result
+            answer = getattr(result, "result", None) if isinstance(instance, TURNS[2][0]) else result
+            self._end(id_, text_asked(*bound_args.arguments.values()), answer)
+        elif isinstance(instance, StreamingAgentChatResponse) and _is_writing(id_):
+            self._written(instance)
 
     def span_drop(
         self,
@@ -105,7 +131,22 @@ class SpanListener(NullSpanHandler):
         """A span ends with an exception."""
         if _is_query(id_, instance):
             self._end(id_, "", None)
+        elif isinstance(instance, StreamingAgentChatResponse) and _is_writing(id_):
+            self._written(instance)
+
+
+def text_asked(*arguments: Any) -> str:
+    """The question among the arguments of a method: the first one, or the event that starts an agent."""
+    asked = next((item.user_msg for item in arguments if hasattr(item, "user_msg")), next(iter(arguments), ""))
+    if isinstance(asked, ChatMessage):
+        asked = asked.content
+    return str(getattr(asked, "query_str", asked) or "")
 
 
 def _is_query(span_id: str, instance: Any) -> bool:
-    return isinstance(instance, BaseQueryEngine) and span_id.partition("-")[0].endswith((".query", ".aquery"))
+    method = span_id.partition("-")[0]
+    return any(isinstance(instance, classes) and method.endswith(methods) for classes, methods in TURNS)
+
+
+def _is_writing(span_id: str) -> bool:
+    return "write_response_to_history" in span_id

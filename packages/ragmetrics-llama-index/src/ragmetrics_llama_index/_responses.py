@@ -23,7 +23,18 @@ from llama_index.core.schema import MetadataMode, NodeWithScore
 
 from ragmetrics_core import Document, InvalidInput
 
-__all__ = ["Answer", "AnyResponse", "answer_of", "contexts_of", "document_of", "is_async_stream", "mode_of", "settle"]
+__all__ = [
+    "Answer",
+    "AnyResponse",
+    "answer_of",
+    "contexts_of",
+    "document_of",
+    "is_async_stream",
+    "mode_of",
+    "nodes_of",
+    "settle",
+    "text_of",
+]
 
 AnyResponse: TypeAlias = Any
 """A response of a query engine, a chat engine or an agent, or any object with ``response`` and ``source_nodes``."""
@@ -102,19 +113,28 @@ def answer_of(response: AnyResponse | None, mode: MetadataMode) -> Answer | None
             f"evaluate_response takes the response of a query engine, a chat engine or an agent, got {type(response).__name__}: "
             "for a text call evaluate(query=..., response=..., contexts=...)"
         )
-    text = _text(response)
-    nodes = _nodes(response)
+    text = text_of(response)
+    nodes = nodes_of(response)
     if nodes is None:
         return Answer(text, None, None)
     return Answer(text, contexts_of(nodes, mode), [document_of(node) for node in nodes])
 
 
-def _text(response: Any) -> str:
+def text_of(response: Any, otherwise: str | None = None) -> str:
+    """The answer; a stream is read to its end.
+
+    Args:
+        response: an object with the attribute ``response``.
+        otherwise: the answer of any other object.
+
+    Raises:
+        InvalidInput: it is no text, or a stream whose beginning somebody has read already.
+    """
     if isinstance(response, StreamingResponse):
         return _read(response)
     if isinstance(response, StreamingAgentChatResponse):
         _wait_for(response)
-    said = response.response
+    said = getattr(response, "response", otherwise)
     if isinstance(said, ChatMessage):
         said = said.content or getattr(response, "structured_response", None)
     if said is None or isinstance(said, str):
@@ -123,6 +143,8 @@ def _text(response: Any) -> str:
         return said.model_dump_json()
     if isinstance(said, dict):
         return json.dumps(said, ensure_ascii=False, default=str)
+    if otherwise is not None:
+        return otherwise
     raise InvalidInput(
         f"the 'response' of {type(response).__name__} must be a text or a pydantic object, got {type(said).__name__}"
     )
@@ -152,22 +174,24 @@ def _wait_for(response: StreamingAgentChatResponse) -> None:
             pass
 
 
-def _nodes(response: Any) -> list[NodeWithScore] | None:
+def nodes_of(response: Any) -> list[NodeWithScore] | None:
     """The source nodes; None where the response has no place for any."""
     found = getattr(response, "source_nodes", None)
     # a pydantic response answers None to any name that it does not know
     if found or isinstance(response, PydanticResponse):
         return list(found or [])
-    calls = getattr(response, "tool_calls", None)
-    if calls is None:
-        return None if found is None and not hasattr(response, "source_nodes") else []
-    return list({node.node_id: node for call in calls for node in _nodes_of_call(call)}.values())
+    # an agent tells of the calls of its tools, a chat engine of their outputs
+    outputs = [getattr(call, "tool_output", None) for call in getattr(response, "tool_calls", None) or ()]
+    outputs += getattr(response, "sources", None) or ()
+    nodes = {node.node_id: node for output in outputs for node in _nodes_of_tool(output)}
+    has_place = any(hasattr(response, name) for name in ("source_nodes", "tool_calls", "sources"))
+    return list(nodes.values()) if has_place else None
 
 
-def _nodes_of_call(call: Any) -> Iterator[NodeWithScore]:
-    """What a tool of an agent has retrieved: it returned the response of a query engine, or nodes."""
-    output = getattr(getattr(call, "tool_output", None), "raw_output", None)
-    items = output if isinstance(output, list | tuple) else getattr(output, "source_nodes", None) or ()
+def _nodes_of_tool(output: Any) -> Iterator[NodeWithScore]:
+    """What a tool has retrieved: it returned the response of a query engine, or nodes."""
+    raw = getattr(output, "raw_output", None)
+    items = raw if isinstance(raw, list | tuple) else getattr(raw, "source_nodes", None) or ()
     yield from (item for item in items if isinstance(item, NodeWithScore))
 
 

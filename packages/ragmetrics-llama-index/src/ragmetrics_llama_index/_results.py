@@ -30,6 +30,7 @@ class MetricResult(EvaluationResult):
         scale: lowest and highest possible score; None where it has no bounds.
         details: the evidence, as plain JSON values: statements, verdicts, ratings, versions of the prompts.
         usage: calls and tokens that the judge took.
+        error: what went wrong where the judge failed; None where it did not, though there may have been nothing to score.
         label: what an empty result stands for, such as ``no_retrieval``; None where there is nothing to say.
     """
 
@@ -37,6 +38,7 @@ class MetricResult(EvaluationResult):
     scale: tuple[float, float] | None = None
     details: dict[str, Any] = Field(default_factory=dict)
     usage: dict[str, int] = Field(default_factory=dict)
+    error: str | None = None
     label: str | None = None
 
 
@@ -75,6 +77,7 @@ def result_of(
         scale=score.scale,
         details=dict(score.details),
         usage=score.usage.to_dict(),
+        error=score.error,
         label=score.label,
     )
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncGenerator, Callable, Generator
 from typing import Any
 
-__all__ = ["listen", "listen_async"]
+from llama_index.core.chat_engine.types import StreamingAgentChatResponse
+
+__all__ = ["Writing", "listen", "listen_async"]
 
 Done = Callable[[str | None], None]
 """Called once, with the whole text, or None where the reader left early or the stream broke."""
@@ -41,3 +44,25 @@ async def listen_async(tokens: Any, done: Done) -> AsyncGenerator[Any, None]:
         if close is not None:
             await close()
         done("".join(heard) if whole else None)
+
+
+class Writing:
+    """Answers that chat engines are still writing into their history, beside the user who reads them."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[int, tuple[StreamingAgentChatResponse, Done]] = {}
+        self._door = threading.Lock()
+
+    def begin(self, response: StreamingAgentChatResponse, done: Done) -> None:
+        """Tell ``done`` when all of it is written; at once, where it is already."""
+        with self._door:
+            self._waiting[id(response)] = response, done
+        if response.is_done or response.exception is not None:
+            self.end(response)
+
+    def end(self, response: StreamingAgentChatResponse) -> None:
+        """It is written, or broken off."""
+        with self._door:
+            _, done = self._waiting.pop(id(response), (None, None))
+        if done is not None:
+            done(response.response if response.exception is None else None)
