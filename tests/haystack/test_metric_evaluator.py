@@ -66,7 +66,7 @@ def test_every_metric_scores_as_the_core_does(exchange: Exchange, *, asynchronou
     (result,) = outputs["results"]
     score = Score.from_dict(result)
     assert (score.value, score.passing, score.metric) == (outputs["score"], exchange.passing, exchange.name)
-    assert score.details["prompts"] == {turn.prompt: "1" for turn in exchange.turns}
+    assert score.details["prompts"] == {turn.prompt: "2" for turn in exchange.turns}
 
 
 def sockets(component: Any) -> dict[str, tuple[Any, bool]]:

@@ -27,6 +27,13 @@ DETAILS: list[tuple[dict[str, Any], str]] = [
         ),
     ),
     (
+        {"verdicts": [{**VERDICTS[0], "contradicted": True, "old_source": True}, {**VERDICTS[1], "contradicted": True}]},
+        (
+            "1 of 2 claims supported; not supported: 'C is D.' (nothing about C); supported but contradicted: 'A is B.' "
+            "(It is stated); supported but old source: 'A is B.' (It is stated)"
+        ),
+    ),
+    (
         {"verdicts": [{"reason": "It gives the year.", "useful": True}, {"reason": "", "useful": False}]},
         "1 of 2 useful; not useful: no. 2",
     ),

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exchanges import claims, useful, verdicts
-from ragmetrics_core import BadReply, InvalidInput, Score
+from ragmetrics_core import Ask, BadReply, InvalidInput, Score
 from ragmetrics_core.metrics import (
     AnswerCorrectness,
     ContextPrecision,
@@ -88,6 +88,79 @@ def test_any_window_can_support_a_claim() -> None:
         {"claim": "y", "supported": True, "reason": "reason 2", "window": 2},
         {"claim": "z", "supported": True, "reason": "reason 3", "window": 1},
     ]
+
+
+class Numbers:
+    """A judge that does what the prompt says: what any context supports is supported, and contradicted if another one says else."""
+
+    instant = True
+
+    def generate(self, ask: Ask) -> str:
+        if ask.prompt.name == "extract_claims":
+            return claims("It is 330 m tall.", "It is 300 m tall.", "It is red.")
+        rows = []
+        for number, claim in enumerate(ask.inputs["claims"], 1):
+            stated = [context for context in ask.inputs["contexts"] if " m" in context and " m" in claim]
+            supported = claim in stated
+            row = {"number": number, "reason": "", "contradicted": len(stated) > supported, "supported": supported}
+            rows.append(row)
+        return json.dumps({"verdicts": rows})
+
+
+@pytest.mark.parametrize(
+    "contexts", [["It is 330 m tall.", "It is 324 m tall."], ["It is 324 m tall.", "It is 330 m tall."]]
+)
+def test_contexts_that_contradict_each_other_mean_the_same_in_windows_and_in_one_call(contexts: list[str]) -> None:
+    fields = {**FIELDS, "retrieved_contexts": contexts}
+    whole, cut = (Faithfulness(window=window, llm=Numbers()).score(fields) for window in (None, 9))
+    assert (whole.usage.calls, cut.usage.calls) == (2, 3)
+    for score in (whole, cut):
+        assert score.value == 1 / 3
+        assert [
+            {k: v for k, v in verdict.items() if k not in {"window", "reason"}} for verdict in score.details["verdicts"]
+        ] == [
+            {"claim": "It is 330 m tall.", "supported": True, "contradicted": True},
+            {"claim": "It is 300 m tall.", "supported": False, "contradicted": True},
+            {"claim": "It is red.", "supported": False},
+        ]
+        assert score.explain() == (
+            "1 of 3 claims supported; not supported: 'It is 300 m tall.', 'It is red.'; "
+            "supported but contradicted: 'It is 330 m tall.'"
+        )
+
+
+def test_a_verdict_in_the_old_form_is_still_one() -> None:
+    """Prompts that somebody reworded and saved ask for no more than number, reason and supported."""
+    reply = '{"verdicts": [{"number": 1, "reason": "stated", "supported": true}]}'
+    llm = script(extract_claims=[claims("x")], verify_claims=[reply])
+    score = Faithfulness(llm=llm).score(FIELDS)
+    assert score.details["verdicts"] == [{"claim": "x", "supported": True, "reason": "stated"}]
+
+
+NOTHING = [
+    '{"claims": ["None"]}',
+    '{"claims": ["N/A."]}',
+    '{"claims": "none"}',
+    '{"claims": ["No claims."]}',
+    '{"claims": ["keine"]}',
+]
+
+
+@pytest.mark.parametrize("reply", NOTHING)
+def test_a_remark_that_there_are_no_claims_is_no_claim(reply: str) -> None:
+    score = Faithfulness(llm=script(extract_claims=[reply])).score(FIELDS)
+    assert (score.state, score.reason, score.usage.calls) == ("unscored", "the response makes no claims", 1)
+    score = ContextRecall(llm=script(extract_claims=[reply])).score(FIELDS)
+    assert (score.state, score.reason) == ("unscored", "the reference makes no claims")
+    score = FactualCorrectness(llm=script(extract_claims=[claims("x"), reply])).score(FIELDS)
+    assert (score.state, score.reason) == ("unscored", "the reference makes no claims")
+
+
+@pytest.mark.parametrize("scores", [[], [0], [1]])
+def test_a_remark_that_there_are_no_statements_is_no_statement(scores: list[int]) -> None:
+    reply = json.dumps({"statements": ["None"], "reasons": [], "statement_scores": scores})
+    score = SinglePassFaithfulness(llm=ScriptedLLM([reply])).score(FIELDS)
+    assert (score.state, score.reason) == ("unscored", "the response makes no statements")
 
 
 @pytest.mark.parametrize("window", [0, -1, 2.5, True, "100"])
@@ -201,6 +274,9 @@ def test_factual_correctness_without_claims() -> None:
     assert score.state == "unscored"
     score = factual([claims()], [], mode="precision")
     assert (score.state, score.reason, score.usage.calls) == ("unscored", "the response makes no claims", 1)
+    # precision never takes the reference apart: one that supports nothing gives 0.0
+    score = factual([claims("a")], [verdicts(False)], mode="precision")
+    assert (score.value, score.usage.calls) == (0.0, 2)
     score = factual([claims()], [], mode="recall")
     assert (score.state, score.reason) == ("unscored", "the reference makes no claims")
 

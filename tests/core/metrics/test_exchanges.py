@@ -49,7 +49,7 @@ def test_exchange(exchange: Exchange) -> None:
     assert (score.passing, score.metric) == (exchange.passing, exchange.name)
     assert llm.calls == len(exchange.turns)
     assert score.usage.calls == len(exchange.turns) + (exchange is WITH_EMBEDDINGS)
-    assert score.details["prompts"] == {turn.prompt: "1" for turn in exchange.turns}
+    assert score.details["prompts"] == {turn.prompt: "2" for turn in exchange.turns}
     assert len(score.details) > 1, "the evidence is kept"
     assert asyncio.run(metric.ascore(exchange.sample)) == score
 

@@ -108,9 +108,53 @@ def test_relevant_statements() -> None:
     def score(statements: Any) -> Any:
         return RelevantStatements(llm=ScriptedLLM([json.dumps({"relevant_statements": statements})])).score(FIELDS)
 
-    assert (score(["x", " "]).value, score(["x", " "]).details["relevant_statements"]) == (1.0, ["x"])
+    assert (score(["c1", " "]).value, score(["c1", " "]).details["relevant_statements"]) == (1.0, ["c1"])
     assert score([]).value == 0.0
     assert score([""]).value == 0.0
+
+
+@pytest.mark.parametrize(
+    "statements", [["None"], ["N/A"], ["No relevant statements found."], "none", ["keine"], ["无"], ["None.", "n/a"]]
+)
+def test_a_remark_that_nothing_is_relevant_is_no_relevant_statement(statements: Any) -> None:
+    llm = ScriptedLLM([json.dumps({"relevant_statements": statements})])
+    score = RelevantStatements(llm=llm).score(FIELDS)
+    assert (score.value, score.details["relevant_statements"], score.usage.calls) == (0.0, [], 1)
+    assert score.explain() == "no relevant statements"
+
+
+MUSEUM = "The museum has three floors. Adults pay  9 euros; children under six get in for nothing."
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "Adults pay 9 euros",
+        '"adults pay 9 euros"',
+        "Adults pay 9 euros.",
+        "Adults pay 9 euros; children under six get in free for nothing.",  # 11 of 12 words
+    ],
+)
+def test_a_statement_that_stands_in_a_context_is_relevant(statement: str) -> None:
+    llm = ScriptedLLM([json.dumps({"relevant_statements": [statement]})])
+    score = RelevantStatements(llm=llm).score(user_input="What is the fee?", retrieved_contexts=["It rains.", MUSEUM])
+    assert (score.value, score.details["relevant_statements"]) == (1.0, [statement])
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["Nothing here tells the fee.", "Adults pay 12 dollars at the door.", "None of this helps, sorry", "!?"],
+)
+def test_a_statement_that_stands_in_no_context_is_asked_for_once_more(statement: str) -> None:
+    made_up, empty = json.dumps({"relevant_statements": ["It rains.", statement]}), '{"relevant_statements": []}'
+    fields = {"user_input": "What is the fee?", "retrieved_contexts": ["It rains.", MUSEUM]}
+    llm = ScriptedLLM([made_up, empty])
+    score = RelevantStatements(llm=llm).score(fields)
+    assert (score.value, score.usage.calls) == (0.0, 2)
+    complaint = f"{statement!r} stands in no context: copy statements word for word, or give an empty list"
+    assert json.dumps(complaint) in llm.asks[1].messages[-1].content
+    with pytest.raises(BadReply, match="stands in no context: copy statements word for word, or give an empty list$"):
+        RelevantStatements(llm=ScriptedLLM([made_up, made_up])).score(fields)
 
 
 def questions(*texts: str, noncommittal: bool = False) -> str:
@@ -139,6 +183,21 @@ def test_answer_relevancy(reply: str, value: float) -> None:
 def test_a_noncommittal_response_scores_zero() -> None:
     score = AnswerRelevancy(llm=ScriptedLLM([questions("x", noncommittal=True)])).score(FIELDS)
     assert (score.value, score.reason, score.usage.calls) == (0.0, "the response is noncommittal", 1)
+
+
+def test_fewer_questions_than_asked_for_are_said() -> None:
+    def reason(*texts: str) -> str | None:
+        return AnswerRelevancy(llm=ScriptedLLM([questions(*texts)]), embeddings=VECTORS).score(FIELDS).reason
+
+    assert reason("x", "y") == "mean of 2 of the 3 questions that were asked for"
+    assert reason("x", "x ", "") == "mean of 1 of the 3 questions that were asked for"
+    assert reason("x", "y", "z") is None
+
+
+@pytest.mark.parametrize("remark", ["None", "N/A", "No questions can be found in the answer."])
+def test_a_remark_that_there_is_no_question_is_no_question(remark: str) -> None:
+    score = AnswerRelevancy(llm=ScriptedLLM([questions(remark)])).score(FIELDS)
+    assert (score.state, score.details["questions"]) == ("unscored", [])
 
 
 def test_no_question_is_unscored() -> None:
@@ -223,6 +282,15 @@ def test_custom_judge_values(value: Any, expected: float) -> None:
 def test_custom_judge_refuses_what_is_no_score(value: Any) -> None:
     with pytest.raises(BadReply):
         judge(grade(value), grade(value)).score(response="a")
+
+
+def test_custom_judge_tells_what_a_score_is() -> None:
+    def form(**settings: Any) -> str:
+        return judge(outputs=("score", "tone"), **settings).prompt.system.rpartition("\n")[2]
+
+    assert form() == '{"score": <value: number from 0 to 1, 1 for yes and 0 for no>, "tone": <value>}'
+    assert form(score_range=(1, 5)) == '{"score": <value: number from 1 to 5>, "tone": <value>}'
+    assert form(score_range=(-0.5, 2.5)) == '{"score": <value: number from -0.5 to 2.5>, "tone": <value>}'
 
 
 def test_custom_judge_range_and_other_outputs() -> None:

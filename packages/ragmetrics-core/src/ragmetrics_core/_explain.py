@@ -143,7 +143,21 @@ def _list(name: str, values: list[Any]) -> str:
     if name in PLAIN_NAMES:
         name = f"{subject.replace('_', ' ')}s" if subject else ""
     held = flag.replace("_", " ")
-    return _verdicts(name, items, held, f"not {held}")
+    return "; ".join([_verdicts(name, items, held, f"not {held}"), *_further_flags(values, items, flag)])
+
+
+def _further_flags(values: Sequence[Mapping[str, Any]], items: Sequence[Item], flag: str) -> Iterable[str]:
+    """What else is true of items that hold, such as that a claim is supported and contradicted."""
+    names = dict.fromkeys(key for value in values for key, item in value.items() if item is True and key != flag)
+    for name in names:
+        marked = [
+            (number, item)
+            for number, (value, item) in enumerate(zip(values, items, strict=True), 1)
+            if item.mark and value.get(name) is True
+        ]
+        if marked:
+            both = f"{flag} but {name}".replace("_", " ")
+            yield f"{both}: {_listed(map(_named, marked), len(marked))}"
 
 
 def _item(value: Mapping[str, Any], flag: str | None) -> Item:
@@ -165,8 +179,12 @@ def _verdicts(name: str, items: Sequence[Item], held: str, not_held: str) -> str
     share = " ".join(part for part in (f"{len(items) - len(failing)} of {len(items)}", name, held) if part)
     if not failing:
         return share
-    shown = (_told(f"no. {number}" if item.text is None else _quoted(item.text), item.why) for number, item in failing)
-    return f"{share}; {not_held}: {_listed(shown, len(failing))}"
+    return f"{share}; {not_held}: {_listed(map(_named, failing), len(failing))}"
+
+
+def _named(numbered: tuple[int, Item]) -> str:
+    number, item = numbered
+    return _told(f"no. {number}" if item.text is None else _quoted(item.text), item.why)
 
 
 def _items(name: str, items: Sequence[Item]) -> str:

@@ -14,7 +14,7 @@ from .._errors import BadReply, ModelError
 from .._prompt import Prompt
 from .._sample import Document, Sample
 from .._steps import Steps, together
-from ..replies import LinesReply
+from ..replies import LinesReply, real_items
 from ._answer_reply import AnswerReply, DocumentAnswer
 from ._documents import Source
 from ._values import CAVEAT, Problem
@@ -30,7 +30,7 @@ NOTICE = (
 
 WRITE_QUESTIONS: Prompt[list[str]] = Prompt(
     name="write_questions",
-    version="1",
+    version="2",
     instructions=(
         "Write questions for an examination on the document: as many as number_of_questions says. Every question must be "
         "answered by the document and need nothing else, must differ from the others in what it asks, and must be understood by "
@@ -44,7 +44,7 @@ WRITE_QUESTIONS: Prompt[list[str]] = Prompt(
 
 ANSWER_FROM_DOCUMENT: Prompt[DocumentAnswer] = Prompt(
     name="answer_from_document",
-    version="1",
+    version="2",
     instructions=(
         "Answer the question from the document alone, in the language of the question. Add nothing that the document does not "
         "say. If it does not answer the question, leave the answer empty."
@@ -131,7 +131,7 @@ def told(error: ModelError) -> str:
 def distinct(questions: Iterable[str]) -> Sequence[str]:
     """The questions without blanks and repetitions; case, spaces and the final mark make no difference."""
     known: dict[str, str] = {}
-    for question in questions:
+    for question in real_items(questions):
         key = " ".join(question.casefold().split()).rstrip(" ?.!？。")
         if key:
             known.setdefault(key, question.strip())

@@ -97,7 +97,8 @@ def split_and_check(data: Data) -> str:
 
 
 def supported_by_context(data: Data) -> str:
-    return "YES" if supported_share(data["information"], [data["context"]]) >= MOSTLY else "NO"
+    share = supported_share(data["information"], [data["context"]])
+    return yes_or_no(share >= MOSTLY, f"the context holds {share:.0%} of the parts of the information")
 
 
 def judge_usefulness(data: Data) -> str:
@@ -108,19 +109,23 @@ def judge_usefulness(data: Data) -> str:
 
 
 def rate_contexts(data: Data) -> str:
-    return str(rating(lexical.relevance(data["question"], "\n".join(data["contexts"])), (0, 1, 2)))
+    signal = lexical.relevance(data["question"], "\n".join(data["contexts"]))
+    return rated(signal, (0, 1, 2), f"the contexts hold {signal:.0%} of the words of the question")
 
 
 def rate_groundedness(data: Data) -> str:
-    return str(rating(supported_share(data["response"], data["contexts"]), (0, 1, 2)))
+    share = supported_share(data["response"], data["contexts"])
+    return rated(share, (0, 1, 2), f"the contexts hold {share:.0%} of the parts of the response")
 
 
 def rate_answer(data: Data) -> str:
-    return str(rating(lexical.agreement(data["answer"], data["reference"]), (0, 2, 4)))
+    signal = lexical.agreement(data["answer"], data["reference"])
+    return rated(signal, (0, 2, 4), f"the words of answer and reference agree to {signal:.0%}")
 
 
 def compare_answers(data: Data) -> str:
-    return str(rating(lexical.agreement(data["second_answer"], data["first_answer"]), (0, 2, 4)))
+    signal = lexical.agreement(data["second_answer"], data["first_answer"])
+    return rated(signal, (0, 2, 4), f"the words of both answers agree to {signal:.0%}")
 
 
 def questions_of_answer(data: Data) -> str:
@@ -135,6 +140,8 @@ def find_relevant_statements(data: Data) -> str:
 
 def grade_correctness(data: Data) -> str:
     answer, reference = data["generated_answer"], data["reference_answer"]
+    if lexical.noncommittal(answer) and not (reference and lexical.noncommittal(reference)):
+        return "1\nthe answer says that it has no answer"
     if reference:
         signal, words = lexical.agreement(answer, reference), "the words of answer and reference agree"
     else:
@@ -148,8 +155,16 @@ def grade_correctness(data: Data) -> str:
 
 def in_line_with_context(data: Data) -> str:
     query, response, context = data["query"], data["response"], data["context"]
+    if lexical.noncommittal(response):
+        return yes_or_no(False, "the response says that it has no answer")
     addressed = lexical.relevance(query, f"{response}\n{context}") >= SLIGHTLY
-    return "YES" if addressed and supported_share(response, [context]) >= MOSTLY else "NO"
+    share = supported_share(response, [context])
+    reason = (
+        f"the context holds {share:.0%} of the parts of the response"
+        if addressed
+        else "the query is about other things"
+    )
+    return yes_or_no(addressed and share >= MOSTLY, reason)
 
 
 def rate_answer_relevance(data: Data) -> str:
@@ -247,7 +262,12 @@ CLEAR = 0.05
 
 
 def supported_share(text: str, contexts: Sequence[str]) -> float:
-    """Share of the text's claims that the contexts support; of a text without claims, whether it is in them as it stands."""
+    """Share of the text's claims that the contexts support; of a text without claims, whether it is in them as it stands.
+
+    A text that only says that it has no answer states nothing that would need support.
+    """
+    if lexical.noncommittal(text):
+        return 1.0
     claims = lexical.split_claims(None, text) or [text]
     found = lexical.verify(claims, contexts)
     return sum(support.supported for support in found) / len(found)
@@ -258,6 +278,14 @@ def worth(data: Data, response: str) -> float:
     if data["reference"]:
         return lexical.agreement(response, data["reference"])
     return 0.0 if lexical.noncommittal(response) else lexical.relevance(data["query"], response)
+
+
+def yes_or_no(yes: bool, reason: str) -> str:
+    return json.dumps({"reason": reason, "answer": "yes" if yes else "no"})
+
+
+def rated(signal: float, menu: tuple[int, int, int], reason: str) -> str:
+    return json.dumps({"reason": reason, "rating": rating(signal, menu)})
 
 
 def rating(signal: float, menu: tuple[int, int, int]) -> int:

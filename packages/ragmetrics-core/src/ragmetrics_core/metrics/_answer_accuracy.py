@@ -13,26 +13,30 @@ __all__ = ["AnswerAccuracy"]
 
 RATE_ANSWER = Prompt(
     name="rate_answer",
-    version="1",
+    version="2",
     instructions=(
         "Rate how far the answer agrees with the reference answer to the same question.\n"
-        "4: it says the same as the reference, as completely and as precisely; other words do not matter.\n"
-        "2: it agrees in part: something that the reference says is missing, or something is added that goes beyond it.\n"
+        "4: it says the same as the reference, as completely and as precisely; other words, politeness, and repeating the "
+        "question do not matter.\n"
+        "2: it agrees in part: something that the reference says is missing, or a fact is added that goes beyond it.\n"
         "0: it says something else, contradicts the reference, or does not answer.\n"
-        "Numbers, names and dates have to agree. Take the reference as right; do not judge by what you know."
+        'Numbers, names and dates have to agree. Where the reference lists alternatives (as "a; b"), agreeing with one is '
+        "enough. Take the reference as right; do not judge by what you know."
     ),
     reply=WithReason(RatingReply((0, 2, 4))),
 )
 
 COMPARE_ANSWERS = Prompt(
     name="compare_answers",
-    version="1",
+    version="2",
     instructions=(
-        "Two people answered the same question. The first answer is known to be right. Which mark does the second one get?\n"
-        "0: the two do not match, or the second one avoids the question.\n"
+        "Two people answered the same question. Take the first answer as right, whatever you know. Which mark does the second "
+        "one get?\n"
+        "0: the two do not match, or one of them avoids the question.\n"
         "2: the second one covers only a part of the first, or more than it.\n"
-        "4: the two are equivalent: whoever knows one knows the other.\n"
-        "Different wording is fine, different facts are not."
+        "4: the two are equivalent: they tell the same facts.\n"
+        'Different wording is fine, different facts are not. Where one of them lists alternatives (as "a; b"), one that matches '
+        "is enough."
     ),
     reply=WithReason(RatingReply((0, 2, 4))),
 )

@@ -8,7 +8,7 @@ from typing import ClassVar
 from pydantic import BaseModel, Field
 
 from ragmetrics_core import Example, InvalidInput, Metric, Prompt, Score, Steps, compare
-from ragmetrics_core.replies import JsonReply
+from ragmetrics_core.replies import JsonReply, real_items
 
 __all__ = ["AnswerRelevancy"]
 
@@ -22,24 +22,26 @@ class Questions(BaseModel):
 
 QUESTIONS_OF_ANSWER = Prompt(
     name="questions_of_answer",
-    version="1",
+    version="2",
     instructions=(
-        "Read the answer and write the questions that it could be the answer to: as many as the data asks for, each different "
-        "from the others in what it asks or how, each answered by the answer, all in the language of the answer. Then say "
-        "whether the answer is noncommittal: whether it evades, says that it does not know, or declines to answer."
+        "Read the answer and write exactly number_of_questions questions to which it would be the reply: what somebody who got "
+        "this answer most likely asked, about the answer as a whole and not about a side detail, each in other words than the "
+        "others, all in the language of the answer. Then say whether the answer is noncommittal: whether it gives nothing of "
+        'what could have been asked, because it evades, stays vague ("it depends"), says that it does not know, declines, or '
+        "only greets or asks back. An answer that gives a part is not noncommittal."
     ),
     reply=JsonReply(Questions),
     examples=(
         Example(
             {"answer": "The ferry to the island leaves at nine and at noon.", "number_of_questions": 2},
             Questions(
-                questions=["When does the ferry to the island leave?", "How often does a ferry go to the island?"],
+                questions=["When does the ferry to the island leave?", "At what times is there a ferry to the island?"],
                 noncommittal=False,
             ),
         ),
         Example(
-            {"answer": "I am not sure, the timetable does not say.", "number_of_questions": 1},
-            Questions(questions=["When does it leave according to the timetable?"], noncommittal=True),
+            {"answer": "I am not sure, the timetable does not say when the last bus leaves.", "number_of_questions": 1},
+            Questions(questions=["When does the last bus leave?"], noncommittal=True),
         ),
     ),
 )
@@ -49,8 +51,9 @@ QUESTIONS_OF_ANSWER = Prompt(
 class AnswerRelevancy(Metric):
     """How close the questions that the response answers are to the question that was asked.
 
-    One call writes ``strictness`` different questions for the response; the score is the mean cosine between them and the
-    question asked, or 0.0 for a noncommittal response. Scale -1 to 1. No usable question: unscored.
+    One call writes ``strictness`` questions for the response, each in other words; the score is the mean cosine between them
+    and the question asked, or 0.0 for a noncommittal response. Scale -1 to 1. No usable question: unscored; where fewer than
+    asked for are usable, the reason says so.
 
     Attributes:
         strictness: number of questions to write.
@@ -72,7 +75,7 @@ class AnswerRelevancy(Metric):
     def measure(self, user_input: str, response: str) -> Steps[Score]:
         """Write the questions, then compare them with the one that was asked."""
         reply = yield from self.ask_back.ask(answer=response, number_of_questions=self.strictness)
-        questions = list(dict.fromkeys(question.strip() for question in reply.questions if question.strip()))
+        questions = list(dict.fromkeys(question.strip() for question in real_items(reply.questions)))
         questions = questions[: self.strictness]
         details = {"questions": questions, "noncommittal": reply.noncommittal}
         if reply.noncommittal:
@@ -81,4 +84,6 @@ class AnswerRelevancy(Metric):
             return Score.unscored("the judge wrote no question that the response answers", details=details)
         similarities = yield from compare([(user_input, question) for question in questions])
         mean = sum(similarities) / len(similarities)
-        return Score(max(-1.0, min(1.0, mean)), details={**details, "similarities": similarities})
+        missing = len(questions) < self.strictness
+        reason = f"mean of {len(questions)} of the {self.strictness} questions that were asked for" if missing else None
+        return Score(max(-1.0, min(1.0, mean)), reason=reason, details={**details, "similarities": similarities})

@@ -23,10 +23,12 @@ class Usefulness(BaseModel):
 
 JUDGE_USEFULNESS = Prompt(
     name="judge_usefulness",
-    version="1",
+    version="2",
     instructions=(
         "Is the context useful for arriving at the answer to the question? It is useful if it states at least a part of what "
-        "the answer says. It is not useful if it is only about the same subject."
+        'the answer says, or a fact that the answer rests on; one useful sentence is enough. For "yes" and "no" it is useful if '
+        "it decides the question. It is not useful if it is only about the same subject. An answer that gives no information "
+        "makes every context not useful."
     ),
     reply=JsonReply(Usefulness),
     examples=(
@@ -37,6 +39,14 @@ JUDGE_USEFULNESS = Prompt(
                 "context": "The lighthouse of Lindau was built from 1853 to 1856 at the entrance of the harbour.",
             },
             Usefulness(reason="It tells when the lighthouse was built, but not how tall it is.", useful=False),
+        ),
+        Example(
+            {
+                "question": "Can I walk to the lighthouse?",
+                "answer": "Yes.",
+                "context": "The harbour has 300 berths. A footpath leads along the pier to the lighthouse.",
+            },
+            Usefulness(reason="The footpath is what makes the answer yes.", useful=True),
         ),
     ),
 )

@@ -14,7 +14,7 @@ __all__ = ["ContextRelevance"]
 
 RATE_CONTEXTS = Prompt(
     name="rate_contexts",
-    version="1",
+    version="2",
     instructions=(
         "Rate how much of what is needed to answer the question the contexts contain, taken together.\n"
         "0: they contain nothing that helps to answer it.\n"
@@ -27,12 +27,12 @@ RATE_CONTEXTS = Prompt(
 
 RATE_CONTEXTS_AGAIN = Prompt(
     name="rate_contexts_again",
-    version="1",
+    version="2",
     instructions=(
         "Suppose somebody may read these contexts and nothing else. How well could they answer the question then?\n"
         "2: completely.\n"
         "1: in part; something that the question asks for would be missing.\n"
-        "0: not at all; the contexts are about something else."
+        "0: not at all, even if the contexts are about the same subject."
     ),
     reply=WithReason(RatingReply((0, 1, 2))),
 )

@@ -14,13 +14,14 @@ __all__ = ["Correctness"]
 
 GRADE_CORRECTNESS = Prompt(
     name="grade_correctness",
-    version="1",
+    version="2",
     instructions=(
-        "Grade the generated answer to the query, by the reference answer where there is one.\n"
-        "1: the answer is not relevant to the query.\n"
-        "2 to 3: it is relevant but contains mistakes.\n"
+        "Grade the generated answer to the query by the reference answer; where there is none, by what you know.\n"
+        '1: the answer is not relevant to the query, or does not answer it ("I don\'t know").\n'
+        "2 to 3: it is relevant but contains mistakes: 2 if the main point is wrong, 3 if a detail is.\n"
         "4 to 5: it is relevant and fully correct; 5 if it also leaves nothing out.\n"
-        "Half points such as 4.5 are allowed. Differences in wording do not matter."
+        "Half points such as 4.5 are allowed. Differences in wording do not matter, nor do additions that contradict nothing. "
+        'Where the reference lists alternatives (as "a; b"), one of them is enough.'
     ),
     reply=ScoreReply(1, 5),
     check=check_halves,
@@ -31,8 +32,8 @@ GRADE_CORRECTNESS = Prompt(
 class Correctness(Metric):
     """Grade of the response from 1 (not relevant) to 5 (fully correct), in halves; passing from ``threshold`` on.
 
-    Not relevant: 1; relevant with mistakes: 2 to 3; relevant and fully correct: 4 to 5. A grade off the scale is a bad
-    reply, never clipped.
+    Not relevant, or no answer: 1; relevant with mistakes: 2 to 3; relevant and fully correct: 4 to 5. A grade off the scale is
+    a bad reply, never clipped.
 
     Attributes:
         threshold: lowest passing grade.

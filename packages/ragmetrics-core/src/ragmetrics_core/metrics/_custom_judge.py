@@ -66,8 +66,9 @@ class CustomJudge(Metric):
         """The prompt that the settings make."""
         return Prompt(
             name=self.name,
+            version="2",
             instructions=self.instructions,
-            reply=ObjectReply(tuple(self.outputs)),
+            reply=ObjectReply(tuple(self.outputs), (("score", self._scale_in_words()),)),
             examples=tuple(Example(item["inputs"], dict(item["outputs"])) for item in self.examples),
             check=self._check_score,
         )
@@ -81,6 +82,11 @@ class CustomJudge(Metric):
         value = as_number(outputs["score"])
         reason = outputs.get("reason")
         return Score(value, reason=reason if isinstance(reason, str) else None, details=details, scale=self.score_range)
+
+    def _scale_in_words(self) -> str:
+        low, high = self.score_range
+        number = f"number from {low:g} to {high:g}"
+        return f"{number}, 1 for yes and 0 for no" if (low, high) == (0, 1) else number
 
     def _check_score(self, outputs: Mapping[str, Any], _: Mapping[str, Any]) -> None:
         if "score" not in outputs:

@@ -31,8 +31,9 @@ class FactualCorrectness(Metric):
 
     precision = response claims that the reference supports / response claims; recall = reference claims that the response
     supports / reference claims, each over its own decomposition; F-beta = (1 + beta²) P R / (beta² P + R). Not rounded.
-    Without reference claims there is nothing to recall: unscored. Without response claims recall and F are 0.0 and precision
-    is unscored.
+    Without reference claims there is nothing to recall: recall and F are unscored. Without response claims recall and F are 0.0
+    and precision is unscored. Precision alone never takes the reference apart, so a reference that makes no claims, which
+    supports nothing, gives 0.0 there.
 
     Attributes:
         mode: ``f1`` (F-beta), ``precision`` or ``recall``; the last two cost half the calls.

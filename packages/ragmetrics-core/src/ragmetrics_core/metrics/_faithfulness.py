@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ragmetrics_core import Metric, Prompt, Score, Steps, together
 from ragmetrics_core.metrics.claims import (
@@ -12,6 +12,7 @@ from ragmetrics_core.metrics.claims import (
     VERIFY_CLAIMS,
     Claims,
     Verdicts,
+    best,
     extract,
     supported_share,
     verify,
@@ -26,7 +27,8 @@ class Faithfulness(Metric):
     """Share of the response's claims that the retrieved contexts support.
 
     One call takes the response apart into claims, one checks all claims against all contexts. Supported claims / claims; a
-    response without claims is unscored.
+    response without claims is unscored. A claim that any passage supports is supported; where another one contradicts it, its
+    verdict in the details says so (``contradicted``).
 
     Attributes:
         window: most tokens of context per call (estimated). Longer contexts are checked in several concurrent calls, and a claim
@@ -55,13 +57,3 @@ class Faithfulness(Metric):
         checked = yield from together(*(verify(self.verify, claims, texts) for texts in windows))
         verdicts = [best(answers) for answers in zip(*checked, strict=True)]
         return Score(supported_share(verdicts), details={"verdicts": verdicts})
-
-
-def best(answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The verdicts of all windows on one claim, as one: the first that supports it, else all their reasons."""
-    if len(answers) == 1:
-        return answers[0]
-    for number, answer in enumerate(answers, 1):
-        if answer["supported"]:
-            return {**answer, "window": number}
-    return {**answers[0], "reason": " / ".join(answer["reason"] for answer in answers)}

@@ -15,21 +15,23 @@ __all__ = ["RefineFaithfulness"]
 
 SUPPORTED_BY_CONTEXT = Prompt(
     name="supported_by_context",
-    version="1",
+    version="2",
     instructions=(
-        "Is the information supported by the context? Answer YES if any part of the context supports it, even if most of the "
-        "context is about other things, and NO if the context does not."
+        "Is the information supported by the context? Answer YES if the context supports all that the information states, no "
+        "matter in which of its parts, and even if most of the context is about other things. Answer NO if it does not, or if "
+        "a single detail (a name, number, date, place or cause) is missing from it or differs. Information that only says that "
+        "something is not known counts as supported."
     ),
     reply=WithReason(YesNoReply()),
 )
 
 REFINE_SUPPORTED = Prompt(
     name="refine_supported",
-    version="1",
+    version="2",
     instructions=(
         "Is the information supported by the context? An earlier part of the context was already judged; its answer is in "
-        "existing_answer. Now refine that answer with more context: if the existing answer is YES, stay with YES; otherwise "
-        "answer YES if this context supports the information, and NO if it does not."
+        "existing_answer. Now refine that answer with more context: answer YES if this context supports all that the "
+        "information states, even if most of it is about other things; otherwise keep the existing answer."
     ),
     reply=WithReason(YesNoReply()),
 )

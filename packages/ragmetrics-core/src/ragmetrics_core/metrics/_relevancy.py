@@ -15,21 +15,22 @@ __all__ = ["Relevancy"]
 
 IN_LINE_WITH_CONTEXT = Prompt(
     name="in_line_with_context",
-    version="1",
+    version="2",
     instructions=(
         "Is the response to the query in line with the context? Answer YES if the response addresses the query and the context "
-        "bears it out, even if most of the context is about other things; otherwise answer NO."
+        "bears it out, even if most of the context is about other things; otherwise answer NO. A response that only says that "
+        "something is not known does not address the query."
     ),
     reply=WithReason(YesNoReply()),
 )
 
 REFINE_IN_LINE = Prompt(
     name="refine_in_line",
-    version="1",
+    version="2",
     instructions=(
         "Is the response to the query in line with the context? An earlier part of the context was already judged; its answer "
-        "is in existing_answer. Now refine that answer with more context: if the existing answer is YES, stay with YES; "
-        "otherwise answer YES if the response addresses the query and this context bears it out, and NO if not."
+        "is in existing_answer. Now refine that answer with more context: answer YES if the response addresses the query and "
+        "this context bears it out; otherwise keep the existing answer."
     ),
     reply=WithReason(YesNoReply()),
 )

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
-from ragmetrics_core import Example, Metric, Prompt, Score, Steps
-from ragmetrics_core.replies import JsonReply
+from ragmetrics_core import BadReply, Example, Metric, Prompt, Score, Steps
+from ragmetrics_core.metrics.squad import words
+from ragmetrics_core.replies import JsonReply, real_items
 
 __all__ = ["RelevantStatements"]
+
+
+COPIED = 0.8
+"""Least share of a statement's words that one context holds, where it was not copied to the letter."""
+
+QUOTES = re.compile("[\"'`´“”„‟«»‹›‘’‚「」『』]")
 
 
 class Relevant(BaseModel):
@@ -20,12 +28,35 @@ class Relevant(BaseModel):
     relevant_statements: list[str]
 
 
+def check_copied(reply: Relevant, inputs: Mapping[str, Any]) -> None:
+    """Every statement stands in a context: a remark, or what a judge makes up, is no part of what was retrieved."""
+    contexts = [plain(text) for text in inputs["contexts"]]
+    for statement in real_items(reply.relevant_statements):
+        text = plain(statement)
+        copied = bool(text) and any(text in context for context in contexts)
+        if not copied and not shares_words(statement, contexts):
+            raise BadReply(
+                f"{statement[:80]!r} stands in no context: copy statements word for word, or give an empty list"
+            )
+
+
+def shares_words(statement: str, contexts: Sequence[str]) -> bool:
+    """Whether one context holds most words of the statement."""
+    needed = set(words(statement))
+    return bool(needed) and any(len(needed & set(words(text))) >= COPIED * len(needed) for text in contexts)
+
+
+def plain(text: str) -> str:
+    """The text in small letters, without quotes and final marks, with single blanks."""
+    return " ".join(QUOTES.sub("", text).casefold().split()).rstrip(".,;:!?…。！？ ")
+
+
 FIND_RELEVANT_STATEMENTS = Prompt(
     name="find_relevant_statements",
-    version="1",
+    version="2",
     instructions=(
-        "Find the statements in the contexts that help to answer the question, and copy each of them word for word. If no "
-        "statement helps, give an empty list."
+        "Find the statements in the contexts that are needed to answer the question, and copy each of them word for word. A "
+        "statement that is only about the same subject does not count. If there is none, give an empty list, not a remark."
     ),
     reply=JsonReply(Relevant),
     examples=(
@@ -39,15 +70,21 @@ FIND_RELEVANT_STATEMENTS = Prompt(
             },
             Relevant(relevant_statements=["Adults pay 9 euros.", "Children get in free."]),
         ),
+        Example(
+            {"question": "Who painted the ceiling?", "contexts": ["The museum has three floors and a café."]},
+            Relevant(relevant_statements=[]),
+        ),
     ),
+    check=check_copied,
 )
 
 
 @dataclass(frozen=True)
 class RelevantStatements(Metric):
-    """Whether the retrieved contexts contain anything that helps to answer the question: 1.0 or 0.0.
+    """Whether the retrieved contexts contain anything that is needed to answer the question: 1.0 or 0.0.
 
-    The statements that help are copied from the contexts and kept in the details; 1.0 if there is any.
+    The statements that are needed are copied from the contexts and kept in the details; 1.0 if there is any. A statement that
+    stands in no context is a bad reply.
 
     Source: the definition of Haystack's ContextRelevanceEvaluator, https://docs.haystack.deepset.ai/docs/contextrelevanceevaluator.
     """
@@ -59,5 +96,5 @@ class RelevantStatements(Metric):
     def measure(self, user_input: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
         """Ask once."""
         reply = yield from self.find.ask(question=user_input, contexts=list(retrieved_contexts))
-        statements = [statement for statement in reply.relevant_statements if statement.strip()]
+        statements = real_items(reply.relevant_statements)
         return Score(1.0 if statements else 0.0, details={"relevant_statements": statements})

@@ -14,12 +14,13 @@ __all__ = ["ResponseGroundedness"]
 
 RATE_GROUNDEDNESS = Prompt(
     name="rate_groundedness",
-    version="1",
+    version="2",
     instructions=(
         "Rate how well the contexts back the response.\n"
-        "0: no statement of the response is found in the contexts or follows from them.\n"
-        "1: some statements are found or follow, others are not.\n"
-        "2: every statement is found in the contexts or follows from them.\n"
+        "2: every statement is found in the contexts or follows from them, in every detail; also if the response states nothing "
+        "that would need backing, such as that it does not know.\n"
+        "1: a part is found or follows, another part, if only a detail, is not.\n"
+        "0: nothing of what the response states is found in the contexts or follows from them.\n"
         "Judge by the contexts alone, not by what you know."
     ),
     reply=WithReason(RatingReply((0, 1, 2))),
@@ -27,12 +28,14 @@ RATE_GROUNDEDNESS = Prompt(
 
 RATE_GROUNDEDNESS_AGAIN = Prompt(
     name="rate_groundedness_again",
-    version="1",
+    version="2",
     instructions=(
         "Check the response against its sources, the contexts, as an editor would. Which mark does it get?\n"
-        "2: every claim can be traced to the contexts, word for word or by a direct conclusion.\n"
-        "1: only a part of it can be traced.\n"
-        "0: nothing in it can be traced, or it says the opposite of the contexts."
+        "2: every claim can be traced to the contexts, word for word or by a direct conclusion; a response without claims gets "
+        "this mark too.\n"
+        "1: only a part of it can be traced; the rest is missing from the contexts or contradicts them.\n"
+        "0: nothing in it can be traced, or its main point is the opposite of what the contexts say.\n"
+        "Judge by the contexts alone, not by what you know."
     ),
     reply=WithReason(RatingReply((0, 1, 2))),
 )

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, Field
 
 from ragmetrics_core import BadReply, Example, Metric, Prompt, Score, Steps
-from ragmetrics_core.replies import JsonReply
+from ragmetrics_core.replies import JsonReply, real_items
 
 __all__ = ["SinglePassFaithfulness"]
 
@@ -26,6 +26,8 @@ def check_lengths(reply: Statements, inputs: Mapping[str, Any]) -> None:  # noqa
     """As many scores as statements; otherwise nobody knows which score belongs to which statement."""
     if not all(statement.strip() for statement in reply.statements):
         raise BadReply("a statement is blank")
+    if reply.statements and not real_items(reply.statements):
+        return  # the list says that there are none
     counts = len(reply.statements), len(reply.statement_scores)
     if counts[0] != counts[1]:
         raise BadReply(f"there must be one score per statement, got {counts[0]} statements and {counts[1]} scores")
@@ -33,12 +35,14 @@ def check_lengths(reply: Statements, inputs: Mapping[str, Any]) -> None:  # noqa
 
 SPLIT_AND_CHECK = Prompt(
     name="split_and_check",
-    version="1",
+    version="2",
     instructions=(
-        "Judge how far the answer rests on the contexts. List the statements of fact that the answer makes, each "
-        "understandable on its own. For each statement, in the same order, say what the contexts tell about it, then give 1 if "
-        "the contexts state it or it follows from them, and 0 if they do not. Use the contexts alone, not what you know. An "
-        "answer that states no fact gives empty lists."
+        "Judge how far the answer rests on the contexts. List the statements of fact that the answer makes, one fact each, each "
+        "understandable on its own; an answer of a word or two is one statement, completed from the question. Opinions of the "
+        "writer, greetings, questions, and remarks that something is not known are no statements. For each statement, in the same "
+        "order, give one reason, which says what the contexts tell about it, and one score: 1 if a context states all of it or it "
+        "follows from them, even if another context contradicts it; 0 if they leave it open, contradict it or lack any detail of "
+        "it. Use the contexts alone, not what you know. An answer that states no fact gives empty lists."
     ),
     reply=JsonReply(Statements),
     examples=(
@@ -75,6 +79,6 @@ class SinglePassFaithfulness(Metric):
     def measure(self, user_input: str, response: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
         """Ask once."""
         reply = yield from self.judge.ask(question=user_input, contexts=list(retrieved_contexts), answer=response)
-        if not reply.statements:
+        if not real_items(reply.statements):
             return Score.unscored("the response makes no statements")
         return Score(sum(reply.statement_scores) / len(reply.statements), details=reply.model_dump())

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from ragmetrics_core import BadReply, Example, Prompt, Steps
-from ragmetrics_core.replies import JsonReply
+from ragmetrics_core.replies import JsonReply, real_items
 
 __all__ = [
     "EXTRACT_CLAIMS",
@@ -21,6 +21,7 @@ __all__ = [
     "Claims",
     "Verdict",
     "Verdicts",
+    "best",
     "check_verdicts",
     "extract",
     "supported_share",
@@ -39,7 +40,8 @@ class Verdict(BaseModel):
 
     number: int
     # a model that forgets the reason has still given its verdict
-    reason: str = Field("", description="what the contexts say about the claim, in one short sentence")
+    reason: str = Field(default="", description="what the contexts say about the claim, in one short sentence")
+    contradicted: bool = Field(default=False, description="whether any context says something else")
     supported: bool
 
 
@@ -61,15 +63,17 @@ def check_verdicts(reply: Verdicts, inputs: Mapping[str, Any]) -> None:
 
 EXTRACT_CLAIMS = Prompt(
     name="extract_claims",
-    version="1",
+    version="2",
     instructions=(
         "Take the answer apart into claims. A claim is one statement of fact that is true or false on its own.\n"
         "- Cover everything that the answer states, in its order, and add nothing that it does not state.\n"
-        "- Split a sentence that states several facts into several claims.\n"
+        "- Split a sentence that states several facts into several claims; leave a condition with what it is a condition of.\n"
         "- Make every claim understandable alone: replace pronouns and short forms by the names they stand for, with the help of "
-        "the question where there is one.\n"
-        "- Greetings, offers of help, questions, and statements that there is no answer are no claims. An answer without any claim "
-        "gives an empty list.\n"
+        "the question where there is one. Where no name is given, keep the pronoun.\n"
+        "- An answer of a word or two (a name, a number, yes, no) is one claim: make it a sentence with the help of the question.\n"
+        "- Advice is a claim about what should be done. The writer's own opinions and feelings, greetings, offers of help, "
+        "questions, and remarks that something is not known or that the sources do not say it are no claims. An answer without "
+        "any claim gives an empty list.\n"
         "- Write the claims in the language of the answer."
     ),
     reply=JsonReply(Claims),
@@ -86,16 +90,22 @@ EXTRACT_CLAIMS = Prompt(
                 ]
             ),
         ),
+        Example(
+            {"question": "Is the chapel open on Mondays?", "answer": "No. Sadly I found nothing about Tuesdays."},
+            Claims(claims=["The chapel is not open on Mondays."]),
+        ),
     ),
 )
 
 VERIFY_CLAIMS = Prompt(
     name="verify_claims",
-    version="1",
+    version="2",
     instructions=(
         "Decide for each numbered claim whether the contexts support it.\n"
-        "- A claim is supported if the contexts state it or if it follows from them directly.\n"
-        "- A claim that the contexts contradict, leave open, or cover only in part is not supported.\n"
+        "- A claim is supported if the contexts state all of it, in whatever words, or if it follows from them directly.\n"
+        "- It is not supported if the contexts leave it open or contradict it, or if any detail of it (a name, number, date, "
+        "place or cause) is missing from them or differs.\n"
+        "- Where contexts contradict each other, a claim that any of them supports is supported, and contradicted as well.\n"
         "- Use the contexts alone. That a claim is true in the world does not count.\n"
         "- Give exactly one verdict per claim, under the number of the claim, in the order of the claims."
     ),
@@ -104,17 +114,24 @@ VERIFY_CLAIMS = Prompt(
         Example(
             {
                 "contexts": [
-                    "The bridge over the Tay was opened in 1887. It replaced a bridge that fell in a storm in 1879."
+                    "The bridge over the Tay was opened in 1887. It replaced a bridge that fell in a storm in 1879.",
+                    "The bridge over the Tay has been in use since 1886.",
                 ],
                 "claims": [
-                    "A bridge over the Tay was opened in 1887.",
+                    "The bridge over the Tay was opened in 1887.",
+                    "The bridge over the Tay was not the first one there.",
+                    "The bridge over the Tay was opened in June 1887.",
                     "The bridge over the Tay is the longest in Scotland.",
                 ],
             },
             Verdicts(
                 verdicts=[
-                    Verdict(number=1, reason="The opening in 1887 is stated.", supported=True),
-                    Verdict(number=2, reason="Nothing is said about its length.", supported=False),
+                    Verdict(number=1, reason="One states 1887, another 1886.", contradicted=True, supported=True),
+                    Verdict(number=2, reason="It replaced an older bridge.", supported=True),
+                    Verdict(
+                        number=3, reason="One states the year, none the month.", contradicted=True, supported=False
+                    ),
+                    Verdict(number=4, reason="Nothing is said about its length.", supported=False),
                 ]
             ),
         ),
@@ -125,19 +142,43 @@ VERIFY_CLAIMS = Prompt(
 
 
 def extract(prompt: Prompt[Claims], question: str | None, answer: str) -> Steps[list[str]]:
-    """Take the answer apart in one call; its claims, in order, blank ones left out."""
+    """Take the answer apart in one call; its claims, in order, without those that only say that there are none."""
     reply = yield from prompt.ask(question=question, answer=answer)
-    return [claim for claim in reply.claims if claim.strip()]
+    return real_items(reply.claims)
 
 
 def verify(prompt: Prompt[Verdicts], claims: Sequence[str], contexts: Sequence[str]) -> Steps[list[dict[str, Any]]]:
-    """Check every claim against the contexts in one call; one ``{"claim", "supported", "reason"}`` per claim, in order."""
+    """Check every claim against the contexts in one call; one ``{"claim", "supported", "reason"}`` per claim, in order.
+
+    Where a context says something else, the verdict also holds ``"contradicted": True``.
+    """
     reply = yield from prompt.ask(contexts=list(contexts), claims=list(claims))
     verdicts = sorted(reply.verdicts, key=lambda verdict: verdict.number)
     return [
-        {"claim": claim, "supported": verdict.supported, "reason": verdict.reason}
+        {
+            "claim": claim,
+            "supported": verdict.supported,
+            "reason": verdict.reason,
+            # a verdict of a prompt of somebody's own may not know this
+            **({"contradicted": True} if getattr(verdict, "contradicted", False) else {}),
+        }
         for claim, verdict in zip(claims, verdicts, strict=True)
     ]
+
+
+def best(answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The verdicts of several windows of context on one claim, as one: supported if any of them supports it.
+
+    That is the rule of a single call as well, so a verdict does not depend on how the contexts were cut: what one passage supports
+    is supported, and what another one says against it is flagged.
+    """
+    if len(answers) == 1:
+        return answers[0]
+    flag = {"contradicted": True} if any(answer.get("contradicted") for answer in answers) else {}
+    for number, answer in enumerate(answers, 1):
+        if answer["supported"]:
+            return {**answer, "window": number, **flag}
+    return {**answers[0], "reason": " / ".join(filter(None, (answer["reason"] for answer in answers))), **flag}
 
 
 def supported_share(verdicts: Sequence[Mapping[str, Any]]) -> float:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._protocols import ReplyFormat
 from ._lines import LinesReply
+from ._nothing import real_items
 from ._object import ObjectReply
 from ._rating import RatingReply
 from ._score import ScoreReply
@@ -30,6 +31,7 @@ __all__ = [
     "ScoreReply",
     "WithReason",
     "YesNoReply",
+    "real_items",
     "value_and_reason",
 ]
 

@@ -17,23 +17,29 @@ __all__ = ["ObjectReply"]
 class ObjectReply:
     """One JSON object with the given keys, whatever their values; its value is a dict with exactly these keys, in order.
 
+    Attributes:
+        keys: the keys asked for, in the order in which the model should think of them.
+        meant: pairs of a key and what its value is meant to be, in words for the model: ``(("score", "number from 1 to 5"),)``.
+
     Raises:
         InvalidInput: there are no keys, or one of them is no text.
     """
 
     keys: tuple[str, ...]
+    meant: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", tuple(self.keys))
+        object.__setattr__(self, "meant", tuple((key, words) for key, words in self.meant))
         if not self.keys or not all(isinstance(key, str) and key.strip() for key in self.keys):
             raise InvalidInput(f"ObjectReply: keys must be names, got {self.keys!r}")
 
     def __repr__(self) -> str:
-        return f"ObjectReply({self.keys!r})"
+        return f"ObjectReply({self.keys!r}{f', {self.meant!r}' if self.meant else ''})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         # the model that is made on first use stays where it was made
-        return (type(self), (self.keys,))
+        return (type(self), (self.keys, self.meant))
 
     @property
     def schema(self) -> Mapping[str, Any] | None:
@@ -58,7 +64,10 @@ class ObjectReply:
 
         from ._json import JsonReply  # noqa: PLC0415
 
-        fields: dict[str, Any] = {name: (Any, Field(alias=key)) for name, key in self._names.items()}
+        words = dict(self.meant)
+        fields: dict[str, Any] = {
+            name: (Any, Field(alias=key, description=words.get(key))) for name, key in self._names.items()
+        }
         return JsonReply(create_model("Reply", **fields))
 
     def instructions(self) -> str:

@@ -57,7 +57,8 @@ class ContextRelevanceEvaluator(ScoredEvaluator):
     _names = {"questions": "question"}  # noqa: RUF012
 
     def _row_metric(self) -> RowMetric:
-        return RelevanceOfRow(self._own_words(RelevantStatements().find))
+        # Haystack takes statements as they come, whether they stand in a context or not
+        return RelevanceOfRow(self._own_words(RelevantStatements().find.replace(check=None)))
 
     def _result(self, score: Score, judge: RowJudge, row: int) -> dict[str, Any]:
         statements = list(score.details["relevant_statements"])
