@@ -17,11 +17,11 @@ from langsmith.schemas import Example
 from lc_parts import ANSWER, D1, D2, QUESTION, with_sources
 from openevals.types import SimpleEvaluator
 
-from ragmetrics_core import MissingInput
+from ragmetrics_core import BadReply, InvalidInput, MissingInput
 from ragmetrics_core.llms import LexicalJudge
 from ragmetrics_core.metrics import ExactMatch, Faithfulness, Recall
 from ragmetrics_core.testing import ScriptedLLM
-from ragmetrics_langchain import as_langsmith_evaluator, as_openevals
+from ragmetrics_langchain import MetricRunnable, as_langsmith_evaluator, as_openevals
 
 BETA = pytest.mark.filterwarnings("ignore:'upload_results' parameter is in beta")
 
@@ -125,7 +125,8 @@ def scores(results: Any) -> dict[str, dict[str, Any]]:
 
 @BETA
 def test_langsmith_offline() -> None:
-    broken = as_langsmith_evaluator(Faithfulness(), key="without a judge")
+    refused = ScriptedLLM(lambda ask: BadReply("the judge refuses"))
+    broken = as_langsmith_evaluator(Faithfulness(llm=refused), key="a judge that refuses")
     results = evaluate(
         target, data=examples(), evaluators=[FAITHFUL, MATCH, broken], upload_results=False, client=client()
     )
@@ -133,13 +134,26 @@ def test_langsmith_offline() -> None:
     assert {name: item.score for name, item in found[QUESTION].items()} == {
         "faithfulness": 1.0,
         "exact_match": 1.0,
-        "without a judge": None,
+        "a judge that refuses": None,
     }
     assert found["Who was Lord Byron?"]["exact_match"].score == 0.0
     assert [url for url in sent if "/runs" in url or "/feedback" in url] == []
-    failed = found[QUESTION]["without a judge"]
+    failed = found[QUESTION]["a judge that refuses"]
     assert failed.extra == {"error": True}
-    assert "asks an LLM, but none is set" in failed.comment
+    assert failed.comment == "BadReply: the judge refuses"
+
+
+def test_a_missing_judge_is_found_at_once() -> None:
+    makers: list[Any] = [as_langsmith_evaluator, as_openevals, MetricRunnable]
+    for make in makers:
+        with pytest.raises(InvalidInput) as caught:
+            make(Faithfulness())
+        assert str(caught.value) == (
+            "faithfulness asks an LLM, but none is set: give llm=..., a LangChain chat model such as ChatOpenAI(...) "
+            "(LangChainLLM(...) with a config of its own), or any LLM of ragmetrics_core"
+        )
+        assert make(Faithfulness(), llm=LexicalJudge())
+        assert make(ExactMatch())
 
 
 @BETA

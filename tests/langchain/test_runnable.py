@@ -194,13 +194,13 @@ def test_names_and_configs() -> None:
 
 
 def test_it_is_written_and_read_back() -> None:
-    written = dumpd(MetricRunnable(Faithfulness(window=9), on_error="record"))
+    written = dumpd(MetricRunnable(ExactMatch(normalize=True), on_error="record"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # load is in beta
         # older versions allow every object of a valid namespace
         allowed: Any = {"allowed_objects": [MetricRunnable]} if "allowed_objects" in signature(load).parameters else {}
         again = load(written, valid_namespaces=["ragmetrics_langchain"], **allowed)
-    assert (again.metric, again.on_error, again.name) == (Faithfulness(window=9), "record", "faithfulness")
+    assert (again.metric, again.on_error, again.name) == (ExactMatch(normalize=True), "record", "exact_match")
 
 
 def test_many_threads_share_one() -> None:

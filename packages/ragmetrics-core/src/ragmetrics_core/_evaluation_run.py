@@ -215,10 +215,11 @@ def _judges(metrics: Iterable[Metric], models: Models, repeats: int) -> list[Jud
 
     def once(model: Any) -> Any:
         """The model without retries of its own: who sees all failures can pace the calls."""
-        if not hasattr(model, "without_retries"):
-            return model
         if id(model) not in prepared:
-            prepared[id(model)] = (model, model.without_retries())
+            other = model.without_retries() if hasattr(model, "without_retries") else model
+            # what a cache gives twice is not judged twice
+            other = other.without_cache() if repeats > 1 and hasattr(other, "without_cache") else other
+            prepared[id(model)] = (model, other)
         return prepared[id(model)][1]
 
     judges = []

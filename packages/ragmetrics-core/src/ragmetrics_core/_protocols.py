@@ -9,7 +9,8 @@ gap with a thread. Optional attributes tell more:
 * ``on_this_machine``: True for a model whose server is on this machine: whether it refuses a call is known within milliseconds,
   so ``evaluate`` need not wait tenths of a second to see how many calls it takes at once;
 * ``texts_per_call``: of an embedding model or a pair scorer, the most texts or pairs that make one request;
-* ``without_retries()``: the same model without retries of its own, for ``evaluate``, which makes lost calls again itself.
+* ``without_retries()``: the same model without retries of its own, for ``evaluate``, which makes lost calls again itself;
+* ``without_cache()``: the same model without a cache of its own, for ``evaluate(repeats=...)``, which judges each row anew.
 """
 
 from __future__ import annotations

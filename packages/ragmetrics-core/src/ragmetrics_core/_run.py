@@ -35,11 +35,20 @@ KINDS = {
 """Per kind of model: the methods of which it has one at least, and a class to name as an example."""
 
 
-def wrappers(example: str) -> str:
-    """The classes of the adapter packages that make a model of this kind out of one of a framework."""
-    return " or ".join(
-        f"{framework}{example.removeprefix('OpenAI')}(...)" for framework in ("LlamaIndex", "LangChain", "Haystack")
-    )
+FRAMEWORKS = {"LlamaIndex": "llama_index", "LangChain": "langchain_core", "Haystack": "haystack"}
+"""The frameworks with an adapter package, and the package that the classes of their models come from."""
+
+
+def wrappers(example: str, model: object) -> str:
+    """The classes of the adapter packages that make a model of this kind out of one of a framework; its own, where it is one."""
+    packages = {cls.__module__.split(".")[0] for cls in type(model).__mro__}
+    own = [framework for framework, package in FRAMEWORKS.items() if package in packages]
+    return " or ".join(f"{framework}{example.removeprefix('OpenAI')}(...)" for framework in own or FRAMEWORKS)
+
+
+def is_of_langchain(model: object) -> bool:
+    """Whether it is a model of LangChain itself: its ``generate`` means something else."""
+    return any(cls.__module__.split(".")[0] == "langchain_core" for cls in type(model).__mro__)
 
 
 BY_NAME = {
@@ -135,7 +144,8 @@ class Models:
             if all(getattr(model, method, None) is None for method in methods):
                 raise InvalidInput(
                     f"{owner} must be a model such as {example}(...): {type(model).__name__} has none of the methods "
-                    f"{', '.join(methods)}; a model of a framework needs its wrapper: {wrappers(example)} of its adapter package"
+                    f"{', '.join(methods)}; a model of a framework needs its wrapper: {wrappers(example, model)} of its "
+                    "adapter package"
                 )
 
     def answer(self, requests: Sequence[Request]) -> list[Outcome]:
@@ -181,6 +191,13 @@ class Models:
         if model is None:
             raise ModelError(
                 f"{self.metric or 'this metric'} asks {what}, but none is set: give {attribute}=... to the metric or to evaluate()",
+                fatal=True,
+            )
+        if is_of_langchain(model):
+            wrapper = wrappers(KINDS[attribute][1], model)
+            raise ModelError(
+                f"{self.metric or 'this metric'} asks {what}, and {type(model).__name__} is one of LangChain, which has another "
+                f"protocol: give {attribute}={wrapper} with the model in it, from ragmetrics_langchain",
                 fatal=True,
             )
         return model

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
 from typing import Any
 
-from ragmetrics_core import InvalidInput, Metric, Prompt
+from ragmetrics_core import InvalidInput, Metric
 
 from ._runnable import MetricRunnable
 
@@ -28,20 +27,7 @@ def runnables(metrics: Any, llm: Any, embeddings: Any) -> list[MetricRunnable]:
     for name in names:
         if names.count(name) > 1:
             raise InvalidInput(f"two metrics are named {name!r}: give one of them another name=...")
-    for runnable in found:
-        if runnable.models.llm is None and _asks_an_llm(runnable.metric):
-            raise InvalidInput(
-                f"{runnable.metric.name} asks an LLM, but none is set: give llm=... to the callback, a LangChain chat model "
-                "such as ChatOpenAI(...) (LangChainLLM(...) with a config of its own), or any LLM of ragmetrics_core"
-            )
     return found
-
-
-def _asks_an_llm(metric: Metric) -> bool:
-    """Whether a metric has prompts; one that makes its prompts on the way is found out when it asks."""
-    return type(metric).calls != "none" and any(
-        isinstance(getattr(metric, item.name), Prompt) for item in fields(metric)
-    )
 
 
 def check_share(name: str, value: Any) -> None:

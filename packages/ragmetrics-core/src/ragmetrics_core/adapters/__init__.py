@@ -4,7 +4,8 @@ An adapter makes models of the core out of the models of a framework, so it meet
 
 * What did the model raise? ``Explained`` and ``model_error`` make a ``ModelError`` of any library's exception, or let a bug
   through; ``is_bug``, ``is_of_other_loop`` and ``seconds_to_wait`` are its parts.
-* Which form of reply is it asked for, and what if its server refuses that form? ``FormsOfReply``; ``wants_json``.
+* Which form of reply is it asked for, and what if its server refuses that form? ``FormsOfReply``; ``wants_json``;
+  ``strict_schema``.
 * What may be shown and stored? ``conceal``, ``is_secret``, ``secret_texts``; ``json_settings`` for an ``identity``;
   ``readable_texts`` for embedding models; ``in_order`` and ``read_in_order`` for what a file must not sort.
 * On which thread, in which loop? ``in_own_thread``, ``in_threads``, ``run_blocking``, ``HomeLoop``, ``Turn``.
@@ -22,6 +23,7 @@ from .._secrets import conceal, is_secret
 from .._texts import readable_texts
 from .._threads import in_own_thread, in_threads
 from .._waiting import seconds_to_wait
+from ..llms._structured import strict_schema
 from ._background import Background, settled
 from ._explained import Explained
 from ._failures import is_bug, is_of_other_loop, model_error
@@ -56,5 +58,6 @@ __all__ = [
     "seconds_to_wait",
     "secret_texts",
     "settled",
+    "strict_schema",
     "wants_json",
 ]

@@ -1,0 +1,95 @@
+"""A LangChain model that is asked for a form of reply, and one without its cache.
+
+Strategy. Every provider has its own way to be asked for a schema, and its integration knows it: ``with_structured_output`` binds
+it to the model and puts a parser behind. Parsing is the core's, so only the model with what was bound is taken. A model whose
+integration has no way is asked in plain text. Both changes are made to the models inside ``bind``, ``with_retry`` and
+``with_fallbacks``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel, BaseLanguageModel
+from langchain_core.runnables import Runnable, RunnableSequence, RunnableWithFallbacks
+from langchain_core.runnables.base import RunnableBindingBase
+
+from ragmetrics_core import Ask
+from ragmetrics_core.adapters import strict_schema
+
+__all__ = ["Shaped", "uncached"]
+
+Model = Runnable[Any, Any]
+
+MOST_FORMS = 64
+"""Far more than the metrics of one run have prompts; a bound for reply formats that build their schema anew each time."""
+
+
+class Shaped:
+    """A model in every form that it is asked for, each made once."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._known: dict[tuple[str, str, int], tuple[Any, Model]] = {}
+
+    def model(self, form: str, ask: Ask) -> Model:
+        """The model that answers in a form: ``schema``, ``json`` or ``text``."""
+        schema = ask.reply.schema
+        if form == "text":
+            return self._model
+        key = (form, ask.prompt.name, id(schema))
+        known = self._known.get(key)
+        if known is None or known[0] is not schema:  # the entry holds the schema, so that its id stays its own
+            if len(self._known) >= MOST_FORMS:
+                self._known.clear()
+            change = partial(_in_json, form=form, name=ask.prompt.name, schema=schema or {})
+            known = self._known[key] = (schema, _changed(self._model, change) or self._model)
+        return known[1]
+
+
+def uncached(model: Model) -> Model:
+    """The same model without LangChain's cache."""
+    return _changed(model, _without_cache) or model
+
+
+def _changed(model: Any, change: Callable[[Any], Model | None]) -> Model | None:
+    """The model with a change to every model inside; None where one of them cannot be changed."""
+    if isinstance(model, RunnableBindingBase):
+        inner = _changed(model.bound, change)
+        return None if inner is None else model.model_copy(update={"bound": inner})
+    if isinstance(model, RunnableWithFallbacks):
+        first, *others = [_changed(item, change) for item in (model.runnable, *model.fallbacks)]
+        if first is None or None in others:
+            return None
+        return model.model_copy(update={"runnable": first, "fallbacks": others})
+    return change(model) if isinstance(model, BaseLanguageModel) else None
+
+
+def _without_cache(model: Any) -> Model:
+    changed: Model = model.model_copy(update={"cache": False})
+    return changed
+
+
+def _in_json(model: Any, *, form: str, name: str, schema: Mapping[str, Any]) -> Model | None:
+    if not isinstance(model, BaseChatModel):
+        return None
+    parameters = inspect.signature(model.with_structured_output).parameters
+    settings: dict[str, Any] = {}
+    if form == "json":
+        if "method" not in parameters:
+            return None
+        settings["method"] = "json_mode"
+    strict = strict_schema(schema) if schema else None
+    if strict is not None and form == "schema" and "strict" in parameters:
+        settings["strict"] = True
+    title = "".join(sign if sign.isalnum() and sign.isascii() else "_" for sign in name)[:64] or "reply"
+    shape = {"title": title, "description": "The reply.", **(strict or schema)}
+    try:
+        structured = model.with_structured_output(shape, **settings)
+    except (NotImplementedError, ValueError):  # the integration has no such form
+        return None
+    first = structured.first if isinstance(structured, RunnableSequence) else None
+    return first if isinstance(first, RunnableBindingBase | BaseChatModel) else None
