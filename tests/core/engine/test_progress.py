@@ -181,7 +181,7 @@ def test_short_numbers(number: int, text: str) -> None:
 
 def test_it_costs_little_where_nobody_watches() -> None:
     started = time.process_time()
-    with progress(True, 10) as bar:
+    with progress(True, lambda: 10) as bar:
         for record in evaluate(questions(100), Length()).records:
             bar.advance(record, record.scores["length"].usage)
     assert time.process_time() - started < 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import importlib.util
 import json
 import sys
 from dataclasses import replace
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from core.evaluate.doubles import AsyncModel, Length, Rated, questions
-from ragmetrics_core import Document, Evaluation, MissingExtra, RagmetricsError, Sample, evaluate
+from ragmetrics_core import Document, Evaluation, Metric, MissingExtra, RagmetricsError, Sample, Score, evaluate
 
 LENGTH = {
     "metric": "length",
@@ -94,6 +95,28 @@ def test_data_frame() -> None:
     assert frame["length_note"][2].startswith("MissingInput: length needs 'response'")
     assert frame["metadata"][0] == {"lang": "en"}
     assert isinstance(evaluate([], Length()).to_pandas(), pd.DataFrame)
+
+
+def test_verdicts_have_a_column() -> None:
+    pytest.importorskip("pandas")
+    verdict = type("Verdict", (Metric,), {"measure": lambda self, response: Score(0.5, passing=response == "a")})()
+    frame = evaluate([{"response": text} for text in ("a", "b", "a", None)], [verdict, Length()]).to_pandas()
+    assert frame["verdict_passing"].tolist()[:3] == [True, False, True]
+    assert frame["verdict_passing"].isna().tolist() == [False, False, False, True]
+    assert frame["verdict_passing"].mean() == pytest.approx(2 / 3)
+    assert "length_passing" not in frame
+
+
+@pytest.mark.skipif(importlib.util.find_spec("pyarrow") is None, reason="pyarrow is not installed")
+def test_metadata_of_several_kinds_as_parquet(tmp_path: Path) -> None:
+    rows = [{"response": "a", "source": {"page": 1}}, {"response": "b", "source": "page 2"}]
+    frame = evaluate(rows, Length()).to_pandas()
+    with pytest.raises(Exception, match="cannot mix struct and non-struct"):
+        frame.to_parquet(tmp_path / "scores.parquet")
+    frame["metadata"] = frame["metadata"].map(json.dumps)
+    frame.to_parquet(tmp_path / "scores.parquet")
+    again = pytest.importorskip("pandas").read_parquet(tmp_path / "scores.parquet")
+    assert [json.loads(text)["source"] for text in again["metadata"]] == [{"page": 1}, "page 2"]
 
 
 def test_data_frame_of_rows_that_hold_arrays() -> None:

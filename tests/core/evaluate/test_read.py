@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib.util
+import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from pydantic import BaseModel
 
 from core.evaluate.doubles import Length
 from core.evaluate.reading import EXPECTED, ROWS, read, samples, write
 from ragmetrics_core import Document, InvalidInput, MissingExtra, Sample, evaluate
-from ragmetrics_core._read import open_source
+from ragmetrics_core._read import chosen, open_source
+from ragmetrics_core._read._text import raw_lines
 
+np = pytest.importorskip("numpy")
 pd = pytest.importorskip("pandas")
 
 
@@ -165,3 +171,107 @@ class TestInMemory:
         with pytest.raises(InvalidInput) as caught:
             evaluate(samples, Length())
         assert str(caught.value) == message
+
+
+class TestCounting:
+    """The number of rows, for those who watch."""
+
+    JSONL = "".join(f'{{"response": "{number}"}}\n' for number in range(5)) + "\n  \n"
+    CSV = 'response,question\n1,"a\nb ""c""\n"\n\n2,b\n,\n3,"c,d"'
+
+    @pytest.mark.parametrize(
+        ("name", "text", "rows"),
+        [
+            ("q.jsonl", JSONL, 5),
+            ("q.ndjson", '{"response": "1"}', 1),
+            ("q.csv", CSV, 3),
+            ("q.tsv", "response\tquestion\n1\t2\n", 1),
+            ("q.json", '{"data": [{"response": "1"}, {"response": "2"}]}', 2),
+        ],
+    )
+    def test_files(self, tmp_path: Path, name: str, text: str, rows: int) -> None:
+        path = write(tmp_path / name, text)
+        packed = tmp_path / f"{name}.gz"
+        packed.write_bytes(gzip.compress(text.encode()))
+        for file in (path, packed):
+            assert open_source(file).total == rows == len(list(open_source(file).rows))
+            assert open_source(file, limit=1).total == 1
+            assert chosen(open_source(file), 2, seed=1).total == min(rows, 2)
+            assert chosen(open_source(file, limit=1), 2, seed=1).total == 1
+
+    def test_no_more_lines_are_read_than_count(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        path = write(tmp_path / "q.jsonl", self.JSONL)
+        looked_at = []
+
+        def lines(path: Path) -> Iterator[tuple[int, bytes]]:
+            for item in raw_lines(path):
+                looked_at.append(item)
+                yield item
+
+        monkeypatch.setattr("ragmetrics_core._read._count.raw_lines", lines)
+        assert open_source(path, limit=2).total == 2
+        assert len(looked_at) == 2
+
+    def test_what_cannot_be_counted_is_told_when_it_is_read(self, tmp_path: Path) -> None:
+        (tmp_path / "q.jsonl.gz").write_bytes(gzip.compress(self.JSONL.encode())[:-8])
+        assert open_source(tmp_path / "q.jsonl.gz").total is None
+        assert open_source(write(tmp_path / "bad.json", "{")).total is None
+        with pytest.raises(InvalidInput, match=r"^bad\.json, line 1: not JSON"):
+            list(open_source(tmp_path / "bad.json").rows)
+
+    def test_a_pipe_is_read_once(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "q.jsonl")
+        assert open_source(tmp_path / "q.jsonl").total is None
+
+    def test_a_bar_over_a_file_knows_how_much_is_left(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        evaluate(write(tmp_path / "q.jsonl", self.JSONL), Length(), progress="always")
+        assert "| 5/5 [" in capsys.readouterr().err
+
+    def test_nothing_is_counted_where_nobody_watches(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        path = write(tmp_path / "q.jsonl", self.JSONL)
+        monkeypatch.setattr("ragmetrics_core._read._count.raw_lines", lambda path: pytest.fail("it was counted"))
+        assert len(evaluate(path, Length(), progress=True)) == 5
+
+
+class Turn(BaseModel):
+    """A sample as RAGAS has it: a pydantic model."""
+
+    user_input: str | None = None
+    retrieved_contexts: list[str] | None = None
+    response: str | None = None
+    rubrics: dict[str, str] | None = None
+
+
+class TestRowsThatAreModels:
+    def test_a_data_set_of_them(self) -> None:
+        rows = [Turn(user_input="a", retrieved_contexts=["x"]), Turn(response="b", rubrics={"1": "poor"})]
+        assert samples(rows) == [
+            Sample(user_input="a", retrieved_contexts=["x"]),
+            Sample(response="b", metadata={"rubrics": {"1": "poor"}}),
+        ]
+
+
+class TestArrays:
+    ROW: ClassVar = {
+        "question": np.str_("a"),
+        "contexts": np.array(["x", "y"], dtype=object),
+        "retrieved_documents": np.array([{"content": "x", "tags": np.array([1, 2])}], dtype=object),
+        "n": np.int64(3),
+        "vector": np.array([0.5, 1.0]),
+        "parts": np.array([np.array(["a"]), np.array(["b", "c"])], dtype=object),
+    }
+
+    def test_rows_hold_lists(self) -> None:
+        (sample,) = evaluate([self.ROW], Length(), progress=False).rows
+        assert sample.retrieved_contexts == ["x", "y"]
+        assert type(sample.retrieved_contexts) is list
+        assert (sample.retrieved_contexts or []) == ["x", "y"]
+        assert sample.retrieved_documents == [{"content": "x", "tags": [1, 2]}]
+        assert sample.metadata == {"n": 3, "vector": [0.5, 1.0], "parts": [["a"], ["b", "c"]]}
+        assert type(sample.metadata["n"]) is int
+
+    @pytest.mark.skipif(importlib.util.find_spec("pyarrow") is None, reason="pyarrow is not installed")
+    def test_those_of_a_parquet_file_too(self, tmp_path: Path) -> None:
+        pd.DataFrame({"answer": ["a"], "contexts": [["x", "y"]]}).to_parquet(tmp_path / "q.parquet")
+        (sample,) = evaluate(tmp_path / "q.parquet", Length(), progress=False).rows
+        assert (type(sample.retrieved_contexts), sample.retrieved_contexts) == (list, ["x", "y"])

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from ragmetrics_core import Document, InvalidInput, Sample, Testset, evaluate
-from ragmetrics_core._testset._documents import Source, documents_of
+from ragmetrics_core import Document, InvalidInput, Sample, Testset, evaluate, generate_testset
+from ragmetrics_core._testset._documents import Skipped, Source, documents_of
+from ragmetrics_core.llms import LexicalJudge
 from ragmetrics_core.metrics import ExactMatch, Recall
 
 FORMS = "documents must be a list of texts, Documents or mappings with 'content', or the Path of a file or a folder"
@@ -89,23 +90,49 @@ class TestSaveAndLoad:
 class TestDocuments:
     def test_in_memory(self) -> None:
         given = ["one", Document("two", id="b"), {"content": "three", "id": 7, "page": 1}]
-        assert documents_of(iter(given)) == [Source("document-1", "one"), Source("b", "two"), Source("7", "three")]
+        assert documents_of(iter(given)) == (
+            [Source("document-1", "one"), Source("b", "two"), Source("7", "three")],
+            [],
+        )
 
     def test_a_folder(self, tmp_path: Path) -> None:
         (tmp_path / "sub").mkdir()
         for name in ("b.txt", "a.md", "sub/c.RST", "image.png"):
             (tmp_path / name).write_text(name)
-        assert documents_of(tmp_path) == [Source(name, name) for name in ("a.md", "b.txt", "sub/c.RST")]
+        assert documents_of(tmp_path) == (
+            [Source(name, name) for name in ("a.md", "b.txt", "sub/c.RST")],
+            [Skipped("image.png", "skipped: only .markdown, .md, .rst, .txt are read as text")],
+        )
+
+    def test_what_cannot_be_read_in_a_folder_costs_nothing_else_and_is_named(self, tmp_path: Path) -> None:
+        (tmp_path / "sub").mkdir()
+        (tmp_path / ".git").mkdir()
+        for name in ("a.md", *(f"{letter}.pdf" for letter in "abcdefg"), "sub/page.html", ".git/index"):
+            (tmp_path / name).write_text("The library opens at nine.")
+        (tmp_path / "sub" / "old.txt").write_bytes("Caf\u00e9".encode("cp1252"))
+        testset = generate_testset(tmp_path, LexicalJudge(), 1)
+        assert [sample.metadata["document_id"] for sample in testset] == ["a.md"]
+        assert [str(problem) for problem in testset.problems] == [
+            "sub/old.txt: skipped: old.txt, line 1: not UTF-8 text: save the file as UTF-8",
+            ("a.pdf, b.pdf, c.pdf, d.pdf, e.pdf and 3 more: skipped: only .markdown, .md, .rst, .txt are read as text"),
+        ]
+        (tmp_path / "a.md").unlink()
+        with pytest.raises(InvalidInput) as caught:
+            documents_of(tmp_path)
+        assert str(caught.value) == (
+            "there is no text to write questions from: sub/old.txt: skipped: old.txt, line 1: not UTF-8 text: save the file as "
+            "UTF-8"
+        )
 
     def test_a_text_file(self, tmp_path: Path) -> None:
         (tmp_path / "a.txt").write_text("line\nline\n")
-        assert documents_of(tmp_path / "a.txt") == [Source("a.txt", "line\nline\n")]
+        assert documents_of(tmp_path / "a.txt") == ([Source("a.txt", "line\nline\n")], [])
 
     def test_rows(self, tmp_path: Path) -> None:
         rows = [{"content": "one", "text": "no"}, {"text": "two", "id": "t"}, {"page_content": "three"}]
         (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)))
         found = [Source("document-1", "one"), Source("t", "two"), Source("document-3", "three")]
-        assert documents_of(tmp_path / "d.jsonl") == found
+        assert documents_of(tmp_path / "d.jsonl") == (found, [])
 
     @pytest.mark.parametrize(
         ("documents", "message"),

@@ -200,6 +200,10 @@ class Evaluation:
     def to_pandas(self) -> pd.DataFrame:
         """One row per sample: its fields, then per metric the value, ``<metric>_state``, and ``<metric>_note`` (why).
 
+        Metrics that give verdicts have a column ``<metric>_passing`` too, of pandas' type ``boolean``. Metadata and documents are
+        Python objects as they are; formats with one type per column, such as Parquet, may need them written as JSON first:
+        ``frame["metadata"] = frame["metadata"].map(json.dumps)``.
+
         Raises:
             MissingExtra: pandas is not installed.
         """
@@ -217,6 +221,8 @@ class Evaluation:
         for name in (item.name for item in self.metrics):
             scores = [record.scores[name] for record in records]
             frame[name] = pd.Series([score.value for score in scores], dtype=float)
+            if any(score.passing is not None for score in scores):
+                frame[f"{name}_passing"] = pd.Series([score.passing for score in scores], dtype="boolean")
             frame[f"{name}_state"] = [score.state for score in scores]
             frame[f"{name}_note"] = [score.error or score.reason for score in scores]
         return frame

@@ -99,8 +99,7 @@ class Run:
             account = judged_by(self._judges, {"repeats": self._repeats, "empty": self._empty}, self._chosen)
             keeper = RunDir(self._run_dir, account, replacing=self._replacing)
         try:
-            total = self._source.total
-            rows = keeper.start(self._source, self._most if total is None else total)
+            rows = keeper.start(self._source, self._at_most)
             self._keeper = keeper  # not before: what stands in the directory of another run is no part of this one
             try:
                 return await self._score(rows)
@@ -110,6 +109,11 @@ class Run:
                 raise
         finally:
             keeper.close()
+
+    def _at_most(self, enough: int) -> int | None:
+        """How many rows there are at most, where that is known; counted up to ``enough``."""
+        count = self._source.count(enough)
+        return self._most if count is None else count
 
     def block(self) -> Evaluation:
         """The same from synchronous code."""
@@ -129,7 +133,7 @@ class Run:
         self._answers, self._started = answers, time.perf_counter()
         engine = Engine(self._judges, answers, max_rows=self._max_concurrency, raising=self._raising)
         self._waited = engine.waited
-        with progress_bar(self._progress, self._source.total) as bar:
+        with progress_bar(self._progress, lambda: self._source.total) as bar:
 
             def finished(row: Row, scores: list[Score]) -> None:
                 record = self._record(row, scores)

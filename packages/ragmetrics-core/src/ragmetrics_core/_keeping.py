@@ -8,7 +8,7 @@ grown by a quarter, it walks through everything that the process holds. Numbers 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from ._journal import Journal
@@ -40,12 +40,12 @@ class Keeper(Protocol):
         """What must be known about scores that were there before."""
         ...
 
-    def start(self, source: Source, most: int | None) -> Iterator[Row]:
+    def start(self, source: Source, at_most: Callable[[int], int | None]) -> Iterator[Row]:
         """The rows to score.
 
         Args:
             source: the rows of this run.
-            most: how many there are at most, where that is known.
+            at_most: counts them up to a number; None where nobody knows how many there are.
 
         Raises:
             InvalidInput: they do not belong where they shall be kept.
@@ -88,7 +88,7 @@ class InMemory:
     def __init__(self) -> None:
         self._records = KeptRecords()
 
-    def start(self, source: Source, most: int | None) -> Iterator[Row]:  # noqa: ARG002  there is nothing to compare with
+    def start(self, source: Source, at_most: Callable[[int], int | None]) -> Iterator[Row]:  # noqa: ARG002  there is nothing to compare with
         """The rows to score."""
         return source.rows
 

@@ -38,9 +38,10 @@ class Bar:
 
 
 @contextmanager
-def progress_bar(progress: Progress, total: int | None) -> Iterator[Bar]:
+def progress_bar(progress: Progress, count: Callable[[], int | None]) -> Iterator[Bar]:
     """The bar of a run. It goes to stderr, and only to a terminal or a notebook unless ``progress`` is "always".
 
+    The rows are counted only where somebody watches; where their number is not known, neither is the time left.
     A process without a console, such as pythonw, has no stderr and gets no bar.
     """
     notebook = _in_notebook()
@@ -50,7 +51,7 @@ def progress_bar(progress: Progress, total: int | None) -> Iterator[Bar]:
     if notebook and not progress:
         yield Bar()
         return
-    with _tqdm(notebook)(total=total, unit=" rows", desc="evaluate", file=None if notebook else sys.stderr) as bar:
+    with _tqdm(notebook)(total=count(), unit=" rows", desc="evaluate", file=None if notebook else sys.stderr) as bar:
         yield Bar(bar)
 
 

@@ -12,7 +12,7 @@ without a name. A run that gets no answer and needs none is over when its last r
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
@@ -80,12 +80,12 @@ class RunDir:
         self.earlier = self._spent()
         self.journal = Journal(path / JOURNAL)
 
-    def start(self, source: Source, most: int | None) -> Iterator[Row]:
+    def start(self, source: Source, at_most: Callable[[int], int | None]) -> Iterator[Row]:
         """The rows to score.
 
         Args:
             source: the rows of this run.
-            most: how many there are at most, where that is known.
+            at_most: counts them up to a number; None where nobody knows how many there are.
 
         Raises:
             InvalidInput: finished scores of another run, or of other rows, are there, and may not be set aside.
@@ -103,6 +103,7 @@ class RunDir:
             self._others = True
             self._allow(found)
             return rows
+        most = at_most(self._finished)
         if most is not None and most < self._finished:
             self._allow(f"{self._finished} rows, and this run has at most {most}")
             self._copying = True

@@ -141,11 +141,14 @@ class Sample:
         """The sample that a row describes.
 
         Other common column names are understood (``question``, ``answer``, ``contexts``, ``ground_truth``, ...), a lone text
-        in ``context`` counts as a list of one, and unknown columns become metadata.
+        in ``context`` counts as a list of one, and unknown columns become metadata. Arrays, as data frames and Parquet files
+        hold them, become lists.
 
         Raises:
             InvalidInput: two columns name the same field and differ, or ``metadata`` is not a mapping.
         """
+        if not PLAIN.issuperset(map(type, row.values())):
+            row = {column: _without_arrays(value) for column, value in row.items()}
         if FIELD_NAMES.issuperset(row) and "metadata" not in row:  # nothing to rename and nothing to sort out
             return cls(**row)
         values: dict[str, Any] = {}
@@ -202,6 +205,25 @@ class Sample:
 
 
 FIELD_NAMES = frozenset(item.name for item in fields(Sample))
+
+PLAIN = frozenset({str, int, float, bool, list, dict, type(None)})
+"""Types of cells as they stay."""
+
+
+def _without_arrays(value: Any) -> Any:
+    """The value with lists in the place of numpy arrays, and Python's numbers in the place of numpy's."""
+    if type(value) in PLAIN or not hasattr(value, "tolist"):
+        return value
+    return _deep(value.tolist())
+
+
+def _deep(value: Any) -> Any:
+    """What was in an array, where there may be arrays again."""
+    if isinstance(value, list):
+        return [_deep(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _deep(item) for key, item in value.items()}
+    return _without_arrays(value)
 
 
 def _same(left: Any, right: Any) -> bool:

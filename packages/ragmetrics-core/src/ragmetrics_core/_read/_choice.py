@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ._rows import Row, Source
+from ._rows import Row, Source, least
 
 __all__ = ["chosen"]
 
@@ -17,8 +17,7 @@ def chosen(source: Source, count: int, seed: int) -> Source:
     The source is read to its end in one pass, and no more rows are held than are chosen (Vitter 1985, ACM TOMS 11:37,
     algorithm R).
     """
-    total = None if source.total is None else min(source.total, count)
-    return replace(source, rows=_rows(source.rows, count, seed), total=total)
+    return replace(source, rows=_rows(source.rows, count, seed), count=lambda most: source.count(least(count, most)))
 
 
 def _rows(rows: Iterator[Row], count: int, seed: int) -> Iterator[Row]:

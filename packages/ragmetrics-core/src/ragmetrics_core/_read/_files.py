@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from .._errors import InvalidInput
+from ._count import count_csv, count_lines
 from ._csv import csv_records
-from ._frame import parquet_records
-from ._json import json_records, jsonl_records
+from ._frame import parquet_file
+from ._json import JsonFile, jsonl_records
 from ._text import Record
 
-__all__ = ["open_file"]
+__all__ = ["Counting", "open_file"]
 
-TEXT_READERS: dict[str, Callable[[Path], Iterator[Record]]] = {
-    ".jsonl": jsonl_records,
-    ".ndjson": jsonl_records,
-    ".json": json_records,
-    ".csv": csv_records,
-    ".tsv": csv_records,
-}
+Counting = Callable[[int | None], int | None]
+"""Counts rows, but no more than so many, if there is a limit; None where they cannot be counted."""
 
 
-def open_file(path: Path) -> Iterator[Record]:
-    """The records of a file: .jsonl, .ndjson, .json, .csv or .tsv (.gz may follow), or .parquet.
+def open_file(path: Path) -> tuple[Iterator[Record], Counting]:
+    """The records of a file, and what counts them: .jsonl, .ndjson, .json, .csv or .tsv (.gz may follow), or .parquet.
 
     Raises:
         InvalidInput: there is no such file, its name tells no format, or (said while reading) it is not of that format.
@@ -33,16 +30,26 @@ def open_file(path: Path) -> Iterator[Record]:
         raise InvalidInput(f"there is no file {str(path)!r} (looked in {Path.cwd()})")
     if path.is_dir():
         raise InvalidInput(f"{str(path)!r} is a directory: give the path of a file")
-    suffix = path.suffix.lower()
+    records, count = _opened(path, path.suffix.lower())
+    return _at_least_one(path, records), count
+
+
+def _opened(path: Path, suffix: str) -> tuple[Iterator[Record], Counting]:
     if suffix in (".parquet", ".pq"):
-        return _at_least_one(path, parquet_records(path))
-    reader = TEXT_READERS.get(Path(path.stem).suffix.lower() if suffix == ".gz" else suffix)
-    if reader is None:
-        raise InvalidInput(
-            f"the name of {path.name!r} does not tell its format: "
-            "let it end in .jsonl, .json, .csv or .tsv (.gz may follow), or in .parquet"
-        )
-    return _at_least_one(path, reader(path))
+        records, total = parquet_file(path)
+        return records, lambda most: total if most is None else min(total, most)
+    kind = Path(path.stem).suffix.lower() if suffix == ".gz" else suffix
+    if kind in (".jsonl", ".ndjson"):
+        return jsonl_records(path), partial(count_lines, path)
+    if kind in (".csv", ".tsv"):
+        return csv_records(path), partial(count_csv, path)
+    if kind == ".json":
+        file = JsonFile(path)
+        return file.records(), file.count
+    raise InvalidInput(
+        f"the name of {path.name!r} does not tell its format: "
+        "let it end in .jsonl, .json, .csv or .tsv (.gz may follow), or in .parquet"
+    )
 
 
 def _at_least_one(path: Path, records: Iterator[Record]) -> Iterator[Record]:

@@ -9,7 +9,7 @@ from typing import Any
 from .._errors import InvalidInput, MissingExtra
 from ._text import Record
 
-__all__ = ["frame_records", "parquet_records"]
+__all__ = ["frame_records", "parquet_file"]
 
 CHUNK = 1000
 """Rows that are turned into plain values at a time: a large frame is never copied whole."""
@@ -30,8 +30,8 @@ def frame_records(frame: Any, unit: str) -> Iterator[Record]:
             yield f"{unit} {number}", row
 
 
-def parquet_records(path: Path) -> Iterator[Record]:
-    """One record per row of a Parquet file.
+def parquet_file(path: Path) -> tuple[Iterator[Record], int]:
+    """One record per row of a Parquet file, and how many there are.
 
     Raises:
         InvalidInput: the file is not Parquet.
@@ -47,4 +47,4 @@ def parquet_records(path: Path) -> Iterator[Record]:
         ) from None
     except ValueError as error:
         raise InvalidInput(f"{path.name} is not a Parquet file that can be read: {error}") from None
-    return frame_records(frame, f"{path.name}, row")
+    return frame_records(frame, f"{path.name}, row"), len(frame)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from .._errors import InvalidInput
 from ._text import NOT_UTF8, BadShape, Record, lines_of, raw_lines
 
-__all__ = ["json_records", "jsonl_records"]
+__all__ = ["JsonFile", "jsonl_records"]
 
 
 def jsonl_records(path: Path) -> Iterator[Record]:
@@ -39,15 +40,37 @@ def _json_line(line: bytes) -> Any:
     return _object(value)
 
 
-def json_records(path: Path) -> Iterator[Record]:
-    """One record per item of the list that the file is, or holds under "samples" or "data".
+class JsonFile:
+    """A JSON file, which is read once, whoever asks first: for its rows, or for their number."""
 
-    Raises:
-        InvalidInput: the file is not JSON, or holds no such list.
-    """
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def records(self) -> Iterator[Record]:
+        """One record per item of the list that the file is, or holds under "samples" or "data".
+
+        Raises:
+            InvalidInput: the file is not JSON, or holds no such list.
+        """
+        for number, item in enumerate(self._items, 1):
+            yield f"{self._path.name}, item {number}", _object(item)
+
+    def count(self, most: int | None) -> int | None:
+        """The number of items, or ``most``; None for a file that cannot be read."""
+        try:
+            return len(self._items[:most])
+        except InvalidInput:
+            return None
+
+    @cached_property
+    def _items(self) -> list[Any]:
+        return _items(self._path)
+
+
+def _items(path: Path) -> list[Any]:
     text = "".join(line for _, line in lines_of(path))
     if not text.strip():
-        return
+        return []
     try:
         data = json.loads(text, object_pairs_hook=_object_of)
     except json.JSONDecodeError as error:
@@ -63,8 +86,7 @@ def json_records(path: Path) -> Iterator[Record]:
         raise InvalidInput(
             f'{path.name} must hold a list of rows, or an object with such a list under "samples" or "data"'
         )
-    for number, item in enumerate(data, 1):
-        yield f"{path.name}, item {number}", _object(item)
+    return data
 
 
 class DoubleKeys(dict[str, Any]):

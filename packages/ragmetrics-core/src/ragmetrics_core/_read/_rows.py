@@ -11,11 +11,11 @@ from typing import Any
 
 from .._errors import InvalidInput, MissingInput
 from .._sample import ALIASES, Sample
-from ._files import open_file
+from ._files import Counting, open_file
 from ._frame import frame_records
 from ._text import BadShape, Record
 
-__all__ = ["Row", "Source", "open_source", "rows_of"]
+__all__ = ["Row", "Source", "least", "open_source", "rows_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +61,17 @@ class Source:
     Attributes:
         name: the file name, or "" for rows in memory.
         rows: the rows, pulled lazily.
-        total: how many rows will come, where that is known beforehand.
+        count: counts the rows that will come, but no more than so many; None where nobody can know it beforehand.
     """
 
     name: str
     rows: Iterator[Row]
-    total: int | None
+    count: Counting
+
+    @property
+    def total(self) -> int | None:
+        """How many rows will come, where that can be known; a file is read for it, but nothing is made of its rows."""
+        return self.count(None)
 
 
 def open_source(samples: Any, limit: int | None = None) -> Source:
@@ -76,17 +81,24 @@ def open_source(samples: Any, limit: int | None = None) -> Source:
         InvalidInput: the samples have no accepted form, or the file is missing or (said while reading) not of its format.
         MissingExtra: a Parquet file, and pandas or its Parquet engine is not installed.
     """
-    name, total = "", None
+    name = ""
+    count: Counting
     if isinstance(samples, str | os.PathLike):
         path = Path(samples)
-        name, records = path.name, open_file(path)
+        name = path.name
+        records, count = open_file(path)
     else:
         records = _in_memory(samples)
         total = len(samples) if hasattr(samples, "__len__") else None
-    if limit is not None:
-        records = islice(records, limit)
-        total = None if total is None else min(total, limit)
-    return Source(name, rows_of(records), total)
+        count = lambda most: total if most is None or total is None else min(total, most)  # noqa: E731  as open_file's
+    if limit is None:
+        return Source(name, rows_of(records), count)
+    return Source(name, rows_of(islice(records, limit)), lambda most: count(least(limit, most)))
+
+
+def least(limit: int, most: int | None) -> int:
+    """The smaller of a limit and of another one, if there is another."""
+    return limit if most is None else min(limit, most)
 
 
 def rows_of(records: Iterable[Record]) -> Iterator[Row]:
@@ -118,6 +130,8 @@ def rows_of(records: Iterable[Record]) -> Iterator[Row]:
 def _sample(value: Any) -> Sample:
     if isinstance(value, InvalidInput):
         raise value
+    if not isinstance(value, Mapping) and callable(getattr(value, "model_dump", None)):
+        value = value.model_dump(exclude_none=True)  # a pydantic model, such as the samples of RAGAS
     if not isinstance(value, Mapping):
         raise BadShape(f"a row must be a Sample or a mapping from column names to values, got {type(value).__name__}")
     if any(map(_is_nan, value.values())):

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 from .._errors import InvalidInput
 from .._read import open_source
 from .._read._text import lines_of
+from .._reasons import first_of
 from .._sample import Document
 
-__all__ = ["TEXT_FILES", "Source", "documents_of"]
+__all__ = ["TEXT_FILES", "Skipped", "Source", "documents_of"]
 
 TEXT_FILES = frozenset({".txt", ".md", ".markdown", ".rst"})
 """Suffixes of files that are one document each."""
@@ -31,13 +32,24 @@ class Source(NamedTuple):
     text: str
 
 
-def documents_of(documents: Any) -> list[Source]:
-    """The documents in any accepted form, all with different ids.
+class Skipped(NamedTuple):
+    """Files of a folder from which no questions are written, and why."""
+
+    files: str
+    why: str
+
+
+def documents_of(documents: Any) -> tuple[list[Source], list[Skipped]]:
+    """The documents in any accepted form, all with different ids, and what was left aside in a folder.
 
     Raises:
         InvalidInput: there are none, one has no text or the id of another one, or the form is none of those accepted.
     """
-    sources = list(_from_path(Path(documents)) if isinstance(documents, os.PathLike) else _from_memory(documents))
+    found = list(_from_path(Path(documents)) if isinstance(documents, os.PathLike) else _from_memory(documents))
+    sources = [item for item in found if isinstance(item, Source)]
+    skipped = [item for item in found if isinstance(item, Skipped)]
+    if not sources and skipped:
+        raise InvalidInput(f"there is no text to write questions from: {skipped[0].files}: {skipped[0].why}")
     if not sources:
         raise InvalidInput("documents is empty: give at least one")
     seen: set[str] = set()
@@ -47,7 +59,7 @@ def documents_of(documents: Any) -> list[Source]:
                 f"two documents have the id {source.id!r}: questions could not be told apart by their document"
             )
         seen.add(source.id)
-    return sources
+    return sources, skipped
 
 
 def _from_memory(documents: Any) -> Iterator[Source]:
@@ -69,14 +81,9 @@ def _from_memory(documents: Any) -> Iterator[Source]:
         yield Source(f"document-{index + 1}" if document.id is None else str(document.id), document.content)
 
 
-def _from_path(path: Path) -> Iterator[Source]:
+def _from_path(path: Path) -> Iterator[Source | Skipped]:
     if path.is_dir():
-        files = sorted(item for item in path.rglob("*") if item.is_file() and item.suffix.lower() in TEXT_FILES)
-        if not files:
-            raise InvalidInput(
-                f"there is no text in the folder {str(path)!r}: it needs files {', '.join(sorted(TEXT_FILES))}"
-            )
-        yield from (Source(item.relative_to(path).as_posix(), _text(item)) for item in files)
+        yield from _from_folder(path)
     elif path.is_file() and path.suffix.lower() in TEXT_FILES:
         yield Source(path.name, _text(path))
     elif path.exists() and path.suffix.lower() not in ROW_FILES:
@@ -86,6 +93,28 @@ def _from_path(path: Path) -> Iterator[Source]:
         )
     else:
         yield from _rows(path)
+
+
+def _from_folder(folder: Path) -> Iterator[Source | Skipped]:
+    """Every text file; one that cannot be read, or is of another kind, is named and does not cost the others."""
+    files = sorted(item for item in folder.rglob("*") if item.is_file())
+    if not any(item.suffix.lower() in TEXT_FILES for item in files):
+        raise InvalidInput(
+            f"there is no text in the folder {str(folder)!r}: it needs files {', '.join(sorted(TEXT_FILES))}"
+        )
+    others = []
+    for item in files:
+        name = item.relative_to(folder).as_posix()
+        if item.suffix.lower() not in TEXT_FILES:
+            if not any(part.startswith(".") for part in Path(name).parts):  # what is hidden is no document
+                others.append(name)
+            continue
+        try:
+            yield Source(name, _text(item))
+        except InvalidInput as error:
+            yield Skipped(name, f"skipped: {error}")
+    if others:
+        yield Skipped(first_of(others), f"skipped: only {', '.join(sorted(TEXT_FILES))} are read as text")
 
 
 def _rows(path: Path) -> Iterator[Source]:

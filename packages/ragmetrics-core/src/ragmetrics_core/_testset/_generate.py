@@ -21,7 +21,7 @@ from .._steps import Outcome, next_round
 from .._tasks import all_of
 from ._documents import Source, documents_of
 from ._program import ANSWER_FROM_DOCUMENT, WRITE_QUESTIONS, Part, Questioning
-from ._values import NO_USAGE, Testset
+from ._values import NO_USAGE, Problem, Testset
 
 if TYPE_CHECKING:
     import os
@@ -57,7 +57,7 @@ def generate_testset(
 
     Returns:
         A ``Testset``: a sample per answered question, in the order of the documents, and ``problems``: every document and
-        question that failed. Nothing is left out without being named there.
+        question that failed, and every file of a folder that was skipped. Nothing is left out without being named there.
 
     Raises:
         InvalidInput: the arguments or the files cannot be used; raised before the first call.
@@ -105,7 +105,8 @@ class Generation:
         self._models = Models(llm, metric="generate_testset")
         caveat = getattr(llm, "testset_caveat", None)
         self._questioning = Questioning(number, write, answer, caveat if isinstance(caveat, str) else None)
-        self._sources = documents_of(documents)
+        self._sources, skipped = documents_of(documents)
+        self._skipped = tuple(Problem(item.files, None, item.why) for item in skipped)
         self._most = max_concurrency
         self._parts: dict[int, Part] = {}
         self._usage = NO_USAGE
@@ -136,7 +137,7 @@ class Generation:
         parts = [self._parts[index] for index in sorted(self._parts)]
         return Testset(
             tuple(sample for part in parts for sample in part.samples),
-            tuple(problem for part in parts for problem in part.problems),
+            self._skipped + tuple(problem for part in parts for problem in part.problems),
             self._usage,
         )
 

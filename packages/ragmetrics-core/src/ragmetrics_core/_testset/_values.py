@@ -51,7 +51,8 @@ class Testset(Sequence[Sample]):
 
     Attributes:
         samples: the samples, in the order of the documents; ``metadata["document_id"]`` names the document of each.
-        problems: documents and questions that failed, and documents that gave fewer questions than asked for.
+        problems: documents and questions that failed, files that were skipped, and documents that gave fewer questions than
+            asked for.
         usage: what it cost: calls, tokens.
     """
 
