@@ -142,7 +142,7 @@ def test_no_text_is_an_empty_reply(server: OpenAIServer, llm: Any) -> None:
 def test_failures_of_the_server(
     server: OpenAIServer, response: Response, fatal: bool, transient: bool, limited: bool, wait: float | None
 ) -> None:
-    server.queue.extend([response] * 4)
+    server.queue.extend([response] * 6)  # a refusal may be about the form of the reply, so two more are tried
     bridge = LlamaIndexLLM(openai_like(server, KEY))
     for answer in (bridge.generate, lambda item: asyncio.run(bridge.agenerate(item))):
         with pytest.raises(ModelError, match=r"^judge .* \(\d+\): Error code: \d+") as caught:
@@ -380,7 +380,7 @@ def test_settings_that_are_no_json_leave_no_identity() -> None:
 
 def test_a_key_in_the_words_of_a_failure_is_masked(server: OpenAIServer) -> None:
     key = "plain-word-key-0815"
-    server.queue.append(error(400, f"Do not send {key} here."))
+    server.queue.extend([error(400, f"Do not send {key} here.")] * 3)
     llm = openai_like(server, KEY, additional_kwargs={"extra_body": {"keys": [{"password": key}]}})
     with pytest.raises(ModelError, match=r"Do not send \*\*\* here"):
         LlamaIndexLLM(llm).generate(ask())

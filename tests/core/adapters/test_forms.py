@@ -56,6 +56,16 @@ def test_the_highest_form_that_the_question_has() -> None:
     assert answer(FormsOfReply("text"), ask()) == ["text"]
 
 
+def test_the_parameters_of_the_openai_protocol() -> None:
+    attempts = FormsOfReply().attempts(ask())
+    told = [attempts.parameters() for _ in zip(attempts, range(1), strict=False)]
+    assert [item["response_format"]["json_schema"]["name"] for item in told] == ["prompt"]
+    for highest, parameters in (("json", {"response_format": {"type": "json_object"}}), ("text", {})):
+        attempts = FormsOfReply(highest).attempts(ask())  # type: ignore[arg-type]
+        assert next(iter(attempts)) == highest
+        assert attempts.parameters() == parameters
+
+
 def test_a_refusal_that_points_at_the_form_is_remembered_at_once() -> None:
     forms = FormsOfReply("json")
     assert answer(forms, ask(), json=Refusal(DOES_NOT, param="response_format")) == ["json", "text"]

@@ -13,6 +13,7 @@ from llama_index.core.embeddings.utils import resolve_embed_model
 from ragmetrics_core import InvalidInput, ModelError, Reply, Usage
 from ragmetrics_core.adapters import HomeLoop, in_own_thread, readable_texts
 
+from ._calls import answers_to_any_name
 from ._failures import explained
 from ._identity import identity_of
 from ._overriding import overrides
@@ -92,6 +93,9 @@ class LlamaIndexEmbeddings:
             return await in_own_thread(partial(self.embed, texts))
         raise attempt.problem
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (LlamaIndexEmbeddings, (self._embed_model,))  # its event loop belongs to this process
+
     def __deepcopy__(self, memo: Mapping[int, Any]) -> LlamaIndexEmbeddings:
         return self  # a handle: copies of what holds it share its model
 
@@ -121,4 +125,5 @@ def _resolved(embed_model: Any) -> BaseEmbedding:
 def scorer_of(embed_model: Any) -> Any:
     """The model that embeds or compares; what has the methods of the core's models is one already."""
     own = any(hasattr(embed_model, name) for name in ("embed", "aembed", "compare", "acompare"))
+    own = own and not answers_to_any_name(embed_model)
     return embed_model if own and not isinstance(embed_model, BaseEmbedding) else LlamaIndexEmbeddings(embed_model)

@@ -1,10 +1,10 @@
 """A judge that is any LLM of LlamaIndex: chat or completion, with asynchronous methods of its own or without.
 
-Strategy. Every question goes through ``chat``/``achat`` or ``complete``/``acomplete`` of the LLM, so LlamaIndex's callbacks,
-instrumentation, rate limiters and token counters see the calls of a judge as they see all others. (Not through ``predict``, which
-would hide what the answer cost and whether it was cut, and would run the LLM's output parser over a verdict.) The asynchronous
-clients of most LLMs keep connections that belong to the first event loop that used them; in any other loop a thread with the
-synchronous client takes over.
+Strategy. Every question goes through the LLM's own methods, so LlamaIndex's callbacks, instrumentation, rate limiters and token
+counters see the calls of a judge as they see all others. Where the LLM passes on what it is called with, the server is asked
+for the form of reply that the question describes, and without it where it refuses that. The asynchronous clients of most LLMs
+keep connections that belong to the first event loop that used them; in any other loop a thread with the synchronous client takes
+over.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from llama_index.core.llms import LLM, CustomLLM
 from llama_index.core.llms.utils import resolve_llm
 
 from ragmetrics_core import Ask, InvalidInput, ModelError, Reply
-from ragmetrics_core.adapters import HomeLoop, Turn, in_own_thread
+from ragmetrics_core.adapters import FormsOfReply, HomeLoop, Turn, in_own_thread
 from ragmetrics_core.adapters import is_bug as is_error_of_programming
 
-from ._chat import chat_messages, completion_prompt, read_answer
+from ._calls import acall, answers_to_any_name, call, is_openai, metadata_of, own_predict
 from ._failures import explained, is_bug
 from ._identity import identity_of
 from ._overriding import overrides
@@ -32,6 +32,8 @@ __all__ = ["LlamaIndexLLM", "judge_of"]
 
 DEFAULT_OUTPUT = 256
 """Tokens reserved for a reply where the metadata names no limit."""
+
+PLAIN = FormsOfReply("text")
 
 
 class LlamaIndexLLM:
@@ -42,16 +44,20 @@ class LlamaIndexLLM:
             looked up at every call, so that it may be set later.
         overlap: whether calls may overlap. None: only if the LLM has asynchronous methods of its own, as one that computes in this
             process (llama.cpp, transformers) rarely survives overlapping calls.
+        structured: whether to ask the server for the form of the reply, by a JSON schema, with ``response_format``. None: only if
+            the LLM speaks the protocol of OpenAI; False: never.
 
     Raises:
         InvalidInput: ``llm`` is no LLM.
     """
 
-    def __init__(self, llm: Any = None, *, overlap: bool | None = None) -> None:
+    def __init__(self, llm: Any = None, *, overlap: bool | None = None, structured: bool | None = None) -> None:
         if llm is not None and not isinstance(llm, LLM):
             llm = _resolved(llm)
         self._llm: LLM | None = llm
         self._overlap = overlap
+        self._structured = structured
+        self._forms = FormsOfReply()
         self._home = HomeLoop()
         self._is_bug: Callable[[Exception], bool] = is_bug
 
@@ -89,8 +95,10 @@ class LlamaIndexLLM:
             llm = self.llm
         except ModelError:
             return None
+        if own_predict(llm) is not None:
+            return None  # who knows what it does
         metadata = llm.metadata
-        prompts: dict[str, Any] = {}
+        prompts: dict[str, Any] = {"structured": self._is_told_the_form(llm)}
         if not metadata.is_chat_model:
             makers = (llm.messages_to_prompt, llm.completion_to_prompt)
             prompts["prompts"] = [getattr(maker, "__qualname__", maker) for maker in makers]
@@ -101,7 +109,7 @@ class LlamaIndexLLM:
     @property
     def room(self) -> int:
         """Tokens of the context window that are left for a question, beside its reply."""
-        metadata = self.llm.metadata
+        metadata = metadata_of(self.llm)
         output = metadata.num_output if metadata.num_output and metadata.num_output > 0 else DEFAULT_OUTPUT
         return metadata.context_window - output
 
@@ -113,11 +121,14 @@ class LlamaIndexLLM:
             BadReply: a content filter refused the question.
         """
         llm = self.llm
-        attempt = explained(llm, self._name(llm), self._is_bug)
-        with self._turn_with(llm), attempt:
-            if llm.metadata.is_chat_model:
-                return read_answer(llm.chat(chat_messages(llm, ask.messages)))
-            return read_answer(llm.complete(completion_prompt(llm, ask.messages), formatted=True))
+        attempts = self._forms_for(llm, ask).attempts(ask)
+        for _ in attempts:
+            attempt = explained(llm, self._name(llm), self._is_bug)
+            with self._turn_with(llm), attempt:
+                reply = call(llm, ask, **attempts.parameters())
+                attempts.answered()
+                return reply
+            attempts.failed(attempt)
         raise attempt.problem
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
@@ -125,14 +136,29 @@ class LlamaIndexLLM:
         llm = self.llm
         if not (has_own_async(llm) and self._home.is_here()):
             return await in_own_thread(partial(self.generate, ask))
-        attempt = explained(llm, self._name(llm), self._is_bug)
-        with attempt:
-            if llm.metadata.is_chat_model:
-                return read_answer(await llm.achat(chat_messages(llm, ask.messages)))
-            return read_answer(await llm.acomplete(completion_prompt(llm, ask.messages), formatted=True))
-        if attempt.is_of_other_loop:
-            return await in_own_thread(partial(self.generate, ask))
+        attempts = self._forms_for(llm, ask).attempts(ask)
+        for _ in attempts:
+            attempt = explained(llm, self._name(llm), self._is_bug)
+            with attempt:
+                reply = await acall(llm, ask, **attempts.parameters())
+                attempts.answered()
+                return reply
+            if attempt.is_of_other_loop:
+                return await in_own_thread(partial(self.generate, ask))
+            attempts.failed(attempt)
         raise attempt.problem
+
+    def _is_told_the_form(self, llm: LLM) -> bool:
+        if own_predict(llm) is not None:
+            return False  # it takes nothing but a question
+        return is_openai(llm) if self._structured is None else self._structured
+
+    def _forms_for(self, llm: LLM, ask: Ask) -> FormsOfReply:
+        """The forms to try: none but plain text where a template of the user's asks for a form of its own."""
+        instructions = getattr(ask.reply, "instructions", None)
+        form = instructions() if instructions else ""
+        is_described = bool(form) and any(form in message.content for message in ask.messages)
+        return self._forms if is_described and self._is_told_the_form(llm) else PLAIN
 
     def _turn_with(self, llm: LLM) -> AbstractContextManager[object]:
         if has_own_async(llm) if self._overlap is None else self._overlap:
@@ -140,8 +166,12 @@ class LlamaIndexLLM:
         return Turn.with_model(llm)
 
     def _name(self, llm: LLM) -> str:
-        name = llm.metadata.model_name
+        name = metadata_of(llm).model_name
         return type(llm).__name__ if not name or name == "unknown" else name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # what it knows of event loops and servers belongs to this process
+        return (_made, (self._llm, self._overlap, self._structured, self._is_bug is not is_bug))
 
     def __deepcopy__(self, memo: Mapping[int, Any]) -> LlamaIndexLLM:
         return self  # a handle: copies of what holds it share its LLM
@@ -154,7 +184,7 @@ class LlamaIndexLLM:
 
 def has_own_async(llm: LLM) -> bool:
     """Whether the asynchronous methods do more than call the synchronous ones, as those of ``CustomLLM`` do."""
-    if not isinstance(llm, CustomLLM):
+    if not issubclass(type(llm), CustomLLM) or own_predict(llm) == "apredict":
         return True
     name = "achat" if llm.metadata.is_chat_model else "acomplete"
     return overrides(type(llm), CustomLLM, name)
@@ -165,6 +195,9 @@ def _resolved(llm: Any) -> LLM:
         return resolve_llm(llm)
     except AssertionError:
         kind = type(llm).__name__
+    if callable(getattr(llm, "apredict", None)):
+        found: LLM = llm  # in all that LlamaIndex's evaluators ask of one
+        return found
     raise InvalidInput(
         f"LlamaIndexLLM takes an LLM of LlamaIndex, got {kind}: a model of ragmetrics_core needs no bridge"
     )
@@ -172,5 +205,10 @@ def _resolved(llm: Any) -> LLM:
 
 def judge_of(llm: Any) -> Any:
     """The judge; what has the methods of the core's models is one already."""
-    own = any(hasattr(llm, name) for name in ("generate", "agenerate"))
+    own = any(hasattr(llm, name) for name in ("generate", "agenerate")) and not answers_to_any_name(llm)
     return llm if own and not isinstance(llm, LLM) else LlamaIndexLLM(llm)
+
+
+def _made(llm: Any, overlap: bool | None, structured: bool | None, softly: bool) -> LlamaIndexLLM:
+    made = LlamaIndexLLM(llm, overlap=overlap, structured=structured)
+    return made.failing_softly() if softly else made

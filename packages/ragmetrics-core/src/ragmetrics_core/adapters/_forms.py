@@ -74,6 +74,11 @@ class Attempts:
             self._form = form
             yield form
 
+    def parameters(self) -> dict[str, Any]:
+        """What a client of the OpenAI protocol is told for the form of this attempt: at most ``response_format``."""
+        prompt = getattr(self._ask.prompt, "name", None) or "reply"
+        return dict(self._ladder.form(self._form, prompt, self._schema or {}))
+
     def failed(self, attempt: Explained) -> None:
         """Note whether the server refused the form, or may have."""
         refused = attempt.refused
