@@ -27,6 +27,7 @@ from ragmetrics_core.metrics import (
     FactualCorrectness,
     Faithfulness,
     Recall,
+    Relevancy,
     RubricScore,
 )
 from ragmetrics_haystack import MetricEvaluator
@@ -69,6 +70,29 @@ def test_every_metric_scores_as_the_core_does(exchange: Exchange, *, asynchronou
     assert score.details["prompts"] == {turn.prompt: "2" for turn in exchange.turns}
 
 
+def test_reasons_and_costs(judge: Any) -> None:
+    """The judge's own words are in the evidence, a sentence for people beside it, and the cost of all rows in ``meta``."""
+    reply = ChatMessage.from_assistant(
+        '{"reason": "because", "answer": "yes"}', meta={"usage": {"prompt_tokens": 7, "completion_tokens": 2}}
+    )
+    component = MetricEvaluator(Relevancy(), chat_generator=judge(reply), progress_bar=False)
+    outputs = component.run(user_input=["q", "r"], response=["a", "a"], retrieved_contexts=[["c"], ["c"]])
+    assert [row["details"]["reasons"] for row in outputs["results"]] == [["because"]] * 2
+    assert [row["explanation"] for row in outputs["results"]] == [
+        Score.from_dict(row).explain() for row in outputs["results"]
+    ]
+    assert outputs["meta"]["usage"] == {
+        **outputs["results"][0]["usage"],
+        "calls": 2,
+        "prompt_tokens": 14,
+        "completion_tokens": 4,
+    }
+    assert (
+        MetricEvaluator(Relevancy()).run(user_input=[], response=[], retrieved_contexts=[])["meta"]["usage"]["calls"]
+        == 0
+    )
+
+
 def sockets(component: Any) -> dict[str, tuple[Any, bool]]:
     return {name: (item.type, item.is_mandatory) for name, item in component.__haystack_input__._sockets_dict.items()}
 
@@ -90,6 +114,7 @@ def test_the_sockets_are_the_inputs_of_the_metric() -> None:
         "score": float,
         "individual_scores": list[float],
         "results": list[dict[str, Any]],
+        "meta": dict[str, Any],
     }
 
 

@@ -97,6 +97,19 @@ def test_no_handler_hides_everything() -> None:
                 assert "Exception" not in ast.unparse(node.type).replace("(", " ").replace(",", " ").split()
 
 
+def test_a_name_is_loaded_when_it_is_asked_for() -> None:
+    """As in Haystack: who evaluates retrieval loads no client of a model."""
+    code = (
+        "import sys, ragmetrics_haystack as r; loaded = 'haystack' in sys.modules; r.DocumentMAPEvaluator(); r.MetricEvaluator; "
+        "print(loaded, 'openai' in sys.modules, 'FaithfulnessEvaluator' in dir(r))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "False False True"
+    for module in (home, ragmetrics_haystack):
+        with pytest.raises(AttributeError, match=f"^module '{module.__name__}' has no attribute 'Faithfulnes'$"):
+            module.Faithfulnes  # noqa: B018
+
+
 def test_importing_it_loads_no_model_library() -> None:
     """Haystack itself loads torch where it is installed."""
     code = "import sys, ragmetrics_haystack; print({'transformers', 'sentence_transformers'} & set(sys.modules))"

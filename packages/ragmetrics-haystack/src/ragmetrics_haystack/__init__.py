@@ -6,21 +6,26 @@ there without being told to trust it; this is the short way to import them.
 
 from __future__ import annotations
 
-from haystack_integrations.components.evaluators.ragmetrics import (
-    AnswerExactMatchEvaluator,
-    ContextRelevanceEvaluator,
-    DocumentMAPEvaluator,
-    DocumentMRREvaluator,
-    DocumentNDCGEvaluator,
-    DocumentRecallEvaluator,
-    FaithfulnessEvaluator,
-    HaystackEmbeddings,
-    HaystackLLM,
-    LLMEvaluator,
-    MetricEvaluator,
-    RecallMode,
-    SASEvaluator,
-)
+from typing import TYPE_CHECKING, Any
+
+import haystack_integrations.components.evaluators.ragmetrics as _home
+
+if TYPE_CHECKING:
+    from haystack_integrations.components.evaluators.ragmetrics import (
+        AnswerExactMatchEvaluator,
+        ContextRelevanceEvaluator,
+        DocumentMAPEvaluator,
+        DocumentMRREvaluator,
+        DocumentNDCGEvaluator,
+        DocumentRecallEvaluator,
+        FaithfulnessEvaluator,
+        HaystackEmbeddings,
+        HaystackLLM,
+        LLMEvaluator,
+        MetricEvaluator,
+        RecallMode,
+        SASEvaluator,
+    )
 
 __all__ = [
     "AnswerExactMatchEvaluator",
@@ -39,3 +44,16 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
+
+
+if not TYPE_CHECKING:  # a misspelt name is an error to a type checker
+
+    def __getattr__(name: str) -> Any:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = globals()[name] = getattr(_home, name)
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -2,22 +2,27 @@
 
 ``AnswerExactMatchEvaluator`` to ``SASEvaluator`` take the places of the classes of ``haystack.components.evaluators``: the same
 constructors, sockets, outputs, errors and saved form, over the metrics, prompts and reply formats of ``ragmetrics_core``. Rows are
-judged concurrently, and one bad row never costs the others.
+judged concurrently, and one bad row never costs the others. Each name is loaded when it is asked for, as in Haystack, so that a
+pipeline without a judge loads no client for one.
 """
 
 from __future__ import annotations
 
-from ._context_relevance import ContextRelevanceEvaluator
-from ._embeddings import HaystackEmbeddings
-from ._exact_match import AnswerExactMatchEvaluator
-from ._faithfulness import FaithfulnessEvaluator
-from ._llm import HaystackLLM
-from ._llm_evaluator import LLMEvaluator
-from ._metric_evaluator import MetricEvaluator
-from ._ndcg import DocumentNDCGEvaluator
-from ._ranking import DocumentMAPEvaluator, DocumentMRREvaluator
-from ._recall import DocumentRecallEvaluator, RecallMode
-from ._sas import SASEvaluator
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._context_relevance import ContextRelevanceEvaluator
+    from ._embeddings import HaystackEmbeddings
+    from ._exact_match import AnswerExactMatchEvaluator
+    from ._faithfulness import FaithfulnessEvaluator
+    from ._llm import HaystackLLM
+    from ._llm_evaluator import LLMEvaluator
+    from ._metric_evaluator import MetricEvaluator
+    from ._ndcg import DocumentNDCGEvaluator
+    from ._ranking import DocumentMAPEvaluator, DocumentMRREvaluator
+    from ._recall import DocumentRecallEvaluator, RecallMode
+    from ._sas import SASEvaluator
 
 __all__ = [
     "AnswerExactMatchEvaluator",
@@ -34,3 +39,33 @@ __all__ = [
     "RecallMode",
     "SASEvaluator",
 ]
+
+_HOMES = {
+    "AnswerExactMatchEvaluator": "_exact_match",
+    "ContextRelevanceEvaluator": "_context_relevance",
+    "DocumentMAPEvaluator": "_ranking",
+    "DocumentMRREvaluator": "_ranking",
+    "DocumentNDCGEvaluator": "_ndcg",
+    "DocumentRecallEvaluator": "_recall",
+    "FaithfulnessEvaluator": "_faithfulness",
+    "HaystackEmbeddings": "_embeddings",
+    "HaystackLLM": "_llm",
+    "LLMEvaluator": "_llm_evaluator",
+    "MetricEvaluator": "_metric_evaluator",
+    "RecallMode": "_recall",
+    "SASEvaluator": "_sas",
+}
+"""The module of each name."""
+
+
+if not TYPE_CHECKING:  # a misspelt name is an error to a type checker
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = globals()[name] = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -13,9 +13,7 @@ import copy
 from collections.abc import Mapping
 from contextlib import nullcontext
 from functools import partial
-from typing import Any
-
-from haystack.components.generators.chat import OpenAIChatGenerator
+from typing import TYPE_CHECKING, Any
 
 from ragmetrics_core import Ask, InvalidInput, Reply
 from ragmetrics_core.adapters import FormsOfReply, Turn, in_own_thread
@@ -24,11 +22,19 @@ from ._called import Called
 from ._chat import call, call_async, chat_messages, read_answer, reply_of
 from ._identity import explained, identity_of, name_of
 
+if TYPE_CHECKING:
+    from haystack.components.generators.chat import OpenAIChatGenerator
+
 __all__ = ["HaystackLLM", "default_generator"]
+
+OPENAI = "haystack.components.generators.chat.openai"
+"""The module of the generator whose subclasses speak the OpenAI protocol."""
 
 
 def default_generator() -> OpenAIChatGenerator:
     """The generator of whoever gives none: OpenAI in JSON mode, with a fixed seed, as Haystack's own evaluators have it."""
+    from haystack.components.generators.chat import OpenAIChatGenerator  # noqa: PLC0415  loads OpenAI's client
+
     return OpenAIChatGenerator(generation_kwargs={"response_format": {"type": "json_object"}, "seed": 42})
 
 
@@ -113,7 +119,8 @@ class HaystackLLM:
     def _is_told_the_form(self) -> bool:
         if self.json_mode is not None:
             return self.json_mode
-        return isinstance(self.chat_generator, OpenAIChatGenerator)
+        # told by name, because to import the class loads OpenAI's client
+        return any(cls.__module__ == OPENAI for cls in type(self.chat_generator).__mro__)
 
     def _settings(self, form: str) -> dict[str, Any]:
         """What the generator is told for this form of reply."""

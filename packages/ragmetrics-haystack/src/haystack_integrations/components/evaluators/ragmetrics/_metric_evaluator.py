@@ -14,32 +14,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.core.errors import SerializationError
 from haystack.core.serialization import component_to_dict, import_class_by_name
 from haystack.utils import deserialize_component_inplace
 
-from haystack import Document, component, default_from_dict, default_to_dict, logging
-from ragmetrics_core import Evaluation, Input, InvalidInput, Metric, Score, aevaluate, evaluate
+from haystack import component, default_from_dict, default_to_dict, logging
+from ragmetrics_core import Evaluation, InvalidInput, Metric, Score, Usage, aevaluate, evaluate
 
 from ._chat import BlockingEmbeddings, BlockingLLM, close, close_async, warm_up, warm_up_async
 from ._embeddings import HaystackEmbeddings
 from ._home import HOME
 from ._llm import HaystackLLM
+from ._metric_inputs import SOCKETS, rows_of
 
 __all__ = ["MetricEvaluator"]
 
 logger = logging.getLogger(__name__)
-
-SOCKETS: Mapping[str, Any] = {
-    "text": list[str],
-    "texts": list[list[str]] | list[list[Document]],
-    "documents": list[list[Document]],
-    "rubric": list[dict[int, str]],
-    "any": list[Any],
-}
-"""The type of the socket for each kind of input."""
 
 BUILT_IN = "ragmetrics_core"
 
@@ -99,10 +90,8 @@ class MetricEvaluator:
         self.timeout = timeout
         self.json_mode = json_mode if self._llm is None else self._llm.json_mode
         self._bare = _without_bridges(metric)
-        if self._llm is None:
-            # asks for no key before it is asked something itself
-            generator = OpenAIChatGenerator() if chat_generator is None else chat_generator
-            self._llm = HaystackLLM(generator, json_mode=json_mode)
+        if self._llm is None and chat_generator is not None:
+            self._llm = HaystackLLM(chat_generator, json_mode=json_mode)
         if self._embeddings is None and embedder is not None:
             self._embeddings = HaystackEmbeddings(embedder)
         component.set_input_types(self, **{item.name: SOCKETS[item.kind] for item in metric.inputs if item.required})
@@ -130,7 +119,9 @@ class MetricEvaluator:
         for model in self._given:
             await close_async(model)
 
-    @component.output_types(score=float, individual_scores=list[float], results=list[dict[str, Any]])
+    @component.output_types(
+        score=float, individual_scores=list[float], results=list[dict[str, Any]], meta=dict[str, Any]
+    )
     def run(self, **inputs: Any) -> dict[str, Any]:
         """Score the rows.
 
@@ -140,14 +131,15 @@ class MetricEvaluator:
         Returns:
             ``score``: the mean over the rows that have a score, NaN if none has; ``individual_scores``: one per row, NaN where
             there is nothing to score or the row failed; ``results``: for each row the whole score with its evidence, as
-            ``Score.to_dict`` writes it.
+            ``Score.to_dict`` writes it, and ``explanation``, one sentence of it for people; ``meta``: the ``usage`` of all rows,
+            calls and tokens.
 
         Raises:
             ValueError: an input is missing, is not a list, or the lists differ in length. With ``raise_on_failure``: a value of
                 a row is missing (``MissingInput``) or of the wrong type (``InvalidInput``).
             ModelError: a model refuses all calls; with ``raise_on_failure`` also if it could not answer for one row.
         """
-        rows = self._rows(inputs)
+        rows = rows_of(self.metric, inputs)
         embeddings = None if self._embeddings is None else self._embeddings.without_retries()
         settings = {
             **self._settings,
@@ -156,10 +148,12 @@ class MetricEvaluator:
         }
         return self._outputs(evaluate(rows, self._bare, **settings) if rows else None)
 
-    @component.output_types(score=float, individual_scores=list[float], results=list[dict[str, Any]])
+    @component.output_types(
+        score=float, individual_scores=list[float], results=list[dict[str, Any]], meta=dict[str, Any]
+    )
     async def run_async(self, **inputs: Any) -> dict[str, Any]:
         """Score the rows without blocking the running loop; arguments, outputs and errors as in ``run``."""
-        rows = self._rows(inputs)
+        rows = rows_of(self.metric, inputs)
         settings = {**self._settings, "llm": self._judge, "embeddings": self._embeddings}
         return self._outputs(await aevaluate(rows, self._bare, **settings) if rows else None)
 
@@ -171,7 +165,7 @@ class MetricEvaluator:
         """
         models = self._bare.models
         own = [name for name in ("llm", "embeddings") if getattr(models, name) is not None]
-        if self._judge.overlap is not None:
+        if self._llm is not None and self._llm.overlap is not None:
             own.append("an overlap of HaystackLLM")
         if own:
             raise SerializationError(
@@ -209,7 +203,11 @@ class MetricEvaluator:
 
     @property
     def _judge(self) -> HaystackLLM:
-        assert self._llm is not None
+        if self._llm is None:
+            from haystack.components.generators.chat import OpenAIChatGenerator  # noqa: PLC0415  loads OpenAI's client
+
+            # asks for no key before it is asked something itself
+            self._llm = HaystackLLM(OpenAIChatGenerator(), json_mode=self.json_mode)
         return self._llm
 
     @property
@@ -226,14 +224,6 @@ class MetricEvaluator:
             "timeout": self.timeout,
         }
 
-    def _rows(self, inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
-        given = {name: values for name, values in inputs.items() if values is not None}
-        _check(self.metric.name, self.metric.inputs, given)
-        kinds = {item.name: item.kind for item in self.metric.inputs}
-        columns = {name: _texts(values) if kinds[name] == "texts" else values for name, values in given.items()}
-        length = len(next(iter(columns.values()), ()))
-        return [{name: values[number] for name, values in columns.items()} for number in range(length)]
-
     def _outputs(self, scored: Evaluation | None) -> dict[str, Any]:
         scores: Sequence[Score] = () if scored is None else scored.scores[self.metric.name]
         values = [score.value for score in scores if score.value is not None]
@@ -249,32 +239,9 @@ class MetricEvaluator:
         return {
             "score": sum(values) / len(values) if values else math.nan,
             "individual_scores": [math.nan if score.value is None else score.value for score in scores],
-            "results": [score.to_dict() for score in scores],
+            "results": [{**score.to_dict(), "explanation": score.explain()} for score in scores],
+            "meta": {"usage": sum((score.usage for score in scores), Usage()).to_dict()},
         }
-
-
-def _check(metric: str, inputs: Sequence[Input], given: Mapping[str, Any]) -> None:
-    known = {item.name for item in inputs}
-    missing = [item.name for item in inputs if item.required and item.name not in given]
-    if missing:
-        raise ValueError(f"{metric} needs the input '{missing[0]}': give a list with one item per row.")
-    for name, values in given.items():
-        if name not in known:
-            raise ValueError(f"{metric} has no input '{name}'; it has {', '.join(sorted(known))}.")
-        if not isinstance(values, list):
-            raise ValueError(f"{metric}: '{name}' must be a list with one item per row, got {type(values).__name__}.")  # noqa: TRY004
-    lengths = {name: len(values) for name, values in given.items()}
-    if len(set(lengths.values())) > 1:
-        raise ValueError(f"{metric}: all inputs must be lists of the same length, got {lengths}.")
-
-
-def _texts(rows: list[Any]) -> list[Any]:
-    """The rows with the contents of documents in their place; one without a text stays what it is, and fails its row."""
-    return [[_text(item) for item in row] if isinstance(row, list | tuple) else row for row in rows]
-
-
-def _text(item: Any) -> Any:
-    return item.content if isinstance(item, Document) and item.content is not None else item
 
 
 def _without_bridges(metric: Metric) -> Metric:
