@@ -24,6 +24,7 @@ from ragmetrics_core.metrics import (
     FactualCorrectness,
     Faithfulness,
     RefineFaithfulness,
+    Relevancy,
     RelevantStatements,
     ResponseGroundedness,
     RubricScore,
@@ -75,6 +76,33 @@ def score(metric: Metric, sample: Mapping[str, Any]) -> Score:
 )
 def test_the_extremes_of_every_metric(metric: Metric, best: float, worst: float) -> None:
     assert (score(metric, GOOD).value, score(metric, BAD).value) == (best, worst)
+
+
+@pytest.mark.parametrize(
+    ("metric", "value"),
+    [
+        (RefineFaithfulness(), 1.0),
+        (ResponseGroundedness(), 1.0),
+        (Relevancy(), 0.0),
+        (Correctness(), 1.0),
+        (Faithfulness(), None),
+        (SinglePassFaithfulness(), None),
+        (ContextUtilization(), 0.0),
+    ],
+    ids=lambda value: value.name if isinstance(value, Metric) else None,
+)
+def test_a_response_that_says_that_it_does_not_know(metric: Metric, value: float | None) -> None:
+    """Nothing in it is made up, and nothing is answered, as the prompts have it."""
+    assert score(metric, {**GOOD, "response": "I don't know."}).value == value
+
+
+def test_ratings_and_answers_give_reasons() -> None:
+    assert score(ContextRelevance(), GOOD).explain() == (
+        "ratings 2 (the contexts hold 100% of the words of the question), 2 (the contexts hold 100% of the words of the question)"
+    )
+    assert score(RefineFaithfulness(), BAD).explain() == (
+        "NO: no part of the context supports the response: the context holds 0% of the parts of the information"
+    )
 
 
 def test_answer_relevancy() -> None:

@@ -97,6 +97,7 @@ def test_what_is_a_question(reply: str, questions: list[str]) -> None:
 def test_what_is_the_same_question() -> None:
     """A prompt of one's own may have a form of reply that leaves more in."""
     assert distinct([" ", "Who is  it?", "?", " who is it ", "Who?"]) == ["Who is  it?", "Who?"]
+    assert distinct(["None"]) == distinct(["No questions can be written.", "n/a"]) == []
 
 
 @pytest.mark.parametrize(

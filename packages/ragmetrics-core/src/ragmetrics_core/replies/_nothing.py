@@ -24,9 +24,7 @@ WORDS = frozenset(word for line in LINES for word in line.split(", "))
 NOUNS = r"(?:statement|sentence|claim|fact|question|item|passage|excerpt|part|result|answer)s?|information|content"
 KINDS = r"(?:(?:such|relevant|factual|verifiable|atomic|useful|helpful|supporting|matching|suitable|specific|valid|clear) ){0,3}"
 VERBS = r"(?:(?:are|is|were|was|has been|have been|can be|could be) )?"
-DONE = (
-    r"found|identified|made|extracted|given|stated|present|provided|listed|available|detected|needed|derived|contained"
-)
+DONE = r"found|identified|made|extracted|given|stated|present|provided|listed|available|detected|needed|derived|contained|written|asked|generated"
 TEXTS = r"(?:answer|response|text|context|passage|document|source|question|query)s?"
 WHERE = rf"(?: (?:in|from|by|within|among) (?:(?:the|this|these|any of|provided|given|above) )*{TEXTS})?"
 HELPS = rf"(?: (?:that )?(?:helps?|answers?)(?: to)?(?: answer)?(?: (?:the|this) {TEXTS})?)?"
