@@ -24,12 +24,15 @@ WORDS = frozenset(word for line in LINES for word in line.split(", "))
 NOUNS = r"(?:statement|sentence|claim|fact|question|item|passage|excerpt|part|result|answer)s?|information|content"
 KINDS = r"(?:(?:such|relevant|factual|verifiable|atomic|useful|helpful|supporting|matching|suitable|specific|valid|clear) ){0,3}"
 VERBS = r"(?:(?:are|is|were|was|has been|have been|can be|could be) )?"
-DONE = r"found|identified|made|extracted|given|stated|present|provided|listed|available|detected|needed|derived|contained|written|asked|generated"
+DONE = (
+    r"(?:found|identified|made|extracted|given|stated|present|provided|listed|available|detected|needed|derived|contained|"
+    r"written|asked|generated)"
+)
 TEXTS = r"(?:answer|response|text|context|passage|document|source|question|query)s?"
 WHERE = rf"(?: (?:in|from|by|within|among) (?:(?:the|this|these|any of|provided|given|above) )*{TEXTS})?"
 HELPS = rf"(?: (?:that )?(?:helps?|answers?)(?: to)?(?: answer)?(?: (?:the|this) {TEXTS})?)?"
 SAID = re.compile(
-    rf"(?:there (?:are|is|were|was) )?no {KINDS}(?:{NOUNS})(?: {VERBS}(?:{DONE}))?{HELPS}{WHERE}"
+    rf"(?:there (?:are|is|were|was) )?no {KINDS}(?:{NOUNS})(?: {VERBS}{DONE})?{HELPS}{WHERE}"
     rf"|none of (?:the )?{KINDS}(?:{NOUNS}|contexts?) (?:is|are|was|were) (?:relevant|helpful|useful|needed|found){WHERE}"
     rf"|(?:(?:the|this) )?{TEXTS} (?:makes?|contains?|states?|gives?|has|have|provides?|holds?) no {KINDS}(?:{NOUNS})"
     r"|keine (?:\w+ ){0,2}(?:aussagen|behauptungen|fakten|sätze|fragen)(?: (?:gefunden|vorhanden|enthalten))?"
