@@ -11,6 +11,7 @@ from llama_index.core.prompts import PromptTemplate
 
 import ragmetrics_llama_index as ours
 from llama_index.doubles import Completions
+from ragmetrics_core.metrics import RefineFaithfulness
 
 pytestmark = pytest.mark.usefixtures("closed_loop")
 
@@ -194,11 +195,39 @@ def test_a_prompt_that_is_one_text_can_be_changed_and_given_back() -> None:
     assert llm.prompts[0].endswith('{"query": "a \\"quoted\\" {x}", "response": "r"}')
 
 
+REMOVED = {
+    "EmbeddingQAFinetuneDataset",
+    "LabelledQADataset",
+    "generate_qa_embedding_pairs",
+    "generate_question_context_pairs",
+}
+"""What newer releases of LlamaIndex no longer have."""
+
+
 def test_one_import_line_brings_what_it_brings_in_llama_index() -> None:
-    names = {name for name in theirs.__all__ if hasattr(theirs, name)}
+    names = {name for name in theirs.__all__ if hasattr(theirs, name)} - REMOVED
     assert names - set(ours.__all__) == set()
     unchanged = names - {name for name in names if name.endswith("Evaluator")} - {"HitRate", "MRR"}
     assert {name for name in unchanged if getattr(ours, name) is not getattr(theirs, name)} == set()
+
+
+@pytest.mark.parametrize("name", ["FaithfulnessEvaluator", "RelevancyEvaluator"])
+def test_without_contexts_nothing_is_judged(name: str) -> None:
+    """One of the differences that the README names."""
+    given, kept = (getattr(library, name)(llm=Completions("YES")).evaluate("q", "r", []) for library in BOTH)
+    assert (given.score, given.passing, given.invalid_result) == (0.0, False, False)
+    assert (kept.score, kept.passing, kept.invalid_result) == (None, None, True)
+    assert (kept.label, kept.error, kept.invalid_reason) == ("no_retrieval", None, kept.feedback)
+
+
+def test_the_judge_s_reason_is_kept_beside_yes_and_no() -> None:
+    reply = '{"reason": "the context never mentions Rome", "answer": "no"}'
+    for name in ("FaithfulnessEvaluator", "RelevancyEvaluator"):
+        result = getattr(ours, name)(llm=Completions(reply)).evaluate(**CASE)
+        assert (result.feedback, result.details["reasons"]) == ("NO", ["the context never mentions Rome"])
+    told = ours.MetricEvaluator(RefineFaithfulness(), llm=Completions(reply)).evaluate(**CASE)
+    assert "the context never mentions Rome" in str(told.feedback)
+    assert not str(told.feedback).startswith("{")
 
 
 def test_no_failure_is_written_into_a_question() -> None:

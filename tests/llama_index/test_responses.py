@@ -25,6 +25,10 @@ from ragmetrics_llama_index import MetricEvaluator
 NODE = NodeWithScore(node=TextNode(text="Paris is.", id_="p", metadata={"author": "Ann"}), score=0.5)
 
 
+KEEPS_ALL = hasattr(StreamingAgentChatResponse, "write_response_to_history_thread")
+"""Whether this release of LlamaIndex keeps the text of a stream for its reader when it is judged first."""
+
+
 class Duck:
     """An object with what LlamaIndex reads of a response, and nothing else."""
 
@@ -67,7 +71,8 @@ def test_the_stream_of_a_chat_engine_stays_there_for_the_user(chat: Any) -> None
     evaluator = MetricEvaluator(RefineFaithfulness(), llm=Completions("yes"))
     unread = chat.stream_chat("Where?")
     assert evaluator.evaluate_response("Where?", unread).response == "She was born in London"
-    assert "".join(unread.response_gen) == "She was born in London"
+    if KEEPS_ALL:
+        assert "".join(unread.response_gen) == "She was born in London"
     read = chat.stream_chat("Where?")
     assert "".join(read.response_gen) == "She was born in London"
     assert evaluator.evaluate_response("Where?", read).response == "She was born in London"
@@ -78,8 +83,11 @@ async def test_the_asynchronous_stream_of_a_chat_engine(chat: Any) -> None:
     response = await chat.astream_chat("Where?")
     result = await evaluator.aevaluate_response("Where?", response)
     assert (result.score, result.response) == (1.0, "She was born in London")
-    assert "".join([token async for token in response.async_response_gen()]) == "She was born in London"
+    if KEEPS_ALL:
+        assert "".join([token async for token in response.async_response_gen()]) == "She was born in London"
     assert evaluator.evaluate_response("Where?", response).response == "She was born in London"
+    if not KEEPS_ALL:
+        return
     unfinished = await chat.astream_chat("Where?")
     with pytest.raises(InvalidInput, match=r"is still being written in the event loop of the caller: use await aeval"):
         evaluator.evaluate_response("Where?", unfinished)
@@ -103,6 +111,7 @@ async def test_streams_that_nobody_writes_down() -> None:
     assert (await evaluator.aevaluate_response("q", two)).response == "Paris."
 
 
+@pytest.mark.skipif(not KEEPS_ALL, reason="this release does not tell which thread writes")
 def test_a_chat_engine_that_failed_raises_what_it_met() -> None:
     thread = threading.Thread(target=str)
     thread.start()

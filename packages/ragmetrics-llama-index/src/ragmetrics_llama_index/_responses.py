@@ -87,9 +87,8 @@ async def settle(response: Any) -> Any:
     if isinstance(response, StreamingAgentChatResponse) and is_async_stream(response):
         task = response.awrite_response_to_history_task
         if task is None:
-            if not response.is_writing_to_memory and not response.response:
-                async for _ in response.async_response_gen():
-                    pass
+            if response.is_writing_to_memory:
+                return response
         elif task.done() or task.get_loop() is asyncio.get_running_loop():
             await task
         else:
@@ -97,6 +96,9 @@ async def settle(response: Any) -> Any:
                 "the answer of the chat engine is still being written in the event loop of the caller: use await "
                 "aevaluate_response(...), or read the stream to its end first"
             )
+        if not response.response:
+            async for _ in response.async_response_gen():
+                pass
     return response
 
 
@@ -164,12 +166,14 @@ def _read(response: StreamingResponse) -> str:
 
 def _wait_for(response: StreamingAgentChatResponse) -> None:
     """A thread of the chat engine writes the answer; what the user has not yet read of the stream stays there for him."""
-    thread = response.write_response_to_history_thread
+    # older releases do not tell which thread writes, so that the stream has to be read
+    is_old = not hasattr(response, "write_response_to_history_thread")
+    thread = getattr(response, "write_response_to_history_thread", None)
     if thread is not None:
         thread.join()
         if response.exception is not None:
             raise response.exception
-    elif not response.is_writing_to_memory and response.chat_stream is not None and not response.response:
+    elif response.chat_stream is not None and not response.response and (is_old or not response.is_writing_to_memory):
         for _ in response.response_gen:
             pass
 

@@ -20,7 +20,7 @@ def listen(tokens: Any, done: Done) -> Generator[Any, None, None]:
     whole = False
     try:
         for token in tokens:
-            heard.append(str(token))
+            heard.append(_words(token))
             yield token
         whole = True
     finally:
@@ -36,7 +36,7 @@ async def listen_async(tokens: Any, done: Done) -> AsyncGenerator[Any, None]:
     whole = False
     try:
         async for token in tokens:
-            heard.append(str(token))
+            heard.append(_words(token))
             yield token
         whole = True
     finally:
@@ -44,6 +44,11 @@ async def listen_async(tokens: Any, done: Done) -> AsyncGenerator[Any, None]:
         if close is not None:
             await close()
         done("".join(heard) if whole else None)
+
+
+def _words(token: Any) -> str:
+    """Query engines stream texts, chat engines messages with what is new in them."""
+    return str(getattr(token, "delta", token) or "")
 
 
 class Writing:
@@ -55,6 +60,12 @@ class Writing:
 
     def begin(self, response: StreamingAgentChatResponse, done: Done) -> None:
         """Tell ``done`` when all of it is written; at once, where it is already."""
+        if not response.is_writing_to_memory:  # whoever reads it writes it
+            if response.achat_stream is not None:
+                response.achat_stream = listen_async(response.achat_stream, done)
+            else:
+                response.chat_stream = listen(response.chat_stream, done)
+            return
         with self._door:
             self._waiting[id(response)] = response, done
         if response.is_done or response.exception is not None:
@@ -65,4 +76,10 @@ class Writing:
         with self._door:
             _, done = self._waiting.pop(id(response), (None, None))
         if done is not None:
-            done(response.response if response.exception is None else None)
+            done(_written(response) if response.exception is None else None)
+
+
+def _written(response: StreamingAgentChatResponse) -> str:
+    """All of the answer. In older releases it stands in the response only when the user has read it, until then in the queues."""
+    waiting = [*response.queue.queue, *getattr(response.aqueue, "_queue", ())]
+    return response.response or f"{response.unformatted_response}{''.join(map(_words, waiting))}".strip()
