@@ -13,6 +13,7 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 
 from ragmetrics_core import Metric, Prompt, RagmetricsError
+from ragmetrics_core._other_names import ELSEWHERE, NOT_HERE
 from ragmetrics_core.metrics import Entry, catalogue
 
 DOCS = Path(__file__).resolve().parent
@@ -31,8 +32,27 @@ def pages() -> dict[Path, str]:
     parts = {
         DOCS / "metrics.md": ("metrics", metric_list()),
         DOCS / "errors.md": ("tree", f"```text\n{error_tree()}\n```"),
+        DOCS / "coming-from-ragas.md": ("names", other_names()),
     }
     return {page: with_part(page.read_text(encoding="utf-8"), name, text) for page, (name, text) in parts.items()}
+
+
+def other_names() -> str:
+    """RAGAS' names by what takes their place, in the order of the table that the imports are answered from."""
+    uses: dict[str, list[str]] = {}
+    for name, use in ELSEWHERE.items():
+        uses.setdefault(use.removesuffix("()"), []).append(f"`{name}`")
+    rows = [f"| {', '.join(names)} | {as_code(use)} |" for use, names in uses.items()]
+    return "\n".join(["| RAGAS | here |", "|---|---|", *rows])
+
+
+def as_code(use: str) -> str:
+    """The name with which an explanation begins, set as code."""
+    if use == NOT_HERE or use.startswith(("a ", "the ")):
+        return use
+    code, comma, more = use.partition(", ")
+    name, space, note = code.partition(" ")
+    return f"`{name}`{space}{note}{comma}{more}"
 
 
 def metric_list() -> str:

@@ -35,7 +35,6 @@ CODE_ONLY = (
     "give it more time with timeout=...",  # of judging beside an application
     "@dataclass(frozen=True)",  # to the author of a metric
     "asks x, but none is set: give x=...",  # x is llm or embeddings: see test_words
-    "evaluate(max_concurrency=",
     "evaluate(run_dir=",
 )
 """Parts of messages that the command cannot cause: they are about arguments that only code can give."""

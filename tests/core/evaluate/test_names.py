@@ -140,7 +140,7 @@ class TestOtherNames:
         homes = [importlib.import_module(f"ragmetrics_core{home}") for home in ("", ".metrics", ".embeddings")]
         for name, use in ELSEWHERE.items():
             if use == NOT_HERE or use.startswith(
-                ("a ", "ragmetrics_langchain", "ragmetrics_llama", "ragmetrics_haystack")
+                ("a ", "the ", "ragmetrics_langchain", "ragmetrics_llama", "ragmetrics_haystack")
             ):
                 continue
             first = use.replace("(", " ").replace(",", " ").split()[0].rpartition(".")[2]

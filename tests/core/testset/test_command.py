@@ -18,10 +18,11 @@ from ragmetrics_core.testing import ScriptedLLM
 SEPARATE: dict[str, Any] = (
     {"mix_stderr": False} if "mix_stderr" in inspect.signature(CliRunner.__init__).parameters else {}
 )
-CAVEAT = (
-    "caveat: These questions are a lexical baseline: sentences of the documents with a part left blank, which is the answer. "
-    "Use a language model (--llm openai:MODEL) to have questions written.\n"
-)
+CAVEAT = """\
+caveat: These questions are a lexical baseline: sentences of the documents
+      with a part left blank, which is the answer. Use a language model (--llm
+      openai:MODEL) to have questions written.
+"""
 
 
 @pytest.fixture

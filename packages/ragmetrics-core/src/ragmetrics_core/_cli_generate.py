@@ -15,6 +15,7 @@ import typer
 from ._cli_models import parse_models
 from ._cli_output import check_out, clear_errors, say, stop, write
 from ._errors import InvalidInput
+from ._table import hanging, room
 from ._testset import generate_testset
 
 __all__ = ["GENERATE", "generate"]
@@ -79,4 +80,4 @@ def generate(
         if not testset:
             stop(f"no question was made: {testset.problems[0]}", 2)
         write(cast("Any", testset), out)
-        say(f"{out}: {testset}")
+        say("\n".join(part for line in f"{out}: {testset}".splitlines() for part in hanging(line, room())))

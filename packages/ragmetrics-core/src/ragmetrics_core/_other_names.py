@@ -89,7 +89,7 @@ ELSEWHERE: dict[str, str] = {
     "MultiTurnSample": "a Sample or a dict for each turn",
     "EvaluationDataset": "a list of dicts or Samples (evaluate takes RAGAS' own EvaluationDataset too)",
     "EvaluationResult": "ragmetrics_core.Evaluation",
-    "RunConfig": "evaluate(max_concurrency=, timeout=, max_retries=)",
+    "RunConfig": "the arguments max_concurrency, timeout and max_retries of evaluate",
     "DiskCacheBackend": "evaluate(run_dir=), which keeps every reply",
     "TestsetGenerator": "ragmetrics_core.generate_testset",
     "LangchainLLMWrapper": "ragmetrics_langchain.LangChainLLM (pip install ragmetrics-langchain)",

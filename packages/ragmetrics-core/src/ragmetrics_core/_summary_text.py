@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ._metric_summary import MetricSummary
 from ._reasons import LONGEST_ROW, first_of
 from ._statistics import METHODS
-from ._table import cut_middle, table, wrapped, wrapped_items
+from ._table import cut_middle, hanging, table, wrapped, wrapped_items
 
 if TYPE_CHECKING:
     from ._summary import Summary
@@ -89,12 +89,7 @@ def _remarks(summary: Summary, width: int) -> list[str]:
     rates = map(_passed, filter(_has_own_rate, summary.metrics))
     lines = (*_methods(summary.metrics), *rates, *_labels(summary.metrics), *_spreads(summary.metrics))
     lines += (*_waits(summary), *_costs(summary))
-    return [part for line in lines for part in _hanging(line, width)]
-
-
-def _hanging(line: str, width: int) -> list[str]:
-    first, *others = wrapped(line, width, indent="  ")
-    return [first.removeprefix("  "), *others]
+    return [part for line in lines for part in hanging(line, width)]
 
 
 def _methods(metrics: Sequence[MetricSummary]) -> Iterator[str]:
@@ -174,12 +169,12 @@ def _reasons(summary: Summary, state: str, width: int) -> list[str]:
 
 
 def _caveats(summary: Summary, width: int) -> list[str]:
-    notes = ["\n".join(_hanging(f"note: {text}", width)) for text in summary.caveats]
+    notes = ["\n".join(hanging(f"note: {text}", width)) for text in summary.caveats]
     return ["\n\n".join(notes)] if notes else []
 
 
 def _stopped(summary: Summary, width: int) -> list[str]:
-    return [] if summary.stopped is None else _hanging(f"stopped: {summary.stopped}", width)
+    return [] if summary.stopped is None else hanging(f"stopped: {summary.stopped}", width)
 
 
 SECTIONS: tuple[Callable[[Summary, int], list[str]], ...] = (

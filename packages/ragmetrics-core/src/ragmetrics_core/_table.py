@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
-__all__ = ["cut_middle", "printable", "room", "table", "wrapped", "wrapped_items"]
+__all__ = ["cut_middle", "hanging", "printable", "room", "table", "wrapped", "wrapped_items"]
 
 USUAL = 80
 """Columns where nobody knows how many there are: in a file, a pipe, a notebook."""
@@ -67,6 +67,12 @@ def wrapped(text: str, width: int, *, indent: str = "") -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+def hanging(line: str, width: int) -> list[str]:
+    """The lines of a remark; all but the first are set in."""
+    first, *others = wrapped(line, width, indent="  ")
+    return [first.removeprefix("  "), *others]
 
 
 def wrapped_items(head: str, items: Iterable[str], width: int, *, indent: str = "") -> list[str]:
