@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from haystack.components.embedders import (
     MockTextEmbedder,
+    OpenAIDocumentEmbedder,
     OpenAITextEmbedder,
 )
 from haystack.components.generators.chat import AzureOpenAIChatGenerator, MockChatGenerator, OpenAIChatGenerator
@@ -19,7 +20,7 @@ from haystack.utils.auth import Secret
 from pydantic import BaseModel
 
 from exchanges import EXCHANGES
-from loopback import OpenAIServer, error, rate_limited, server_error
+from loopback import OpenAIServer, Response, error, rate_limited, server_error
 from ragmetrics_core import Ask, BadReply, InvalidInput, Metric, ModelError, Prompt
 from ragmetrics_core.metrics import Relevancy, SemanticSimilarity
 from ragmetrics_core.replies import LinesReply, ObjectReply, YesNoReply
@@ -154,6 +155,20 @@ def test_retries_of_embedders_do_not_multiply(server: OpenAIServer) -> None:
     assert outputs["results"][0]["state"] == "failed"
     assert len(server.requests) <= 2  # one for each of the two texts
     assert embedder.client.max_retries == 5
+
+
+def test_a_lost_call_of_a_document_embedder_is_made_again(server: OpenAIServer) -> None:
+    """Such an embedder only logs what its client could not mend, which is told to mend nothing."""
+    server.queue.append(server_error())
+    embedder = OpenAIDocumentEmbedder(
+        Secret.from_token(KEY), api_base_url=server.base_url, http_client_kwargs=NOT_KEPT, progress_bar=False
+    )
+    evaluator = MetricEvaluator(SemanticSimilarity(), embedder=embedder, max_retries=1, progress_bar=False)
+    assert evaluator.run(response=["a"], reference=["a"])["score"] == pytest.approx(1.0)
+    assert not embedder.raise_on_failure
+    server.queue.extend(server_error() for _ in range(9))
+    with pytest.raises(ModelError, match=r"is failing: try again later \(500\)"):
+        evaluator.run(response=["a"], reference=["a"])
 
 
 def test_a_generator_whose_client_cannot_be_told_is_left_as_it_is(judge: Any) -> None:
@@ -310,6 +325,27 @@ def test_a_cut_reply_is_marked(judge: Any) -> None:
     reply = HaystackLLM(judge(cut)).generate(ask())
     assert reply.truncated
     assert (reply.usage.prompt_tokens, reply.usage.completion_tokens) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("finish_reason", "problem"),
+    [
+        ("length", "judge: the reply was cut at the token limit: allow it more tokens"),
+        ("content_filter", "judge: a content filter stopped the reply"),
+    ],
+)
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
+def test_a_reply_in_json_mode_that_ended_early(
+    server: OpenAIServer, openai: Any, finish_reason: str, problem: str, *, asynchronous: bool
+) -> None:
+    """OpenAI's client raises an exception then; what the answer cost is counted, as far as the exception tells."""
+    server.responder = lambda body: Response('{"reason": "so', finish_reason=finish_reason)
+    llm = HaystackLLM(openai(server))
+    with pytest.raises(BadReply) as caught:
+        asyncio.run(llm.agenerate(ask())) if asynchronous else llm.generate(ask())
+    assert str(caught.value) == problem
+    assert caught.value.usage.calls == 1
+    assert (caught.value.usage.prompt_tokens > 0) == (finish_reason == "length")
 
 
 def test_a_reply_that_is_no_message(judge: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from haystack.components.builders import PromptBuilder
 from haystack.components.evaluators import LLMEvaluator as HaystackLLMEvaluator
+from haystack.components.generators.chat import MockChatGenerator
 from haystack.core.errors import SerializationError
 
 from haystack import Document, component
@@ -85,6 +86,7 @@ def test_an_overridden_template_of_a_scored_evaluator(judge: Any) -> None:
     first, again = generator.conversations
     assert [message.text for message in first] == ["q|c|a"]
     assert [message.text for message in again][:2] == ["q|c|a", "what?"]
+    assert Templated(chat_generator=MockChatGenerator(GOOD)).to_dict()["type"] == f"{__name__}.Templated"
 
 
 def test_a_builder_that_is_set_is_used(judge: Any) -> None:
@@ -94,6 +96,10 @@ def test_a_builder_that_is_set_is_used(judge: Any) -> None:
     evaluator.builder = PromptBuilder(template="Is {{ questions }} so?")
     evaluator.run(questions=["it"])
     assert [message.text for message in generator.conversations[0]] == ["Is it so?"]
+    with pytest.raises(
+        SerializationError, match="^this LLMEvaluator has a builder of its own, which its saved form has no"
+    ):
+        evaluator.to_dict()
 
 
 @pytest.mark.parametrize("cls", [FaithfulnessEvaluator, ContextRelevanceEvaluator])

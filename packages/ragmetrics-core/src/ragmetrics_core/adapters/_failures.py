@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from .._errors import BadReply, ModelError
+from .._requests import Usage
 from .._secrets import mask
 from .._waiting import seconds_to_wait
 from ..llms._failures import Refused
@@ -47,6 +48,12 @@ NETWORK = re.compile(
     "|ChunkedEncoding"
 )
 """Words in the names of an exception's classes, its own first, that stand for a connection that failed."""
+
+ENDED_EARLY = {
+    "LengthFinishReasonError": "the reply was cut at the token limit: allow it more tokens",
+    "ContentFilterFinishReasonError": "a content filter stopped the reply",
+}
+"""Answers that OpenAI's client raises, by the name of the exception, where it was told a form of reply."""
 
 OTHER_LOOP = ("Event loop is closed", "different event loop", "different loop")
 CURES = {
@@ -88,9 +95,14 @@ def model_error(error: Exception, model: str, secrets: Iterable[str] = ()) -> Mo
         secrets: texts that must never be shown.
 
     Returns:
-        A ``BadReply`` where a content filter refused the question. ``fatal``, ``transient``, ``rate_limited`` and
-        ``retry_after`` (seconds) follow from the HTTP status and the headers; a lost connection is ``transient``.
+        A ``BadReply`` where a content filter refused the question or stopped the reply, or the reply was cut. ``fatal``,
+        ``transient``, ``rate_limited`` and ``retry_after`` (seconds) follow from the HTTP status and the headers; a lost connection
+        is ``transient``.
     """
+    if type(error).__name__ in ENDED_EARLY:
+        ended = BadReply(f"{model}: {ENDED_EARLY[type(error).__name__]}")
+        ended.usage = _usage(getattr(error, "completion", None))
+        return ended
     text = mask(" ".join(str(error).split()), secrets)
     causes = list(_chain(error, lambda item: item.__cause__))
     status, source = next(((found, item) for item in causes if (found := _status(item))), (None, error))
@@ -167,6 +179,13 @@ def _headers(error: BaseException) -> dict[str, str]:
     )
     headers: Any = next((place for place in places if place and hasattr(place, "items")), {})
     return {str(name).lower(): str(value) for name, value in headers.items()}
+
+
+def _usage(completion: Any) -> Usage:
+    """What an answer cost that came as an exception."""
+    usage = getattr(completion, "usage", None)
+    counts = (getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens"))
+    return Usage(1, *(count if isinstance(count, int) else 0 for count in counts))
 
 
 def _metadata(response: Any) -> Mapping[str, Any]:

@@ -77,6 +77,8 @@ class Called:
         if self._target is self.component:
             self._target = copy.copy(self.component)
             self._target.max_retries = 0
+            if hasattr(self._target, "raise_on_failure"):
+                self._target.raise_on_failure = True  # a lost call that is only logged would not be made again
         setattr(self._target, name, client.with_options(max_retries=0))
         self._taken.add(name)
 

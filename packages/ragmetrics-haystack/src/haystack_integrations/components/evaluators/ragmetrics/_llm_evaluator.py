@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from haystack.components.builders import PromptBuilder
 from haystack.components.evaluators import LLMEvaluator as HaystackLLMEvaluator
 from haystack.components.generators.chat.types import ChatGenerator
+from haystack.core.errors import SerializationError
 from haystack.core.serialization import component_to_dict
 from haystack.utils import deserialize_chatgenerator_inplace, deserialize_type, serialize_type
 
@@ -180,7 +181,16 @@ class LLMEvaluator:
         return default_from_dict(cls, data)
 
     def _saved(self) -> dict[str, Any]:
-        """The settings that all LLM evaluators save."""
+        """The settings that all LLM evaluators save.
+
+        Raises:
+            SerializationError: a builder was set, which the saved form has no place for.
+        """
+        if self.builder is not None and type(self).__module__ == HOME:
+            raise SerializationError(
+                f"this {type(self).__name__} has a builder of its own, which its saved form has no place for: override "
+                "prepare_template in a subclass, or set the builder in its __init__"
+            )
         saved = {
             "chat_generator": component_to_dict(obj=self._chat_generator, name="chat_generator"),
             "progress_bar": self.progress_bar,
