@@ -139,6 +139,16 @@ class TestOwnMetric:
             "ZeroDivisionError: a bug\nragmetrics: this is a bug, in a metric or a model of your own or in ragmetrics\n"
         )
 
+    def test_a_traceback_never_steers_the_terminal(self, folder: Path) -> None:
+        hostile = 'ValueError("\\x1b]0;owned\\x07\\x1b[2J Bearer abc sk-abcdef123456")'
+        (folder / "ownmetric.py").write_text(OWN_METRIC.replace('ZeroDivisionError("a bug")', hostile))
+        (folder / "q.jsonl").write_text('{"response": "bug"}\n')
+        result = call("evaluate", "q.jsonl", "-m", OWN)
+        assert result.exit_code == 70
+        assert r"ValueError: \x1b]0;owned\x07\x1b[2J Bearer *** ***" in result.stderr
+        assert "\x1b" not in result.stderr
+        assert "sk-abcdef123456" not in result.stderr
+
     @pytest.mark.parametrize("error", ["BrokenPipeError()", "EOFError()", "asyncio.CancelledError()"])
     def test_a_bug_of_any_kind_keeps_what_is_finished(self, folder: Path, error: str) -> None:
         source = OWN_METRIC.replace('ZeroDivisionError("a bug")', error)

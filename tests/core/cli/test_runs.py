@@ -263,6 +263,12 @@ def test_a_password_is_not_shown_in_the_command(monkeypatch: pytest.MonkeyPatch)
     assert how_to_continue(Path("r")) == (
         " (all replies are kept in r; this goes on: ragmetrics evaluate 'a b.csv' --base-url http://host:1/v1 --run-dir r)"
     )
+    monkeypatch.setattr(
+        sys, "argv", ["x", "evaluate", "--base-url", "http://h/v1?api_key=sk-abcdef123456", "sk-abcdef123456"]
+    )
+    assert how_to_continue(Path("r")) == (
+        " (all replies are kept in r; this goes on: ragmetrics evaluate --base-url 'http://h/v1?api_key=***' '***')"
+    )
 
 
 class TestWords:

@@ -190,7 +190,7 @@ def test_any_client_serves_both_ways(server: OpenAIServer, key: str, kind: str) 
 
 
 def test_openai_settings(server: OpenAIServer) -> None:
-    model = OpenAIEmbeddings(base_url=f"{server.base_url}?key=sk-1", api_key="sk-2", dimensions=64)
+    model = OpenAIEmbeddings(base_url=server.base_url, api_key="sk-2", dimensions=64)
     assert model.identity == {
         "provider": "openai",
         "model": "text-embedding-3-small",

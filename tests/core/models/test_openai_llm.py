@@ -260,9 +260,7 @@ def test_the_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_identity_repr_and_copies(server: OpenAIServer) -> None:
-    llm = OpenAILLM(
-        "judge", base_url="https://user:pass@example.com:8443/v1/?token=t", api_key="sk-key", temperature=0.5
-    )
+    llm = OpenAILLM("judge", base_url="https://user:pass@example.com:8443/v1/", api_key="sk-key", temperature=0.5)
     assert llm.identity == {
         "provider": "openai",
         "model": "judge",

@@ -178,22 +178,34 @@ def raw_server(answer: bytes) -> Iterator[str]:
         thread.join()
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        b'HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"choices": [{"mess',
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n10\r\n{",
-        b"HTTP/1.1 200",
-        b"SSH-2.0-OpenSSH_9.6\r\n",
-        b"",
-    ],
-    ids=["length", "chunks", "head", "other protocol", "nothing"],
-)
-def test_answers_cut_short(ask: Any, answer: bytes) -> None:
-    """What arrived of an answer is never read as the whole."""
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 200", b""], ids=["head", "nothing"])
+def test_no_answer(ask: Any, answer: bytes) -> None:
     with raw_server(answer) as url:
         found = failure(OpenAIServerLLM(url, "judge"), ask())
     assert str(found).startswith(f"judge: cannot reach {url} (")
+    assert found.transient
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (b'HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"choices": [{"mess', "Not enough data "),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n10\r\n{", "Not enough data "),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n{}", ""),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n{}", ""),
+        (b"HTTP/1.1 200 OK\r\nX: " + b"x" * 20_000 + b"\r\n\r\n", "Got more than "),
+        (b"SSH-2.0-OpenSSH_9.6\r\n", "Bad status line"),
+    ],
+    ids=["length", "chunks", "chunk size", "no length", "header", "other protocol"],
+)
+def test_answers_that_are_broken(ask: Any, answer: bytes, words: str) -> None:
+    """What arrived of an answer is never read as the whole, and each fault has words of its own."""
+    with raw_server(answer) as url:
+        found = failure(OpenAIServerLLM(url, "judge"), ask())
+    start = f"judge: the answer of {url} is broken ("
+    assert str(found).startswith(start + words)
+    assert str(found).endswith("): is it a server of HTTP, and does a proxy cut its answers?")
+    assert "400, message" not in str(found)
     assert found.transient
 
 

@@ -27,6 +27,7 @@ from ._cli_words import in_cli_words
 from ._errors import InvalidInput, RagmetricsError
 from ._evaluation import Evaluation
 from ._progress import Progress
+from ._secrets import conceal
 
 __all__ = [
     "Command",
@@ -105,7 +106,7 @@ def how_to_continue(run_dir: Path | None) -> str:
     """The command that goes on with this run."""
     if run_dir is None:
         return " (with --run-dir DIR, the next run would go on from here)"
-    command = shlex.join(["ragmetrics", *map(_without_password, sys.argv[1:])])
+    command = shlex.join(["ragmetrics", *(conceal(_without_password(argument)) for argument in sys.argv[1:])])
     return f" (all replies are kept in {run_dir}; this goes on: {command})"
 
 
@@ -127,9 +128,17 @@ def clear_errors(out: Path | None = None, run_dir: Path | None = None) -> Iterat
     except KeyboardInterrupt as error:
         stop("stopped" + _save(error, out) + how_to_continue(run_dir), 130)
     except (Exception, asyncio.CancelledError) as bug:
-        traceback.print_exc()
+        _show_traceback()
         complain("this is a bug, in a metric or a model of your own or in ragmetrics" + _save(bug, out))
         raise typer.Exit(BUG) from bug
+
+
+def _show_traceback() -> None:
+    """The traceback of what is being handled; it may quote data and keys."""
+    try:
+        typer.echo(_printable(conceal(traceback.format_exc().rstrip()), sys.stderr), err=True)
+    except OSError:
+        _silence(sys.stderr)
 
 
 def _save(error: BaseException, out: Path | None) -> str:

@@ -25,7 +25,7 @@ from typing import Any
 
 from ._errors import InvalidInput, RagmetricsError
 from ._files import make_directory
-from ._requests import Reply, Usage
+from ._requests import Reply, Usage, counted
 
 __all__ = ["Journal"]
 
@@ -164,7 +164,8 @@ class Journal:
         """Write a reply; the one that stands in the end is returned, which is another process's if that came first."""
         width, value = _packed(reply.value)
         usage = reply.usage
-        parts = (width, value, usage.prompt_tokens, usage.completion_tokens, int(reply.truncated))
+        tokens = map(counted, (usage.prompt_tokens, usage.completion_tokens))
+        parts = (width, value, *tokens, int(reply.truncated))
         row = (key, *parts, _digest(key, *parts))
         database = self._made()
         with self._worded():

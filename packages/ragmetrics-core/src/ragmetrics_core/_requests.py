@@ -17,7 +17,7 @@ from ._errors import InvalidInput
 if TYPE_CHECKING:
     from ._protocols import PromptView, ReplyView
 
-__all__ = ["Ask", "Compare", "Embed", "Message", "Reply", "Request", "Usage"]
+__all__ = ["Ask", "Compare", "Embed", "Message", "Reply", "Request", "Usage", "counted"]
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -63,6 +63,14 @@ class Usage:
 
 
 ONE_CALL = Usage(calls=1)
+
+MOST_COUNTED = 2**53
+"""A count that is larger is none; up to here every program that reads JSON has the same number."""
+
+
+def counted(number: object) -> int:
+    """A count as a server reports it; 0 where it reports none, or one that cannot be."""
+    return number if type(number) is int and 0 <= number <= MOST_COUNTED else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,9 @@ MASKED = "***"
 LONGEST = 500
 """Characters of somebody else's message that are worth showing."""
 
+SEARCHED, UNSURE = 8192, 1024
+"""Characters of such a message that are looked through, and how many of them at the end may be a part of what is cut off."""
+
 SHORTEST_SECRET = 8
 """Characters from which on a secret is looked for in texts: a shorter one is found in ordinary words too."""
 
@@ -26,7 +29,7 @@ SECRET = (
 NOT_SECRET = frozenset({"prompt_cache_key"})
 LOOKS_SECRET = re.compile(
     r"\b(?:sk|gsk|pk|hf|lsv2|xai)[-_][\w*.-]{6,}|\bkey-[\w*.-]{6,}|\bAIza[\w-]{20,}"
-    r"|(?<=Bearer )\S+|[\w-]*\*{3,}[\w-]*|(?<=://)[^/\s@]+(?=@)"
+    r"|(?<=Bearer )\S+|(?<![\w-])[\w-]{0,64}\*{3,}[\w-]{0,64}|\*{3,}[\w-]{0,64}|(?<=://)[^/\s@]+(?=@)"
 )
 IN_QUERY = re.compile(r"([?&][\w.-]*(?:key|token|secret|password|sig|signature)=)[^&#\s'\"]+", re.IGNORECASE)
 
@@ -51,5 +54,10 @@ def conceal(text: str, secrets: Iterable[str] = ()) -> str:
 
 def mask(text: str, secrets: Iterable[str]) -> str:
     """The same, and not endlessly long."""
-    text = conceal(text, secrets)
+    known = [secret for secret in secrets if len(secret) >= SHORTEST_SECRET]
+    for secret in sorted(known, key=len, reverse=True):  # first, so that none of them is cut in two
+        text = text.replace(secret, MASKED)
+    if len(text) > SEARCHED:
+        return f"{conceal(text[:SEARCHED])[:-UNSURE][:LONGEST]} ..."
+    text = conceal(text)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."

@@ -35,8 +35,8 @@ def _json_line(line: bytes) -> Any:
             f"not JSON ({error.msg} at column {error.colno}): every line must hold one whole JSON object "
             "(a file with one JSON value over several lines is named .json)"
         )
-    except (ValueError, RecursionError) as error:
-        return BadShape(f"not JSON that can be read ({error})")
+    except (ValueError, RecursionError) as error:  # of this line alone: numbers without end, or nested without end
+        return InvalidInput(f"not JSON that can be read ({error})")
     return _object(value)
 
 

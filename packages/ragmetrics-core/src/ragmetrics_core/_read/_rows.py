@@ -11,6 +11,7 @@ from typing import Any
 
 from .._errors import InvalidInput, MissingInput
 from .._sample import ALIASES, Sample
+from ._bounds import out_of_bounds
 from ._files import Counting, open_file
 from ._frame import frame_records
 from ._text import BadShape, Record
@@ -110,21 +111,22 @@ def rows_of(records: Iterable[Record]) -> Iterator[Row]:
         InvalidInput: the first record is of the wrong kind altogether.
     """
     for index, (place, value) in enumerate(records):
-        if isinstance(value, Sample):
-            yield Row(index, place, value)
-            continue
-        try:
-            sample = _sample(value)
-        except InvalidInput as error:
-            problem = InvalidInput(f"{place}: {error}")
-            if index == 0 and isinstance(error, BadShape):
-                raise problem from None
-            known = getattr(value, "sample", None)
-            if not isinstance(known, Sample):
-                known = Sample(id=value.get("id") if isinstance(value, Mapping) else None)
-            yield Row(index, place, known, problem)
-        else:
-            yield Row(index, place, sample)
+        yield _row(index, place, value)
+
+
+def _row(index: int, place: str, value: Any) -> Row:
+    try:
+        sample = value if isinstance(value, Sample) else _sample(value)
+        _check_bounds(sample)
+    except InvalidInput as error:
+        problem = InvalidInput(f"{place}: {error}")
+        if index == 0 and isinstance(error, BadShape):
+            raise problem from None
+        known = getattr(value, "sample", None)
+        if not isinstance(known, Sample) or out_of_bounds(known):
+            known = Sample(id=_id_of(value))
+        return Row(index, place, known, problem)
+    return Row(index, place, sample)
 
 
 def _sample(value: Any) -> Sample:
@@ -137,6 +139,18 @@ def _sample(value: Any) -> Sample:
     if any(map(_is_nan, value.values())):
         value = {name: None if _is_nan(item) else item for name, item in value.items()}
     return Sample.from_mapping(value)
+
+
+def _check_bounds(sample: Sample) -> None:
+    problem = out_of_bounds(sample)
+    if problem is not None:
+        raise InvalidInput(f"{problem}, which no file can hold: shorten it, or leave it out")
+
+
+def _id_of(value: object) -> Any:
+    """The id of a row that cannot be read."""
+    key = value.get("id") if isinstance(value, Mapping) else getattr(value, "id", None)
+    return None if out_of_bounds(Sample(id=key)) else key
 
 
 def _is_nan(value: object) -> bool:

@@ -58,6 +58,19 @@ class LocalModel(Generic[Loaded]):
             return None
         return {"provider": "sentence-transformers", "kind": self._kind, "model": self._name}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For another process, which loads the model by its name.
+
+        Raises:
+            InvalidInput: it has none, for it was given loaded.
+        """
+        if self._name is None:
+            raise InvalidInput(f"{self!r} cannot be pickled: give the name or the folder of the model instead")
+        return {**vars(self), "_loaded": None, "_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=threading.Lock())
+
     def _get(self) -> Any:
         """The model; hold the lock while you load and use it.
 

@@ -74,13 +74,15 @@ class OpenAIEmbeddings:
     @property
     def identity(self) -> dict[str, Any]:
         """Every setting that can change a vector; no key."""
-        query = self._clients.query
+        query, headers = self._clients.query, self._clients.headers
         return {
             "provider": "openai",
             "model": self.model,
             "base_url": self._clients.base_url,
             "dimensions": self.dimensions,
             **({"query": hashed(query, self._clients.secrets)} if query else {}),
+            # such as the provider behind a gateway
+            **({"headers": headers} if headers else {}),
         }
 
     def embed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:

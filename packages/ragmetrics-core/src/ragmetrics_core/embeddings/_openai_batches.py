@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .._errors import ModelError
-from .._requests import Reply, Usage
+from .._requests import Reply, Usage, counted
 from .._secrets import mask
 from ..llms._openai_clients import Clients
 from ..llms._openai_errors import Explained
@@ -121,8 +121,7 @@ def _floats(item: Any, index: int) -> list[float]:
 
 
 def _tokens(answer: Any) -> int:
-    tokens = _field(_field(answer, "usage"), "prompt_tokens")
-    return tokens if isinstance(tokens, int) else 0
+    return counted(_field(_field(answer, "usage"), "prompt_tokens"))
 
 
 def _field(value: Any, name: str) -> Any:

@@ -106,6 +106,21 @@ class Failures:
             f"{self.model}: cannot reach {self.place.base_url} ({cause}): is a server listening there?", transient=True
         )
 
+    def no_http(self, cause: str) -> ModelError:
+        """An answer that breaks the rules of HTTP, or breaks off."""
+        cause = mask(cause, self.place.secrets)
+        return ModelError(
+            f"{self.model}: the answer of {self.place.base_url} is broken ({cause}): is it a server of HTTP, and does a proxy cut "
+            "its answers?",
+            transient=True,
+        )
+
+    def too_long(self, most: int) -> ModelError:
+        """An answer that is longer than anybody could want."""
+        return ModelError(
+            f"{self.model}: the answer of {self.place.base_url} is longer than {most // 2**20} MB, and was given up"
+        )
+
     def no_json(self, text: str) -> ModelError:
         """An answer that is no JSON: a page, where the address is wrong; or one cut short, which is worth another call."""
         return self.other_protocol(_not_json(text), transient=not text.lstrip().startswith("<"))

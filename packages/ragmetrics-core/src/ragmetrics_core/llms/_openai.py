@@ -93,7 +93,7 @@ class OpenAILLM:
     @property
     def identity(self) -> dict[str, Any]:
         """Every setting that can change a reply; of secrets a hash at most."""
-        query = self._clients.query
+        query, headers = self._clients.query, self._clients.headers
         return {
             "provider": "openai",
             "model": self.model,
@@ -102,6 +102,8 @@ class OpenAILLM:
             "parameters": hashed(self.parameters, self._clients.secrets),
             # such as api-version on Azure
             **({"query": hashed(query, self._clients.secrets)} if query else {}),
+            # such as the provider behind a gateway
+            **({"headers": headers} if headers else {}),
         }
 
     @property

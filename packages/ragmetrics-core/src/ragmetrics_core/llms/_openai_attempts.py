@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .._errors import BadReply, InvalidInput, ModelError
-from .._requests import Ask, Message, Reply, Usage
+from .._requests import Ask, Message, Reply, Usage, counted
+from .._secrets import conceal, mask
 from ._failures import Failures, Refused, check_sendable
 from ._refusals import is_about_one_schema, is_refusal
 from ._structured import RUNGS, Ladder, Rung
@@ -111,7 +112,8 @@ class Attempts:
     def _read(self, message: Any, finish_reason: Any, usage: Usage) -> Reply[str]:
         model, text, refusal = self._failures.model, _text(_field(message, "content")), _field(message, "refusal")
         if refusal:
-            raise _billed(BadReply(f"{model} refuses to answer: {refusal}", str(refusal)), usage)
+            said = conceal(str(refusal), self._failures.place.secrets)
+            raise _billed(BadReply(f"{model} refuses to answer: {mask(said, ())}", said), usage)
         if finish_reason == "content_filter":
             raise _billed(
                 BadReply(f"a content filter stopped the answer of {model}", () if text is None else text), usage
@@ -154,4 +156,4 @@ def _field(value: Any, name: str) -> Any:
 def _usage(answer: Any) -> Usage:
     usage = _field(answer, "usage")
     counts = (_field(usage, name) for name in ("prompt_tokens", "completion_tokens"))
-    return Usage(1, *(count if isinstance(count, int) else 0 for count in counts))
+    return Usage(1, *map(counted, counts))

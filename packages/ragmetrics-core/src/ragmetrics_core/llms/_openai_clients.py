@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from .._errors import InvalidInput, MissingExtra
-from ._keys import check_key, tidy_key
-from ._openai_twins import can_be_rebuilt, check_headers, header_texts, own_client, twin
+from ._keys import HOLDS_KEY, check_key, tidy_key
+from ._openai_twins import can_be_rebuilt, check_headers, header_texts, own_client, routing_digest, twin
 from ._per_loop import PerLoop
-from ._urls import OPENAI_URL, bare_url, check_url
+from ._urls import OPENAI_URL, bare_url, check_no_query, check_url
 
 if TYPE_CHECKING:
     import openai
@@ -65,10 +65,34 @@ class Clients:
         self._retrying = True
         self._forget_connections()
         if client is None:
-            check_url(self._settings.get("base_url", OPENAI_URL))
-            check_url(os.environ.get("OPENAI_BASE_URL") or OPENAI_URL, "OPENAI_BASE_URL")
+            for name, url in (
+                ("base_url", self._settings.get("base_url")),
+                ("OPENAI_BASE_URL", os.environ.get("OPENAI_BASE_URL")),
+            ):
+                if url is not None and url != "":
+                    check_url(url, name)
+                    check_no_query(url, name)
         else:
             _check_client(client, self._settings)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For another process, which makes connections of its own: the settings, which must not hold a key.
+
+        Raises:
+            InvalidInput: they do.
+        """
+        if self._given is not None or "api_key" in self._settings or urlsplit(self._full_url).username:
+            raise InvalidInput(HOLDS_KEY)
+        return {"_settings": self._settings, "_retrying": self._retrying}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(state, _given=None, _given_loop=None)
+        self._forget_connections()
+
+    def __copy__(self) -> Clients:
+        other = object.__new__(type(self))
+        vars(other).update(vars(self))
+        return other
 
     def _forget_connections(self) -> None:
         self._made: openai.OpenAI | None = None
@@ -99,6 +123,11 @@ class Clients:
     def query(self) -> dict[str, Any]:
         """What the client given adds to the query of every request, such as ``api-version`` on Azure."""
         return dict(getattr(self._given, "default_query", {}))
+
+    @property
+    def headers(self) -> str | None:
+        """A digest of the headers of the client given that may choose a model or a provider: all but those that authorise."""
+        return routing_digest(header_texts(self._given))
 
     @property
     def secrets(self) -> tuple[str, ...]:

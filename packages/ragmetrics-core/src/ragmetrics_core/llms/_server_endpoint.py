@@ -14,15 +14,16 @@ import io
 import json
 import math
 import os
+import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from .._errors import InvalidInput, MissingExtra, ModelError
 from .._waiting import seconds_to_wait
 from ._failures import Failures, Refused, root_of
-from ._keys import check_header, check_key, tidy_key
+from ._keys import HOLDS_KEY, check_header, check_key, tidy_key
 from ._per_loop import PerLoop
-from ._urls import OPENAI_URL, bare_url, check_url
+from ._urls import OPENAI_URL, bare_url, check_no_query, check_url
 
 if TYPE_CHECKING:
     import aiohttp
@@ -34,6 +35,9 @@ CONNECTING = 10.0
 
 IDLE = 4.0
 """Seconds that an idle connection is kept. Uvicorn, which vLLM runs on, closes it after 5, and who asks in that moment fails."""
+
+LARGEST = 64 * 2**20
+"""Bytes of an answer that are read, unpacked: a judge that says more is not one, and a few packed bytes may hold gigabytes."""
 
 LARGE = 2**20
 """Bytes from which on aiohttp wants a file, which it sends piece by piece."""
@@ -76,6 +80,19 @@ class Endpoint:
         self._sessions: PerLoop[aiohttp.ClientSession] = PerLoop()
         importlib.import_module("aiohttp")  # now, and not while the first calls of a run wait for it
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For another process, which makes connections of its own: the settings, which must not hold a key.
+
+        Raises:
+            InvalidInput: they do.
+        """
+        if self._given_key is not None or self._login is not None:
+            raise InvalidInput(HOLDS_KEY)
+        return {name: value for name, value in vars(self).items() if name != "_sessions"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _sessions=PerLoop())
+
     @property
     def secrets(self) -> tuple[str, ...]:
         """Every text that must never be shown."""
@@ -107,13 +124,17 @@ class Endpoint:
                 data=body if len(body) < LARGE else io.BytesIO(body),
                 allow_redirects=False,
             ) as response:
-                raw = await response.read()
+                raw = await _read(response)
         except aiohttp.ConnectionTimeoutError:
             return failures.unreachable(f"no connection within {CONNECTING:g} seconds")
         except asyncio.TimeoutError:  # not the built-in TimeoutError before Python 3.11
             return failures.too_late()
+        except (aiohttp.ClientResponseError, aiohttp.ClientPayloadError) as error:
+            return failures.no_http(_violation(error))
         except aiohttp.ClientError as error:
             return failures.unreachable(root_of(error))
+        if raw is None:
+            return failures.too_long(LARGEST)
         if response.status >= 300:
             return _refused(response, raw)
         try:
@@ -141,6 +162,28 @@ class Endpoint:
             key = tidy_key(os.environ.get("OPENAI_API_KEY"))
         check_header("the API key", key)
         return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+async def _read(response: aiohttp.ClientResponse) -> bytes | None:
+    """The answer, unpacked; None where it has no end, as far as anybody would wait for it."""
+    parts = []
+    size = 0
+    async for part in response.content.iter_any():
+        size += len(part)
+        if size > LARGEST:
+            return None
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _violation(error: Exception) -> str:
+    """What is wrong with an answer, in the words of the parser, which stand in a message or behind "400, message:"."""
+    text = str(getattr(error, "message", "") or error)
+    quoted = re.search(r"message=(['\"])(.+?)\1", text)
+    lines = [quoted[2]] if quoted else [line.strip() for line in text.splitlines()]
+    return next(
+        (line.removesuffix(":") for line in lines if line and not line.startswith("400, message")), "no reason given"
+    )
 
 
 def _refused(response: aiohttp.ClientResponse, raw: bytes) -> Refused:
@@ -176,9 +219,7 @@ def _proxy_for(url: str) -> str | None:
 
 def _check_address(base_url: str) -> None:
     check_url(base_url)
-    parts = urlsplit(base_url)
-    if parts.query or parts.fragment:
-        raise InvalidInput("base_url must end with the path, such as /v1: leave out what starts with ? or #")
+    check_no_query(base_url)
 
 
 def _check_timeout(timeout: Any) -> None:
