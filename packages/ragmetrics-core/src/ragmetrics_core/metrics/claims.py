@@ -114,24 +114,20 @@ VERIFY_CLAIMS = Prompt(
         Example(
             {
                 "contexts": [
-                    "The bridge over the Tay was opened in 1887. It replaced a bridge that fell in a storm in 1879.",
-                    "The bridge over the Tay has been in use since 1886.",
+                    "The bridge over the Tay was opened in 1887. It replaced one that fell in 1879.",
+                    "The bridge over the Tay dates from 1886.",
                 ],
                 "claims": [
                     "The bridge over the Tay was opened in 1887.",
-                    "The bridge over the Tay was not the first one there.",
-                    "The bridge over the Tay was opened in June 1887.",
+                    "The first bridge over the Tay fell in a storm.",
                     "The bridge over the Tay is the longest in Scotland.",
                 ],
             },
             Verdicts(
                 verdicts=[
-                    Verdict(number=1, reason="One states 1887, another 1886.", contradicted=True, supported=True),
-                    Verdict(number=2, reason="It replaced an older bridge.", supported=True),
-                    Verdict(
-                        number=3, reason="One states the year, none the month.", contradicted=True, supported=False
-                    ),
-                    Verdict(number=4, reason="Nothing is said about its length.", supported=False),
+                    Verdict(number=1, reason="One says 1887, another 1886.", contradicted=True, supported=True),
+                    Verdict(number=2, reason="It fell, but no storm is mentioned.", supported=False),
+                    Verdict(number=3, reason="Nothing is said about its length.", supported=False),
                 ]
             ),
         ),
