@@ -90,6 +90,7 @@ def test_correctness_keeps_the_reason_and_needs_no_reference() -> None:
     llm = ScriptedLLM(["4.5\nOne date is missing."])
     score = Correctness(threshold=4.5, llm=llm).score(user_input="q", response="a")
     assert (score.passing, score.reason) == (True, "One date is missing.")
+    assert score.details["reasons"] == ["One date is missing."]
     assert llm.asks[0].inputs["reference_answer"] is None
 
 
@@ -218,6 +219,7 @@ def grade(score: Any, reason: str = "fits") -> str:
 def test_rubric_of_the_metric() -> None:
     score = RubricScore({2: "good", 0: "bad", 1: "so-so"}, llm=ScriptedLLM([grade(2)])).score(response="a")
     assert (score.value, score.scale, score.reason) == (2.0, (0.0, 2.0), "fits")
+    assert (score.details["reasons"], score.explain()) == (["fits"], "fits")
 
 
 def test_rubric_of_the_sample_is_data() -> None:

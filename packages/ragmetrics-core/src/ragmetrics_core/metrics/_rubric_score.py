@@ -88,7 +88,8 @@ class RubricScore(Metric):
         chosen = self.rubric if self.rubric is not None else check_rubric(self.name, rubric)
         reply = yield from self.grade.ask(rubric={str(score): text for score, text in chosen.items()}, **data)
         scale = float(min(chosen)), float(max(chosen))
-        return Score(float(reply.score), reason=reply.reason or None, details=reply.model_dump(), scale=scale)
+        details = {**reply.model_dump(), "reasons": [reply.reason]}
+        return Score(float(reply.score), reason=reply.reason or None, details=details, scale=scale)
 
 
 def check_rubric(metric: str, rubric: Any) -> dict[int, str]:
