@@ -152,6 +152,7 @@ def test_a_context_that_is_a_text() -> None:
 def test_many_questions_in_one_run() -> None:
     record = record_of(lcel().map(), [QUESTION, "other"])
     assert (record.sample.user_input, record.sample.response, ids(record)) == (None, None, None)
+    assert (record.status, record.error) == ("skipped", "one run stands for several questions and answers")
     assert record_of(lcel().map(), [QUESTION]).sample.user_input == QUESTION
 
 

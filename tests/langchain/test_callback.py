@@ -23,7 +23,6 @@ from ragmetrics_langchain import (
     FinishedRun,
     MetricRunnable,
     RagEvaluationCallback,
-    langsmith_feedback,
 )
 from ragmetrics_langchain import _callback as callback_module
 
@@ -141,63 +140,6 @@ def test_a_judge_that_hangs_delays_nothing(monkeypatch: pytest.MonkeyPatch, capl
     release.set()
     assert callback.flush(10)
     assert [record.scores["faithfulness"].state for record in callback.results] == ["unscored"] * 5
-
-
-def test_judges_that_hang_starve_nobody(caplog: pytest.LogCaptureFixture) -> None:
-    release = threading.Event()
-    hung = iter([True] * 4)
-
-    def judge(ask: Any) -> str:
-        if next(hung, False):
-            release.wait(30)
-        return '{"claims": []}'
-
-    callback = RagEvaluationCallback([Faithfulness()], llm=ScriptedLLM(judge), timeout=0.2)
-    for _ in range(40):
-        lcel().invoke(QUESTION, config(callback))
-    assert callback.flush(20)
-    release.set()
-    assert callback.counts == {"scored": 36, "failed": 0, "timed_out": 4, "dropped": 0, "pending": 0, "untold": 0}
-    failed = [record for record in callback.results if record.status == "failed"]
-    problem = "no answer within 0.2 seconds: give it more time with timeout=..."
-    assert [record.error for record in failed] == [f"faithfulness: ModelError: {problem}"] * 4
-    assert [record.scores["faithfulness"].error for record in failed] == [f"ModelError: {problem}"] * 4
-    assert [record.message for record in caplog.records] == [
-        f"faithfulness failed: {problem}; further failures are only counted, see counts"
-    ]
-
-
-def test_the_metrics_of_one_call_judge_at_the_same_time() -> None:
-    together = threading.Barrier(3)
-
-    def judge(ask: Any) -> str:
-        together.wait(20)
-        return '{"claims": []}'
-
-    metrics = [Faithfulness(name=name) for name in ("a", "b", "c")]
-    callback = RagEvaluationCallback(metrics, llm=ScriptedLLM(judge))
-    with callback:
-        lcel().invoke(QUESTION, config(callback))
-    assert {name: score.state for name, score in callback.results[0].scores.items()} == dict.fromkeys("abc", "unscored")
-    assert list(callback.results[0].scores) == ["a", "b", "c"]
-
-
-def test_an_extractor_that_hangs() -> None:
-    release = threading.Event()
-    told: list[str] = []
-    callback = RagEvaluationCallback(
-        [ExactMatch()],
-        answer=lambda run: release.wait(30) and "late",
-        timeout=0.2,
-        workers=1,
-        on_result=lambda record: told.append(record.status),
-    )
-    lcel().invoke(QUESTION, config(callback))
-    assert callback.flush(20)
-    release.set()
-    (record,) = callback.results
-    assert (record.status, record.scores, record.sample.user_input, told) == ("failed", {}, QUESTION, ["failed"])
-    assert record.error == "the extractor of the answer did not return in time"
 
 
 def test_only_a_share_is_judged() -> None:
@@ -318,22 +260,6 @@ def test_results_are_handed_on(caplog: pytest.LogCaptureFixture) -> None:
     assert sorted(record.status for record in got) == ["error", "scored"]
     assert len(callback.results) == 2
     assert "on_result failed" in caplog.text
-
-
-def test_feedback_for_langsmith() -> None:
-    posted: list[Any] = []
-
-    class Client:
-        def create_feedback(self, run_id: Any, key: str, *, score: Any = None, comment: Any = None) -> None:
-            posted.append((run_id, key, score, comment))
-
-    callback = RagEvaluationCallback([ExactMatch(), Recall(field="id")], on_result=langsmith_feedback(Client()))
-    with callback:
-        lcel().invoke(QUESTION, config(callback, metadata={"reference": ANSWER}))
-    run_id = callback.results[0].run_id
-    assert posted[0] == (run_id, "exact_match", 1.0, None)
-    assert posted[1][:3] == (run_id, "recall", None)
-    assert "reference_documents" in posted[1][3]
 
 
 def test_the_newest_results_are_kept() -> None:

@@ -143,6 +143,30 @@ def test_langsmith_offline() -> None:
     assert failed.comment == "BadReply: the judge refuses"
 
 
+def test_other_kinds_of_evaluators_are_not_supported() -> None:
+    """LangSmith hands the outputs of all rows to one of a summary, and those of several experiments to one that compares."""
+    result = MATCH([{"question": "q"}] * 2, [{"answer": "a"}] * 2, [{"answer": "a"}] * 2)
+    assert result["comment"] == (
+        "InvalidInput: exact_match judges one output, got a list of 2: it belongs into evaluators=[...]; summary and comparative "
+        "evaluators are not supported"
+    )
+    assert MATCH({"question": "q"}, [HumanMessage("q"), AIMessage("a")], "a")["score"] == 1.0
+
+
+def test_comments_are_sentences() -> None:
+    row: dict[str, Any] = {"inputs": QUESTION, "outputs": {"answer": "Ada. " + ANSWER, "context": [D1]}}
+    judge = ScriptedLLM(
+        {
+            "extract_claims": '{"claims": ["A is B.", "C is D."]}',
+            "verify_claims": '{"verdicts": [{"number": 1, "reason": "so", "supported": true}, '
+            '{"number": 2, "reason": "nothing about C", "supported": false}]}',
+        }
+    )
+    told = "1 of 2 claims supported; not supported: 'C is D.' (nothing about C)"
+    for make in (as_langsmith_evaluator, as_openevals):
+        assert make(Faithfulness(llm=judge))(**row)["comment"] == told  # type: ignore[operator]
+
+
 def test_a_missing_judge_is_found_at_once() -> None:
     makers: list[Any] = [as_langsmith_evaluator, as_openevals, MetricRunnable]
     for make in makers:

@@ -29,8 +29,8 @@ def compared(outputs: Any, reference: Any, **keys: Any) -> tuple[float | None, s
     langsmith = as_langsmith_evaluator(ExactMatch(), **keys)({"question": "q"}, outputs, reference)
     evaluator = partial(as_openevals(ExactMatch(), **keys), inputs="q", outputs=outputs, reference_outputs=reference)
     if "extra" not in langsmith:
-        assert evaluator()["score"] == langsmith["score"]
-        return langsmith["score"], langsmith["comment"]
+        assert (evaluator()["score"], evaluator()["comment"]) == (langsmith["score"], langsmith["comment"])
+        return langsmith["score"], None
     with pytest.raises((InvalidInput, MissingInput)) as caught:
         evaluator()
     assert langsmith["comment"] == f"{type(caught.value).__name__}: {caught.value}"

@@ -161,9 +161,12 @@ def test_as_a_tool() -> None:
         tool = FAITHFUL.as_tool(description="Checks an answer.")
     assert (tool.name, sorted(tool.args)) == ("faithfulness", ["response", "retrieved_contexts", "user_input"])
     row = {"user_input": QUESTION, "response": ANSWER, "retrieved_contexts": [D1.page_content]}
-    assert tool.invoke(row).value == 1.0
+    told = "faithfulness: 1: 4 of 4 claims supported"
+    assert tool.invoke(row) == told
     message = tool.invoke({"type": "tool_call", "name": tool.name, "args": row, "id": "1"})
-    assert message.content.startswith("faithfulness: 1")
+    assert (message.content, message.artifact["value"]) == (told, 1.0)
+    assert asyncio.run(tool.ainvoke(row)) == told
+    assert Score.from_dict(message.artifact) == FAITHFUL.invoke(row)
 
 
 def test_a_tool_speaks_langchain_s_dialect() -> None:
@@ -171,7 +174,7 @@ def test_a_tool_speaks_langchain_s_dialect() -> None:
         warnings.simplefilter("ignore")  # as_tool is in beta
         tool = FAITHFUL.as_tool()
     assert tool.description == (Faithfulness.__doc__ or "").strip().splitlines()[0]
-    assert tool.invoke({"question": QUESTION, "answer": ANSWER, "context": [D1.page_content]}).value == 1.0
+    assert tool.invoke({"question": QUESTION, "answer": ANSWER, "context": [D1.page_content]})[:15] == "faithfulness: 1"
     schema: Any = tool.args_schema
     assert schema.model_json_schema()["required"] == ["user_input", "response", "retrieved_contexts"]
     with pytest.raises(MissingInput, match="faithfulness needs 'response'"):
@@ -187,6 +190,13 @@ def test_schemas() -> None:
     assert sorted(recall["required"]) == ["reference_documents", "retrieved_documents"]
 
 
+def test_the_schema_takes_what_the_runnable_takes() -> None:
+    """Both dialects, as a server that checks its input by the schema has to."""
+    schema: Any = FAITHFUL.get_input_schema()
+    for row in ({"question": "q", "answer": "a", "context": ["c"]}, {"user_input": "q", "response": "a"}):
+        assert schema.model_validate(row).model_dump(exclude_unset=True) == row
+
+
 def test_names_and_configs() -> None:
     assert FAITHFUL.get_name() == "faithfulness"
     assert MetricRunnable(ExactMatch(name="same")).get_name() == "same"
@@ -195,6 +205,7 @@ def test_names_and_configs() -> None:
 
 def test_it_is_written_and_read_back() -> None:
     written = dumpd(MetricRunnable(ExactMatch(normalize=True), on_error="record"))
+    assert written["id"] == ["ragmetrics_langchain", "MetricRunnable"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # load is in beta
         # older versions allow every object of a valid namespace

@@ -12,30 +12,31 @@ import inspect
 import logging
 import random
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import merge_configs
 from langchain_core.tracers.context import register_configure_hook
 
-from ragmetrics_core import InvalidInput, Metric, MissingInput, RagmetricsError, Score
+from ragmetrics_core import Metric, Sample, Score
 from ragmetrics_core.adapters import LiveJudging, in_own_thread, run_blocking
 
 from ._checks import check_count, check_function, check_share, runnables
 from ._extractors import Extractors, Reading
 from ._graphs import watching_graphs
 from ._hooks import RunWatcher
-from ._record import EvaluationRecord, Status
-from ._recover import Extractor, answer_of, contexts_of, is_waiting, question_of
-from ._runnable import MetricRunnable, failed
+from ._record import EvaluationRecord, Status, record_of, scored
+from ._recover import Extractor, answer_of, contexts_of, is_many, is_waiting, question_of
+from ._runnable import MetricRunnable, untraced
 from ._runs import FinishedRun
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ class RagEvaluationCallback(RunWatcher):
             contexts (texts or documents, one or a list), instead of the built-in ones. They are called in the background. One
             that raises, or returns anything else, leaves the field empty and the problem in the record.
         config: LangChain config of the judging, such as callbacks that trace it; the chain's own never reaches it.
+        trace: whether the judging is sent to LangSmith where tracing is on: each judgement is a trace of its own, with the tag
+            ``ragmetrics``.
 
     Attributes:
         results: the records so far, in the order in which they were finished.
@@ -106,13 +109,13 @@ class RagEvaluationCallback(RunWatcher):
         answer: Extractor = answer_of,
         contexts: Extractor = contexts_of,
         config: RunnableConfig | None = None,
+        trace: bool = True,
     ) -> None:
         super().__init__()
         check_share("sample_rate", sample_rate)
-        for setting, value in [("max_queue", max_queue), ("workers", workers)]:
+        most_results = 1 if max_results is None else max_results
+        for setting, value in [("max_queue", max_queue), ("workers", workers), ("max_results", most_results)]:
             check_count(setting, value)
-        if max_results is not None:
-            check_count("max_results", max_results)
         if on_result is not None:
             check_function("on_result", on_result, "an EvaluationRecord")
         self._extractors = Extractors(question=question, answer=answer, contexts=contexts)
@@ -121,15 +124,13 @@ class RagEvaluationCallback(RunWatcher):
         self._sample_rate = sample_rate
         self._on_result = on_result
         self._most_results = max_results
-        self._config = config
+        self._config = merge_configs({"tags": ["ragmetrics"]}, config)
+        self._trace = trace
         self._lock = threading.Lock()
+        times: Any = {"timeout": timeout, "exit_timeout": exit_timeout}
+        capacity = max_queue + workers
         self._live = LiveJudging[Score](
-            logger,
-            workers=workers,
-            max_pending=max_queue + workers,
-            problem_of=attrgetter("error"),
-            timeout=timeout,
-            exit_timeout=exit_timeout,
+            logger, workers=workers, max_pending=capacity, problem_of=attrgetter("error"), **times
         )
 
     @property
@@ -162,9 +163,10 @@ class RagEvaluationCallback(RunWatcher):
 
     @contextmanager
     def attached(self) -> Iterator[Self]:
-        """All chains that are called in this block are evaluated, without ``config``; its end waits for the judging.
+        """All chains that this block calls are evaluated, without ``config``; its end waits for the judging.
 
-        Of two such blocks, one in the other, the inner one counts.
+        What it calls in threads that do not carry its context, such as those of a ``ThreadPoolExecutor``, is not seen. Of two
+        such blocks, one in the other, the inner one counts.
         """
         token = _attached.set(self)
         try:
@@ -172,6 +174,11 @@ class RagEvaluationCallback(RunWatcher):
         finally:
             _attached.reset(token)
             self._flush_patiently()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a RagEvaluationCallback cannot be pickled, as it has threads and results: make one in each process"
+        )
 
     def __enter__(self) -> Self:
         """The end of the block waits for the judging."""
@@ -207,7 +214,9 @@ class RagEvaluationCallback(RunWatcher):
         if status == "scored" and random.random() >= self._sample_rate:  # noqa: S311  no secret depends on it
             status = "skipped"
         reading = self._extractors.start(run)
-        make = partial(_record, run, status, reading)
+        if status == "scored" and reading.is_complete and is_many(run):
+            status = "skipped"
+        make = partial(record_of, run, status, reading)
         complete = partial(self._at_work, reading.complete)
         if status == "scored":
             self._judge(reading, make, complete)
@@ -220,7 +229,7 @@ class RagEvaluationCallback(RunWatcher):
         if reading.is_complete:
             record = make()
             self._live.judge(
-                self._judgements(record), lambda outcomes: self._keep_and_tell(_scored(self._metrics, record, outcomes))
+                self._judgements(record), lambda outcomes: self._keep_and_tell(scored(self._metrics, record, outcomes))
             )
             return
 
@@ -228,12 +237,14 @@ class RagEvaluationCallback(RunWatcher):
             complete()
             return self._judgements(make())
 
-        self._live.judge(prepare, lambda outcomes: self._keep_and_tell(_scored(self._metrics, make(), outcomes)))
+        self._live.judge(prepare, lambda outcomes: self._keep_and_tell(scored(self._metrics, make(), outcomes)))
 
     def _judgements(self, record: EvaluationRecord) -> dict[str, Callable[[], Score]]:
-        return {
-            runnable.metric.name: partial(runnable.invoke, record.sample, self._config) for runnable in self._metrics
-        }
+        return {runnable.metric.name: partial(self._judgement, runnable, record.sample) for runnable in self._metrics}
+
+    def _judgement(self, runnable: MetricRunnable, sample: Sample) -> Score:
+        with nullcontext() if self._trace else untraced():
+            return runnable.invoke(sample, self._config)
 
     def _at_work(self, job: Callable[[], object]) -> None:
         _at_work.set(self)  # the context is the job's own
@@ -268,34 +279,3 @@ class RagEvaluationCallback(RunWatcher):
 
 async def _awaited(answer: Awaitable[Any]) -> None:
     await answer
-
-
-def _record(run: FinishedRun, status: Status, reading: Reading) -> EvaluationRecord:
-    sample, problem = reading.sample()
-    raised = None if run.error is None else f"{type(run.error).__name__}: {run.error}".removesuffix(": ")
-    error = "; ".join(filter(None, [raised, problem])) or None
-    return EvaluationRecord(run.run_id, sample, {}, status, error, run.name, tuple(run.tags), dict(run.metadata))
-
-
-def _scored(
-    metrics: list[MetricRunnable], record: EvaluationRecord, outcomes: Mapping[str, Future[Score]]
-) -> EvaluationRecord:
-    """The record with its scores; a failed one for whatever goes wrong, as nobody stands here to catch it."""
-    known = {runnable.metric.name: runnable.metric for runnable in metrics}
-    scores = {name: _score(known[name], outcome) for name, outcome in outcomes.items()}
-    failures = {name: score.error for name, score in scores.items() if score.error is not None}
-    told = [record.error, *(f"{name}: {error}" for name, error in failures.items())]
-    # where nothing but fields are missing, the judges may be well
-    is_dead = any(not isinstance(outcomes[name].exception(), MissingInput | InvalidInput) for name in failures)
-    status: Status = "failed" if metrics and len(failures) == len(scores) and (is_dead or not scores) else "scored"
-    return replace(record, scores=scores, error="; ".join(filter(None, told)) or None, status=status)
-
-
-def _score(metric: Metric, outcome: Future[Score]) -> Score:
-    error = outcome.exception()
-    if error is None:
-        return outcome.result()
-    if isinstance(error, RagmetricsError):
-        return failed(metric, error)
-    logger.error("%s cannot be judged", metric.name, exc_info=error)
-    return failed(metric, f"{type(error).__name__}: {error}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
@@ -17,8 +18,9 @@ from ragmetrics_core import InvalidInput, Metric, RagmetricsError, Sample, Score
 from ragmetrics_core.adapters import settled
 
 from ._fields import CONTEXTS, MISSING, REFERENCES, Answer, find_answer, mapping_of, question_in
+from ._messages import turns_in
 from ._record import EvaluationRecord
-from ._runnable import MetricRunnable, failed
+from ._runnable import MetricRunnable, failed, untraced
 from ._samples import reference_in, sample_of
 
 __all__ = ["as_langsmith_evaluator", "as_openevals", "langsmith_feedback"]
@@ -58,6 +60,7 @@ def as_langsmith_evaluator(
 
     def evaluator(inputs: Any, outputs: Any, reference_outputs: Any = None) -> dict[str, Any]:
         try:
+            _check_one(name, outputs)
             needed = "reference" in metric.inputs
             sample = _sample(inputs, outputs, reference_outputs, keys, needs_reference=needed)
         except InvalidInput as error:  # LangSmith would file it under a name of its own
@@ -69,9 +72,22 @@ def as_langsmith_evaluator(
 
 
 def _feedback(name: str, score: Score) -> dict[str, Any]:
-    result = {"key": name, "score": score.value, "comment": score.error or score.reason, "metadata": _evidence(score)}
+    result = {"key": name, "score": score.value, "comment": _comment(score), "metadata": _evidence(score)}
     # what LangSmith makes of an exception, but under the metric's own key
     return result if score.error is None else {**result, "extra": {"error": True}}
+
+
+def _check_one(name: str, outputs: Any) -> None:
+    if isinstance(outputs, list) and turns_in(outputs) is None:
+        raise InvalidInput(
+            f"{name} judges one output, got a list of {len(outputs)}: it belongs into evaluators=[...]; summary and comparative "
+            "evaluators are not supported"
+        )
+
+
+def _comment(score: Score) -> str | None:
+    """What the score rests on, in a sentence; why there is none."""
+    return score.explain() if score.value is not None else score.error or score.reason
 
 
 class OpenEvals(Protocol):
@@ -118,33 +134,37 @@ def as_openevals(
         needed = "reference" in metric.inputs and not any(kwargs.get(name) for name in REFERENCES)
         sample = _sample(inputs, outputs, reference_outputs, keys, needs_reference=needed)
         score = _judged(runnable, sample, kwargs)
-        return {
-            "key": name,
-            "score": score.value,
-            "comment": score.reason,
-            "metadata": _evidence(score),
-            "source_run_id": None,
-        }
+        return {**_feedback(name, score), "source_run_id": None}
 
     evaluator.__name__ = evaluator.__qualname__ = name
     return evaluator
 
 
-def langsmith_feedback(client: Any) -> Callable[[EvaluationRecord], None]:
+def langsmith_feedback(client: Any, *, project: str | None = None) -> Callable[[EvaluationRecord], None]:
     """An ``on_result`` for ``RagEvaluationCallback`` that posts every score as feedback to the run in LangSmith.
 
-    A score that failed, or for which there was nothing to score, is posted without a value and with its reason as the comment.
-    What cannot be posted does not keep the other scores back; the record says in ``error`` what is missing.
+    It first waits until the runs that wait to be sent are sent. The comment says in a sentence what the score rests on, also
+    where it failed or there was nothing to score. What cannot be posted does not keep the other scores back; the record says in
+    ``error`` what is missing.
 
     Args:
         client: a ``langsmith.Client``.
+        project: name of the project that the runs are traced to; newer versions of LangSmith ask for it.
     """
+    from langchain_core.tracers.langchain import wait_for_all_tracers  # noqa: PLC0415  loads LangSmith, which is slow
+
+    sessions: dict[str, Any] = {}
 
     def post(record: EvaluationRecord) -> None:
+        wait_for_all_tracers()
+        if project is not None and project not in sessions:
+            sessions[project] = client.read_project(project_name=project).id
+        known = {"trace_id": record.trace_id, "session_id": sessions.get(project or "")}
+        where = {name: value for name, value in known.items() if value is not None}
         failures = [
             f"{name}: {type(error).__name__}: {error}"
             for name, score in record.scores.items()
-            if (error := settled(partial(_posted, client, record, name, score)).exception()) is not None
+            if (error := settled(partial(_posted, client, record, name, score, where)).exception()) is not None
         ]
         if failures:
             raise RagmetricsError(f"feedback that LangSmith did not take: {'; '.join(failures)}")
@@ -152,20 +172,21 @@ def langsmith_feedback(client: Any) -> Callable[[EvaluationRecord], None]:
     return post
 
 
-def _posted(client: Any, record: EvaluationRecord, name: str, score: Score) -> None:
-    client.create_feedback(record.run_id, key=name, score=score.value, comment=score.error or score.reason)
+def _posted(client: Any, record: EvaluationRecord, name: str, score: Score, where: Mapping[str, Any]) -> None:
+    comment, source = _comment(score), "model"
+    client.create_feedback(
+        record.run_id, key=name, score=score.value, comment=comment, feedback_source_type=source, **where
+    )
 
 
 def _judged(runnable: MetricRunnable, sample: Sample, fields: Mapping[str, Any]) -> Score:
     """The score; where LangSmith keeps its results to itself (``upload_results=False``), nothing of the judging is sent either.
 
-    LangChain takes that mode for tracing that is on, and would post every call. LangSmith is not a dependency: it is loaded where
-    it is the one who calls.
+    LangChain takes that mode for tracing that is on, and would post every call. LangSmith is loaded where it is the one who calls.
     """
     helpers = sys.modules.get("langsmith.run_helpers")
-    if helpers is None or helpers.get_tracing_context().get("enabled") != "local":
-        return runnable.invoke(sample, **fields)
-    with helpers.tracing_context(enabled=False):
+    is_local = helpers is not None and helpers.get_tracing_context().get("enabled") == "local"
+    with untraced() if is_local else nullcontext():
         return runnable.invoke(sample, **fields)
 
 

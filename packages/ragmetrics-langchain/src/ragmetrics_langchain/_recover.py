@@ -20,7 +20,7 @@ from ._fields import ANSWERS, CONTEXTS, answer_in, found_by_tools, mapping_of, q
 from ._messages import Turn, is_pending, turns_in
 from ._runs import FinishedRun
 
-__all__ = ["Extractor", "answer_of", "contexts_of", "is_waiting", "question_of"]
+__all__ = ["Extractor", "answer_of", "contexts_of", "is_many", "is_waiting", "question_of"]
 
 
 def question_of(run: FinishedRun) -> str | None:
@@ -29,7 +29,7 @@ def question_of(run: FinishedRun) -> str | None:
     """
     if run.kind == "llm":
         return _asked(run.inputs)
-    if _is_many(run):
+    if is_many(run):
         return None
     found = question_in(run.inputs)
     if found is None:
@@ -55,7 +55,7 @@ def answer_of(run: FinishedRun) -> str | None:
 
     In the state that a graph returns, only what its steps wrote in this call is an answer.
     """
-    if run.kind == "retriever" or run.outcome == "interrupted" or _is_many(run):
+    if run.kind == "retriever" or run.outcome == "interrupted" or is_many(run):
         return None
     state = mapping_of(run.outputs) if run.written is not None else None
     if state is None:
@@ -73,7 +73,7 @@ def _is_earlier(message: Any, run: FinishedRun) -> bool:
     return isinstance(message, BaseMessage) and message.type != "human" and message.id in run.earlier
 
 
-def _is_many(run: FinishedRun) -> bool:
+def is_many(run: FinishedRun) -> bool:
     """Whether one run stands for several questions and answers, as that of ``map()``: no single reading is right."""
     inputs, outputs = run.inputs, run.outputs
     if run.kind != "chain" or not isinstance(inputs, list) or not isinstance(outputs, list):
@@ -83,7 +83,7 @@ def _is_many(run: FinishedRun) -> bool:
 
 def contexts_of(run: FinishedRun) -> Sequence[Any] | None:
     """The contexts that the answer rests on, as documents where there are documents; None if nothing tells."""
-    if _is_many(run):
+    if is_many(run):
         return None
     documents, texts = returned(run.outputs)
     if documents == [] and run.written is not None and run.written.isdisjoint(CONTEXTS):

@@ -11,22 +11,22 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import fields as dataclass_fields
 from typing import Any, Literal, cast
 
 from langchain_core.load.serializable import SerializedConstructor, SerializedNotImplemented
-from langchain_core.runnables import RunnableConfig, RunnableSerializable
+from langchain_core.runnables import RunnableConfig, RunnableSequence, RunnableSerializable
 from langchain_core.tools import BaseTool
-from langchain_core.utils.pydantic import create_model_v2
 
 from ragmetrics_core import InvalidInput, Metric, Models, RagmetricsError, Sample, Score, Steps, arun, run
 from ragmetrics_core.adapters import judging
 
 from ._models import bound, models_of
 from ._samples import sample_of
-from ._schemas import definition, tool_schema
+from ._schemas import input_schema
 
-__all__ = ["MetricRunnable", "failed"]
+__all__ = ["MetricRunnable", "failed", "untraced"]
 
 
 class MetricRunnable(RunnableSerializable[Any, Score]):
@@ -82,14 +82,18 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
         return Score
 
     def get_input_schema(self, config: RunnableConfig | None = None) -> Any:  # noqa: ARG002  the fields are always the same
-        """The fields that the metric takes, under the core's names."""
-        definitions = {str(item): definition(item) for item in self.metric.inputs}
-        return create_model_v2(self.get_name("Input"), field_definitions=definitions)
+        """The fields that the metric takes, under the core's names; it lets LangChain's names through."""
+        return input_schema(self.metric, self.get_name("Input"))
 
     @classmethod
     def is_lc_serializable(cls) -> bool:
         """True: the settings of the metric are written; ``load`` needs the models to be serialisable as well."""
         return True
+
+    @classmethod
+    def get_lc_namespace(cls) -> list[str]:
+        """Where ``load`` finds it."""
+        return ["ragmetrics_langchain"]
 
     def to_json(self) -> SerializedConstructor | SerializedNotImplemented:
         """What ``langchain_core.load.dumpd`` writes: the metric by its settings, without its models."""
@@ -120,14 +124,19 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
     def as_tool(self, args_schema: Any = None, **settings: Any) -> BaseTool:
         """A tool for an agent, described by the metric's own first line; it takes the fields under any of their names.
 
+        Its content is the score with what it rests on, in words; the artifact is ``score.to_dict()``.
+
         Args:
             args_schema: the schema of the tool's arguments; default: the metric's fields.
             settings: ``name``, ``description`` and ``arg_types`` of LangChain's ``as_tool``.
         """
         described = (type(self.metric).__doc__ or self.metric.name).strip().splitlines()[0]
         settings = {"name": self.get_name(), "description": described, **settings}
-        schema = args_schema or (None if settings.get("arg_types") else tool_schema(self.metric))
-        return super().as_tool(schema, **settings)
+        schema = args_schema or (None if settings.get("arg_types") else input_schema(self.metric, self.metric.name))
+        typed = self if schema is None else self.with_types(input_type=schema)
+        made: Any = RunnableSequence.as_tool(typed | _told, args_schema, **settings)
+        made.response_format = "content_and_artifact"
+        return cast("BaseTool", made)
 
     def _program(self, value: Any, fields: Mapping[str, Any]) -> Steps[Score]:
         program: Steps[Score] = self.metric.program(_sample(value, fields))
@@ -171,6 +180,18 @@ def _sample(value: Any, fields: Mapping[str, Any]) -> Sample:
     more = sample_of(fields)
     named = {item.name: getattr(more, item.name) for item in dataclass_fields(Sample) if item.name != "metadata"}
     return sample.updated({**{name: field for name, field in named.items() if field is not None}, **more.metadata})
+
+
+def _told(score: Score) -> tuple[str, dict[str, Any]]:
+    """A score for an agent: in words, and as plain values, which every checkpoint can hold."""
+    return f"{score}: {score.explain()}", score.to_dict()
+
+
+def untraced() -> AbstractContextManager[Any]:
+    """A block of which nothing is sent to LangSmith."""
+    from langsmith.run_helpers import tracing_context  # noqa: PLC0415  slow to load, and only needed here
+
+    return tracing_context(enabled=False)
 
 
 def failed(metric: Metric, error: RagmetricsError | str) -> Score:

@@ -74,7 +74,7 @@ class Runs:
                 self._remember(run_id)
                 return
             else:
-                node = Tree(FinishedRun(run_id, kind, name, **root), query).root
+                node = Tree(FinishedRun(run_id, kind, name, parent_run_id=parent_run_id, **root), query).root
             node.tree.note_source(node)
             self._nodes[run_id] = node
 
@@ -101,7 +101,8 @@ class Runs:
             self._forget(tree)
         if isinstance(outputs, Score):
             outputs = tree.notes.last
-        cut = outputs is None or tree.is_cut_short()
+        # a stream, whose inputs are only known now, that brought nothing was left before its first piece
+        cut = (outputs is None and inputs is not None) or tree.is_cut_short()
         outcome: Outcome = "interrupted" if tree.interrupted else "incomplete" if cut else "complete"
         return finished(tree, inputs, outputs, outcome, None)
 

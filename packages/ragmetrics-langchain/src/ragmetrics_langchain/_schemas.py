@@ -7,9 +7,9 @@ from typing import Any
 
 from langchain_core.utils.pydantic import create_model_v2
 
-from ragmetrics_core import Input, Metric
+from ragmetrics_core import Metric
 
-__all__ = ["definition", "tool_schema"]
+__all__ = ["input_schema"]
 
 TYPES: Mapping[str, Any] = {
     "text": str,
@@ -21,21 +21,15 @@ TYPES: Mapping[str, Any] = {
 """What the input schema says of each kind of input."""
 
 
-def definition(item: Input) -> tuple[Any, Any]:
-    """Type and default of an input, as pydantic takes them."""
-    kind = TYPES[item.kind]
-    return (kind, ...) if item.required else (kind | None if kind is not Any else Any, None)
-
-
-def tool_schema(metric: Metric) -> Any:
-    """The arguments of a tool, as a pydantic model: the core's names are shown, the usual other ones are taken too.
+def input_schema(metric: Metric, name: str) -> Any:
+    """The fields of a metric as a pydantic model: the core's names are shown, the usual other ones are let through.
 
     What is missing is told by the metric, so pydantic demands nothing.
     """
     optional: Any = {
-        str(item): (TYPES[item.kind] | None if item.kind != "any" else Any, None) for item in metric.inputs
+        str(item): (TYPES[item.kind] if item.required else TYPES[item.kind] | None, None) for item in metric.inputs
     }
-    schema: Any = create_model_v2(metric.name, field_definitions=optional)
+    schema: Any = create_model_v2(name, field_definitions=optional)
     required = [str(item) for item in metric.inputs if item.required]
     schema.model_config.update(extra="allow", json_schema_extra={"required": required})
     schema.model_rebuild(force=True)

@@ -38,6 +38,7 @@ class FinishedRun:
         metadata, tags: of the root run, from its config.
         outcome: how it ended.
         error: what it raised.
+        parent_run_id: the run that it stands below, seen or not; None where it is the root of its trace.
     """
 
     run_id: UUID
@@ -55,6 +56,7 @@ class FinishedRun:
     tags: Sequence[str] = ()
     outcome: Outcome = "complete"
     error: BaseException | None = None
+    parent_run_id: UUID | None = None
 
 
 class Node:
@@ -174,4 +176,5 @@ def finished(tree: Tree, inputs: Any, outputs: Any, outcome: Outcome, error: Bas
         tags=start.tags,
         outcome=outcome,
         error=error,
+        parent_run_id=start.parent_run_id,
     )
