@@ -22,6 +22,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel
 
 from ragmetrics_core import BadReply
+from ragmetrics_core._asked import Asked, ReplyText
 from ragmetrics_core.replies import JsonReply, RatingReply, ReplyFormat, ScoreReply, YesNoReply
 
 
@@ -102,7 +103,7 @@ def read(record: dict[str, Any]) -> Reading:
     reply, as_expected = found
     started = time.perf_counter()
     try:
-        value = reply.parse(record["raw"])
+        value = reply.parse(ReplyText(record["raw"], Asked(count=record.get("n_expected"))))
     except BadReply:
         value = None
     seconds = time.perf_counter() - started

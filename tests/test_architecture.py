@@ -19,6 +19,7 @@ from source_tree import CORE, ROOT, SOURCE, Import, all_imports, imports, is_cor
 LAYERS: list[list[set[str]]] = [
     [
         {
+            "_asked",
             "_errors",
             "_files",
             "_in_order",

@@ -60,7 +60,7 @@ def value(text: str) -> Any:
         ('{"value": one // two\n}', "one"),
         ('{"value": , "x": 1}', None),
         ('{"value": ("a", "b")}', ["a", "b"]),
-        ('{"value": {"a": {"b": ["c"', {"a": {"b": ["c"]}}),
+        ('{"value": {"a": {"b": ["c"]', {"a": {"b": ["c"]}}),
         ('{"value": "a" "x": "b"}', "a"),
         ('{"value": {"a": 1, "a": 1}}', {"a": 1}),
         ('{"value": ""}', ""),
@@ -122,9 +122,8 @@ def test_numbers_without_a_sensible_size(number: str) -> None:
 @pytest.mark.parametrize(
     ("text", "meant"),
     [
-        ('For example {"rating": 9}. The rating:\n{"rating": 1}', 1),
-        ('The response was: {"rating": 2}\nThat is no grade.\n\n{"rating": 0}', 0),
-        ('{"rating": 2}\n\nFinal: {"rating": 1}', 1),
+        ('First guess: {"rating": 9}. The rating:\n{"rating": 1}', 1),
+        ('First guess: {"rating": 2}\n\nFinal: {"rating": 1}', 1),
         ('{"rating": 1}{"rating": 1}', 1),
         ('{"rating": "<0, 1 or 2>"}\n{"rating": 1}', 1),
         ('{"rating": 1} {"note": "x"}', 1),

@@ -22,7 +22,7 @@ Feedback: no 2 criteria met [RESULT] 4|It has no answer to part 2 [RESULT] 4|It 
 Not 2 of 3 points, so the score is 3 [RESULT] 4|I would not give 2 points here. [RESULT] 4
 <score>4</score>|[RESULT] 4|[RESULT]: 4|Feedback: Clear. [RESULT] (4)|\\boxed{4}|$\\boxed{4}$|Score: \\boxed{4}
 [[Rating: [[4]]]]|[[rating]]: 4|[[Rating]]: [[4]]
-Score: 2 ¶Corrected score: 4|Relevance score: 3 ¶Accuracy score: 5 ¶Overall score: 4
+Relevance score: 3 ¶Accuracy score: 5 ¶Overall score: 4
 Score: 4 (would be 5 with the date)|### Score ¶4|Score: ¶4|- Score: 4 ¶- Reason: x
 4 ¶The answer is good. 3 facts are right.|The answer is good. ¶4|4 because it is right
 4.0. It is right.|```json ¶4.0 ¶It is right. ¶```|In 2019 the rule changed in 5 states. ¶Final score: 4
@@ -46,7 +46,7 @@ Score: between 3 and 4|Score: 4 or maybe 5
 4. It is good.|4.0. 3 facts are right|4 because 3 of 5 or 4|1, 2, 3, 4, 5|1/2/3/4/5|1_0|4th|4x|Score: 4k
 HTTP 429|Error code: 4|429 Too Many Requests|[4, 3]|4, 3|4 3|4 ¶3|Score: 4 ¶Score: 3|Score: 4, 3
 [RESULT] 4 ¶[RESULT] 3|Final score: 3 [RESULT] 4|[RESULT] 4 or 5
-Accuracy: 4 ¶Fluency: 3|Word count: 4|There are 4 errors in the answer.
+Score: 2 ¶Corrected score: 4|Score: 2 ¶Final score: 4|Accuracy: 4 ¶Fluency: 3|Word count: 4|There are 4 errors in the answer.
 1. It is good. ¶2. It is bad.|As shown in [4], it holds.|Confidence: 4|Score: 4444|0.8|5.5|5.01|Score: 45|4e9
 Rating: [[4], [3]]|Rating: [[4, 3]]|[[rating]]|[[N/A]]
 Version 4.5.1|The score could be 4.|It would be a 4 if the date were given.|not a 4|A score of 4 requires all facts.

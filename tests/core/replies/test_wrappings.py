@@ -126,7 +126,6 @@ AROUND = [
     "%s\n\n[User Question]\nWhat about the next?\n\nDECOY",
     "%s\n### User:\nnext\n### Assistant:\nDECOY",
     "%s<|eot_id|><|start_header_id|>user<|end_header_id|>\nnext DECOY",
-    "%s\n\nquestion: Who?\nanswer: It.\noutput: DECOY",
     "return %s;",
     "result = %s",
     "print(%s)",
@@ -292,7 +291,20 @@ def test_cut_anywhere_it_is_never_completed(name: str, form: str) -> None:
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-@pytest.mark.parametrize("frame", ["%s\n%s", "%s\nor\n%s", "```json\n%s\n```\n```json\n%s\n```", "[%s, %s]"])
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "%s\n%s",
+        "%s\nor\n%s",
+        "```json\n%s\n```\n```json\n%s\n```",
+        "[%s, %s]",
+        "%s\n\nquestion: Who?\nanswer: It.\noutput: %s",
+        "For example: %s\nThe answer: %s",
+        "The response was: %s\nThat is no grade.\n\n%s",
+        "%s\n\nFinal answer: %s",
+        "%s\n\nCorrected: %s",
+    ],
+)
 def test_two_different_answers_are_none(name: str, frame: str) -> None:
     reply, data = ANSWERS[name]
     with pytest.raises(BadReply):

@@ -104,8 +104,9 @@ def test_an_answer_at_the_start_against_a_labelled_one_is_a_contradiction() -> N
         YesNoReply().parse("Yes. The dates agree.\nVerdict: No")
 
 
-def test_questions_answered_on_the_way_do_not_outweigh_the_verdict() -> None:
-    assert YesNoReply().parse("Let me look at it.\nYes, the fee is there. No, the year is not.\nVerdict: no") is False
+def test_a_label_outweighs_nothing_that_says_the_opposite() -> None:
+    with pytest.raises(BadReply, match="both yes and no"):
+        YesNoReply().parse("Let me look at it.\nYes, the fee is there. No, the year is not.\nVerdict: no")
 
 
 @pytest.mark.parametrize(
@@ -130,9 +131,9 @@ def test_the_key_that_was_asked_for_twice_is_a_contradiction() -> None:
 
 
 def test_words_around_an_object_must_not_contradict_it() -> None:
-    assert YesNoReply().parse('{"answer": "no"}\nFinal answer: yes') is True
-    with pytest.raises(BadReply, match="two different answers"):
-        YesNoReply().parse('Verdict: yes\n{"answer": "no"}')
+    for text in ('{"answer": "no"}\nFinal answer: yes', 'Verdict: yes\n{"answer": "no"}'):
+        with pytest.raises(BadReply, match="two different answers"):
+            YesNoReply().parse(text)
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
+from ._asked import Asked, ReplyText
 from ._errors import BadReply, InvalidInput
 from ._in_order import in_order, read_in_order
 from ._plain import plain
@@ -164,10 +165,15 @@ class Prompt(Generic[T]):
         """
         if reply.truncated:
             raise BadReply("the reply was cut at the token limit", reply.value)
-        value = self.reply.parse(reply.value)
+        value = self.reply.parse(ReplyText(reply.value, Asked(inputs, self._count(inputs))))
         if self.check is not None:
             self.check(value, inputs)
         return value
+
+    def _count(self, inputs: Mapping[str, Any]) -> int | None:
+        """The number of items that the reply must list, where exactly one input is numbered."""
+        listed = [inputs[name] for name in self.numbered if name in inputs]
+        return len(listed[0]) if len(listed) == 1 and isinstance(listed[0], Sized) else None
 
     def __repr__(self) -> str:
         shown = {item.name: repr(getattr(self, item.name)) for item in fields(self) if item.compare}

@@ -14,8 +14,8 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BaseModel, RootModel
 
 from ._find import embedded
+from ._items import split_lines
 from ._keys import ASIDES, CONTAINERS, REASONS, RELATED, WRITTEN, is_schema, name, stem
-from ._lines import split_lines
 from ._plan import FieldPlan, ModelPlan, bare, is_choice, is_subclass, issubclass_mapping, item_hint, members, plan_of
 from ._problem import Misfit, Problem
 from ._values import fit_bool, fit_choice, fit_enum, fit_number, fit_text

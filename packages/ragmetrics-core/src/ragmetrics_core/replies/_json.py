@@ -18,12 +18,13 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from .._asked import asked_of
 from .._errors import InvalidInput
-from ._clean import answer_part
-from ._find import Bad, Fit, choose, clean_json, decode, embedded, is_jsonish, views
+from ._choose import choose, unless_doubted
+from ._find import Bad, Fit, clean_json, decode, embedded, is_jsonish, views
 from ._fit import Unrelated, fit_model
-from ._keys import ASIDES, REASONS, WRAPPERS, is_schema, name, singular, stem
-from ._lines import read_lines
+from ._items import read_lines
+from ._keys import ASIDES, REASONS, WRAPPERS, is_quotation, is_schema, name, singular, stem
 from ._outline import read_block, read_numbered
 from ._plan import ModelPlan, bare, is_subclass, item_hint, plan_of
 from ._problem import Problem, parse_or_bad_reply
@@ -31,6 +32,7 @@ from ._scan import Found, scan
 from ._schema import strict_schema
 from ._shape import shape_of
 from ._tags import read_tags
+from ._turns import answer_part
 from ._verdict import truth
 
 __all__ = ["JsonReply"]
@@ -126,8 +128,11 @@ class JsonReply(Generic[M]):
         if whole is not None and not isinstance(whole[0], str):
             return self._settle(self._in_value(whole[0], 0))
         if whole is not None:
-            text = str(whole[0])
-        part = answer_part(text)
+            text = asked_of(text).on(str(whole[0]))
+        part, doubted = answer_part(text)
+        return unless_doubted(self._read_part(part), doubted, self._read_part, _same_essence)
+
+    def _read_part(self, part: str) -> M:
         for view in views(part):
             reading = self._in_text(view)
             if reading is not None:
@@ -190,7 +195,7 @@ class JsonReply(Generic[M]):
         readings = [
             self._in_value(value, depth + 1)
             for key, value in data.items()
-            if isinstance(value, (dict, list, str)) and not schema and name(key) not in ASIDES
+            if isinstance(value, (dict, list, str)) and not schema and name(key) not in ASIDES and not is_quotation(key)
             and (singular(name(key)) in WRAPPERS or (len(data) == 1 and not _all_text(value)))
         ]  # fmt: skip
         fits = [reading for reading in readings if isinstance(reading, Fit)]

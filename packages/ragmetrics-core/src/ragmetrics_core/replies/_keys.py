@@ -18,6 +18,7 @@ __all__ = [
     "RELATED",
     "WRAPPERS",
     "WRITTEN",
+    "is_quotation",
     "is_schema",
     "is_template",
     "name",
@@ -103,6 +104,11 @@ ASIDES = word_set(
     "previous_score average mean weight page line step sub_scores subscores scores criteria_scores breakdown rubric rubric_items "
     "criteria refusal refused truncated is_final done"
 )
+# Words of keys that hold what another said.
+_QUOTING = word_set(
+    "quote quoted quotation quoting citation cited verbatim injected injection injecting echo echoed embedded attack attacker "
+    "malicious demanded claimed fake alleged suspected untrusted ignored zitat zitiert cita citado citazione цитата 引用 인용"
+)
 _TYPES = word_set(
     "string integer number boolean bool int float str array object null list text value any your_answer your_score x n tbd todo"
 )
@@ -111,6 +117,12 @@ _TEMPLATE = re.compile(
     r"|\w{1,12}(?:/\w{1,12}){1,4}|\$\{?\w*\}?",
     re.DOTALL | re.IGNORECASE,
 )
+
+
+@lru_cache(maxsize=4096)
+def is_quotation(key: str) -> bool:
+    """Whether a key says that its value is quoted, so that it is never the answer."""
+    return not _QUOTING.isdisjoint(words(key))
 
 
 def is_template(value: Any) -> bool:

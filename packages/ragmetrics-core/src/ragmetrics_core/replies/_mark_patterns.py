@@ -31,6 +31,7 @@ __all__ = [
     "NUMBERED_LINE",
     "OTHERS",
     "RANGE_AFTER",
+    "TOLD",
     "UNREAL",
 ]
 
@@ -127,6 +128,8 @@ ANOTHERS_GRANT = re.compile(r"\b(?:previous|prior|reference|baseline)\b")
 NO_GRANT_ABROAD = re.compile(
     r"\b(?:wenn|falls|sonst|nicht|kein\w*|si|ne|pas|sinon|sino|se|non|no|não|senão|если|бы|не|als|niet|entre|zwischen|tra|между)\b"
 )
+# Korean: "gave it 8 points, they say".
+TOLD = re.compile(r"점?[을를]?\s?\w{1,3}다는")
 ALSO_GRANTED = re.compile(
     rf"[^.!?\n]{{0,200}}?\b(?:an?|it|this|as|at|un|une?|um|eine)\s(?P<also>{_DIGITS})(?=\s?(?:$|[.,;:!)\n]|for\b|to\b))"
 )

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
+from .._asked import asked_of
 from ._around import without_emoji
 from ._clean import tidy
 from ._mark_patterns import (
@@ -38,10 +39,12 @@ from ._mark_patterns import (
     NUMBERED_LINE,
     OTHERS,
     RANGE_AFTER,
+    TOLD,
     UNREAL,
 )
 from ._numbers import COMPARED, WORDS, Scale, bare_numbers, written_out
 from ._problem import Problem
+from ._whose import QUOTED, SENT, declines, own_words
 
 __all__ = ["Mark", "read_marks"]
 
@@ -50,38 +53,69 @@ _GRANTED = ("number", "word", "points", "fen", "rated", "earned", "given", "put_
 _FINAL_RANK, _LABEL_RANK, _SENTENCE_RANK, _GRANT_RANK = 4, 3, 2, 1
 
 
+_WHOLE = re.compile(r"\b(?:the|my|a|an|is|as|quoted|injected|demanded)\s*\Z")
+
+
 class Mark(NamedTuple):
-    """A sign of a score: its value (None: unreadable, with the reason), its rank, and where it stands."""
+    """A sign of a score: its value (None: unreadable, with the reason), its rank, where it stands, whether it is a part's."""
 
     value: float | None
     rank: int
     start: int
     end: int
     reason: str = ""
+    part: bool = False
 
 
 def read_marks(text: str, scale: Scale) -> Mark:
     """The one score that a text gives.
 
     Raises:
-        Problem: there is none, or the strongest signs disagree.
+        Problem: there is none, or the strongest signs disagree, or it may be quoted.
     """
-    normal = bare_numbers(without_emoji(tidy(written_out(text))))
-    normal = ASIDE.sub(" ", scale.mentions.sub(" ", normal))
+    asked = asked_of(text)
+    normal = _normal(text, scale)
     marks = list(islice(_marks(normal, scale), _MAX_MARKS + 1))
     if len(marks) > _MAX_MARKS:
         raise Problem(f"the reply gives very many scores; give one, {scale.wanted}")
-    for rank in (_FINAL_RANK, _LABEL_RANK, _SENTENCE_RANK, _GRANT_RANK):
-        ranked = [mark for mark in marks if mark.rank == rank]
-        if not ranked:
-            continue
-        unreadable = next((mark for mark in ranked if mark.value is None), None)
-        if unreadable:
-            raise Problem(unreadable.reason)
-        if len({mark.value for mark in ranked}) > 1:
-            raise Problem(f"the reply gives several scores; give one, {scale.wanted}")
-        return ranked[0]
-    raise Problem(f"the reply gives no score; give {scale.wanted}")
+    left = marks
+    if asked.known and len(normal.split()) > 2:
+        left = [mark for mark in marks if not asked.holds_saying(normal[mark.start : mark.end])]
+        if marks and not left:
+            raise Problem(SENT)
+    mark = _decided(left, scale)
+    own = own_words(text)
+    if own != text and not any(mine.value == mark.value for mine in _marks(_normal(own, scale), scale)):
+        raise Problem(QUOTED)
+    if len(left) == len(marks) and declines(text):
+        raise Problem(QUOTED)
+    return mark
+
+
+def _normal(text: str, scale: Scale) -> str:
+    normal = bare_numbers(without_emoji(tidy(written_out(text))))
+    return ASIDE.sub(" ", scale.mentions.sub(" ", normal))
+
+
+def _decided(marks: list[Mark], scale: Scale) -> Mark:
+    """The strongest mark, when all of its rank agree with it and no weaker one says something else."""
+    if not marks:
+        raise Problem(f"the reply gives no score; give {scale.wanted}")
+    rank = max(mark.rank for mark in marks)
+    ranked = [mark for mark in marks if mark.rank == rank]
+    unreadable = next((mark for mark in ranked if mark.value is None), None)
+    if unreadable:
+        raise Problem(unreadable.reason)
+    granted = {mark.value for mark in marks if mark.rank == _GRANT_RANK < rank}
+    others = [
+        mark
+        for mark in marks
+        # grants that disagree among themselves tell of several things, none of which is the whole
+        if not (mark.part and rank == _FINAL_RANK) and not (mark.rank == _GRANT_RANK < rank and len(granted) > 1)
+    ]
+    if len({mark.value for mark in others if mark.value is not None}) > 1:
+        raise Problem(f"the reply gives several scores; give one, {scale.wanted}")
+    return ranked[0]
 
 
 def _marks(text: str, scale: Scale) -> Iterator[Mark]:
@@ -101,6 +135,7 @@ def _grants(text: str, scale: Scale) -> Iterator[Mark]:
             or OTHERS.search(before)
             or NO_GRANT.search(before)
             or ANOTHERS_GRANT.search(match.group())
+            or TOLD.match(text, match.end())
         ):
             continue
         digits = next(match[name] for name in _GRANTED if match[name] or name == _GRANTED[-1])
@@ -144,7 +179,9 @@ def _labelled(text: str, scale: Scale) -> Iterator[Mark]:
             if at_head
             else _SENTENCE_RANK
         )
-        yield _mark(scale, match, rank, match["number"] or match["word"], text)
+        # "accuracy score: 3" is the score of a part, beside which there can be one of the whole.
+        part = rank == _LABEL_RANK and bool(head.split()) and head.split()[-1].isalpha() and not _WHOLE.search(head)
+        yield _mark(scale, match, rank, match["number"] or match["word"], text)._replace(part=part)
 
 
 def _fills_line(text: str, match: re.Match[str]) -> bool:

@@ -16,7 +16,7 @@ from ._around import without_emoji
 from ._clean import plain
 from ._problem import Problem, shown
 
-__all__ = ["COMPARED", "NUMBER", "WORDS", "Scale", "bare_numbers", "scale_of", "written_out"]
+__all__ = ["COMPARED", "NUMBER", "WORDS", "Scale", "bare_numbers", "scale_of", "without_angles", "written_out"]
 
 NUMBER = (
     r"[+-]?(?:\d{1,4}(?:\.\d{1,3}|,\d{1,2})?|\.\d{1,3})(?![\d_⁄]|[.,]\d|\s?\+|(?!pts?\b|points?\b|stars?\b)[A-Za-z])"
@@ -51,6 +51,7 @@ _FRACTION = re.compile(r"(\d)[ \u00a0]?([½¼¾])")
 _SMALL = re.compile("(?<=\\d)[¹²³⁰⁴-⁹₀-₉⅐-⅞↉]")
 _BOLD_TAG = re.compile(r"</?(?:b|strong|em|i)>(?=[\d/\s]|\Z)")
 _EMPHASIS = re.compile(r"(?<![\w*_`.,])(\*{1,3}|_{1,3}|`{1,2})\s?([+-]?\d{1,4}(?:[.,]\d{1,3})?)\s?\1(?![\w*_`]|[.,]\S)")
+_ANGLES = re.compile(r"(?<!<)<\s?([+-]?\d{1,4}(?:[.,]\d{1,3})?(?:\s?/\s?\d{1,4})?)\s?>(?!>)")
 # "at least 4", "about 4", a price: not the number itself. A blank after > makes it a quotation mark of mail.
 COMPARED = re.compile(r"[<≤≥~≈]\s?[\d.]|>[\d.]|#\d|\d\s?\+(?!\d)|\A[^$]*\$[^$]*\Z")
 _PARENTHESIS = re.compile(r"(?<=\S)\s{0,2}\((?!\s{0,2}[+-]?[\d.]+\s{0,2}\)).*\)?\s{0,2}[.!]?\s{0,2}\Z", re.DOTALL)
@@ -64,8 +65,13 @@ def written_out(text: str) -> str:
 
 
 def bare_numbers(text: str) -> str:
-    """The text with numbers freed of their emphasis: "**3**/5" as "3/5"."""
-    return _EMPHASIS.sub(r"\2", _BOLD_TAG.sub("", text))
+    """The text with numbers freed of their emphasis, and of the brackets of a blank: "**3**/5" as "3/5", "<3>" as "3"."""
+    return _EMPHASIS.sub(r"\2", _BOLD_TAG.sub("", without_angles(text)))
+
+
+def without_angles(text: str) -> str:
+    """The text with numbers freed of one pair of angle brackets, as some models copy them from the form of the reply."""
+    return _ANGLES.sub(r"\1", text) if "<" in text else text
 
 
 def _number(digits: str) -> float:
@@ -133,6 +139,7 @@ class Scale:
         Raises:
             Problem: the text is something else, or the number is not on the scale.
         """
+        text = without_angles(text)
         if len(text) > _MAX_TEXT or "\n" in text.strip():
             raise Problem(f"the score is a long text; give {self.wanted}")
         normal = bare_numbers(without_emoji(plain(written_out(text)))).strip()

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 from pydantic import AliasChoices, BaseModel
 from pydantic.fields import FieldInfo
 
-from ._keys import ASIDES, CONTAINERS, RELATED, WRITTEN, name, stem
+from ._keys import ASIDES, CONTAINERS, RELATED, WRITTEN, is_quotation, name, stem
 
 __all__ = ["FieldPlan", "ModelPlan", "bare", "is_choice", "issubclass_mapping", "item_hint", "members", "plan_of"]
 
@@ -38,7 +38,7 @@ class FieldPlan(NamedTuple):
         mine, theirs = stem(self.name), stem(key)
         if mine == theirs:
             return True
-        if theirs in ASIDES or name(key) in ASIDES:
+        if is_quotation(key) or theirs in ASIDES or name(key) in ASIDES:
             return False
         item = item_hint(self.hint)
         if item is not None:

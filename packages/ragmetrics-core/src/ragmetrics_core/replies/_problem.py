@@ -15,6 +15,11 @@ __all__ = ["Misfit", "Problem", "parse_or_bad_reply", "shown"]
 
 T = TypeVar("T")
 
+MAX_REPLY = 1_000_000
+"""Characters of a reply that is read at all: far beyond any answer, and read within a second or two."""
+MAX_BRACKETS = 100_000
+"""Opening brackets in it, which cost most."""
+
 
 class Problem(Exception):
     """No honest reading; ``args[0]`` is one short sentence that a model can act upon."""
@@ -44,10 +49,15 @@ def parse_or_bad_reply(text: str, read: Callable[[str], T]) -> T:
     Raises:
         BadReply: there is no honest reading; the reason comes from the reader that stopped.
     """
+    if len(text) > MAX_REPLY or text.count("{") + text.count("[") > MAX_BRACKETS:
+        raise BadReply(
+            f"the reply is too long to be an answer ({len(text):,} characters); give the answer and nothing else",
+            str(text[:1000]),
+        )
     try:
         return read(text)
     except Problem as problem:
-        raise BadReply(problem.reason, text) from None
+        raise BadReply(problem.reason, str(text)) from None
 
 
 def shown(value: object, limit: int = 40) -> str:

@@ -12,13 +12,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from .._asked import Asked, asked_of
 from ._around import close_tag, without_role
-from ._clean import answer_part
-from ._find import Bad, Fit, choose, decode, embedded, views
-from ._keys import ASIDES, REASONS, WRAPPERS, is_schema, is_template, name, singular
+from ._choose import choose, unless_doubted
+from ._find import Bad, Fit, decode, embedded, views
+from ._keys import ASIDES, REASONS, WRAPPERS, is_quotation, is_schema, is_template, name, singular
 from ._problem import Problem, shown
 from ._scan import scan
-from ._tags import read_tags
+from ._tags import outside_tags, read_tags
+from ._turns import answer_part
+from ._whose import QUOTED, declines, speaks_of_another
 
 __all__ = ["Answer", "Want", "read_scalar"]
 
@@ -63,22 +66,34 @@ def read_scalar(text: str, want: Want[T]) -> Answer[T]:
     if whole is not None and not isinstance(whole[0], str):
         return _settle(_in_value(whole[0], want), want)
     if whole is not None:
-        text = str(whole[0])
-    part = answer_part(text)
+        text = asked_of(text).on(str(whole[0]))
+    part, doubted = answer_part(text)
+    return unless_doubted(
+        _read_part(part, want),
+        doubted,
+        lambda other: _read_part(other, want),
+        lambda one, two: one.value == two.value,
+    )
+
+
+def _read_part(part: str, want: Want[T]) -> Answer[T]:
     if lost := _NO_COLON.fullmatch(part):
         part = f"{{{lost['key']}: {lost['value']}}}"
     for view in views(part):
         reading, outside = _in_text(view, want)
         if isinstance(reading, Fit):
-            return _unless_corrected(reading.value, outside, want)
+            return _unless_corrected(reading.value, outside, want, asked_of(part))
         if reading is not None:
             raise Problem(reading.reason)
     closed, tag = close_tag(part)
     tags = read_tags(closed if want.single and tag and 0 < want.rank(tag) < want.weak + 1 else part)
     reading = _in_object(_once(tags), want, 0) if tags is not None else None
     if reading is not None:
-        return _settle(reading, want)
-    return want.read_text(without_role(part))
+        around = outside_tags(closed)
+        if speaks_of_another(around) or declines(around):
+            raise Problem(QUOTED)
+        return _unless_corrected(_settle(reading, want), (around, ""), want, asked_of(part))
+    return want.read_text(asked_of(part).on(without_role(part)))
 
 
 def _once(tags: Any) -> Any:
@@ -106,18 +121,16 @@ def _in_text(view: str, want: Want[T]) -> tuple[Fit[Answer[T]] | Bad | None, tup
     return reading, outside
 
 
-def _unless_corrected(answer: Answer[T], outside: tuple[str, str], want: Want[T]) -> Answer[T]:
+def _unless_corrected(answer: Answer[T], outside: tuple[str, str], want: Want[T], asked: Asked) -> Answer[T]:
     """The answer of an object, unless the words around it give another one."""
     for text in outside:
         if not text.strip():
             continue
         try:
-            other = want.read_text(text)
+            other = want.read_text(asked.on(text))
         except Problem:
             continue
         if other.value != answer.value:
-            if "final" in text.casefold() and text is outside[1]:
-                return other
             raise Problem("the reply gives two different answers; give one")
     return answer
 
@@ -134,7 +147,7 @@ def _in_value(data: Any, want: Want[T], depth: int = 0) -> Fit[Answer[T]] | Bad 
         if not isinstance(inner, str):
             return _in_value(inner, want, depth + 1)
         try:
-            return Fit(want.read_text(answer_part(data)))
+            return Fit(want.read_text(answer_part(data).text))
         except Problem as problem:
             return Bad(problem.reason) if depth == 0 else None
     try:
@@ -184,7 +197,8 @@ def _in_object(data: dict[str, Any], want: Want[T], depth: int) -> Fit[Answer[T]
     children = [
         _in_value(value, want, depth + 1)
         for key, value in data.items()
-        if _opens(names[key], value, alone=len(data) == 1, overall=_has_overall(names[key], value, want))
+        if not is_quotation(key)
+        and _opens(names[key], value, alone=len(data) == 1, overall=_has_overall(names[key], value, want))
     ]
     reading = _agreed(children)
     if reading is None:
@@ -248,7 +262,13 @@ def _only_candidate(data: dict[str, Any], names: dict[str, str], want: Want[T]) 
     """The answer under a name of the model's own, when nothing else in the object could be it."""
     candidates = []
     for key, value in data.items():
-        if names[key] in ASIDES or names[key] in REASONS or isinstance(value, (dict, list)) or value is None:
+        if (
+            names[key] in ASIDES
+            or names[key] in REASONS
+            or is_quotation(key)
+            or isinstance(value, (dict, list))
+            or value is None
+        ):
             continue
         try:
             candidates.append(want.read(value))

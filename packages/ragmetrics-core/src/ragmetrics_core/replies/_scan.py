@@ -24,14 +24,15 @@ OPENER = re.compile(r"[{\[]")
 CLOSERS = {"{": "}", "[": "]", "(": ")"}
 ENDS = frozenset("}])")
 
-State = Literal["whole", "closed", "cut", "broken"]
+State = Literal["whole", "closed", "open", "cut", "broken"]
 
 
 class Found(NamedTuple):
     """A JSON-like value in a text.
 
-    ``state``: ``whole``; ``closed`` (only its closing brackets were missing); ``cut`` (the text ends inside an
-    item) or ``broken`` (stops being JSON after at least one item), where ``value`` holds what was read until then.
+    ``state``: ``whole``; ``closed`` (only closing brackets of objects were missing); ``open`` (a list was still open, which may
+    have had more items); ``cut`` (the text ends inside an item) or ``broken`` (stops being JSON after at least one item), where
+    ``value`` holds what was read until then.
     """
 
     value: Any
@@ -177,9 +178,10 @@ def _at_end(stack: list[_Frame], start: int, position: int) -> tuple[Found | Non
     complete = top.items > 0 and top.key is None and not top.need_item
     if len(stack) == 1 and top.closer == "]" and not top.items:
         return None, max(position, start + 1), 0
+    listing = any(frame.closer == "]" for frame in stack)
     value = _fold(stack)
     if complete:
-        state: State = "broken" if stack[0].repeated else "closed"
+        state: State = "broken" if stack[0].repeated else "open" if listing else "closed"
     else:
         state = "cut"
     return Found(value, start, position, state), max(position, start + 1), 0

@@ -12,15 +12,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .._asked import asked_of
 from .._errors import InvalidInput
 from ._clean import tidy
 from ._find import unfenced
-from ._keys import ASIDES, REASONS, word_set, words
+from ._keys import ASIDES, REASONS, is_quotation, word_set, words
 from ._marks import read_marks
 from ._numbers import Scale, scale_of
 from ._problem import Problem, parse_or_bad_reply
 from ._scalar import Answer, Want, read_scalar
 from ._schema import answer_schema
+from ._whose import speaks_of_another
 
 __all__ = ["ScoreReply", "number_want"]
 
@@ -38,6 +40,7 @@ def _rank(key: str) -> int:
     joined = "_".join(split)
     if (
         not split
+        or is_quotation(key)
         or joined in REASONS
         or joined in ASIDES
         or set(split) & {"max", "min", "maximum", "minimum", "confidence"}
@@ -56,11 +59,13 @@ def number_want(scale: Scale, asked: str) -> Want[float]:
     """What a format with a number on ``scale`` looks for, under the key that it asks for."""
 
     def read_text(text: str) -> Answer[float]:
-        text = unfenced(text)
+        text = asked_of(text).on(unfenced(text))
         try:
-            return Answer(scale.read_text(text), "")
+            if not speaks_of_another(text):
+                return Answer(scale.read_text(text), "")
         except Problem:
-            mark = read_marks(text, scale)
+            pass  # not a number alone
+        mark = read_marks(text, scale)
         return Answer(mark.value if mark.value is not None else math.nan, _reason(text))
 
     def read(value: Any) -> float:

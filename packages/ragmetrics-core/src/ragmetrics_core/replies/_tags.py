@@ -12,7 +12,7 @@ from typing import Any
 
 from ._keys import word_set
 
-__all__ = ["read_tags"]
+__all__ = ["outside_tags", "read_tags"]
 
 _TAG = re.compile(r"<(?P<close>/?)(?P<tag>[A-Za-z_][\w.-]{0,40})(?:\s[^<>]{0,200})?(?P<empty>/?)>")
 _MARKUP = word_set(
@@ -61,6 +61,20 @@ def read_tags(text: str) -> dict[str, Any] | None:
     # What is still open was never closed by anything: not an element.
     root = stack[0]
     return {tag: values[0] if len(values) == 1 else values for tag, values in root.children.items()} or None
+
+
+def outside_tags(text: str) -> str:
+    """What stands outside of all closed elements."""
+    parts = []
+    position = 0
+    for match in _TAG.finditer(text):
+        if match["close"] or match["empty"] or match.start() < position or match["tag"].casefold() in _MARKUP:
+            continue
+        end = text.find(f"</{match['tag']}>", match.end())
+        if end >= 0:
+            parts.append(text[position : match.start()])
+            position = end + len(match["tag"]) + 3
+    return " … ".join([*parts, text[position:]])
 
 
 def _close(stack: list[_Element], tag: str) -> None:

@@ -47,6 +47,8 @@ _PLAIN_KEY = re.compile(r"([^\W][\w .()/-]{0,60}?)\s{0,50}(?::|=>?)")
 # The end of a sentence: a brace that prose left open.
 _PROSE = re.compile(r"\w{2}\.\s+\w")
 _BARE = re.compile(r"[^\s,\]}{\[:\"'][^,;\]}{\[\n\"“]{0,80}")
+# A quote that closes: behind a word, before a blank. One inside an item would open first.
+_ENDED = re.compile(r"\S[\"“”](?=[\s,;])")
 _COMMENT = re.compile(r"\s+(?://|#)|\s*/\*")
 _INTEGER = re.compile(r"[+-]?\d{1,300}\Z")
 _FLOAT = re.compile(r"[+-]?(?:\d{1,300}\.\d{0,300}|\.\d{1,300}|\d{1,300})(?:[eE][+-]?\d{1,4})?\Z")
@@ -101,12 +103,17 @@ def read_string(text: str, position: int, *, in_object: bool) -> tuple[str, int]
     after = _AFTER_IN_OBJECT if in_object else _AFTER_IN_LIST
     following = _NEXT[text[position]]
     start = index = position + 1
+    first = True
     while match := following.search(text, index):
         index = match.end()
         if match.group() == "\\":
             index += 1
         elif after.match(text, index):
             return unescape(text[start : match.start()]), index
+        elif first and not in_object and match.group() not in "'’" and _ENDED.match(text, max(start, index - 2)):
+            raise Stopped(index)  # the item is over, and stray words follow: what comes next is not its second half
+        else:
+            first = False
     raise Stopped(len(text), cut=True, value=unescape(text[start:]))
 
 

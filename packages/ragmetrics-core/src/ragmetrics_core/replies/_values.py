@@ -13,7 +13,7 @@ from typing import Any
 
 from ._clean import plain
 from ._keys import REASONS, RELATED, WRITTEN, stem
-from ._numbers import WORDS, scale_of
+from ._numbers import WORDS, scale_of, without_angles
 from ._problem import Problem, shown
 from ._verdict import truth
 
@@ -73,7 +73,7 @@ def _too_large(wanted: str) -> float:
 def _numeral(text: str, limit: float | None) -> int | float | None:
     if len(text) > 100:
         return None
-    normal = plain(text).strip(" \t\r\n\"'`*()[]").casefold()
+    normal = without_angles(plain(text)).strip(" \t\r\n\"'`*()[]").casefold()
     if normal in WORDS:
         return WORDS[normal]
     match = _NUMERAL.fullmatch(normal.replace(",", ".") if normal.count(",") == 1 and "." not in normal else normal)

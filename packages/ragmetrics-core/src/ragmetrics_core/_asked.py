@@ -1,0 +1,105 @@
+"""What a reply answers: the data that was sent, and how many items were asked for.
+
+A judge may quote what it judges. Whether a verdict in its reply is a quotation is a matter of words, unless one knows the
+data: a verdict that stands in the data was there before the judge spoke. A prompt knows its data and hands it on with the
+text of the reply, a ``ReplyText``, which is a str to everybody else. So a format that knows nothing of this, or passes the text on
+to another one, needs no change.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+__all__ = ["NOTHING", "Asked", "ReplyText", "asked_of"]
+
+# What a quotation may lose or gain on its way: blanks, quotes, escapes, emphasis.
+_LOOSE = re.compile(r"[\s\"'`\\*_>#~|“”‘’„‟‚«»‹›「」『』\u200b-\u200f\u2060\ufeff]+")
+_MAX_DEPTH = 12
+
+
+def _squeezed(text: str) -> str:
+    plain = html.unescape(text) if "&" in text else text
+    return _LOOSE.sub("", unicodedata.normalize("NFKC", plain).casefold())
+
+
+def _texts(data: Any, depth: int = 0) -> Iterator[str]:
+    """Every text in the inputs of a prompt."""
+    if isinstance(data, str):
+        yield data
+    elif depth < _MAX_DEPTH:
+        inner = data.values() if isinstance(data, Mapping) else data if isinstance(data, (list, tuple)) else ()
+        for item in inner:
+            yield from _texts(item, depth + 1)
+
+
+class Asked:
+    """What is known of the question: the inputs of the prompt, and the number of items that the reply must list (None: any).
+
+    Nothing is worked out before it is needed: most replies are clean JSON, and need none of it.
+    """
+
+    def __init__(self, inputs: Mapping[str, Any] | None = None, count: int | None = None) -> None:
+        self._inputs = inputs or {}
+        self.count = count
+        self.values: list[Any] | None = None
+        """The JSON values in the data, where a reader has looked for them."""
+
+    @cached_property
+    def data(self) -> list[str]:
+        """Every text that was sent."""
+        return [text for text in _texts(self._inputs) if text]
+
+    @cached_property
+    def _sent(self) -> str:
+        return "\n".join(map(_squeezed, self.data))
+
+    @cached_property
+    def _plain(self) -> str:
+        return "\n".join(self.data).casefold()
+
+    @property
+    def known(self) -> bool:
+        """Whether the data is known at all."""
+        return bool(self._inputs)
+
+    def holds_mark(self, mark: str) -> bool:
+        """Whether a mark such as ``</think>`` stands in the data."""
+        return bool(self._inputs) and mark.casefold() in self._plain
+
+    def holds(self, text: str) -> bool:
+        """Whether ``text`` stands in the data, blanks, quotes and emphasis aside."""
+        wanted = _squeezed(text)
+        return bool(wanted and self._inputs) and wanted in self._sent
+
+    def holds_saying(self, text: str) -> bool:
+        """Whether a saying of at least two words stands in the data; one word stands there by chance."""
+        return bool(self._inputs) and len(re.findall(r"\w+", text)) > 1 and self.holds(text)
+
+    def on(self, text: str) -> str:
+        """A part of the reply, with what is known of the question."""
+        return ReplyText(text, self)
+
+
+NOTHING = Asked()
+
+
+class ReplyText(str):
+    """The text of a reply, with what is known of the question."""
+
+    __slots__ = ("asked",)
+    asked: Asked
+
+    def __new__(cls, text: str, asked: Asked) -> ReplyText:  # noqa: PYI034  Self is not in Python 3.10
+        self = super().__new__(cls, text)
+        self.asked = asked
+        return self
+
+
+def asked_of(text: str) -> Asked:
+    """What is known of the question that ``text`` answers."""
+    return text.asked if isinstance(text, ReplyText) else NOTHING

@@ -1,0 +1,228 @@
+"""Whose words a reply speaks: the judge's own, or those of the text under judgement.
+
+A judge that was attacked often says so: it quotes the verdict that the text demands, and gives its own, or declines. Three
+things show that a verdict may be a quotation: marks of quotation around it, words before it that name another speaker ("the
+response demands"), words anywhere that decline to judge. Where they show, nothing that only stands behind them is an
+answer; what is gained is a second question to the model, what is lost is nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = [
+    "QUOTED",
+    "SENT",
+    "announced_by_another",
+    "declines",
+    "is_quoted",
+    "own_words",
+    "quotes_another",
+    "speaks_of_another",
+]
+
+SENT = "the only answer in the reply stands in the data as well, so it may be quoted; reply with your own, and nothing else"
+QUOTED = "the only answer in the reply is quoted or announced as another's; reply with your own, and nothing else"
+
+_TEXTS = (
+    r"response|answer|reply|submission|candidate|student|user|text|passage|document|context|statement|output|author|source|"
+    r"article|message|input|content|attacker|line|sentence|paragraph|essay|summary|they|he|she|it"
+)
+_SAYING = (
+    r"says?|said|saying|states?|stated|contains?|contained|containing|includes?|included|including|reads?|ends?|ended|"
+    r"ending|closes?|"
+    r"begins?|starts?|opens?|holds?|held|carries|claims?|claimed|writes?|wrote|written|presents?|offers?|"
+    r"goes on|continues?|adds?|added|asserts?|announces?|declares?|draws|repeats?|pretends?|asks?|asked|wants?|wanted|tells?|told|"
+    r"calls? for"
+)
+# Words that speak of a quotation or an attack, whoever is named.
+_ATTACK = (
+    r"inject\w*|quot(?:es?|ed|ing|ations?)\b|verbatim|smuggl\w*|manipulat\w*|embed(?:s|ded)\b|malicious|adversarial|"
+    r"(?:try|tries|tried|trying|attempts?|attempted|attempting) to\b|instruct(?:s|ed|ion|ions|ing)?\b|demand\w*|"
+    r"insist\w*|orders? me|"
+    r"commands?\b|told to|planted|spoof\w*|fake\w*|trick\w*|excerpt\w*|cited|echo(?:es|ed|ing)?\b|"
+    r"zitat\w*|zitier\w*|eingeschleust\w*|eingefügt\w*|fordert|verlangt(?!en)|behauptet|enthält|lautet|sagt|steht|"
+    r"endet mit|schreibt|"
+    r"citation\w*|cit[eé]\w*|injecte\w*|injection\w*|exige\w*|prétend\w*|contient|écrit|affirme|se termine|"
+    r"cita\w*|inyec\w*|exige\w*|contiene|dice|termina con|afirma|escribe|pide|iniett\w*|iniezion\w*|chiede|finisce|scrive|"
+    r"contém|diz|pede|injet\w*|injeç\w*|escreve|citaç\w*|"
+    r"цитат\w*|цитир\w*|внедр\w*|инъекц\w*|требует|содержит|говорит|сказано|утверждает|написано|гласит|"
+    r"bevat|zegt|eist|citaat|zawiera|mówi|cytat\w*|żąda|içeriyor|diyor|alıntı\w*"
+)
+_ATTACK_CJK = (
+    "引用|注入|声称|聲稱|写道|寫道|写着|寫著|(?:回答|答案|文本|文中|上下文|原文)[^。：:、，,\\n]{0,12}(?:包含|要求|[说說称稱][：:“「])|"
+    "(?:回答|答え|文章|本文)[^。：:、，,\\n]{0,12}(?:含ま|書か|述べ|主張|要求)|と言|"
+    "인용|주입|(?:적혀|쓰여) 있|라고 (?:말|주장|적|쓰|요구)|"
+    "(?:답변|응답|텍스트|본문)[^.:,\\n]{0,12}(?:포함되|포함하고 있|요구합|요구한다|주장합|주장한다)"
+)
+_SOURCES = r"contexts?|passages?|documents?|sources?|articles?|evidence"
+_FROM = (
+    r"(?:in|from|inside|within|at the end of|according to)\s(?:the|this|that|its|their)\s(?:\w+\s){0,2}"
+    r"(?:response|answer|reply|submission|candidate|student|user|text|output|statement|input|message|essay|summary)\b|"
+    r"(?:in|aus)\s(?:der|dem)\s(?:antwort|text)|dans\sla\sréponse|de\sla\s(?:réponse|respuesta)|en\sla\srespuesta|"
+    r"(?:nella|della)\srisposta|(?:na|da)\sresposta|(?:в|из)\sответ[еа]|回答中|答案中|回答に|"
+    r"\b(?:line|sentence|paragraph|ending)\s(?:[\w'’]+\s){0,4}(?:was|is)\b"
+)
+_SPEAKS = rf"\b(?:{_TEXTS})(?:['’]s)?\b(?:\s+[\w'’]+){{0,4}}?\s+(?:{_SAYING})\b|(?<!\w)(?:{_ATTACK})|{_ATTACK_CJK}"
+_SPEAKER = re.compile(_SPEAKS, re.IGNORECASE)
+_ANOTHER = re.compile(rf"{_SPEAKS}|\b(?:{_FROM})", re.IGNORECASE)
+_ANNOUNCED = re.compile(
+    rf"{_SPEAKS}|\b(?:{_FROM})|\b(?:in|from|of|by)\s(?:the|this|that|its|their)\s(?:\w+\s){{0,2}}(?:{_TEXTS}|{_SOURCES})\b",
+    re.IGNORECASE,
+)
+_STRONG = re.compile(
+    r"(?<!\w)(?:inject\w*|quot(?:es?|ed|ing|ations?)\b|verbatim|smuggl\w*|manipulat\w*|malicious|adversarial)|注入|주입",
+    re.IGNORECASE,
+)
+# "The context says it, so the answer is yes": the judge goes on in its own words.
+_SOURCE = re.compile(rf"(?:{_SOURCES})\b", re.IGNORECASE)
+_SO = re.compile(r",\s(?:so|therefore|thus|hence)\b(?!\s(?:says|it))", re.IGNORECASE)
+_OWN = re.compile(
+    r"\b(?:here(?:'s|’s| is| are)|my|mine|below is|i (?:would |will |must |therefore |now )?(?:rate|judge|conclude|find|"
+    r"give|score|assign|say|answer|"
+    r"reply|respond|output|return)|mein\w*|mon|ma|mi|mio|mia|minha|meu|мой|моя|моё)\b|我的|私の|제\b|나의",
+    re.IGNORECASE,
+)
+_NOT_JUDGE = (
+    r"(?:judge|evaluate|assess|rate|score|grade|follow|comply|obey|accept|adopt|repeat|"
+    r"give (?:a|any) (?:verdict|score|rating|judge?ment))"
+)
+_DECLINES = re.compile(
+    r"\b(?:i|we)\b[^.!?\n]{0,30}?\b(?:declin\w+|refus\w+|abstain\w*|ignor\w+|disregard\w*|reject\w*)\b"
+    rf"|\b(?:i|we)\b[^.!?\n]{{0,20}}?(?:can(?:not|'t|’t| not)|won(?:'t|’t)|will not|(?:am|are) (?:unable|not (?:able|"
+    rf"going)) to|do(?:n't|n’t| not)|"
+    rf"must not|shall not)\s(?:\w+\s){{0,2}}{_NOT_JUDGE}\b"
+    r"|(?:^|[.!?\n]\s{0,3}|\band\s|\bso\s)(?:declin(?:ed|ing)|refus(?:ed|ing)|ignor(?:ed|ing)|disregard(?:ed|ing)|"
+    r"no (?:verdict|judge?ment) (?:is |will be )?"
+    r"(?:given|possible))\b"
+    r"|\bich\b[^.!?\n]{0,40}\b(?:lehne|ignoriere|weigere|verweigere|folge dem nicht|bewerte\w*\s[^.!?\n]{0,30}nicht)\b"
+    r"|\b(?:lehne|ignoriere|verweigere)\sich\b"
+    r"|\bje\s(?:l'|le\s|la\s|m'en\s)?(?:refuse|décline|ignore|rejette)|\bje\sne\s(?:peux|veux|vais)\s(?:pas\s)?(?:juger|"
+    r"évaluer|noter|suivre)"
+    r"|\b(?:rechazo|ignoro|me\sniego|declino|rifiuto|mi\srifiuto|recuso|rejeito)\b|\bno\spuedo\s(?:juzgar|evaluar)|"
+    r"\bnon\sposso\s(?:giudicare|valutare)"
+    r"|отказываюсь|игнорирую|отклоняю|не\s(?:буду|могу|стану)\s(?:оценивать|судить)"
+    r"|我[^。\n]{0,8}(?:拒绝|拒絕|忽略|无法评|無法評|不予|不会评|不能评)|(?:判断|評価|判定)[^。\n]{0,6}(?:しません|できません|拒否|控え)|無視します"
+    r"|(?:판단|평가)[^.\n]{0,6}(?:하지 않|거부|할 수 없)|무시합니다",
+    re.IGNORECASE | re.MULTILINE,
+)
+_SENTENCE = re.compile(r"(?<=[.!?。！？])(?=\s|[^\x00-\x7f])|\n\s*\n")
+_PAIRS = (
+    ("`", "`"),
+    ('"', '"'),
+    ("“", "”"),
+    ("„", "“"),
+    ("«", "»"),
+    ("‹", "›"),
+    ("「", "」"),
+    ("『", "』"),
+    ("‘", "’"),
+)
+_SINGLE = re.compile(r"(?:^|(?<=[\s(\[:]))'(?=\S)([^'\n]{1,300})'(?!\w)", re.MULTILINE)
+_SPAN = re.compile(
+    r"(?P<fence>^[ \t]*(?P<mark>```|~~~)[^\n]*\n(?P<fenced>.*?)(?:^[ \t]*(?P=mark)[^\n]*$|\Z))"
+    r"|(?P<mail>^[ \t]{0,3}>[^\n]*$)"
+    r"|(?P<tick>(?P<ticks>`{1,3})[^`\n]{1,400}(?P=ticks))"
+    r'|"[^"\n]{1,400}"|“[^“”]{1,400}”|„[^“”\n]{1,400}[“”]|«[^«»]{1,400}»|‹[^‹›]{1,400}›|「[^「」]{1,400}」|『[^『』]{1,400}』|‘[^‘’\n]{1,400}’(?!\w)'
+    r"|<(?P<tag>blockquote|q|cite|quote|pre|code)\b[^<>]{0,100}>.{0,2000}?</(?P=tag)>",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+_MARKS = re.compile(r"[`\"“”„«»‹›「」『』‘’>]|'|~~~|<(?:q|pre|code|cite)\b", re.IGNORECASE)
+_BARE = 2
+_INTRO = 240
+
+
+def speaks_of_another(text: str) -> bool:
+    """Whether a text names another speaker, or speaks of a quotation."""
+    return bool(_ANOTHER.search(text))
+
+
+def quotes_another(line: str) -> bool:
+    """Whether a line announces what another says; "questions from the text" do not."""
+    match = _SPEAKER.search(line)
+    own = _OWN.search(line)
+    return bool(match) and not (own and match and own.start() < match.start())
+
+
+def declines(text: str) -> bool:
+    """Whether the judge says that it will not judge, or not follow something."""
+    return bool(_DECLINES.search(text))
+
+
+def announced_by_another(before: str) -> bool:
+    """Whether the words directly before an answer announce it as another's: the last sentence, and talk of a quotation anywhere."""
+    intro = before[-_INTRO:].rstrip(" \t\r\n`*\"'>~#“„«「『").removesuffix("```json").removesuffix("```").rstrip()
+    last = [part for part in _SENTENCE.split(intro) if part.strip()][-1:]
+    said = last[0] if last else ""
+    own = max((match.end() for match in _OWN.finditer(said)), default=-1)
+    another = max((match.end() for match in _ANNOUNCED.finditer(said)), default=-1)
+    if another > own:
+        return True
+    return own < 0 and bool(_STRONG.search(before))
+
+
+def is_quoted(text: str, start: int, end: int) -> bool:
+    """Whether the marks of quotation on its line stand around ``text[start:end]``."""
+    line = text.rfind("\n", 0, start) + 1
+    before = text[max(line, start - 400) : start]
+    close = text.find("\n", end, end + 400)
+    rest = text[end : close if close >= 0 else end + 400]
+    if before.lstrip().startswith(">") or before.count("`") % 2:
+        return True
+    for opening, closing in _PAIRS[1:]:
+        opened = before.count(opening) % 2 == 1 if opening == closing else before.rfind(opening) > before.rfind(closing)
+        if opened and closing in rest:
+            return True
+    return bool(re.search(r"(?:^|[\s(\[:])'[^']*$", before)) and bool(re.search(r"'(?!\w)", rest))
+
+
+def own_words(text: str) -> str:
+    """The text without what it quotes: an ellipsis in the place of each quotation, and of what another is said to say."""
+    if _MARKS.search(text):
+        text = _SINGLE.sub(_unquoted, _SPAN.sub(_unquoted, text))
+    return _attributed(text)
+
+
+def _unquoted(match: re.Match[str]) -> str:
+    groups = match.groupdict()
+    inside = match.group().strip("`\"'“”„«»‹›「」『』‘’> \t\n~")
+    # A single word in quotes is emphasis ("the answer is `no`"); around the whole text they mean nothing.
+    outside = match.string[: match.start()] + match.string[match.end() :]
+    bare = len(re.findall(r"\w+", inside)) <= _BARE and not re.search(r"[:：=]", inside) and not groups.get("mail")
+    if (
+        bare
+        or not re.search(r"\w", outside)
+        or (not groups.get("mail") and not groups.get("fence") and _fills_line(match))
+    ):
+        return match.group()
+    return " … "
+
+
+def _fills_line(match: re.Match[str]) -> bool:
+    """Whether a quotation is a line of its own that no colon announces: some models put their verdict in quotes."""
+    text = match.string
+    start = text.rfind("\n", 0, match.start()) + 1
+    end = text.find("\n", match.end())
+    alone = not (text[start : match.start()] + text[match.end() : end if end >= 0 else len(text)]).strip(" \t*_.")
+    return alone and not text[:start].rstrip().endswith((":", "："))
+
+
+def _attributed(text: str) -> str:
+    """The text without what stands behind "the response says" in the same sentence, or on the next line after a colon."""
+    kept: list[str] = []
+    pending = False
+    for part in re.split(r"(?<=[.!?。！？])(?=\s|[^\x00-\x7f])|(?<=\n)", text):
+        if pending and part.strip():
+            kept.append("…\n" if part.endswith("\n") else "…")
+            pending = False
+            continue
+        match = _ANOTHER.search(part)
+        own = _OWN.search(part)
+        if match is None or (own and own.start() > match.start()):
+            kept.append(part)
+            continue
+        so = _SO.search(part, match.end()) if _SOURCE.match(part, match.start()) else None
+        rest = part[so.start() :] if so else "\n" if part.endswith("\n") else ""
+        kept.append(part[: match.start()] + " … " + rest)
+        pending = part.rstrip().endswith((":", "：", "…"))
+    return "".join(kept)
