@@ -125,4 +125,15 @@ def test_nothing_is_asked_where_something_is_wrong() -> None:
         evaluate_query_engine(SAMPLES, engine, ExactMatch(), workers=0)
     with pytest.raises(InvalidInput, match="takes a query engine or a chat engine, got str"):
         evaluate_query_engine(SAMPLES, "engine", ExactMatch())  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="two metrics are named 'exact_match'"):
+        evaluate_query_engine(SAMPLES, engine, [ExactMatch(), ExactMatch()])
+    with pytest.raises(InvalidInput, match="max_concurrency must be a whole number from 1, got 0"):
+        evaluate_query_engine(SAMPLES, engine, ExactMatch(), max_concurrency=0)
     assert engine.asked == []
+
+
+def test_no_more_is_asked_than_is_scored(tmp_path: Any) -> None:
+    engine = Sometimes(error=None, asked=[])
+    options: dict[str, Any] = {"limit": 1, "run_dir": tmp_path / "run", "progress": False}
+    evaluation = evaluate_query_engine(SAMPLES, engine, iter([ExactMatch()]), **options)
+    assert ([score.value for score in evaluation.scores["exact_match"]], engine.asked) == ([1.0], ["one"])

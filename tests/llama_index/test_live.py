@@ -96,7 +96,8 @@ class Agent(AgentWorkflow):
         span_id = f"Agent.run-{id(object())}"
         dispatcher = get_dispatcher()
         arguments = contextlib.nullcontext()
-        arguments.arguments = {"init_state": None, "start_event": Started(user_msg)}  # type: ignore[attr-defined]
+        carried = {"init_state": None, "start_event": Started(user_msg), "tags": {"instrument_tags": {"example_id": 7}}}
+        arguments.arguments = carried  # type: ignore[attr-defined]
         told: dict[str, Any] = {"bound_args": arguments, "instance": self}
         dispatcher.span_enter(span_id, **told)
         output = await self.work()
@@ -128,6 +129,7 @@ async def test_runs_of_agents(message: Any) -> None:
         ("Where?", "In London."),
         ("afterwards", "answer to afterwards"),
     ]
+    assert [item.tags for item in handler.results] == [{"example_id": 7}, {}]
     assert handler.counts["nested"] == 1
 
 

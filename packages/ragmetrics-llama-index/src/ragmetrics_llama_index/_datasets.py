@@ -8,7 +8,8 @@ whom they ask, and in whether that is awaited.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,7 +21,7 @@ from llama_index.core.schema import MetadataMode
 from ragmetrics_core import Evaluation, Metric, Sample, Testset, aevaluate, evaluate
 from ragmetrics_core.adapters import run_blocking
 
-from ._asking import Asking, asking_engine, asking_retriever
+from ._asking import asking_engine, asking_retriever
 from ._embeddings import scorer_of
 from ._llm import judge_of
 
@@ -29,6 +30,9 @@ __all__ = ["aevaluate_query_engine", "aevaluate_retriever", "evaluate_query_engi
 Source = str | os.PathLike[str]
 OnError = Literal["record", "raise"]
 Metrics = Metric | Iterable[Metric]
+
+OF_THE_RUN = frozenset({"run_dir", "replace", "progress"})
+"""Options that a run over no rows must not have: it leaves nothing behind."""
 
 
 def evaluate_query_engine(
@@ -60,8 +64,9 @@ def evaluate_query_engine(
         options: passed to ``ragmetrics_core.evaluate``, such as ``max_concurrency``.
     """
     asking = asking_engine(query_engine, workers, on_error, metadata_mode, awaited=False)
-    rows = _answered(dataset, Testset.from_labelled_rag_dataset, asking)
-    return evaluate(rows, metrics, **_settings(llm, embed_model, on_error, options))
+    run = Scoring(metrics, llm, embed_model, on_error, options)
+    samples = run.samples(dataset, Testset.from_labelled_rag_dataset)
+    return evaluate(run_blocking(lambda: asking.rows(samples)), run.metrics, **run.settings)
 
 
 async def aevaluate_query_engine(
@@ -78,8 +83,9 @@ async def aevaluate_query_engine(
 ) -> Evaluation:
     """The same without blocking the running loop, by the engine's ``aquery`` or ``achat``."""
     asking = asking_engine(query_engine, workers, on_error, metadata_mode, awaited=True)
-    rows = await asking.rows(_samples(dataset, Testset.from_labelled_rag_dataset))
-    return await aevaluate(rows, metrics, **_settings(llm, embed_model, on_error, options))
+    run = Scoring(metrics, llm, embed_model, on_error, options)
+    rows = await asking.rows(run.samples(dataset, Testset.from_labelled_rag_dataset))
+    return await aevaluate(rows, run.metrics, **run.settings)
 
 
 def evaluate_retriever(
@@ -111,8 +117,9 @@ def evaluate_retriever(
         options: passed to ``ragmetrics_core.evaluate``.
     """
     asking = asking_retriever(retriever, workers, on_error, metadata_mode, awaited=False)
-    rows = _answered(dataset, Testset.from_embedding_qa_dataset, asking)
-    return evaluate(rows, metrics, **_settings(llm, embed_model, on_error, options))
+    run = Scoring(metrics, llm, embed_model, on_error, options)
+    samples = run.samples(dataset, Testset.from_embedding_qa_dataset)
+    return evaluate(run_blocking(lambda: asking.rows(samples)), run.metrics, **run.settings)
 
 
 async def aevaluate_retriever(
@@ -129,21 +136,30 @@ async def aevaluate_retriever(
 ) -> Evaluation:
     """The same without blocking the running loop, by the retriever's ``aretrieve``."""
     asking = asking_retriever(retriever, workers, on_error, metadata_mode, awaited=True)
-    rows = await asking.rows(_samples(dataset, Testset.from_embedding_qa_dataset))
-    return await aevaluate(rows, metrics, **_settings(llm, embed_model, on_error, options))
+    run = Scoring(metrics, llm, embed_model, on_error, options)
+    rows = await asking.rows(run.samples(dataset, Testset.from_embedding_qa_dataset))
+    return await aevaluate(rows, run.metrics, **run.settings)
 
 
-def _answered(dataset: Source | Iterable[Sample], read: Callable[[Source], Testset], asking: Asking) -> list[Any]:
-    samples = _samples(dataset, read)
-    return run_blocking(lambda: asking.rows(samples))
+class Scoring:
+    """How the answers will be scored, checked before the first question is asked: answers cost more than a second try.
 
+    Raises:
+        InvalidInput: a metric or an option cannot be used.
+    """
 
-def _samples(dataset: Source | Iterable[Sample], read: Callable[[Source], Testset]) -> list[Sample]:
-    if not isinstance(dataset, str | os.PathLike):
-        return list(dataset)
-    # LlamaIndex wrote its data sets as one JSON object; what a test set is saved as has other names
-    return list(read(dataset) if Path(dataset).suffix == ".json" else Testset.load(dataset))
+    def __init__(
+        self, metrics: Metrics, llm: Any, embed_model: Any, on_error: OnError, options: Mapping[str, Any]
+    ) -> None:
+        self.metrics = metrics if isinstance(metrics, Metric | str) else list(metrics)
+        models = {"llm": judge_of(llm), "embeddings": scorer_of(embed_model)}
+        self.settings: dict[str, Any] = {**models, "on_error": on_error, **options}
+        checked = {name: value for name, value in self.settings.items() if name not in OF_THE_RUN}
+        evaluate([], self.metrics, **checked, progress=False)
 
-
-def _settings(llm: Any, embed_model: Any, on_error: OnError, options: dict[str, Any]) -> dict[str, Any]:
-    return {"llm": judge_of(llm), "embeddings": scorer_of(embed_model), "on_error": on_error, **options}
+    def samples(self, dataset: Source | Iterable[Sample], read: Callable[[Source], Testset]) -> list[Sample]:
+        """The samples of a data set, no more than will be scored."""
+        if isinstance(dataset, str | os.PathLike):
+            # LlamaIndex wrote its data sets as one JSON object; what a test set is saved as has other names
+            dataset = read(dataset) if Path(dataset).suffix == ".json" else Testset.load(dataset)
+        return list(islice(dataset, self.settings.get("limit")))

@@ -94,7 +94,7 @@ class SpanListener(NullSpanHandler):
     def span_enter(
         self,
         id_: str,
-        bound_args: inspect.BoundArguments,  # noqa: ARG002
+        bound_args: inspect.BoundArguments,
         instance: Any | None = None,
         parent_id: str | None = None,  # noqa: ARG002
         tags: dict[str, Any] | None = None,
@@ -102,7 +102,10 @@ class SpanListener(NullSpanHandler):
     ) -> None:
         """A span begins."""
         if _is_query(id_, instance):
-            self._begin(id_, tags)
+            # a run of an agent takes the tags along, into another context
+            carried = bound_args.arguments.get("tags")
+            found = carried.get("instrument_tags") if isinstance(carried, dict) else None
+            self._begin(id_, tags or found)
 
     def span_exit(
         self,
@@ -115,7 +118,7 @@ class SpanListener(NullSpanHandler):
         """A span ends."""
         if _is_query(id_, instance):
             # a workflow ends with an event that holds the result
-            answer = getattr(result, "result", None) if isinstance(instance, TURNS[2][0]) else result
+            answer = getattr(result, "result", result) if isinstance(instance, TURNS[2][0]) else result
             self._end(id_, text_asked(*bound_args.arguments.values()), answer)
         elif isinstance(instance, StreamingAgentChatResponse) and _is_writing(id_):
             self._written(instance)
