@@ -14,6 +14,7 @@ from ragmetrics_core._engine._pace import Gate, Pace
 
 __all__ = [
     "Counting",
+    "Noise",
     "Outcome",
     "Places",
     "Refused",
@@ -22,6 +23,7 @@ __all__ = [
     "ask",
     "constant",
     "lognormal",
+    "retried",
     "simulate",
 ]
 
@@ -42,6 +44,31 @@ class Refused:
     retry_after: float | None
 
 
+class Noise:
+    """Refusals that have nothing to do with the load: a gateway, or a key that others use too.
+
+    Args:
+        share: of all calls; or (until, share), in seconds, one after the other.
+        retry_after: what they say.
+        seed: of the chance.
+    """
+
+    def __init__(
+        self, share: float | tuple[tuple[float, float], ...], retry_after: float | None = None, seed: int = 0
+    ) -> None:
+        self._phases = ((math.inf, share),) if isinstance(share, float) else share
+        self._told = retry_after
+        self._chance = random.Random(seed)
+        self.refusals = 0
+
+    def refusal(self, now: float) -> Refused | None:
+        share = next(share for until, share in self._phases if now < until)
+        if self._chance.random() >= share:
+            return None
+        self.refusals += 1
+        return Refused(self._told)
+
+
 class Server:
     """Takes all; others refuse some.
 
@@ -50,6 +77,9 @@ class Server:
         refusal_time: seconds until a refusal is back.
         refuses: (from, to), in seconds: refuses everything in between.
         fails: (from, to), in seconds: loses everything in between (5xx), after a tenth of a second.
+
+    Attributes:
+        noise: what else refuses calls, before the server itself sees them.
     """
 
     def __init__(
@@ -62,6 +92,7 @@ class Server:
         retry_after: float | None = None,
         seed: int = 0,
     ) -> None:
+        self.noise: Noise | None = None
         self._latency = latency
         self._refusal_time = refusal_time
         self._refuses, self._fails = refuses, fails
@@ -79,7 +110,7 @@ class Server:
             if self._fails[0] <= now < self._fails[1]:
                 await asyncio.sleep(0.1)
                 return False
-            refusal = Refused(self._told) if self._refuses[0] <= now < self._refuses[1] else self.refusal(now)
+            refusal = Refused(self._told) if self._refuses[0] <= now < self._refuses[1] else self._disturbed(now)
             if refusal:
                 self.refusals += 1
                 await asyncio.sleep(self._refusal_time)
@@ -89,6 +120,9 @@ class Server:
             return True
         finally:
             self.in_flight -= 1
+
+    def _disturbed(self, now: float) -> Refused | None:
+        return (self.noise.refusal(now) if self.noise else None) or self.refusal(now)
 
     def refusal(self, now: float) -> Refused | None:
         return None
@@ -241,6 +275,26 @@ async def ask(server: Server, pace: Pace, calls: int, workers: int) -> Outcome:
 
     await asyncio.gather(*(work(todo) for _ in range(workers)))
     return Outcome(loop.time() - begin, answers, server.requests, server.refusals, server.deepest)
+
+
+def retried(server: Server, calls: int, places: int) -> float:
+    """Seconds that a plain client needs: it makes each refused call again as soon as its ``Retry-After`` is over."""
+
+    async def work() -> float:
+        loop = asyncio.get_running_loop()
+        todo = iter(range(calls))
+
+        async def one(todo: Iterator[int]) -> None:
+            for _ in todo:
+                reply = await server.call()
+                while isinstance(reply, Refused):
+                    await asyncio.sleep(reply.retry_after or 0.0)
+                    reply = await server.call()
+
+        await asyncio.gather(*(one(todo) for _ in range(places)))
+        return loop.time()
+
+    return run(work())
 
 
 def simulate(server: Server, calls: int, max_concurrency: int, near: bool = False) -> Outcome:

@@ -187,7 +187,7 @@ def test_the_refused_call_is_held_back_and_others_go_on() -> None:
 
     (first, at), (second, then) = run(work())
     assert (first, second) == ("other", "held")
-    assert at == pytest.approx(0.1)
+    assert at == 0, "a single refusal need not mean anything"
     assert then == pytest.approx(5.0)
 
 

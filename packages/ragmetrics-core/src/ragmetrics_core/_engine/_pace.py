@@ -17,7 +17,8 @@ import asyncio
 import heapq
 from collections import deque
 
-from ._rate import NEVER, TICK, Limits, Started
+from ._rate import Limits, Started
+from ._tuning import NEVER, TICK
 
 __all__ = ["Gate", "Pace", "Started"]
 

@@ -19,75 +19,26 @@ is asked some ninety calls apart whether it still holds, and a limit that was ra
 Growth counts *answers*, of calls that had to wait for the pace: neither errors of the server nor idle times make it faster. A pace
 that is in doubt (refused soon after its cut) starts further up that curve.
 
+*Noise.* Some refuse calls whatever we do, and what is above would slow down for these without end. So a refusal is first shown to
+`_noise`, which lets pass what is none of our doing, and knows from cuts that did not help that a limit was none: then all begins
+anew. A window is also cut in vain where a call with as many in flight gets through afterwards, and opens again.
+
 *Nothing gets through.* Then the pace halves down to a probe every two seconds, and a ``Retry-After`` holds all; the first answer
 to a new call lifts this, and brings back half of the former pace, or a new opening where there was none. Where it took no more than
 seconds, the server may count the calls of a second or a minute, and all came at its beginning. So the pace then goes up to what was
 taken, from one such recovery to the next, over the time in between; but fourfold with each round of answers and not at once, as
 after the burst of a token bucket that is too much.
-
-Constants were set with simulated servers: 2, 10 and 40 calls a second, bursts of 0.5 to 5 s or counted by the second, 16 to 128
-calls in flight.
 """
 
 from __future__ import annotations
 
 import math
 
-__all__ = ["NEVER", "Limits", "Started"]
+from . import _tuning as by
+from ._noise import Noise, Row
+from ._started import Started, Uncut
 
-NEVER = math.inf
-"""Seconds to wait where only an answer can help."""
-TICK = 1e-7
-"""Seconds that do not matter: sums of floating point times."""
-
-FIRST = 8
-"""Calls of the opening that go at once; fewer (a quarter of what is allowed, at least four) where few are allowed."""
-OPENING = 0.15
-"""Seconds between doublings of the opening."""
-NEAR_OPENING, NEAR = 0.004, 32
-"""The same for a server on the same machine, and the number of calls up to which it holds."""
-MANY = 128
-"""Calls beyond which the opening starts with an eighth of what is allowed, and doubles ever faster: who allows 256 knows a
-server that takes many."""
-PATIENCE = 0.4
-"""Seconds without refusal before a cut window grows by 1, 2, 4, ...; doubled with each further cut."""
-LONGEST_PATIENCE = 30.0
-CUTS = 2
-"""Cuts of a window that does not grow in between; after these it is not the window."""
-
-KEPT = 0.98
-"""Share of the measured rate that is used after a cut."""
-LEAST_CUT, CUT, DEEP_CUT = 0.04, 0.2, 0.5
-"""Bounds of one cut of the pace: at least, at most for a pace that had been well, at most for one in doubt."""
-EARLY = 10
-"""Calls taken since the last refusal below which a cut was not enough: the pace is in doubt."""
-GROWTH, DOUBLING = 3e-5, 12
-"""Growth of the pace with one answer, and the number of answers that double it."""
-HEAD = 128
-"""Answers that a pace in full doubt is ahead on the curve of growth."""
-CALL_CAP, DOUBT_CAP, SECOND_CAP = 0.03, 0.07, 0.2
-"""Bounds of growth: for one answer, what full doubt adds to that, and for one second."""
-SLOWEST = 0.5
-"""Calls a second at least: the probe of a server that refuses all."""
-REGAIN = 4
-"""Factor of the pace with each round of answers, until it is what the server took before it refused all for a while."""
-OUTAGE = 5.0
-"""Seconds without any call taken after which refusals say nothing about the rate."""
-SLACK = 0.02
-"""Seconds that a late timer may catch up."""
-
-
-class Started:
-    """One call that was let go: its number, its time, calls in flight with it, whether it had waited for the pace."""
-
-    __slots__ = ("depth", "index", "paced", "refusals", "time")
-
-    def __init__(self, index: int, time: float, depth: int, paced: bool, refusals: int) -> None:
-        self.index = index
-        self.time = time
-        self.depth = depth
-        self.paced = paced
-        self.refusals = refusals
+__all__ = ["Limits", "Started"]
 
 
 class Limits:
@@ -104,28 +55,33 @@ class Limits:
         self._started = self._refusals = 0
         self._episode = 0  # calls below this number started before the last cut
         self._cut_window = False  # the last cut was one of the window
-        self._mark = (-1, 0.0)  # number and time of the last refused call
+        self._mark = (-1, 0.0, 0)  # number and time of the last refused call, and refusals until then
+        self._noise = Noise()
+        self._cut_refusals = 0  # refusals until the last cut of the pace
+        self._row = Row()
         self._proven = 0  # most calls in flight of which one was answered
-        self._vain_since: float | None = None
         self._period = (0, 0, 0.0)  # calls, refusals and time until the last recovery, or the first call
         self._before = math.inf
         self._open()
 
     def _open(self) -> None:
         """Begin without knowledge."""
-        many = self._most > MANY
-        self._first = self._most // 8 if many else FIRST
+        many = self._most > by.MANY
+        self._first = self._most // 8 if many else by.FIRST
         self.window = min(self._most, self._first, max(4, self._most // 4))
         self._step = self.window
-        self._patience = OPENING * (MANY / self._most) ** 3 if many else OPENING
-        self._grow_at = NEVER
+        self._patience = by.OPENING * (by.MANY / self._most) ** 3 if many else by.OPENING
+        self._grow_at = by.NEVER
         self._opening, self._heard = True, False
         self._cuts = 0
+        self._uncut: Uncut | None = None
+        self._noise.begin(self._started, self._refusals)
         self._origin: tuple[int, float] | None = None  # calls taken, and time, at the first refusal
         self.rate = math.inf
         self._next = -math.inf
         self._regain = 0.0  # the pace to come back to
         self._regained = 0  # calls below this number started before the last step there
+        self._vain_since: float | None = None
         self._clean = 0.0
         self._doubt = 1.0
         self._early = True
@@ -134,32 +90,32 @@ class Limits:
         """Seconds until it is worth asking again, 0 if a call may start now, ``NEVER`` if only an answer can help."""
         if in_flight >= self.window:
             if self.window >= self._most:
-                return NEVER
-            hasty = self._near and self._opening and not self._heard and self.window < NEAR
-            if self._grow_at == NEVER:
-                self._grow_at = now + (NEAR_OPENING if hasty else self._patience)
-            if self._grow_at - now > TICK:
+                return by.NEVER
+            hasty = self._near and self._opening and not self._heard and self.window < by.NEAR
+            if self._grow_at == by.NEVER:
+                self._grow_at = now + (by.NEAR_OPENING if hasty else self._patience)
+            if self._grow_at - now > by.TICK:
                 return self._grow_at - now
-            self._grow_at = NEVER
+            self._grow_at = by.NEVER
             self._cuts = 0
             self.window = min(self._most, self.window + self._step)
             if not (self._opening and (self._heard or hasty)):
-                self._step = min(FIRST, 2 * self._step) if not self._opening else 2 * self._step
+                self._step = min(by.FIRST, 2 * self._step) if not self._opening else 2 * self._step
         wait = self._next - now
-        return wait if wait > TICK else 0.0
+        return wait if wait > by.TICK else 0.0
 
     def start(self, now: float, depth: int) -> Started:
         """A call goes; ``depth`` calls are in flight with it."""
         index = self._started
         self._started = index + 1
         if index == 0:
-            self._mark = (-1, now)
+            self._mark = (-1, now, 0)
             self._period = (0, 0, now)
         paced = False
         if self.rate != math.inf:
             interval = 1 / self.rate
             paced = now - self._next < interval
-            self._next = max(self._next, now - SLACK) + interval
+            self._next = max(self._next, now - by.SLACK) + interval
         return Started(index, now, depth, paced, self._refusals)
 
     def undo(self) -> None:
@@ -171,18 +127,21 @@ class Limits:
         """The server took this call."""
         # Refusals that came in since were counted in its depth, although they had no place at the server.
         self._proven = max(self._proven, started.depth - (self._refusals - started.refusals))
+        self._row.answered(started.index)
+        if self._uncut and self._proven >= self._uncut.depth:
+            self._refute(self._uncut, started)
         if self._opening:
             if not self._heard:
                 self._heard = True
                 self._step = self._first
                 self._patience = min(self._patience, (now - started.time) / 16)
-                self._grow_at = min(self._grow_at, now) if self._grow_at != NEVER else NEVER
+                self._grow_at = min(self._grow_at, now) if self._grow_at != by.NEVER else by.NEVER
         elif self.rate != math.inf and started.index >= self._episode:
             if self._vain_since is not None and self._back(started, now):
                 return
             if self._regain > self.rate:
                 if started.index >= self._regained:
-                    self.rate = min(self._regain, REGAIN * self.rate)
+                    self.rate = min(self._regain, by.REGAIN * self.rate)
                     self._regained = self._started
                 return
             self._faster(started.paced)
@@ -190,10 +149,10 @@ class Limits:
     def _back(self, started: Started, now: float) -> bool:
         """The first call got through since all were refused; whether this begins anew."""
         assert self._vain_since is not None
-        outage = started.time - self._vain_since > OUTAGE
+        outage = started.time - self._vain_since > by.OUTAGE
         calls, refusals, since = self._period
         taken = started.index - calls - (started.refusals - refusals)
-        self._regain = KEPT * taken / max(1e-3, started.time - since)
+        self._regain = by.KEPT * taken / max(1e-3, started.time - since)
         self._period = (started.index, started.refusals, started.time)
         self._vain_since = None
         self.window = self._most
@@ -209,64 +168,120 @@ class Limits:
         if not paced:  # the pace did not hold this call back, so its answer does not say that a faster one would do
             self._clean = max(0.0, self._clean - 2)
             return
+        if self._noise.suspecting:
+            return
         self._clean += 1
-        bound = min(CALL_CAP + DOUBT_CAP * self._doubt, SECOND_CAP / self.rate)
-        self.rate *= 1 + min(bound, GROWTH * 2 ** (self._clean / DOUBLING))
+        bound = min(by.CALL_CAP + by.DOUBT_CAP * self._doubt, by.SECOND_CAP / self.rate)
+        before = self.rate
+        self.rate *= 1 + min(bound, by.GROWTH * 2 ** (self._clean / by.DOUBLING))
+        if before < self._noise.measured <= self.rate:  # until here, only noise can have refused calls
+            self._noise.look(self._started - self._episode, self._refusals - self._cut_refusals)
 
     def refused(self, started: Started, now: float, in_flight: int, retry_after: float) -> None:
         """The server did not take this call; ``in_flight`` others are on their way, ``retry_after`` is 0 if it said nothing."""
         self._refusals += 1
+        self._row.refused(started.index)
         if started.index >= self._episode:
+            if self._noise.explains(started.index, in_flight, self.rate != math.inf):
+                if not self._noise.suspecting:
+                    self._mark = (started.index, started.time, self._refusals)
+                if self._origin is None or (self._noise.share and not self._noise.suspecting):
+                    self._origin = (started.index - self._refusals, started.time)
+                return
+            cut_window = started.depth > max(1, self._proven) and self._cuts < by.CUTS
+            if not cut_window and self._is_noise(started):
+                self._open()
+                self.window = max(self.window, self._proven)
+                return
             self._episode = self._started
-            self._cut_window = started.depth > max(1, self._proven) and self._cuts < CUTS
-            if self._cut_window:
-                longer = PATIENCE if self._opening else min(LONGEST_PATIENCE, 2 * self._patience)
-                self._patience = max(longer, 2 * retry_after)
-                self._step = 1
-                self._grow_at = NEVER
-                self._cuts += 1
+            self._cut_window = cut_window
+            if cut_window:
+                self._narrower(started, retry_after)
             else:
                 self._slower(started, now, retry_after)
         if self._cut_window:
             self.window = max(1, min(self.window, started.depth - 1, in_flight))
         self._opening = False
         if started.index > self._mark[0]:
-            self._mark = (started.index, started.time)
+            self._mark = (started.index, started.time, self._refusals)
         if self._origin is None:
             self._origin = (started.index - self._refusals, started.time)
+
+    def _is_noise(self, started: Started) -> bool:
+        """Whether slowing down has not helped, and never will."""
+        taken, since = self._taken(started) if self.rate != math.inf else self._taken_at_first(started)
+        seconds = started.time - since
+        return self._noise.found(
+            started.index, self._started, self._refusals, rate=self.rate, taken=taken, seconds=seconds
+        )
+
+    def _taken(self, started: Started) -> tuple[int, float]:
+        """Calls taken between the mark and this refused call, and the time of the mark."""
+        index, time, refusals = self._mark
+        return max(0, started.index - index - (self._refusals - refusals)), time
+
+    def _taken_at_first(self, started: Started) -> tuple[int, float]:
+        """The same since the first refusal: the window had kept these calls back, so they are few."""
+        if self._origin is None:
+            return self._taken(started)
+        taken, time = self._origin
+        return max(0, started.index - self._refusals - taken), time
+
+    def _narrower(self, started: Started, retry_after: float) -> None:
+        """Be slow to let the window grow again, which is cut below."""
+        if self._uncut is None:
+            refusals = self._refusals - 1
+            self._uncut = Uncut(
+                started, self.window, self._step, patience=self._patience, opening=self._opening, refusals=refusals
+            )
+        longer = by.PATIENCE if self._opening else min(by.LONGEST_PATIENCE, 2 * self._patience)
+        self._patience = max(longer, 2 * retry_after)
+        self._step = 1
+        self._grow_at = by.NEVER
+        self._cuts += 1
+
+    def _refute(self, uncut: Uncut, started: Started) -> None:
+        """A call got through with as many in flight as the one that was refused had: it was not the window."""
+        self._uncut = None
+        if self._refusals - uncut.refusals > by.ISOLATED * (started.index - uncut.index + 1):
+            return
+        self.window = max(self.window, uncut.window)
+        self._first = max(2, self._first // 4)
+        self._step, self._patience, self._opening = min(uncut.step, self._first), uncut.patience, uncut.opening
+        self._cuts = 0
+        self._grow_at = by.NEVER
 
     def _slower(self, started: Started, now: float, retry_after: float) -> None:
         """Cut the pace to what was measured, and leave the window to it."""
         self._regain = 0.0
-        index, time = self._mark
-        taken = started.index - index - 1
+        self._uncut = None
+        self._cut_refusals = self._refusals
         vain = self._vain_since is not None
-        self._watch(max(0, taken), now)
+        self._watch(now)
         if self.rate == math.inf:
-            if self._origin:  # all since the first refusal: the window had kept these calls back, so they are few
-                taken = started.index - self._refusals - self._origin[0]
-                time = self._origin[1]
-            self.rate = KEPT * max(1, taken) / max(1e-3, now - time)
+            taken, time = self._taken_at_first(started)
+            self.rate = by.KEPT * max(1, taken) / max(1e-3, now - time)
         else:
-            taken = max(0, taken)
-            seen = KEPT * taken / max(1e-3, started.time - time)
-            early = taken < EARLY
-            deepest = DEEP_CUT if early and self._early else CUT
-            self._doubt = min(self._doubt + 0.5, 1 - taken / EARLY) if early else 0.0
+            taken, time = self._taken(started)
+            seen = by.KEPT * taken / max(1e-3, started.time - time)
+            early = taken < by.EARLY
+            deepest = by.DEEP_CUT if early and self._early else by.CUT
+            self._doubt = min(self._doubt + 0.5, 1 - taken / by.EARLY) if early else 0.0
             self._early = early
-            self.rate *= min(1 - LEAST_CUT, max(1 - deepest, seen / self.rate))
-        self.rate = max(SLOWEST, self.rate)
-        self._clean = HEAD * self._doubt
-        self._next = now + max(1 / self.rate, 0.0 if taken > 0 else retry_after)
-        self._patience = PATIENCE
+            self.rate *= min(1 - by.LEAST_CUT, max(1 - deepest, seen / self.rate))
+        self.rate = max(by.SLOWEST, self.rate)
+        self._clean = by.HEAD * self._doubt
+        self._next = now + max(1 / self.rate, retry_after if self._vain_since is not None else 0.0)
+        self._patience = by.PATIENCE
         self._step = 1
-        self._grow_at = NEVER
+        self._grow_at = by.NEVER
         self.window = 1 if vain and self._vain_since is not None else self._most
 
-    def _watch(self, taken: int, now: float) -> None:
+    def _watch(self, now: float) -> None:
         """Note since when nothing gets through, and the pace before that."""
-        if taken:
+        if self._row.length <= 1:
+            self._before = self.rate
+        if self._row.length < by.ROW:
             self._vain_since = None
         elif self._vain_since is None:
             self._vain_since = now
-            self._before = self.rate

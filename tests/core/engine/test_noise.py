@@ -1,0 +1,135 @@
+"""Refusals that have nothing to do with our own load: they must not slow a run down, and limits must still be found among them."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.engine.simulated import Noise, Places, Server, TokenBucket, lognormal, retried, simulate
+from ragmetrics_core._engine._noise import Noise as Believed
+from ragmetrics_core._engine._noise import Row
+
+USUAL = lognormal(0.2, 0.3)
+
+
+def noisy(latency: float, share: float, retry_after: float | None, seed: int = 1) -> Server:
+    server = Server(lognormal(latency, 0.3), refusal_time=latency / 4, seed=seed)
+    server.noise = Noise(share, retry_after, seed)
+    return server
+
+
+@pytest.mark.parametrize("retry_after", [None, 0.2, 1.0])
+@pytest.mark.parametrize("share", [0.01, 0.02, 0.05, 0.1, 0.2])
+@pytest.mark.parametrize(("latency", "in_flight"), [(0.02, 16), (0.2, 16), (0.2, 32)])
+def test_it_costs_no_more_than_its_refusals(
+    latency: float, in_flight: int, share: float, retry_after: float | None
+) -> None:
+    """Nearly as much gets through as for a client that only repeats what was refused."""
+    plain = retried(noisy(latency, share, retry_after), 4000, in_flight)
+    outcome = simulate(noisy(latency, share, retry_after), 4000, in_flight)
+    assert plain / outcome.seconds >= 0.8
+
+
+def test_a_short_run_is_not_held_up() -> None:
+    plain = retried(noisy(0.02, 0.02, 1.0), 1000, 32)
+    assert plain / simulate(noisy(0.02, 0.02, 1.0), 1000, 32).seconds >= 0.8
+
+
+@pytest.mark.parametrize("phases", [((20.0, 0.0), (1e9, 0.1)), ((20.0, 0.1), (1e9, 0.0))], ids=["begins", "ends"])
+def test_noise_that_begins_or_ends(phases: tuple[tuple[float, float], ...]) -> None:
+    server = Server(USUAL, refusal_time=0.05, seed=1)
+    server.noise = Noise(phases, 0.2, 1)
+    assert 4000 * 0.2 / 16 / simulate(server, 4000, 16).seconds >= 0.85
+
+
+@pytest.mark.parametrize(("share", "of_limit"), [(0.02, 0.9), (0.1, 0.75)])
+@pytest.mark.parametrize(("rate", "in_flight"), [(10, 32), (40, 128)])
+def test_a_limit_among_noise(rate: int, in_flight: int, share: float, of_limit: float) -> None:
+    """What the limit allows is used; some more refusals than noise alone would bring are the price."""
+    server = TokenBucket(rate, lognormal(1.5), seed=1)
+    server.noise = Noise(share, 0.2, 1)
+    outcome = simulate(server, 2400, in_flight)
+    assert server.ideal(2400) / outcome.seconds >= of_limit
+    assert outcome.refusals - server.noise.refusals <= 0.35 * outcome.requests
+
+
+def test_a_limit_that_appears_after_noise() -> None:
+    server = TokenBucket(10, USUAL, phases=((60.0, 400.0),), refusal_time=0.05, seed=1)
+    server.noise = Noise(((60.0, 0.1), (1e9, 0.0)), 0.2, 1)
+    outcome = simulate(server, 6000, 16)
+    assert sum(moment <= 60 for moment in outcome.answers) >= 0.85 * 60 * 16 / 0.2 * 0.9
+    late = [moment for moment in outcome.answers if moment > 60]
+    assert len(late) / (late[-1] - 60) >= 0.85 * 10
+    assert outcome.refusals - server.noise.refusals <= 0.12 * outcome.requests
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1])
+def test_a_server_that_refuses_all_for_ten_seconds(share: float) -> None:
+    server = Server(USUAL, refusal_time=0.05, seed=1, refuses=(20.0, 30.0))
+    server.noise = Noise(share, 0.2, 1)
+    outcome = simulate(server, 4000, 16)
+    assert (10 + 4000 * 0.2 / 16) / outcome.seconds >= 0.75
+    assert outcome.refusals - server.noise.refusals <= 110
+
+
+def test_places_among_noise_are_kept_full() -> None:
+    server = Places(16, lognormal(0.2), seed=1)
+    server.noise = Noise(0.02, 0.2, 1)
+    assert 3000 * 0.2 / 16 / simulate(server, 3000, 32).seconds >= 0.9
+
+
+def test_the_first_refusals_are_passed_over_while_they_are_few() -> None:
+    few = Believed()
+    assert [few.explains(index, 8, paced=False) for index in (40, 80, 120, 160)] == [True, True, True, False]
+    many = Believed()
+    assert [many.explains(index, 8, paced=False) for index in (4, 8, 12)] == [True, False, False]
+    assert not Believed().explains(100, 8, paced=True), "where a pace was learnt, each counts"
+
+
+def test_three_contradictions_make_noise_and_a_cut_that_helped_makes_none() -> None:
+    noise = Believed()
+    noise.begin(0, 0)
+    found = [noise.found(20 * n, 20 * n, n, rate=10 * 0.9**n, taken=19, seconds=2.0) for n in range(1, 5)]
+    assert found == [False, False, False, True]
+    assert noise.share == pytest.approx(5 / 80)
+
+    limit = Believed()
+    limit.found(50, 50, 1, rate=40.0, taken=49, seconds=1.2)
+    for n, (index, rate) in enumerate([(52, 32.0), (54, 16.0), (55, 8.0)], 2):
+        assert not limit.found(index, index, n, rate=rate, taken=1, seconds=0.1), (
+            "nine in ten are refused: it has fallen"
+        )
+    assert not limit.found(96, 96, 5, rate=8.2, taken=40, seconds=5.0)
+    assert limit.share == 0
+    assert limit.measured == pytest.approx(39 / 5.0), "what was measured before it fell is forgotten"
+
+
+def test_noise_explains_its_share_and_no_more() -> None:
+    noise = Believed()
+    noise.share = 0.1
+    assert all(noise.explains(10 * number, 0, paced=True) for number in range(1, 100))
+    refused = [noise.explains(1000 + number, 0, paced=True) for number in range(40)]
+    assert refused.index(False) <= 12
+
+
+def test_noise_that_is_over_is_forgotten() -> None:
+    noise = Believed()
+    noise.share = 0.1
+    noise.look(190, 1)
+    assert noise.share == 0.1
+    noise.look(10, 0)
+    assert noise.share == 0
+
+
+def test_a_row_of_refusals_in_any_order() -> None:
+    row = Row()
+    for index in (7, 5, 6):
+        row.refused(index)
+    assert row.length == 3
+    row.refused(9)
+    assert row.length == 0, "8 was taken, or will be"
+    row.refused(8)
+    assert row.length == 5
+    row.answered(4)
+    assert row.length == 5, "it was let go before them"
+    row.answered(10)
+    assert row.length == 0
