@@ -25,12 +25,13 @@ def test_catalogue() -> None:
     assert blocks["faithfulness"].rstrip() == (
         "faithfulness\n"
         "  Share of the response's claims that the retrieved contexts support.\n"
-        "  inputs (? = optional): user_input, response, retrieved_contexts; scale: 0 to 1; calls: 2 (with window: 1 + number of "
-        "windows)\n"
+        "  inputs (? = optional): user_input, response, retrieved_contexts\n"
+        "  scale: 0 to 1; calls: 2 (with window: 1 + number of windows)\n"
         '  source: Es et al. 2023, RAGAS, arXiv:2309.15217, section 3, "Faithfulness".'
     )
     assert "user_input?" in blocks["factual_correctness"]
-    assert "inputs (? = optional): as declared; scale: its own; calls: 1" in blocks["custom_judge"]
+    assert "  inputs (? = optional): as declared\n  scale: its own; calls: 1\n" in blocks["custom_judge"]
+    assert max(map(len, result.stdout.splitlines())) <= 80
     assert "``" not in result.stdout
 
 

@@ -11,6 +11,7 @@ from ragmetrics_core import InvalidInput, Metric, Sample
 
 from ._named_metrics import metrics_named, unset
 from ._read import open_source
+from ._table import room, wrapped
 from .metrics import Entry, catalogue
 
 __all__ = ["described", "fitting_metrics", "parse_metrics", "propose_metrics"]
@@ -58,13 +59,14 @@ def propose_metrics(data: str) -> NoReturn:
 
 
 def described(entry: Entry) -> str:
-    """A metric of the catalogue, in four lines."""
+    """A metric of the catalogue: its name, what it says, what it takes and costs, where it comes from."""
     inputs = ", ".join(item.name + "?" * (not item.required) for item in entry.inputs) or "as declared"
     scale = f"{entry.scale[0]:g} to {entry.scale[1]:g}" if entry.scale else "its own"
-    lines = [
-        entry.name,
-        f"  {entry.summary.replace('``', '')}",
-        f"  inputs (? = optional): {inputs}; scale: {scale}; calls: {entry.calls}",
-        f"  source: {entry.source.replace('``', '')}",
+    about = [
+        entry.summary.replace("``", ""),
+        f"inputs (? = optional): {inputs}",
+        f"scale: {scale}; calls: {entry.calls}",
+        f"source: {entry.source.replace('``', '')}",
     ]
-    return "\n".join(lines)
+    lines = [line for text in about for line in wrapped(text, room(), indent="  ")]
+    return "\n".join([entry.name, *lines])
