@@ -276,3 +276,20 @@ def test_an_embedding_metric(judge: Any) -> None:
         assert component.run(user_input=["q", "r"], response=["a", "b"])["individual_scores"] == [1.0, 1.0]
     with pytest.raises(ModelError, match="embedding model"):
         MetricEvaluator(AnswerRelevancy(), chat_generator=generator).run(user_input=["q"], response=["a"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"max_concurrency": 0}, "max_concurrency must be a whole number from 1, got 0"),
+        ({"max_retries": -1}, "max_retries must be a whole number from 0, got -1"),
+        ({"max_retries": True}, "max_retries must be a whole number from 0, got True"),
+        ({"timeout": 0}, "timeout must be a positive number of seconds, got 0"),
+        ({"timeout": "3"}, "timeout must be a positive number of seconds, got '3'"),
+    ],
+    ids=str,
+)
+def test_how_calls_are_made_is_checked_when_the_component_is_made(settings: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        MetricEvaluator(NDCG(), **settings)
+    assert str(caught.value) == problem
