@@ -113,3 +113,20 @@ def test_texts_that_an_embedding_model_can_read() -> None:
         readable_texts("text")
     with pytest.raises(InvalidInput, match=r"^embed: text \[1\] must be a str, got int$"):
         readable_texts(["a", 1])  # type: ignore[list-item]
+
+
+def test_headers_that_choose_who_answers_are_a_digest() -> None:
+    """A gateway may choose the model by a header; a header that authorises chooses nothing."""
+    one, same, other = (
+        json_settings(
+            {"default_headers": {"X-Provider": name, "Authorization": key}, "call": {"extra_headers": {"x-b": "1"}}}
+        )
+        for name, key in (("a", "Bearer 1"), ("a", "Bearer 2"), ("b", "Bearer 1"))
+    )
+    assert one == same
+    assert one is not None
+    assert other is not None
+    assert one["default_headers"] != other["default_headers"]
+    assert one["default_headers"].startswith("sha256:")
+    assert one["call"] == other["call"] != {}
+    assert json_settings({"default_headers": {"Authorization": "Bearer 1", "Cookie": "c"}}) == {}

@@ -6,10 +6,12 @@ it is shown or stored. Hiding too much costs a few words of a message; hiding to
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-__all__ = ["LONGEST", "MASKED", "conceal", "is_secret", "mask"]
+__all__ = ["LONGEST", "MASKED", "conceal", "is_secret", "mask", "routing_digest"]
 
 MASKED = "***"
 LONGEST = 500
@@ -31,12 +33,28 @@ LOOKS_SECRET = re.compile(
     r"\b(?:sk|gsk|pk|hf|lsv2|xai)[-_][\w*.-]{6,}|\bkey-[\w*.-]{6,}|\bAIza[\w-]{20,}"
     r"|(?<=Bearer )\S+|(?<![\w-])[\w-]{0,64}\*{3,}[\w-]{0,64}|\*{3,}[\w-]{0,64}|(?<=://)[^/\s@]+(?=@)"
 )
+AUTHORISATION = re.compile(
+    r"(^|[-_])(authorization|cookie|api[-_]?key|subscription[-_]key|token|secret|password)$", re.IGNORECASE
+)
+"""Names of headers that say who asks, and not who answers."""
+
 IN_QUERY = re.compile(r"([?&][\w.-]*(?:key|token|secret|password|sig|signature)=)[^&#\s'\"]+", re.IGNORECASE)
 
 
 def is_secret(name: object) -> bool:
     """Whether a setting of this name holds a secret, such as ``api_key``; counts such as ``max_tokens`` do not."""
     return name not in NOT_SECRET and any(word.lower().endswith(SECRET) for word in WORD.findall(str(name)))
+
+
+def routing_digest(headers: Mapping[str, str]) -> str | None:
+    """A digest of the headers that may decide who answers, as gateways have them; None where there is none.
+
+    Those that authorise are left out: another key of the same account changes no reply.
+    """
+    routing = sorted((name.lower(), value) for name, value in headers.items() if not AUTHORISATION.search(name))
+    if not routing:
+        return None
+    return f"sha256:{hashlib.sha256(json.dumps(routing).encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
 def conceal(text: str, secrets: Iterable[str] = ()) -> str:

@@ -45,7 +45,8 @@ def identity_of(model: Any) -> dict[str, Any] | None:
     stated = _stated(model)
     if not stated:
         return None
-    found = json_settings({"parameters": stated, "address": dict(addresses_of(model))}, secrets_of(model))
+    given = {"parameters": stated, "address": dict(addresses_of(model)), **headers_of(model)}
+    found = json_settings(given, secrets_of(model))
     if found is None:
         return None
     kind = getattr(model, "_llm_type", None)
@@ -61,6 +62,12 @@ def addresses_of(model: Any) -> tuple[tuple[str, str], ...]:
     """The fields of a model that say where its server is."""
     given = getattr(model, "__dict__", {})
     return tuple((name, value) for name, value in given.items() if ADDRESS.search(name) and isinstance(value, str))
+
+
+def headers_of(model: Any) -> dict[str, Mapping[str, Any]]:
+    """The fields of a model with headers, by which a gateway may choose who answers."""
+    given = getattr(model, "__dict__", {})
+    return {name: value for name, value in given.items() if name.endswith("headers") and isinstance(value, Mapping)}
 
 
 def _stated(model: Any) -> Mapping[str, Any]:

@@ -7,15 +7,20 @@ value (a callable, an object) may change the answers, so a model that has one ca
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from .._secrets import conceal, is_secret
+from .._secrets import conceal, is_secret, routing_digest
 
 __all__ = ["json_settings", "secret_texts"]
 
 OPENERS = ("get_secret_value", "resolve_value")
 """The methods of wrapped secrets that give the secret itself."""
+
+
+HEADERS = re.compile(r"(?:^|_)headers$")
+"""Names of settings with headers: a gateway may choose by them who answers."""
 
 
 class _NoJson(Exception):
@@ -26,7 +31,8 @@ def json_settings(settings: Mapping[str, Any], secrets: Iterable[str] = ()) -> d
     """The settings as JSON values for an ``identity``; None where one of them is no JSON value.
 
     What is secret by its name is left out, so that another key is the same model, and so is what is wrapped as a secret;
-    numbers and switches are no secrets, whatever they are called. What is secret in texts is ``***``.
+    numbers and switches are no secrets, whatever they are called. What is secret in texts is ``***``. Of headers that do not
+    authorise, a digest is given.
 
     Args:
         settings: values by name, nested as they like.
@@ -45,11 +51,19 @@ def secret_texts(settings: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _shown_items(settings: Mapping[Any, Any], secrets: tuple[str, ...]) -> dict[str, Any]:
-    return {
+    shown = {
         str(name): _shown(value, secrets)
         for name, value in settings.items()
         if not _is_wrapped(value) and (not is_secret(name) or isinstance(value, int | float | None))
     }
+    headers = {
+        name: value for name, value in settings.items() if HEADERS.search(str(name)) and isinstance(value, Mapping)
+    }
+    for name, given in headers.items():
+        digest = routing_digest({str(key): value for key, value in given.items() if isinstance(value, str)})
+        if digest is not None:
+            shown[str(name)] = digest
+    return shown
 
 
 def _shown(value: Any, secrets: tuple[str, ...]) -> Any:

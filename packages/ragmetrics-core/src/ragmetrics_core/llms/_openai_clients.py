@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from .._errors import InvalidInput, MissingExtra
+from .._secrets import routing_digest
 from ._keys import HOLDS_KEY, check_key, tidy_key
-from ._openai_twins import can_be_rebuilt, check_headers, header_texts, own_client, routing_digest, twin
+from ._openai_twins import can_be_rebuilt, check_headers, header_texts, own_client, twin
 from ._per_loop import PerLoop
 from ._urls import OPENAI_URL, bare_url, check_no_query, check_url
 

@@ -5,25 +5,17 @@ The openai package offers a copy of the same kind only, so the settings of a cli
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from .._errors import ModelError
 from ._keys import check_header, tidy_key
 
-__all__ = ["NO_KEY", "can_be_rebuilt", "check_headers", "header_texts", "own_client", "routing_digest", "twin"]
+__all__ = ["NO_KEY", "can_be_rebuilt", "check_headers", "header_texts", "own_client", "twin"]
 
 NO_KEY = "no-key"
 """Sent to servers of the user's own, which need none, because the openai package insists on a key."""
-
-AUTHORISATION = re.compile(
-    r"(^|[-_])(authorization|cookie|api[-_]?key|subscription[-_]key|token|secret|password)$", re.IGNORECASE
-)
-"""Names of headers that say who asks, and not who answers."""
 
 MISSING_KEY = (
     "no API key for OpenAI: set the environment variable OPENAI_API_KEY, or pass api_key=..., "
@@ -64,17 +56,6 @@ def header_texts(client: Any) -> dict[str, str]:
     """The headers that the user has given to a client."""
     headers = getattr(client, "_custom_headers", None) or {}
     return {name: value for name, value in headers.items() if isinstance(value, str)}
-
-
-def routing_digest(headers: Mapping[str, str]) -> str | None:
-    """A digest of the headers that may decide who answers, as gateways have them; None where there is none.
-
-    Those that authorise are left out: another key of the same account changes no reply.
-    """
-    routing = sorted((name.lower(), value) for name, value in headers.items() if not AUTHORISATION.search(name))
-    if not routing:
-        return None
-    return f"sha256:{hashlib.sha256(json.dumps(routing).encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
 def can_be_rebuilt(client: Any, *, asynchronous: bool) -> bool:

@@ -9,6 +9,7 @@ what it is; its answers are then never replayed in another run.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 from ragmetrics_core.adapters import Explained, json_settings, secret_texts
@@ -34,9 +35,13 @@ OPERATIONAL = frozenset(
 def identity_of(model: Any) -> dict[str, Any] | None:
     """The settings of a component as JSON values; None where it cannot say them."""
     try:
-        settings = {name: value for name, value in _settings(model).items() if name not in OPERATIONAL}
+        given = _settings(model)
     except AttributeError:
         return None
+    settings = {name: value for name, value in given.items() if name not in OPERATIONAL}
+    connection = given.get("http_client_kwargs")
+    if isinstance(connection, Mapping) and connection.get("headers"):
+        settings["http_client_headers"] = connection["headers"]
     shown = json_settings(settings, _secrets_of(model))
     cls = type(model)
     named = {"provider": "haystack", "class": f"{cls.__module__}.{cls.__qualname__}"}
