@@ -236,6 +236,7 @@ def test_no_failure_is_written_into_a_question() -> None:
 
     result = ours.CorrectnessEvaluator(llm=Completions("Hm.")).evaluate(**CASE)
     assert "unreadable" in str(result.invalid_reason)
+    assert (result.scale, result.error) == ((1.0, 5.0), result.invalid_reason)
     question = FeedbackQueryTransformation(llm=Completions()).run(QueryBundle("Where?"), {"evaluation": result})
     assert question.query_str == (
         "Here is a previous bad answer.\nr\nHere is some feedback from the evaluator about the response given.\n"

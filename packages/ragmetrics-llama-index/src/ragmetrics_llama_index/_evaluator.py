@@ -260,7 +260,7 @@ class MetricEvaluator(BaseEvaluator):
             argument = ARGUMENTS[error.field]
             error = MissingInput(error.metric, argument, error.problem)
         if unreadable or empty or self._on_error == "record":
-            return replace(Score.failed(error), metric=self.metric.name)
+            return replace(Score.failed(error), metric=self.metric.name, scale=self._asked()[0].scale)
         raise error
 
     def _result(
