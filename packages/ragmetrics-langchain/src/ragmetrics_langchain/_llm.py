@@ -107,9 +107,8 @@ class LangChainLLM:
                 status says.
             BadReply: the model refused to answer, or a content filter stopped it, or it answered without any text.
         """
-        attempts = self._forms.attempts(ask)
+        attempts, attempt = self._forms.attempts(ask), explained(self.chat_model)
         for form in attempts:
-            attempt = explained(self.chat_model)
             with attempt, judging():
                 try:
                     answer = self._shaped.model(form, ask).invoke(_messages(ask), self._config(ask))
@@ -124,9 +123,8 @@ class LangChainLLM:
         """Answer one question without blocking the running loop; otherwise the same as ``generate``."""
         if not self._home.is_here():
             return await in_own_thread(partial(self.generate, ask))
-        attempts = self._forms.attempts(ask)
+        attempts, attempt = self._forms.attempts(ask), explained(self.chat_model)
         for form in attempts:
-            attempt = explained(self.chat_model)
             with attempt, judging():
                 try:
                     answer = await self._shaped.model(form, ask).ainvoke(_messages(ask), self._config(ask))
@@ -221,7 +219,7 @@ def _finish_reason(answer: BaseMessage) -> str | None:
     return None if reason is None else str(getattr(reason, "name", reason)).lower()
 
 
-def _finish_errors() -> tuple[type[Any], ...]:
+def _finish_errors() -> tuple[type[Exception], ...]:
     """What the openai package raises for an answer in a schema that did not come to its end; it is loaded where it is used."""
     openai = sys.modules.get("openai")
     names = ("LengthFinishReasonError", "ContentFilterFinishReasonError")

@@ -16,7 +16,7 @@ from dataclasses import fields as dataclass_fields
 from typing import Any, Literal, cast
 
 from langchain_core.load.serializable import SerializedConstructor, SerializedNotImplemented
-from langchain_core.runnables import RunnableConfig, RunnableSequence, RunnableSerializable
+from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from langchain_core.tools import BaseTool
 
 from ragmetrics_core import InvalidInput, Metric, Models, RagmetricsError, Sample, Score, Steps, arun, run
@@ -133,8 +133,8 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
         described = (type(self.metric).__doc__ or self.metric.name).strip().splitlines()[0]
         settings = {"name": self.get_name(), "description": described, **settings}
         schema = args_schema or (None if settings.get("arg_types") else input_schema(self.metric, self.metric.name))
-        typed = self if schema is None else self.with_types(input_type=schema)
-        made: Any = RunnableSequence.as_tool(typed | _told, args_schema, **settings)
+        told: Any = self | _told
+        made: Any = told.as_tool(schema, **settings)
         made.response_format = "content_and_artifact"
         return cast("BaseTool", made)
 

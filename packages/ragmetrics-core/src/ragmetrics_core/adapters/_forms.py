@@ -65,7 +65,7 @@ class Attempts:
         self._form: Rung = "text"
 
     def __iter__(self) -> Iterator[Rung]:
-        forms = self._ladder.rungs(self._schema)
+        forms: tuple[Rung, ...] = self._ladder.rungs(self._schema)
         if not self._schema:
             forms = tuple(form for form in forms if form != "schema")
         for number, form in enumerate(forms):
