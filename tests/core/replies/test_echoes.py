@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from collections.abc import Mapping
 from itertools import product
@@ -227,6 +228,13 @@ def test_a_form_of_reply_that_knows_nothing_of_data_gets_a_plain_text() -> None:
 
         def parse(self, text: str) -> str:
             assert isinstance(text, str)
-            return text.upper()
+            if text == "no":
+                raise BadReply("no", text)
+            return text
 
-    assert Prompt("Shout.", Upper()).read(Reply("ok"), {"x": "ok"}) == "OK"
+    prompt = Prompt("Shout.", Upper())
+    said = prompt.read(Reply("ok"), {"x": "ok"})
+    assert (type(said), said) == (str, "ok")
+    with pytest.raises(BadReply) as caught:
+        prompt.read(Reply("no"), {"x": "ok"})
+    assert type(pickle.loads(pickle.dumps(caught.value.raw[0]))) is str

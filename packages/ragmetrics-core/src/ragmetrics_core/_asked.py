@@ -99,6 +99,10 @@ class ReplyText(str):
         self.asked = asked
         return self
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # what was asked stays where the reply was read
+        return (str, (str(self),))
+
 
 def asked_of(text: str) -> Asked:
     """What is known of the question that ``text`` answers."""

@@ -165,10 +165,13 @@ class Prompt(Generic[T]):
         """
         if reply.truncated:
             raise BadReply("the reply was cut at the token limit", reply.value)
-        value = self.reply.parse(ReplyText(reply.value, Asked(inputs, self._count(inputs))))
+        value: Any = self.reply.parse(ReplyText(reply.value, Asked(inputs, self._count(inputs))))
+        if isinstance(value, ReplyText):
+            value = str(value)  # of a format that takes the text as it is
         if self.check is not None:
             self.check(value, inputs)
-        return value
+        read: T = value
+        return read
 
     def _count(self, inputs: Mapping[str, Any]) -> int | None:
         """The number of items that the reply must list, where exactly one input is numbered."""

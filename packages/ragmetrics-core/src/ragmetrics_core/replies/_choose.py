@@ -168,7 +168,7 @@ def unless_doubted(value: T, doubted: tuple[str, ...], read: Callable[[str], T],
             said = value
         if not same(value, said):
             raise Problem(TWO.reason)
-        if declines(other) or (not asked_of(other).known and announced_by_another(other)):
+        if declines(other) or announced_by_another(other):
             raise Problem(QUOTED)
     return value
 

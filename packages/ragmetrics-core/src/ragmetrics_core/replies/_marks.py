@@ -46,9 +46,10 @@ from ._numbers import COMPARED, WORDS, Scale, bare_numbers, written_out
 from ._problem import Problem
 from ._whose import QUOTED, SENT, declines, own_words
 
-__all__ = ["Mark", "read_marks"]
+__all__ = ["Mark", "disagrees", "read_marks"]
 
 _MAX_MARKS = 500
+_ALONE = 8
 _GRANTED = ("number", "word", "points", "fen", "rated", "earned", "given", "put_number", "put_word")
 _FINAL_RANK, _LABEL_RANK, _SENTENCE_RANK, _GRANT_RANK = 4, 3, 2, 1
 
@@ -90,6 +91,13 @@ def read_marks(text: str, scale: Scale) -> Mark:
     if len(left) == len(marks) and declines(text):
         raise Problem(QUOTED)
     return mark
+
+
+def disagrees(text: str, scale: Scale, value: float) -> bool:
+    """Whether any sign in a text gives another score than ``value``."""
+    if len(text) < _ALONE:
+        return False
+    return any(mark.value not in (None, value) for mark in _marks(_normal(text, scale), scale))
 
 
 def _normal(text: str, scale: Scale) -> str:

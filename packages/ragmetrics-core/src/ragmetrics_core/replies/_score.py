@@ -17,12 +17,12 @@ from .._errors import InvalidInput
 from ._clean import tidy
 from ._find import unfenced
 from ._keys import ASIDES, REASONS, is_quotation, word_set, words
-from ._marks import read_marks
+from ._marks import disagrees, read_marks
 from ._numbers import Scale, scale_of
 from ._problem import Problem, parse_or_bad_reply
 from ._scalar import Answer, Want, read_scalar
 from ._schema import answer_schema
-from ._whose import speaks_of_another
+from ._whose import declines, speaks_of_another
 
 __all__ = ["ScoreReply", "number_want"]
 
@@ -61,8 +61,10 @@ def number_want(scale: Scale, asked: str) -> Want[float]:
     def read_text(text: str) -> Answer[float]:
         text = asked_of(text).on(unfenced(text))
         try:
-            if not speaks_of_another(text):
-                return Answer(scale.read_text(text), "")
+            if not speaks_of_another(text) and not declines(text):
+                value = scale.read_text(text)
+                if not disagrees(text, scale, value):
+                    return Answer(value, "")
         except Problem:
             pass  # not a number alone
         mark = read_marks(text, scale)

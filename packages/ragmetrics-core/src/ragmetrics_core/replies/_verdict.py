@@ -70,6 +70,7 @@ class _Sign(NamedTuple):
     said: str = ""
 
 
+_BRIEF = 4
 _FINALLY, _CONCLUDED, _SAID, _TERM = 3, 2, 1, 0
 
 
@@ -228,6 +229,8 @@ def read_verdict(text: str) -> bool:
         if signs and not left:
             raise Problem(SENT)
     answer = _decided(left, normal) if left else _agreed(_copulas(normal))
+    if left and (not answer) in _copulas(normal):
+        raise Problem("the reply says both yes and no")
     own = own_words(text)
     if own != text:
         mine = _normal(own)
@@ -254,7 +257,9 @@ def _decided(signs: list[_Sign], text: str) -> bool:
     rank = max(sign.rank for sign in signs)
     answer = _agreed({sign.truth for sign in signs if sign.rank == rank})
     if any(sign.truth is (not answer) for sign in signs):
-        corrected = rank == _FINALLY and signs[-1].rank == rank and SELF.search(text)
+        # "No. Correction: yes." has no room for a quotation; else the judge must say that it was wrong.
+        brief = "\n" not in text and len(text.split()) <= _BRIEF
+        corrected = rank == _FINALLY and signs[-1].rank == rank and (brief or SELF.search(text))
         if not corrected or speaks_of_another(text) or '"' in text:
             raise Problem("the reply says both yes and no")
     return answer

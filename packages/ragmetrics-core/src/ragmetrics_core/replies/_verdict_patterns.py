@@ -142,6 +142,6 @@ CLOSING = re.compile(
 SELF = re.compile(
     r"\b(?:wait|hmm|on (?:second thoughts?|(?:further )?reflection|closer (?:look|inspection))|upon reflection|actually|"
     r"i (?:misread|overlooked|missed|was wrong|made a mistake|erred|take that back|change my (?:mind|answer)|meant)|"
-    r"let me (?:re|think|check|correct)\w*|correction|corrected answer|sorry|my mistake)\b"
+    r"let me (?:re|think|check|correct)\w*|sorry|my mistake)\b"
 )
 MAX_SENTENCE = 400

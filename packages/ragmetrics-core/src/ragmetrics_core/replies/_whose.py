@@ -77,6 +77,7 @@ _STRONG = re.compile(
 # "The context says it, so the answer is yes": the judge goes on in its own words.
 _SOURCE = re.compile(rf"(?:{_SOURCES})\b", re.IGNORECASE)
 _SO = re.compile(r",\s(?:so|therefore|thus|hence)\b(?!\s(?:says|it))", re.IGNORECASE)
+_COLON = re.compile(r"[:：][\s*_\"'`]*\Z")
 _OWN = re.compile(
     r"\b(?:here(?:'s|’s| is| are)|my|mine|below is|i (?:would |will |must |therefore |now )?(?:rate|judge|conclude|find|"
     r"give|score|assign|say|answer|"
@@ -129,12 +130,14 @@ _SPAN = re.compile(
 )
 _MARKS = re.compile(r"[`\"“”„«»‹›「」『』‘’>]|'|~~~|<(?:q|pre|code|cite)\b", re.IGNORECASE)
 _BARE = 2
+# Characters in which nobody else can be named; most replies in words are shorter.
+_FEW = 7
 _INTRO = 240
 
 
 def speaks_of_another(text: str) -> bool:
     """Whether a text names another speaker, or speaks of a quotation."""
-    return bool(_ANOTHER.search(text))
+    return len(text) >= _FEW and bool(_ANOTHER.search(text))
 
 
 def quotes_another(line: str) -> bool:
@@ -146,7 +149,7 @@ def quotes_another(line: str) -> bool:
 
 def declines(text: str) -> bool:
     """Whether the judge says that it will not judge, or not follow something."""
-    return bool(_DECLINES.search(text))
+    return len(text) >= _FEW and bool(_DECLINES.search(text))
 
 
 def announced_by_another(before: str) -> bool:
@@ -178,6 +181,8 @@ def is_quoted(text: str, start: int, end: int) -> bool:
 
 def own_words(text: str) -> str:
     """The text without what it quotes: an ellipsis in the place of each quotation, and of what another is said to say."""
+    if len(text) < _FEW:
+        return text
     if _MARKS.search(text):
         text = _SINGLE.sub(_unquoted, _SPAN.sub(_unquoted, text))
     return _attributed(text)
@@ -218,11 +223,12 @@ def _attributed(text: str) -> str:
             continue
         match = _ANOTHER.search(part)
         own = _OWN.search(part)
-        if match is None or (own and own.start() > match.start()):
+        if match is None or (own and own.start() > match.start() and not _COLON.search(part[: own.start()])):
             kept.append(part)
             continue
         so = _SO.search(part, match.end()) if _SOURCE.match(part, match.start()) else None
         rest = part[so.start() :] if so else "\n" if part.endswith("\n") else ""
         kept.append(part[: match.start()] + " … " + rest)
-        pending = part.rstrip().endswith((":", "：", "…"))
+        # An unfinished line, a heading, a colon: what comes next belongs to it.
+        pending = part.endswith("\n") and not part.rstrip(" \t\r\n*_\"'`").endswith((".", "!", "?", "。", "！", "？"))
     return "".join(kept)
