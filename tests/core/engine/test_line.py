@@ -164,9 +164,31 @@ class TestRefused:
     def test_a_server_that_says_when_to_come_back(self) -> None:
         away = error("maintenance", transient=True, retry_after=5.0)
         server = Server(lambda text, attempt: (0.02, away if text == "9" and attempt == 1 else "0.5"))
-        result, _ = score(server, 10, max_retries=0)
+        result, _ = score(server, 10, max_retries=1)
         assert values(result) == [0.5] * 10
-        assert 5 <= server.pauses("9")[0] <= 7
+        assert server.pauses("9") == pytest.approx([5.0])
+
+    @pytest.mark.parametrize("retries", [0, 3])
+    def test_a_failure_that_lasts_is_given_up_whenever_it_says_to_come_back(self, retries: int) -> None:
+        failing = error("internal error (500)", transient=True, retry_after=2.0)
+        server = Server(lambda text, attempt: (0.02, failing if text == "9" else "0.5"))
+        result, seconds = score(server, 10, max_retries=retries)
+        assert len(server.calls["9"]) == 1 + retries
+        assert result.scores["rated"][9].error == "ModelError: internal error (500)"
+        assert seconds <= 1 + 2.5 * retries
+
+    @pytest.mark.parametrize(("asked", "calls"), [(3600.0, 1), (250.0, 3)])
+    def test_nor_is_it_waited_for_longer_than_a_call_may_wait(self, asked: float, calls: int) -> None:
+        failing = error("internal error (500)", transient=True, retry_after=asked)
+        server = Server(lambda text, attempt: (0.02, failing if text == "9" else "0.5"))
+        result, seconds = score(server, 10)
+        assert len(server.calls["9"]) == calls
+        assert seconds <= 600
+        assert result.scores["rated"][9].error == (
+            f"ModelError: internal error (500) (It asks to be called again in {asked:.0f} seconds, and a call waits for 600 "
+            "in all.)"
+        )
+        assert values(result)[:9] == [0.5] * 9
 
     def test_one_that_refuses_everything_is_given_up_in_the_end(self) -> None:
         server = Server(lambda text, attempt: (0.02, error("quota?", transient=True, rate_limited=True)))
@@ -242,7 +264,9 @@ class TestLate:
 
 class TestPatience:
     def test_a_server_that_wants_hours_stops_the_run(self) -> None:
-        server = Server(lambda text, attempt: (0.02, error("daily limit", transient=True, retry_after=3600.0)))
+        server = Server(
+            lambda text, attempt: (0.02, error("daily limit", transient=True, rate_limited=True, retry_after=3600.0))
+        )
         with pytest.raises(ModelError) as caught:
             score(server, 3, max_concurrency=1)
         assert str(caught.value) == (

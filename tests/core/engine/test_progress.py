@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
+from core.engine.virtual_time import run
 from core.evaluate.doubles import AsyncModel, Length, Rated, questions
-from ragmetrics_core import ModelError, evaluate
-from ragmetrics_core._progress import _short
+from ragmetrics_core import Ask, ModelError, aevaluate, evaluate
+from ragmetrics_core._progress import Bar, _short
 from ragmetrics_core._progress import progress_bar as progress
 
 TESTS = Path(__file__).resolve().parents[2]
@@ -185,3 +186,57 @@ def test_it_costs_little_where_nobody_watches() -> None:
         for record in evaluate(questions(100), Length()).records:
             bar.advance(record, record.scores["length"].usage)
     assert time.process_time() - started < 2
+
+
+class Watched:
+    """What a bar is told, by whom it is told it."""
+
+    def __init__(self) -> None:
+        self.shown: list[str] = []
+
+    def set_postfix_str(self, text: str, refresh: bool) -> None:
+        self.shown.append(text)
+
+    def update(self) -> None:
+        pass
+
+
+class TestWaiting:
+    def test_a_pipe_is_told_once(self) -> None:
+        watched = Watched()
+        bar = Bar(watched)
+        for seconds in (4.4, 3.4, 2.4):
+            bar.wait((seconds, "the server's limit (429)"))
+        bar.wait(None)
+        bar.wait(None)
+        assert watched.shown == ["waiting 4 s: the server's limit (429)", ""]
+
+    def test_a_person_sees_the_seconds_run_down(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sys, "stderr", SimpleNamespace(isatty=lambda: True))
+        watched = Watched()
+        bar = Bar(watched)
+        for seconds in (3.0, 2.0, 0.4):
+            bar.wait((seconds, "the server's limit (429)"))
+        assert watched.shown == [
+            "waiting 3 s: the server's limit (429)",
+            "waiting 2 s: the server's limit (429)",
+            "",
+        ]
+
+    @pytest.mark.parametrize(
+        ("limited", "reason"), [(True, "the server's limit (429)"), (False, "calls that failed are made again")]
+    )
+    def test_a_run_says_for_what_it_waits(self, limited: bool, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+        failures = iter([ModelError("no", transient=True, rate_limited=limited, retry_after=3.0)])
+
+        class Busy:
+            async def agenerate(self, ask: Ask) -> str:
+                for failure in failures:
+                    raise failure
+                return "0.5"
+
+        run(aevaluate(questions(1), Rated(), llm=Busy(), progress="always"))
+        shown = capsys.readouterr().err
+        assert f"waiting 2 s: {reason}" in shown
+        assert shown.count("waiting") == 1
+        assert "0 failed" in shown.rpartition("waiting")[2]

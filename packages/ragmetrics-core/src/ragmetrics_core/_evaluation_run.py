@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from ._metric import Metric
 from ._named_metrics import metrics_named
 from ._named_models import embeddings_named, llm_named
 from ._prices import ModelUsage
-from ._progress import Progress, progress_bar
+from ._progress import Bar, Progress, progress_bar
 from ._protocols import AnyEmbeddings, AnyLLM
 from ._read import Row, chosen, open_source
 from ._records import Record, Records
@@ -140,7 +141,8 @@ class Run:
                 keeper.add(record)
                 bar.advance(record, answers.usage)
 
-            await engine.run(rows, finished)
+            async with _watching(bar, answers):
+                await engine.run(rows, finished)
         return self._finished(self._budget.used_up)
 
     def _record(self, row: Row, scores: list[Score]) -> Record:
@@ -182,6 +184,25 @@ class Run:
     def _evaluation(self, records: Records, account: Mapping[str, Any]) -> Evaluation:
         columns = tuple(MetricColumn.of(metric) for metric in self._metrics)
         return Evaluation(records, columns, run_dir=self._run_dir, earlier=self._keeper.earlier, **account)
+
+
+@asynccontextmanager
+async def _watching(bar: Bar, answers: Answers) -> AsyncIterator[None]:
+    """Tell those who watch, every second, while the run only waits."""
+    if not bar.watched:
+        yield
+        return
+
+    async def watch() -> None:
+        while True:
+            await asyncio.sleep(1.0)
+            bar.wait(answers.waiting())
+
+    watcher = asyncio.ensure_future(watch())
+    try:
+        yield
+    finally:
+        watcher.cancel()
 
 
 def _why(error: BaseException) -> str:

@@ -14,6 +14,9 @@ __all__ = ["Bar", "Progress", "progress_bar"]
 
 Progress = bool | Literal["always"]
 
+SHORT = 1.0
+"""Seconds of waiting that are not worth a word."""
+
 
 class Bar:
     """What is told about every finished row: the rate and the time left (by tqdm), failed scores, tokens used.
@@ -25,6 +28,8 @@ class Bar:
     def __init__(self, bar: Any = None) -> None:
         self._bar = bar
         self._failed = 0
+        self._told = ""  # what is shown beside the rows
+        self._reason = ""  # for which it is said that the run waits
 
     def advance(self, record: Record, usage_so_far: Callable[[], Usage]) -> None:
         """One more row is finished; what was used until now is asked for only where somebody watches."""
@@ -33,8 +38,33 @@ class Bar:
         usage = usage_so_far()
         self._failed += sum(score.error is not None for score in record.scores.values())
         tokens = usage.prompt_tokens + usage.completion_tokens
-        self._bar.set_postfix_str(f"{self._failed} failed, {_short(tokens)} tokens", refresh=False)
+        self._told = f"{self._failed} failed, {_short(tokens)} tokens"
+        self._reason = ""
+        self._bar.set_postfix_str(self._told, refresh=False)
         self._bar.update()
+
+    @property
+    def watched(self) -> bool:
+        """Whether anybody is told anything."""
+        return self._bar is not None
+
+    def wait(self, waiting: tuple[float, str] | None) -> None:
+        """Say for how many seconds the run waits, and for what; None: it does not.
+
+        The seconds are counted down for a person; a file or a pipe is told once.
+        """
+        if self._bar is None:
+            return
+        reason = "" if waiting is None or waiting[0] < SHORT else waiting[1]
+        if reason == self._reason and not (reason and _counts_down()):
+            return
+        self._reason = reason
+        words = f"waiting {waiting[0]:.0f} s: {reason}" if waiting and reason else self._told
+        self._bar.set_postfix_str(words, refresh=True)
+
+
+def _counts_down() -> bool:
+    return _in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
 
 
 @contextmanager

@@ -157,6 +157,11 @@ class Answers:
             if not getattr(way.model, "instant", False):
                 yield way.line
 
+    def waiting(self) -> tuple[float, str] | None:
+        """Seconds for which nothing happens but waiting for servers, and why."""
+        waits = [line.waiting(asyncio.get_running_loop().time()) for line in self.lines if not line.busy]
+        return min(filter(None, waits), default=None) if len(waits) == len(list(self.lines)) else None
+
     def resolve(self, models: Models, requests: Sequence[Request], repeat: int) -> list[Question]:
         """The questions of a round.
 

@@ -2,8 +2,8 @@
 
 What goes wrong falls into three kinds. *Refused* (429): the server takes no more at the moment; the pace is lowered and the call
 waits for its turn again, however often. *Lost* (5xx, a reset, no answer in time): the call is made again after a growing,
-jittered pause, a few times. *Answered badly* (the request itself is at fault, the reply is not of the protocol): once more
-would change nothing.
+jittered pause, or after its ``Retry-After`` if that is longer, a few times. *Answered badly* (the request itself is at fault, the
+reply is not of the protocol): once more would change nothing.
 
 A server that has gone away must not cost a run all its rows: after many lost calls in a row the run stops, and can be continued.
 """
@@ -23,6 +23,7 @@ from ._budget import Budget
 from ._deadline import Deadline
 from ._pace import Gate, Pace
 from ._pace import Started as Turn
+from ._tuning import NEVER
 
 __all__ = ["Line", "Rules"]
 
@@ -36,7 +37,7 @@ TRIES_UNHEARD = 3
 """Attempts while a model has never answered at all: most likely there is nobody."""
 
 PATIENCE = 600.0
-"""Seconds that a call waits for a server which refuses all of them."""
+"""Seconds that a call waits for a server which refuses all of them, or fails and says when it will be back."""
 
 GONE = 50
 """Calls given up in a row, without a single answer in between, after which the run stops."""
@@ -75,6 +76,7 @@ class Line:
         self._jitter = random.Random()  # noqa: S311  spreads calls, hides nothing
         self._heard = float("-inf")  # when the model last answered
         self._given_up = 0
+        self._resting: list[float] = []  # when calls that were lost are made again
 
     def perform_in_place(self, call: Call) -> Outcome | None:
         """The same for a model that answers at once, without any waiting: the first attempt, and no other."""
@@ -114,7 +116,7 @@ class Line:
             if isinstance(outcome, Reply) or not outcome.transient:
                 return outcome
             again = True
-            if _refused(outcome):
+            if outcome.rate_limited:
                 if (outcome.retry_after or 0.0) > PATIENCE:
                     raise _later(outcome)
                 if started - max(since, self._heard) > PATIENCE:
@@ -124,7 +126,10 @@ class Line:
                 silent += answer is None
                 if lost > self._tries(silent):
                     return self._give_up(outcome)
-                await asyncio.sleep(self._pause(lost))
+                pause = max(self._pause(lost), outcome.retry_after or 0.0)
+                if clock() - since + pause > PATIENCE and outcome.retry_after:
+                    return self._give_up(_too_long(outcome))
+                await self._rest(clock() + pause)
 
     def _book(self, outcome: Outcome, turn: Turn, now: float, started: float, size: int) -> None:
         """Tell everybody who learns from it how a call has ended."""
@@ -136,10 +141,33 @@ class Line:
             self._pace.answered(turn)
             return
         self.repeated += 1
-        if _refused(outcome):
+        if outcome.rate_limited:
             self._pace.refused(turn, outcome.retry_after)
         else:
             self._pace.lost(turn)
+
+    async def _rest(self, until: float) -> None:
+        self._resting.append(until)
+        try:
+            await asyncio.sleep(until - asyncio.get_running_loop().time())
+        finally:
+            self._resting.remove(until)
+
+    @property
+    def busy(self) -> bool:
+        """Whether calls are in flight."""
+        return self._pace.in_flight > 0
+
+    def waiting(self, now: float) -> tuple[float, str] | None:
+        """Seconds for which nothing happens here, and why; None while calls are in flight or nobody waits."""
+        if self.busy:
+            return None
+        refused = self._pace.next_at
+        lost = min(self._resting, default=NEVER)
+        if min(refused, lost) == NEVER:
+            return None
+        reason = "the server's limit (429)" if refused <= lost else "calls that failed are made again"
+        return max(0.0, min(refused, lost) - now), reason
 
     def _tries(self, silent: int) -> int:
         """How often a call may be lost before it is given up, less one."""
@@ -187,6 +215,9 @@ def _later(error: ModelError) -> ModelError:
     )
 
 
-def _refused(error: ModelError) -> bool:
-    """Whether the server asks for fewer calls, by its status or by saying when to come back."""
-    return error.rate_limited or error.retry_after is not None
+def _too_long(error: ModelError) -> ModelError:
+    """A failing server that asks for more patience than one call has."""
+    return ModelError(
+        f"{error} (It asks to be called again in {error.retry_after:.0f} seconds, and a call waits for {PATIENCE:.0f} in all.)",
+        transient=True,
+    )

@@ -52,12 +52,15 @@ class Pace:
     Args:
         gate: the gate of the run.
         near: the server is on this machine.
+
+    Attributes:
+        in_flight: calls that are under way.
     """
 
     def __init__(self, gate: Gate, near: bool = False) -> None:
         self._gate = gate
         self._limits = Limits(gate.most, near)
-        self._in_flight = 0
+        self.in_flight = 0
         self._again: deque[asyncio.Future[Started]] = deque()
         self._new: deque[asyncio.Future[Started]] = deque()
         self._held: list[
@@ -68,6 +71,11 @@ class Pace:
         self._timer: asyncio.TimerHandle | None = None
         self._wake = NEVER  # when that timer is due: not every loop's timers can tell
         self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def next_at(self) -> float:
+        """When the next of those that wait may go; never if nobody waits for the server, or only an answer can help."""
+        return self._wake
 
     @property
     def rate(self) -> float:
@@ -88,7 +96,7 @@ class Pace:
         hold = self._holds.pop() if again and self._holds else now
         # Who is held back, or waits for anything else, is served by `go`, which keeps the order.
         alone = self._gate.free and hold <= now and not (self._new or self._again or self._held)
-        if alone and self._limits.wait(now, self._in_flight) == 0:
+        if alone and self._limits.wait(now, self.in_flight) == 0:
             return self._start(now)
         place: asyncio.Future[Started] = loop.create_future()
         if hold > now:
@@ -111,7 +119,7 @@ class Pace:
     def refused(self, started: Started, retry_after: float | None) -> None:
         """The server refused the call for now (429); ``retry_after`` in seconds if it said so."""
         now = self._now()
-        self._limits.refused(started, now, self._in_flight - 1, retry_after or 0.0)
+        self._limits.refused(started, now, self.in_flight - 1, retry_after or 0.0)
         if retry_after:
             self._holds = [hold for hold in self._holds if hold > now]  # of callers that gave up
             self._holds.append(now + retry_after)
@@ -129,7 +137,7 @@ class Pace:
             if not self._gate.free or most == 0:
                 self._gate.wait(self)
                 break
-            wait = self._limits.wait(now, self._in_flight)
+            wait = self._limits.wait(now, self.in_flight)
             if wait:
                 wake = now + wait
                 break
@@ -163,15 +171,16 @@ class Pace:
 
     def _tick(self) -> None:
         self._timer = None
+        self._wake = NEVER
         self.go()
 
     def _start(self, now: float) -> Started:
         self._gate.free -= 1
-        self._in_flight += 1
-        return self._limits.start(now, self._in_flight)
+        self.in_flight += 1
+        return self._limits.start(now, self.in_flight)
 
     def _leave(self) -> None:
-        self._in_flight -= 1
+        self.in_flight -= 1
         self._gate.open()
         if self._new or self._again or self._held:
             self.go()
