@@ -345,7 +345,8 @@ def test_a_reply_in_json_mode_that_ended_early(
         asyncio.run(llm.agenerate(ask())) if asynchronous else llm.generate(ask())
     assert str(caught.value) == problem
     assert caught.value.usage.calls == 1
-    assert (caught.value.usage.prompt_tokens > 0) == (finish_reason == "length")
+    if finish_reason == "length":  # the other exception holds the answer from openai 3 on
+        assert caught.value.usage.prompt_tokens > 0
 
 
 def test_a_reply_that_is_no_message(judge: Any) -> None:
