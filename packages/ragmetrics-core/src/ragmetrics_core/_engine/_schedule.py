@@ -169,6 +169,9 @@ class Engine:
             return self._failed(judge, error)
         except (MissingInput, InvalidInput) as error:
             return self._failed(judge, row.locate(error))
+        except Exception as bug:
+            _note(bug, judge, row)
+            raise
         if isinstance(program, Score):
             return program
         work = Work(judge, row, memory, program, time.monotonic())
@@ -208,9 +211,18 @@ class Engine:
             return self._failed(at.judge, error)
         except (MissingInput, InvalidInput) as error:
             return self._failed(at.judge, at.row.locate(error))
+        except Exception as bug:
+            _note(bug, at.judge, at.row)
+            raise
 
     def _failed(self, judge: Judge, error: RagmetricsError) -> Score:
         if self._raising:
             raise error
         score = Score.failed(error)
         return score.made_by(judge.metric.name, judge.metric.scale, score.usage, {})
+
+
+def _note(bug: Exception, judge: Judge, row: Row) -> None:
+    """Where a bug was met, below its traceback (from Python 3.11): it ends the run, and somebody has to find it."""
+    if hasattr(bug, "add_note"):
+        bug.add_note(f"while {judge.metric.name} scored {row.place}")
