@@ -40,7 +40,9 @@ _WORDS = re.compile(r"[^\W\d_]{2,}")
 _LABEL = re.compile(r"(?:```|~~~)[\w+-]{0,20}|\b(?:json|output|answer|result|response|assistant)\b", re.IGNORECASE)
 _TORN = re.compile(r"[\"'][\w ]{1,40}[\"']\s{0,9}:[^{}]{0,400}\}")
 _MAX_FOUND = 64
-_MAX_SENT = 200
+# Data is searched for objects in another form only where that is quick; word for word it always is.
+_MAX_SENT = 1000
+_MAX_DATA = 200_000
 TWO = Bad("the reply gives two different answers; give one")
 
 
@@ -119,7 +121,12 @@ def _sent(text: str, item: Found, asked: Asked) -> bool:
     if not asked.known:
         return False
     if asked.values is None:
-        asked.values = [found.value for sent in asked.data for found in scan(sent)[:_MAX_SENT]]
+        asked.values = [
+            found.value
+            for sent in asked.data
+            if len(sent) <= _MAX_DATA and sent.count("{") + sent.count("[") <= _MAX_SENT
+            for found in scan(sent)
+        ]
     return asked.holds(text[item.start : item.end]) or item.value in asked.values
 
 
