@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import random
+import time
+
 import pytest
 
 from core.engine.simulated import Noise, Places, Server, TokenBucket, lognormal, retried, simulate
+from core.evaluate.doubles import Rated, questions
+from loopback import OpenAIServer, rate_limited
+from ragmetrics_core import evaluate
 from ragmetrics_core._engine._noise import Noise as Believed
 from ragmetrics_core._engine._noise import Row
+from ragmetrics_core.llms import OpenAIServerLLM
 
 USUAL = lognormal(0.2, 0.3)
 
@@ -133,3 +140,20 @@ def test_a_row_of_refusals_in_any_order() -> None:
     assert row.length == 5, "it was let go before them"
     row.answered(10)
     assert row.length == 0
+
+
+def test_a_real_server_behind_a_noisy_gateway() -> None:
+    """Two seconds where refusals are told from a limit, minutes where they are not: the bound is far from both."""
+    chance = random.Random(1)
+
+    def answer(body: object) -> object:
+        if chance.random() < 0.1:
+            return rate_limited(retry_after="0.1")
+        time.sleep(0.05)
+        return "0.5"
+
+    with OpenAIServer(answer) as server:
+        started = time.monotonic()
+        result = evaluate(questions(300), Rated(), llm=OpenAIServerLLM(server.base_url, "m"), progress=False)
+        assert time.monotonic() - started < 20
+    assert result.summary()["rated"].scored == 300
