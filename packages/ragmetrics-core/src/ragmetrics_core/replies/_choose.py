@@ -110,7 +110,7 @@ def _final(own: list[_Answer], before: dict[int, str], outside: str) -> Fit[Any]
     drafts = all(_DRAFT.search(before[fit.item.start]) for fit in own[:-1])
     intro = before[own[-1].item.start]
     final = _FINAL.search(intro)
-    words = _WORDS.search(intro[: final.start()]) if final else None
+    words = re.search(r"\w", intro[: final.start()]) if final else None
     if drafts and final and (words is None or _SELF.search(intro)) and not speaks_of_another(outside):
         return Fit(own[-1].value)
     return TWO
