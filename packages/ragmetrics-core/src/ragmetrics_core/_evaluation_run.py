@@ -216,7 +216,9 @@ def _why(error: BaseException) -> str:
 def _metrics(metrics: Any) -> tuple[Metric, ...]:
     several = isinstance(metrics, Iterable) and not isinstance(metrics, Metric | type | str)
     listed: Iterable[Any] = metrics if several else (metrics,)
-    given = tuple(made for item in listed for made in (metrics_named([item]) if isinstance(item, str) else [item]))
+    given: tuple[Any, ...] = tuple(
+        made for item in listed for made in (metrics_named([item]) if isinstance(item, str) else [item])
+    )
     if not given:
         raise InvalidInput("metrics is empty: give at least one metric")
     for item in given:

@@ -117,7 +117,7 @@ class LangChainLLM:
                 attempts.answered()
                 return self._read(answer)
             attempts.failed(attempt)
-        raise attempt.problem
+        raise attempts.problem
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
         """Answer one question without blocking the running loop; otherwise the same as ``generate``."""
@@ -135,7 +135,7 @@ class LangChainLLM:
             if attempt.is_of_other_loop:
                 return await in_own_thread(partial(self.generate, ask))
             attempts.failed(attempt)
-        raise attempt.problem
+        raise attempts.problem
 
     def _config(self, ask: Ask) -> RunnableConfig:
         own: RunnableConfig = {"tags": TAGS, "run_name": ask.prompt.name}

@@ -60,8 +60,7 @@ class Asking:
 
     async def _row(self, sample: Sample, question: str, places: asyncio.Semaphore) -> Row:
         async with places:
-            outcomes: list[Any] = await asyncio.gather(self.ask(question), return_exceptions=True)
-        outcome = outcomes[0]
+            (outcome,) = await asyncio.gather(self.ask(question), return_exceptions=True)
         if not isinstance(outcome, BaseException):
             return replace(sample, **outcome)
         if not self.record or not isinstance(outcome, Exception):

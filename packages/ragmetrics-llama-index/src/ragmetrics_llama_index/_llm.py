@@ -129,7 +129,7 @@ class LlamaIndexLLM:
                 attempts.answered()
                 return reply
             attempts.failed(attempt)
-        raise attempt.problem
+        raise attempts.problem
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
         """Answer one question without blocking the running loop; otherwise the same as ``generate``."""
@@ -146,7 +146,7 @@ class LlamaIndexLLM:
             if attempt.is_of_other_loop:
                 return await in_own_thread(partial(self.generate, ask))
             attempts.failed(attempt)
-        raise attempt.problem
+        raise attempts.problem
 
     def _is_told_the_form(self, llm: LLM) -> bool:
         if own_predict(llm) is not None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from .._errors import ModelError
 from .._requests import Ask
 from ..llms._refusals import is_about_one_schema, is_refusal
 from ..llms._structured import Ladder, Rung
@@ -53,7 +54,7 @@ class Attempts:
             attempts.answered()
             return reply
         attempts.failed(attempt)
-    raise attempt.problem
+    raise attempts.problem
     """
 
     def __init__(self, ladder: Ladder, ask: Ask) -> None:
@@ -63,6 +64,7 @@ class Attempts:
         self._schema: Mapping[str, Any] | None = ask.reply.schema or ({} if wants_json(ask) else None)
         self._refusals: list[tuple[str, bool]] = []
         self._form: Rung = "text"
+        self._problem: ModelError | None = None
 
     def __iter__(self) -> Iterator[Rung]:
         forms: tuple[Rung, ...] = self._ladder.rungs(self._schema)
@@ -79,8 +81,15 @@ class Attempts:
         prompt = getattr(self._ask.prompt, "name", None) or "reply"
         return dict(self._ladder.form(self._form, prompt, self._schema or {}))
 
+    @property
+    def problem(self) -> ModelError:
+        """What the last attempt failed with."""
+        assert self._problem is not None, "failed() notes it after each attempt"
+        return self._problem
+
     def failed(self, attempt: Explained) -> None:
-        """Note whether the server refused the form, or may have."""
+        """Note what the attempt failed with, and whether the server refused the form, or may have."""
+        self._problem = attempt.problem
         refused = attempt.refused
         if refused is None or self._form == "text":
             return

@@ -92,7 +92,7 @@ class HaystackLLM:
                 attempts.answered()
                 return read_answer(reply_of(result))
             attempts.failed(attempt)
-        raise attempt.problem
+        raise attempts.problem
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
         """Answer one question without blocking the running loop; otherwise the same as ``generate``."""
@@ -109,7 +109,7 @@ class HaystackLLM:
             if attempt.is_of_other_loop:
                 return await in_own_thread(partial(self.generate, ask))
             attempts.failed(attempt)
-        raise attempt.problem
+        raise attempts.problem
 
     @property
     def _may_overlap(self) -> bool:

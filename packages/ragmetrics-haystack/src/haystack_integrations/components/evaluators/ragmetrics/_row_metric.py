@@ -86,8 +86,9 @@ def readable(value: Any) -> Any:
         return value.content
     if value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
         return value
-    if not isinstance(value, float) and hasattr(value, "tolist"):
-        return readable(value.tolist())
+    as_list = getattr(value, "tolist", None)
+    if as_list is not None and not isinstance(value, float):
+        return readable(as_list())
     if isinstance(value, Mapping):
         return {str(name): readable(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
