@@ -60,7 +60,7 @@ class Asking:
 
     async def _row(self, sample: Sample, question: str, places: asyncio.Semaphore) -> Row:
         async with places:
-            (outcome,) = await asyncio.gather(self.ask(question), return_exceptions=True)
+            outcome: Any = (await asyncio.gather(self.ask(question), return_exceptions=True))[0]
         if not isinstance(outcome, BaseException):
             return replace(sample, **outcome)
         if not self.record or not isinstance(outcome, Exception):
