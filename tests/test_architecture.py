@@ -39,6 +39,7 @@ LAYERS: list[list[set[str]]] = [
     [
         {
             "_account",
+            "_arguments",
             "_engine",
             "_evaluate",
             "_evaluation",

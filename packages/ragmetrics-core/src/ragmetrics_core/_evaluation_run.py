@@ -12,16 +12,24 @@ import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from ._account import judged_by
+from ._arguments import (
+    check_choice,
+    check_positive,
+    check_progress,
+    check_replace,
+    check_seconds,
+    check_whole,
+    checked_directory,
+    checked_metrics,
+)
 from ._engine import Answers, Budget, Engine, Judge, Rules, run_blocking
-from ._errors import InvalidInput, RagmetricsError
+from ._errors import RagmetricsError
 from ._evaluation import Evaluation, MetricColumn
 from ._keeping import InMemory, Keeper
 from ._metric import Metric
-from ._named_metrics import metrics_named
 from ._named_models import embeddings_named, llm_named
 from ._prices import ModelUsage
 from ._progress import Bar, Progress, progress_bar
@@ -35,8 +43,6 @@ from ._score import Score
 from ._silence import counted
 
 __all__ = ["Run"]
-
-OPTIONAL = ("limit", "sample")
 
 
 class Run:
@@ -63,19 +69,19 @@ class Run:
         empty: str,
         replace: bool,
     ) -> None:
-        self._metrics = _metrics(metrics)
+        self._metrics = checked_metrics(metrics)
         self._names = [metric.name for metric in self._metrics]
-        _positive(max_concurrency=max_concurrency, repeats=repeats, limit=limit, sample=sample)
-        _whole("max_retries", max_retries, least=0)
-        _whole("seed", seed)
-        _seconds("timeout", timeout)
-        _one_of("on_error", on_error, "record", "raise")
-        _one_of("empty", empty, "skip", "zero")
-        _check_progress(progress)
-        _check_replace(replace, run_dir)
+        check_positive(max_concurrency=max_concurrency, repeats=repeats, limit=limit, sample=sample)
+        check_whole("max_retries", max_retries, least=0)
+        check_whole("seed", seed)
+        check_seconds("timeout", timeout)
+        check_choice("on_error", on_error, "record", "raise")
+        check_choice("empty", empty, "skip", "zero")
+        check_progress(progress)
+        check_replace(replace, run_dir)
         self._empty = empty
         self._progress: Progress = progress
-        self._run_dir = None if run_dir is None else _directory(run_dir)
+        self._run_dir = None if run_dir is None else checked_directory(run_dir)
         self._replacing = replace
         source = open_source(samples, limit)
         self._source = source if sample is None else chosen(source, sample, seed)
@@ -213,29 +219,6 @@ def _why(error: BaseException) -> str:
     return "it was interrupted" if interrupted else f"an error, {type(error).__name__}"
 
 
-def _metrics(metrics: Any) -> tuple[Metric, ...]:
-    several = isinstance(metrics, Iterable) and not isinstance(metrics, Metric | type | str)
-    listed: Iterable[Any] = metrics if several else (metrics,)
-    given: tuple[Any, ...] = tuple(
-        made for item in listed for made in (metrics_named([item]) if isinstance(item, str) else [item])
-    )
-    if not given:
-        raise InvalidInput("metrics is empty: give at least one metric")
-    for item in given:
-        if isinstance(item, type) and issubclass(item, Metric):
-            raise InvalidInput(f"metrics must be instances, got the class {item.__name__}: write {item.__name__}()")
-        if not isinstance(item, Metric):
-            raise InvalidInput(f"metrics must be Metric instances such as Faithfulness(), got {item!r}")
-    names = [item.name for item in given]
-    for name in names:
-        if names.count(name) > 1:
-            first, second = [item for item in given if item.name == name][:2]
-            raise InvalidInput(
-                f"two metrics are named {name!r} ({first!r} and {second!r}): give one of them another name=..."
-            )
-    return given
-
-
 def _judges(metrics: Iterable[Metric], models: Models, repeats: int) -> list[Judge]:
     """Every metric with the models that answer it: its own where it has them, else those of the run."""
     prepared: dict[int, tuple[Any, Any]] = {}
@@ -257,45 +240,3 @@ def _judges(metrics: Iterable[Metric], models: Models, repeats: int) -> list[Jud
         answering = replace(own, llm=once(llm), embeddings=once(embeddings))
         judges += [Judge(metric, answering, repeat) for repeat in range(repeats)]
     return judges
-
-
-def _directory(path: object) -> Path:
-    if not isinstance(path, str | os.PathLike) or not str(path).strip() or "\0" in str(path):
-        raise InvalidInput(f"run_dir must be the path of a directory, got {path!r}")
-    return Path(path)
-
-
-def _check_progress(progress: object) -> None:
-    if not (isinstance(progress, bool) or progress == "always"):
-        raise InvalidInput(f"progress must be True, False or 'always', got {progress!r}")
-
-
-def _check_replace(value: object, run_dir: object) -> None:
-    if not isinstance(value, bool):
-        raise InvalidInput(f"replace must be True or False, got {value!r}")
-    if value and run_dir is None:
-        raise InvalidInput("replace=True is about the scores in a run_dir: give run_dir=..., or leave replace out")
-
-
-def _positive(**numbers: int | None) -> None:
-    for name, number in numbers.items():
-        _whole(name, number, least=1)
-
-
-def _whole(name: str, value: object, *, least: int | None = None) -> None:
-    if value is None and name in OPTIONAL:
-        return
-    if isinstance(value, bool) or not isinstance(value, int) or (least is not None and value < least):
-        raise InvalidInput(f"{name} must be a whole number{'' if least is None else f' from {least}'}, got {value!r}")
-
-
-def _one_of(name: str, value: object, *known: str) -> None:
-    if value not in known:
-        raise InvalidInput(f"{name} must be {' or '.join(map(repr, known))}, got {value!r}")
-
-
-def _seconds(name: str, value: object) -> None:
-    if value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
-        raise InvalidInput(f"{name} must be a positive number of seconds, got {value!r}")
