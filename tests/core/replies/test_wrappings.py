@@ -234,7 +234,7 @@ def written(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "/* comment */", block.replace("{", "{ /* the evaluation */", 1)
     yield "unquoted keys", re.sub(r'"(\w+)":', r"\1:", line)
     for style in (str.upper, str.title, " {} ".format, "{}_".format, "**{}**".format):
-        yield f"keys {style}", dump(rekeyed(data, style))
+        yield f"keys such as {style('Key')}", dump(rekeyed(data, style))
     yield "numbers as texts", dump(as_texts(data))
     yield "entities", html.escape(line)
     yield "illegal escape", line.replace("'", "\\'")
