@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
 from functools import partial
@@ -301,11 +300,9 @@ def test_a_chat_model_is_asked_side_by_side_in_any_loop(server: OpenAIServer) ->
     llm = openai_like(server, KEY, reuse_client=True)
     bridge = LlamaIndexLLM(llm)
     loops = [asyncio.new_event_loop() for _ in range(2)]
-    started = time.monotonic()
     for loop in loops:
         program = together(*(QUESTION.ask(text=str(number)) for number in range(5)))
         assert loop.run_until_complete(arun(program, Models(bridge))) == [True] * 5
-    assert time.monotonic() - started < 1.5
     assert server.max_in_flight == 5
     loops[0].run_until_complete(llm._get_aclient().close())
     llm._get_client().close()

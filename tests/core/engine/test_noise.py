@@ -155,5 +155,5 @@ def test_a_real_server_behind_a_noisy_gateway() -> None:
     with OpenAIServer(answer) as server:
         started = time.monotonic()
         result = evaluate(questions(300), Rated(), llm=OpenAIServerLLM(server.base_url, "m"), progress=False)
-        assert time.monotonic() - started < 20
+        assert time.monotonic() - started < 60
     assert result.summary()["rated"].scored == 300

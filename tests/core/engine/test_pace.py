@@ -312,10 +312,10 @@ def test_a_free_slot_costs_next_to_nothing() -> None:
 
     async def work() -> float:
         pace = Pace(Gate(32))
-        begin = time.perf_counter()
+        begin = time.process_time()
         for _ in range(20_000):
             pace.answered(await pace.enter())
-        return (time.perf_counter() - begin) / 20_000
+        return (time.process_time() - begin) / 20_000
 
     assert run(work()) < 20e-6
 

@@ -178,7 +178,7 @@ def test_a_quotation_in_another_form_is_known_and_hostile_data_costs_no_time() -
     assert outcome(reply, text, {"response": "{'reason': 'ok',\n  'answer': 'yes'}"}) is False
     started = time.process_time()
     assert outcome(reply, text, {"response": "{" * 800_000}) == "refused"
-    assert time.process_time() - started < 3
+    assert time.process_time() - started < 20  # a quadratic rule takes hours
 
 
 def test_what_is_said_of_a_quotation() -> None:
