@@ -224,5 +224,6 @@ class Engine:
 
 def _note(bug: Exception, judge: Judge, row: Row) -> None:
     """Where a bug was met, below its traceback (from Python 3.11): it ends the run, and somebody has to find it."""
-    if hasattr(bug, "add_note"):
-        bug.add_note(f"while {judge.metric.name} scored {row.place}")
+    add_note = getattr(bug, "add_note", None)
+    if add_note is not None:
+        add_note(f"while {judge.metric.name} scored {row.place}")
