@@ -50,6 +50,14 @@ def compared(outputs: Any, reference: Any, **keys: Any) -> tuple[float | None, s
         {"answer": {}},
         {"answer": object()},
         {"a": None, "b": None},
+        {"output": {"a": {"b": None}}},
+        {"output": {"a": [None, math.nan]}},
+        {"output": [{"a": None}]},
+        {"a": {"b": {"c": None}}, "d": {}},
+        {"error": "the server is busy"},
+        {"output": {"error": {"type": "Timeout"}, "steps": []}},
+        {"choices": []},
+        {"generations": [], "usage": None},
         None,
     ],
 )
@@ -69,12 +77,39 @@ def test_a_blank_answer_is_an_answer_that_says_nothing() -> None:
         " ",
         {"answer": ""},
         {"output": {"answer": ""}},
+        {"output": {"a": "", "b": None}},
+        {"output": AIMessage("")},
         {"messages": [HumanMessage("q"), AIMessage("")]},
     ):
         result = as_langsmith_evaluator(Correctness(), llm=ScriptedLLM("4"))(
             {"question": "q"}, outputs, {"answer": "R"}
         )
-        assert (result["score"], "extra" in result) == (None, "messages" in outputs), outputs
+        assert (result["score"], result["comment"], "extra" in result) == (None, "response is blank", False), outputs
+        with RagEvaluationCallback([Correctness()], llm=ScriptedLLM("4")) as callback:
+            RunnableLambda(lambda _, outputs=outputs: outputs).invoke({"question": "q"}, {"callbacks": [callback]})
+        [record] = callback.results
+        assert (record.sample.response or "").strip() == ""
+        assert (record.scores["correctness"].label, callback.counts["failed"]) == ("no_answer", 0), outputs
+
+
+def test_what_stands_beside_an_error_or_among_choices_is_still_the_answer() -> None:
+    for outputs, text in (
+        ({"error": None, "capital": "R"}, "R"),
+        ({"error": "TypeError", "answer": "R"}, "R"),
+        ({"error": "TypeError", "fix": "cast"}, '{"error": "TypeError", "fix": "cast"}'),
+        ({"answer": "R", "choices": ["a"]}, "R"),
+        ({"answer": "R", "choices": [{"text": "a"}]}, "R"),
+        ({"output": {"items": []}}, '{"items": []}'),
+    ):
+        assert MetricRunnable(ExactMatch()).invoke({"answer": _answer(outputs), "reference": text}).value == 1.0, (
+            outputs
+        )
+
+
+def _answer(outputs: Any) -> str | None:
+    with RagEvaluationCallback([ExactMatch()]) as callback:
+        RunnableLambda(lambda _: outputs).invoke({"question": "q"}, {"callbacks": [callback]})
+    return callback.results[0].sample.response
 
 
 @pytest.mark.parametrize(
@@ -151,6 +186,19 @@ def test_structured_output_is_compared_with_structured_output() -> None:
     assert compared({"answer": {"a": [{"b": 1, "c": 2}]}}, {"answer": {"a": [{"c": 3, "b": 1}]}}) == (0.0, None)
     score, error = compared({"answer": "Paris"}, {"city": "Paris", "country": "France"})
     assert (score, "'city', 'country'" in str(error)) == (None, True)
+
+
+def test_structured_output_of_another_form_is_no_reference() -> None:
+    for outputs, reference in (
+        ({"answer": ["R"]}, {"answers": ["R"]}),
+        ({"answer": {"city": "R", "n": 1}}, {"gold": ["R"], "source": "s"}),
+        ({"answer": "R"}, {"gold": 42, "source": "s"}),
+        ({"answer": {"city": "R", "land": "L"}}, {"gold": {"city": "R"}, "n": 1}),
+        ({"answer": {"city": "R", "land": "L"}}, {"answer": ["R", "S"]}),
+    ):
+        score, error = compared(outputs, reference)
+        assert score is None
+        assert "a reference is one text, got" in (error or ""), reference
 
 
 def test_the_same_in_a_runnable() -> None:

@@ -108,7 +108,9 @@ def _text(name: str, found: Any) -> dict[str, Any]:
         raise InvalidInput(
             f"the extractor of the {name} returned {type(found).__name__}: return a text, a message or None"
         )
-    return {"user_input" if name == "question" else "response": text_of(found)}
+    if name == "question":
+        return {"user_input": text_of(found)}
+    return {"response": str(found.text) if isinstance(found, BaseMessage) else found}  # blank is not missing
 
 
 def _contexts(name: str, found: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ invented: where two readings are equally good, none is taken.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from decimal import Decimal
 from enum import Enum
@@ -35,6 +35,7 @@ __all__ = [
     "answer_in",
     "find_answer",
     "found_by_tools",
+    "is_guess",
     "mapping_of",
     "question_in",
     "returned",
@@ -165,17 +166,19 @@ def _scalar(value: Any) -> Answer:
 
 def _in_mapping(value: Any, found: Mapping[str, Any], inputs: Any, depth: int, *, whole: bool) -> Answer | None:
     """The answer under a name that means one, else in the messages, else the only text, else the whole as structured output."""
-    choices = found.get("choices")
-    if isinstance(choices, list) and len(choices) == 1:  # as a server of OpenAI's protocol answers
-        return find_answer(choices[0], None, depth - 1)
     named = [_named(found[name], depth) for name in _names(found) if name in found]
     readable = [answer for answer in named if answer is not None and answer != MISSING]
     answer = next((answer for answer in readable if not answer.is_empty), None) or next(iter(readable), None)
     turns = turns_in(found.get("messages")) if answer is None else None
     if answer is not None or turns is not None:
         return answer or _said_last(turns or ())
-    if MISSING in named:
+    if MISSING in named or _only_failed(found):
         return MISSING
+    choices = None if named else found.get("choices")
+    if (
+        isinstance(choices, list) and len(choices) == 1 and mapping_of(choices[0])
+    ):  # as servers of OpenAI's protocol answer
+        return find_answer(choices[0], None, depth - 1)
     other = NO_ANSWER | set(mapping_of(inputs) or ())
     text = _only_text(found, other)
     if text is not None:
@@ -183,11 +186,23 @@ def _in_mapping(value: Any, found: Mapping[str, Any], inputs: Any, depth: int, *
     return _structure(value) if whole and not named and other.isdisjoint(found) else None
 
 
+def _only_failed(found: Mapping[str, Any]) -> bool:
+    """Whether all that is said is an error, or the one list that answers come in is empty."""
+    said = {name for name, value in found.items() if value is not None and value not in ("", [], {})}
+    return said == {"error"} or (not said and bool({"choices", "generations"} & set(found)))
+
+
 def _names(found: Mapping[str, Any]) -> tuple[str, ...]:
     """The names that mean an answer; structured output comes before the messages it was made of."""
     parsed = ("parsed", "raw") if {"raw", "parsed"} <= set(found) else ()
     message = ("message",) if isinstance(found.get("message"), BaseMessage) or mapping_of(found.get("message")) else ()
     return ("structured_response", *parsed, *ANSWERS, *message)
+
+
+def is_guess(value: Any) -> bool:
+    """Whether nothing but the kind of a value could tell which of several in a mapping is the answer."""
+    found = {name: item for name, item in (mapping_of(value) or {}).items() if item is not None}
+    return len(found) > 1 and found.keys().isdisjoint({*_names(found), "messages", "choices", "content"})
 
 
 def _named(value: Any, depth: int) -> Answer | None:
@@ -205,8 +220,21 @@ def _structure(value: Any) -> Answer | None:
         plain = to_jsonable_python(value)
     except ValueError:
         return None
-    said = plain.values() if isinstance(plain, dict) else plain
-    return MISSING if all(item is None for item in said) else Answer(structure=plain)
+    said = [item for item in _leaves(plain) if item is not None and item == item]  # noqa: PLR0124  not a number: a gap
+    if said and all(isinstance(item, str) and not item.strip() for item in said):
+        return Answer("")
+    return Answer(structure=plain) if said else MISSING
+
+
+def _leaves(plain: Any) -> Iterator[Any]:
+    """What JSON values say, at any depth; an empty list says that nothing was found, an empty object says nothing."""
+    pending = [plain]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, dict) or (isinstance(item, list) and item):
+            pending.extend(item.values() if isinstance(item, dict) else item)
+        else:
+            yield item
 
 
 def _holds_state(value: Any, depth: int = 5) -> bool:

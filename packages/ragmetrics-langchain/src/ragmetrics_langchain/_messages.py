@@ -126,11 +126,15 @@ def this_turn(turns: Sequence[Turn]) -> list[Turn]:
 
 
 def last_answer(turns: Sequence[Turn]) -> str | None:
-    """What the assistant said last in answer to the user; what a tool said, where that is the last word."""
+    """What the assistant said last in answer to the user; what a tool said, where that is the last word.
+
+    An assistant that ends its turn without a word gave a blank answer.
+    """
     said = this_turn(turns)
     if said and said[-1].role == "tool":  # a tool that answers directly
         return said[-1].text or None
-    return next(_answers(said), None)
+    is_over = bool(said) and said[-1].role == "assistant" and not said[-1].calls_tools
+    return next(_answers(said), "" if is_over else None)
 
 
 def _answers(said: Sequence[Turn]) -> Iterator[str]:

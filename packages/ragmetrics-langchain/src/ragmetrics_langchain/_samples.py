@@ -25,6 +25,7 @@ from ._fields import (
     answer_in,
     find_answer,
     found_by_tools,
+    is_guess,
     mapping_of,
     question_in,
 )
@@ -114,13 +115,20 @@ def reference_in(where: str, value: Any, answer: Answer | None) -> str | None:
     if value is None or value == {}:
         return None
     found = find_answer(value)
-    if found is not None and found.structure is not None and answer is not None and answer.structure is not None:
+    if found is not None and answer is not None and _have_one_form(answer.structure, found.structure):
         found = Answer(structure=_ordered_as(answer.structure, found.structure))
-    elif found is None or found.structure is not None:
+    elif found is None or found.structure is not None or (found != MISSING and is_guess(value)):
         keys = mapping_of(value)
         what = type(value).__name__ if keys is None else f"{sorted(map(str, keys))}, and none of them tells which it is"
         raise InvalidInput(f"{where}: a reference is one text, got {what}: say where it is with reference_key=...")
     return None if found == MISSING else str(found)
+
+
+def _have_one_form(answer: Any, reference: Any) -> bool:
+    """Whether both are objects with a name in common, or both are lists: others can only differ."""
+    if isinstance(answer, dict) and isinstance(reference, dict):
+        return not answer.keys().isdisjoint(reference)
+    return isinstance(answer, list) and isinstance(reference, list)
 
 
 def _ordered_as(model: Any, value: Any) -> Any:
