@@ -94,6 +94,12 @@ def prompts_of(metric: Metric) -> list[Prompt[Any]]:
     return [value for value in [*values, own] if isinstance(value, Prompt)]
 
 
+def versions_of(exchange: Exchange) -> dict[str, str]:
+    """The versions of the prompts that are asked, by name, as a score records them."""
+    versions = {prompt.name: prompt.version for prompt in prompts_of(exchange.metric)}
+    return {turn.prompt: versions[turn.prompt] for turn in exchange.turns}
+
+
 def with_own_words(metric: Metric) -> Metric:
     """The metric with its prompts in other words, and an example whose keys no writer would put in this order."""
     example = Example(

@@ -16,7 +16,7 @@ from haystack.core.errors import SerializationError
 from haystack.dataclasses import ChatMessage
 from haystack.evaluation import EvaluationRunResult
 
-from exchanges import EXCHANGES, VECTORS, WITH_EMBEDDINGS, Exchange
+from exchanges import EXCHANGES, VECTORS, WITH_EMBEDDINGS, Exchange, versions_of
 from haystack import Document, Pipeline
 from ragmetrics_core import InvalidInput, Metric, MissingInput, ModelError, Score
 from ragmetrics_core.llms import LexicalJudge
@@ -67,7 +67,7 @@ def test_every_metric_scores_as_the_core_does(exchange: Exchange, *, asynchronou
     (result,) = outputs["results"]
     score = Score.from_dict(result)
     assert (score.value, score.passing, score.metric) == (outputs["score"], exchange.passing, exchange.name)
-    assert score.details["prompts"] == {turn.prompt: "2" for turn in exchange.turns}
+    assert score.details["prompts"] == versions_of(exchange)
 
 
 def test_reasons_and_costs(judge: Any) -> None:

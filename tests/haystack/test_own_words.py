@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from typing import Any
 
 import pytest
@@ -17,6 +18,10 @@ from ragmetrics_haystack import ContextRelevanceEvaluator, FaithfulnessEvaluator
 
 ROW = {"questions": ["q"], "contexts": [["c"]], "predicted_answers": ["a"]}
 GOOD = '{"statements": ["s"], "statement_scores": [1]}'
+GIVEN: dict[Any, Any] = {
+    FaithfulnessEvaluator: {"statements": ["A."], "reasons": ["So."], "statement_scores": [1]},
+    ContextRelevanceEvaluator: {"relevant_statements": ["C"]},
+}
 OWN = {
     "inputs": {"questions": "Q", "contexts": ["C"], "predicted_answers": "A"},
     "outputs": {"statements": ["A."], "statement_scores": [1]},
@@ -139,3 +144,23 @@ def test_documents_are_shown_by_their_content(judge: Any) -> None:
     evaluator = FaithfulnessEvaluator(chat_generator=generator, progress_bar=False)
     evaluator.run(**{**ROW, "contexts": [[Document(content="c", meta={"secret": 1})]]})
     assert generator.conversations[0][0].text.endswith('Data: {"question": "q", "contexts": ["c"], "answer": "a"}')
+
+
+@pytest.mark.parametrize("cls", [FaithfulnessEvaluator, ContextRelevanceEvaluator])
+def test_the_words_for_one_message_have_a_version_of_their_own(judge: Any, cls: Any) -> None:
+    inputs = {
+        name: value
+        for name, value in OWN["inputs"].items()
+        if cls is FaithfulnessEvaluator or name != "predicted_answers"
+    }
+    examples = [{"inputs": inputs, "outputs": GIVEN[cls]}]
+    assert cls(chat_generator=judge(GOOD))._row_metric().prompt.version == "haystack-2"
+    assert re.fullmatch(
+        r"haystack-2\+[0-9a-f]{6}", cls(examples=examples, chat_generator=judge(GOOD))._row_metric().prompt.version
+    )
+
+
+def test_instructions_of_the_user_s_own_are_told_apart_by_their_version(judge: Any) -> None:
+    versions = [own(words, judge("{}"))._row_metric().prompt.version for words in ("Is it so?", "Is it?", "Is it?")]
+    assert re.fullmatch(r"1\+[0-9a-f]{6}", versions[0])
+    assert versions[0] != versions[1] == versions[2]

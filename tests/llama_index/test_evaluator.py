@@ -273,6 +273,20 @@ def test_an_engine_that_finds_or_says_nothing_is_data() -> None:
     assert silent.invalid_reason == "response is blank"
 
 
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"query": " "}, "MissingInput: context_recall needs 'query', which is blank"),
+        ({"reference": ""}, "MissingInput: context_recall needs 'reference', which is blank"),
+    ],
+)
+def test_a_blank_field_costs_its_row_only(given: dict[str, str], reason: str) -> None:
+    evaluator = MetricEvaluator(ContextRecall(), llm=Completions())
+    result = evaluator.evaluate(**{"query": "?", "contexts": ["y"], "reference": "r", **given})  # type: ignore[arg-type]
+    assert (result.score, result.invalid_result) == (None, True)
+    assert str(result.invalid_reason).startswith(reason)
+
+
 def test_unknown_arguments_are_ignored() -> None:
     result = MetricEvaluator(ExactMatch()).evaluate(
         "q", "x", reference="x", second_response="z", sleep_time_in_seconds=0, ground_truth="other"

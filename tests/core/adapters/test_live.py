@@ -180,7 +180,10 @@ def test_without_a_thread_they_are_called_at_once(monkeypatch: pytest.MonkeyPatc
     assert told == [7]
     with pytest.raises(RuntimeError, match="can't start new thread"):
         live.judge({"m": lambda: Score(1.0)}, lambda outcomes: None)
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        live.judge(lambda: {"m": lambda: Score(1.0)}, lambda outcomes: None)
     assert live.pending == 0
+    assert live.flush(10), "what was not taken is not waited for"
 
 
 def test_a_closed_line(caplog: pytest.LogCaptureFixture) -> None:

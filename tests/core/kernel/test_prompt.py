@@ -141,6 +141,21 @@ def test_other_words_never_keep_the_version() -> None:
     assert COLOUR.replace(instructions="Name the shade.", version="1") == other
 
 
+class TwoWords(Word):
+    """Another form, which asks for itself in other words."""
+
+    def instructions(self) -> str:
+        return "Reply with two words."
+
+
+def test_the_form_of_the_reply_is_a_part_of_the_words() -> None:
+    other = COLOUR.replace(reply=TwoWords())
+    assert other.version == "1+1a8aa3"
+    assert other.replace(instructions="Name the shade.").version not in {other.version, "1+fabd63"}
+    assert other.replace(reply=Word()) == COLOUR
+    assert COLOUR.replace(reply=TwoWords(), version="2").version == "2"
+
+
 def test_the_same_words_keep_the_version() -> None:
     same = COLOUR.replace(instructions=COLOUR.instructions + "\n", examples=list(COLOUR.examples), numbered=("x",))
     assert same.version == "1"

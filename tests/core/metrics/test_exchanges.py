@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from exchanges import EXCHANGES, VECTORS, WITH_EMBEDDINGS, Exchange, prompts_of
+from exchanges import EXCHANGES, VECTORS, WITH_EMBEDDINGS, Exchange, prompts_of, versions_of
 from ragmetrics_core import Ask, Metric
 from ragmetrics_core.metrics import SemanticSimilarity, catalogue
 
@@ -49,9 +50,27 @@ def test_exchange(exchange: Exchange) -> None:
     assert (score.passing, score.metric) == (exchange.passing, exchange.name)
     assert llm.calls == len(exchange.turns)
     assert score.usage.calls == len(exchange.turns) + (exchange is WITH_EMBEDDINGS)
-    assert score.details["prompts"] == {turn.prompt: "2" for turn in exchange.turns}
+    assert score.details["prompts"] == versions_of(exchange)
     assert len(score.details) > 1, "the evidence is kept"
     assert asyncio.run(metric.ascore(exchange.sample)) == score
+
+
+WITHOUT_JUDGEMENTS_OF_THEIR_OWN = {"faithfulness", "context_recall", "factual_correctness", "answer_correctness"}
+"""Their verdicts are about single claims, and each holds its reason."""
+
+
+@pytest.mark.parametrize(
+    "exchange",
+    [item for item in EXCHANGES if item.metric.default_name() not in WITHOUT_JUDGEMENTS_OF_THEIR_OWN],
+    ids=lambda exchange: exchange.name,
+)
+def test_every_judge_that_is_asked_for_reasons_keeps_them(exchange: Exchange) -> None:
+    score = replace(exchange.metric, llm=Recorded(exchange)).score(exchange.sample)
+    shapes = [prompt.reply.instructions() for prompt in prompts_of(exchange.metric)]
+    asked = any(word in shape for shape in shapes for word in ('"reason"', '"reasons"', '"feedback"'))
+    reasons = score.details.get("reasons")
+    assert isinstance(reasons, list) == asked
+    assert all(isinstance(reason, str) for reason in reasons or ())
 
 
 def test_every_metric_that_asks_an_llm_has_a_recorded_exchange() -> None:

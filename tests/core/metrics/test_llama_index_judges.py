@@ -254,7 +254,7 @@ class TestPairwiseComparison:
     def test_without_consensus_one_order_is_asked(self, better: str, value: float) -> None:
         score, llm = compared(better, enforce_consensus=False)
         assert (score.value, llm.calls, score.reason) == (value, 1, "r1")
-        assert {key for key in score.details if key != "prompts"} == {"original", "source", "winner"}
+        assert {key for key in score.details if key != "prompts"} == {"original", "source", "winner", "reasons"}
 
     def test_an_unreadable_order_is_no_consensus(self) -> None:
         def reply(ask: Any) -> str:

@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from ._asked import Asked, ReplyText
 from ._errors import BadReply, InvalidInput
@@ -70,6 +70,30 @@ class Example:
         return to_json(self.inputs), _reply_text(self.output)
 
 
+class Words(NamedTuple):
+    """All that the words of a system message are made of."""
+
+    instructions: str
+    examples: tuple[Example, ...]
+    notice: str
+    reply: ReplyFormat[Any]
+
+    def same_as(self, other: Words) -> bool:
+        """Whether the model reads the same."""
+        return self[:3] == other[:3] and self._same_form(other)
+
+    def tag(self, other: Words) -> str:
+        """A hash of these words, the form of the reply among them only where it is not that of the other ones."""
+        shown = [[to_json(item.inputs), _reply_text(item.output)] for item in self.examples]
+        wording = [self.instructions, shown, self.notice]
+        form = [] if self._same_form(other) else [self.reply.instructions()]
+        return hashlib.sha256(to_json(wording + form).encode()).hexdigest()[:6]
+
+    def _same_form(self, other: Words) -> bool:
+        # to ask for the words of a form may cost time, and most copies have the very form of their original
+        return self.reply is other.reply or self.reply.instructions() == other.reply.instructions()
+
+
 @dataclass(frozen=True, repr=False)
 class Prompt(Generic[T]):
     """A question to a model, asked with ``value = yield from prompt.ask(field=..., ...)``.
@@ -80,7 +104,8 @@ class Prompt(Generic[T]):
         examples: worked examples.
         name: name of the prompt, for reports and for models that know prompts by name.
         version: version of the wording, recorded with every score. Where a copy has other words than the prompt that this version
-            was given to, a hash of its words is added ("1+3f9a2c"), unless the copy is given a version of its own.
+            was given to, be it in the form of the reply, a hash of its words is added ("1+3f9a2c"), unless the copy is given a
+            version of its own.
         check: an additional check of the value against the inputs; raises ``BadReply`` with the complaint.
         numbered: names of inputs whose items are sent with numbers, from 1, for replies that name them by number.
         notice: the sentence that declares the data to be data; override it only to translate it.
@@ -100,13 +125,15 @@ class Prompt(Generic[T]):
     def __post_init__(self) -> None:
         object.__setattr__(self, "examples", tuple(self.examples))
         object.__setattr__(self, "numbered", tuple(self.numbered))
-        words = (self.instructions.strip(), self.examples, self.notice)
+        words = Words(self.instructions.strip(), self.examples, self.notice, self.reply)
         if self.origin is None or self.origin[0] not in {self.version, TAG.sub("", self.version)}:
             object.__setattr__(self, "origin", (self.version, words))
         else:
             given, first_words = self.origin
             object.__setattr__(
-                self, "version", given if words == first_words else f"{TAG.sub('', given)}+{_tag(words)}"
+                self,
+                "version",
+                given if words.same_as(first_words) else f"{TAG.sub('', given)}+{words.tag(first_words)}",
             )
 
     @cached_property
@@ -252,12 +279,6 @@ def to_json(data: Any) -> str:
 def with_numbers(texts: Iterable[str]) -> list[dict[str, Any]]:
     """The texts with the numbers that a reply is to name them by, from 1."""
     return [{"number": number, "text": text} for number, text in enumerate(texts, 1)]
-
-
-def _tag(words: tuple[str, tuple[Example, ...], str]) -> str:
-    instructions, examples, notice = words
-    wording = [instructions, [[to_json(item.inputs), _reply_text(item.output)] for item in examples], notice]
-    return hashlib.sha256(to_json(wording).encode()).hexdigest()[:6]
 
 
 def _reply_text(output: Any) -> str:

@@ -254,12 +254,12 @@ class MetricEvaluator(BaseEvaluator):
     def _failed(self, error: RagmetricsError, sample: Sample | None = None) -> Score:
         """The failed score of an error, or the error itself where it is to be raised."""
         unreadable = isinstance(error, BadReply)
-        # an engine that finds or says nothing is data; an argument that was left out is a mistake in the code
-        empty = isinstance(error, MissingInput) and sample is not None and sample.get(error.field) is not None
+        # a blank question or reference is a fault of one row; an argument that was left out is a mistake in the code
+        blank = isinstance(error, MissingInput) and sample is not None and sample.get(error.field) is not None
         if isinstance(error, MissingInput) and not error.cure and error.field in ARGUMENTS:
             argument = ARGUMENTS[error.field]
             error = MissingInput(error.metric, argument, error.problem)
-        if unreadable or empty or self._on_error == "record":
+        if unreadable or blank or self._on_error == "record":
             return replace(Score.failed(error), metric=self.metric.name, scale=self._asked()[0].scale)
         raise error
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from .._errors import BadReply, ModelError
-from .._requests import Usage
+from .._requests import Usage, counted
 from .._secrets import mask
 from .._waiting import seconds_to_wait
 from ..llms._failures import Refused
@@ -185,7 +185,7 @@ def _usage(completion: Any) -> Usage:
     """What an answer cost that came as an exception."""
     usage = getattr(completion, "usage", None)
     counts = (getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens"))
-    return Usage(1, *(count if isinstance(count, int) else 0 for count in counts))
+    return Usage(1, *map(counted, counts))
 
 
 def _metadata(response: Any) -> Mapping[str, Any]:

@@ -155,7 +155,12 @@ class LiveJudging(Generic[T]):
         else:
             with self._counting:
                 self._preparing += 1
-            self._submit(self._tellers, [(judgements, partial(self._prepared, then))])
+            try:
+                self._submit(self._tellers, [(judgements, partial(self._prepared, then))])
+            except RuntimeError:
+                with self._counting:
+                    self._preparing -= 1
+                raise
         return True
 
     def _prepared(self, then: Listener[T], outcome: Future[Judgements[T]]) -> None:

@@ -64,13 +64,12 @@ class CustomJudge(Metric):
     @cached_property
     def prompt(self) -> Prompt[dict[str, Any]]:
         """The prompt that the settings make."""
-        return Prompt(
-            name=self.name,
-            version="2",
+        form = ObjectReply(tuple(self.outputs), (("score", self._scale_in_words()),))
+        unworded: Prompt[dict[str, Any]] = Prompt("", form, name=self.name, version="2", check=self._check_score)
+        # as a copy with other words, so that its version tells the words of one judge from those of another
+        return unworded.replace(
             instructions=self.instructions,
-            reply=ObjectReply(tuple(self.outputs), (("score", self._scale_in_words()),)),
             examples=tuple(Example(item["inputs"], dict(item["outputs"])) for item in self.examples),
-            check=self._check_score,
         )
 
     def measure(self, **inputs: Any) -> Steps[Score]:
@@ -80,8 +79,8 @@ class CustomJudge(Metric):
         if "score" not in outputs:
             return Score.unscored("no output is called 'score'; the outputs are in the details", details=details)
         value = as_number(outputs["score"])
-        reason = outputs.get("reason")
-        return Score(value, reason=reason if isinstance(reason, str) else None, details=details, scale=self.score_range)
+        reason = outputs["reason"] if isinstance(outputs.get("reason"), str) else ""
+        return Score(value, reason=reason or None, details={**details, "reasons": [reason]}, scale=self.score_range)
 
     def _scale_in_words(self) -> str:
         low, high = self.score_range

@@ -57,4 +57,5 @@ class Guideline(Metric):
         """Ask once."""
         reply = yield from self.critique.ask(guidelines=self.guidelines, query=user_input, response=response)
         value = 1.0 if reply.passing else 0.0
-        return Score(value, passing=reply.passing, reason=reply.feedback or None, details=reply.model_dump())
+        details = {**reply.model_dump(), "reasons": [reply.feedback]}
+        return Score(value, passing=reply.passing, reason=reply.feedback or None, details=details)

@@ -148,7 +148,8 @@ class PairwiseComparison(Metric):
             for place, reply in zip(places, replies, strict=False)
         ]
         source, winner, reason = consensus(*verdicts)
-        details = {**dict(zip(("original", "flipped"), verdicts, strict=False)), "source": source, "winner": winner}
+        details: dict[str, Any] = dict(zip(("original", "flipped"), verdicts, strict=False))
+        details |= {"source": source, "winner": winner, "reasons": [reply.reason for reply in replies]}
         return Score(VALUES[winner], passing=PASSING[winner], reason=reason or None, details=details)
 
 

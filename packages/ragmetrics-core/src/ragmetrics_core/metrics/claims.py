@@ -40,8 +40,8 @@ class Verdict(BaseModel):
 
     number: int
     # a model that forgets the reason has still given its verdict
-    reason: str = Field(default="", description="what the contexts say about the claim, in one short sentence")
-    contradicted: bool = Field(default=False, description="whether any context says something else")
+    reason: str = Field(default="", description="what the contexts say about it, in one short sentence")
+    contradicted: bool = Field(default=False, description="whether a context says something else")
     supported: bool
 
 
@@ -65,15 +65,13 @@ EXTRACT_CLAIMS = Prompt(
     name="extract_claims",
     version="2",
     instructions=(
-        "Take the answer apart into claims. A claim is one statement of fact that is true or false on its own.\n"
-        "- Cover everything that the answer states, in its order, and add nothing that it does not state.\n"
-        "- Split a sentence that states several facts into several claims; leave a condition with what it is a condition of.\n"
-        "- Make every claim understandable alone: replace pronouns and short forms by the names they stand for, with the help of "
-        "the question where there is one. Where no name is given, keep the pronoun.\n"
-        "- An answer of a word or two (a name, a number, yes, no) is one claim: make it a sentence with the help of the question.\n"
-        "- Advice is a claim about what should be done. The writer's own opinions and feelings, greetings, offers of help, "
-        "questions, and remarks that something is not known or that the sources do not say it are no claims. An answer without "
-        "any claim gives an empty list.\n"
+        "Take the answer apart into claims: statements of one fact each, true or false on their own.\n"
+        "- Cover all that the answer states, in its order, and add nothing. Leave a condition with what it is a condition of.\n"
+        "- Make every claim understandable alone: with the help of the question, if any, put names for pronouns and short forms. "
+        "Where no name is given, keep the pronoun.\n"
+        "- An answer of a word or two (a name, a number, yes, no) is one claim: complete it from the question.\n"
+        "- Advice is a claim about what should be done. The writer's opinions and feelings, greetings, offers of help, questions, "
+        "and remarks that something is not known or not in the sources are no claims. Without claims the list is empty.\n"
         "- Write the claims in the language of the answer."
     ),
     reply=JsonReply(Claims),
@@ -81,17 +79,17 @@ EXTRACT_CLAIMS = Prompt(
         Example(
             {
                 "question": "Who designed the Sagrada Família?",
-                "answer": "Antoni Gaudí took over the project in 1883 and gave it its final shape. Happy to tell you more!",
+                "answer": "Antoni Gaudí took it over in 1883 and gave it its final shape. Happy to tell you more!",
             },
             Claims(
                 claims=[
-                    "Antoni Gaudí took over the Sagrada Família project in 1883.",
+                    "Antoni Gaudí took over the Sagrada Família in 1883.",
                     "Antoni Gaudí gave the Sagrada Família its final shape.",
                 ]
             ),
         ),
         Example(
-            {"question": "Is the chapel open on Mondays?", "answer": "No. Sadly I found nothing about Tuesdays."},
+            {"question": "Is the chapel open on Mondays?", "answer": "No. I found nothing about Tuesdays."},
             Claims(claims=["The chapel is not open on Mondays."]),
         ),
     ),
@@ -102,32 +100,27 @@ VERIFY_CLAIMS = Prompt(
     version="2",
     instructions=(
         "Decide for each numbered claim whether the contexts support it.\n"
-        "- A claim is supported if the contexts state all of it, in whatever words, or if it follows from them directly.\n"
-        "- It is not supported if the contexts leave it open or contradict it, or if any detail of it (a name, number, date, "
-        "place or cause) is missing from them or differs.\n"
+        "- Supported: the contexts state all of it, in whatever words, or it follows from them directly.\n"
+        "- Not supported: they leave it open or contradict it, or any detail (a name, number, date, place or cause) is missing or "
+        "differs.\n"
         "- Where contexts contradict each other, a claim that any of them supports is supported, and contradicted as well.\n"
-        "- Use the contexts alone. That a claim is true in the world does not count.\n"
-        "- Give exactly one verdict per claim, under the number of the claim, in the order of the claims."
+        "- Use the contexts alone; that a claim is true in the world does not count.\n"
+        "- Give exactly one verdict per claim, under its number, in the order of the claims."
     ),
     reply=JsonReply(Verdicts),
     examples=(
         Example(
             {
                 "contexts": [
-                    "The bridge over the Tay was opened in 1887. It replaced one that fell in 1879.",
-                    "The bridge over the Tay dates from 1886.",
+                    "The Tay Bridge opened in 1887. It replaced one that fell in 1879.",
+                    "The Tay Bridge dates from 1886.",
                 ],
-                "claims": [
-                    "The bridge over the Tay was opened in 1887.",
-                    "The first bridge over the Tay fell in a storm.",
-                    "The bridge over the Tay is the longest in Scotland.",
-                ],
+                "claims": ["The Tay Bridge was opened in 1887.", "The first Tay Bridge fell in a storm."],
             },
             Verdicts(
                 verdicts=[
                     Verdict(number=1, reason="One says 1887, another 1886.", contradicted=True, supported=True),
                     Verdict(number=2, reason="It fell, but no storm is mentioned.", supported=False),
-                    Verdict(number=3, reason="Nothing is said about its length.", supported=False),
                 ]
             ),
         ),

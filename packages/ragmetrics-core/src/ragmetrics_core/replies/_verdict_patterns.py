@@ -132,13 +132,13 @@ WORD = re.compile(r"[\w']+")
 FIRST = re.compile(r"\W*\w*")
 # The last two words of a label with what follows it.
 TAIL = re.compile(r"\A.*?((?:[\w']+\s)?[\w']+\W*\s?(?:is|ist|est|es|è|é|は|是|은|는|为)?\W*\w+)\Z", re.DOTALL)
-# The judge corrects itself, in the first person or in a word of surprise.
 # "The context supports it: yes" names the context and is no reason.
 SUPPORTS = re.compile(r"\b(?:supports?|supported|confirms?|confirmed|entails?|entailed|backs?)\b")
 CLOSING = re.compile(
     r",\s(?:(?:so|therefore|thus|hence|then|and so)[,:]?\s)?(?:(?:my|the) (?:answer|verdict) is:?\s)?"
     r"(?:(?P<yes>yes)|(?P<no>no))[.!]?\Z"
 )
+# The judge corrects itself, in the first person or in a word of surprise.
 SELF = re.compile(
     r"\b(?:wait|hmm|on (?:second thoughts?|(?:further )?reflection|closer (?:look|inspection))|upon reflection|actually|"
     r"i (?:misread|overlooked|missed|was wrong|made a mistake|erred|take that back|change my (?:mind|answer)|meant)|"

@@ -12,7 +12,7 @@ from ragmetrics_core import Score, Steps
 from ragmetrics_core.metrics import RelevantStatements
 
 from ._home import HOME
-from ._replies import for_row
+from ._replies import for_row, in_one_message
 from ._row_metric import RowMetric, texts
 from ._rows import RowJudge
 from ._scored import ScoredEvaluator, extras
@@ -58,7 +58,7 @@ class ContextRelevanceEvaluator(ScoredEvaluator):
 
     def _row_metric(self) -> RowMetric:
         # Haystack takes statements as they come, whether they stand in a context or not
-        return RelevanceOfRow(self._own_words(RelevantStatements().find.replace(check=None)))
+        return RelevanceOfRow(self._own_words(in_one_message(RelevantStatements().find.replace(check=None))))
 
     def _result(self, score: Score, judge: RowJudge, row: int) -> dict[str, Any]:
         statements = list(score.details["relevant_statements"])

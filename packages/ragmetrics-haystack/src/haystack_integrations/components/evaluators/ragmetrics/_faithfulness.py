@@ -14,7 +14,7 @@ from ragmetrics_core.metrics import SinglePassFaithfulness
 from ragmetrics_core.replies import JsonReply
 
 from ._home import HOME
-from ._replies import for_row
+from ._replies import for_row, in_one_message
 from ._row_metric import RowMetric, texts
 from ._rows import RowJudge
 from ._scored import ScoredEvaluator, extras
@@ -79,7 +79,7 @@ class FaithfulnessEvaluator(ScoredEvaluator):
     _names = {"questions": "question", "predicted_answers": "answer"}  # noqa: RUF012
 
     def _row_metric(self) -> RowMetric:
-        prompt: Prompt[Any] = SinglePassFaithfulness().judge
+        prompt: Prompt[Any] = in_one_message(SinglePassFaithfulness().judge)
         if self.examples != self._own_examples and not any("reasons" in item["outputs"] for item in self.examples):
             prompt = prompt.replace(instructions=WITHOUT_REASONS, reply=JsonReply(StatementsAndScores))
         return FaithfulnessOfRow(self._own_words(prompt))

@@ -26,7 +26,7 @@ from ragmetrics_core.adapters import HomeLoop, read_in_order
 from ._chat import close, close_async, warm_up, warm_up_async
 from ._home import HOME
 from ._llm import default_generator
-from ._replies import NamedValues, clean_object, raise_as_haystack
+from ._replies import NOTICE, NamedValues, clean_object, raise_as_haystack
 from ._row_metric import NamedOutputs, RowMetric, as_examples, readable, saved_examples
 from ._rows import GeneratorFailed, Row, RowJudge
 
@@ -219,13 +219,9 @@ class LLMEvaluator:
         return rows
 
     def _row_metric(self) -> RowMetric:
-        prompt = Prompt(
-            name="llm_evaluator",
-            instructions=self.instructions,
-            reply=NamedValues(tuple(self.outputs)),
-            examples=as_examples(self.examples, dict(self.inputs), self.outputs),
-        )
-        return NamedOutputs(prompt)
+        unworded = Prompt("", NamedValues(tuple(self.outputs)), name="llm_evaluator", notice=NOTICE)
+        examples = as_examples(self.examples, dict(self.inputs), self.outputs)
+        return NamedOutputs(unworded.replace(instructions=self.instructions, examples=examples))
 
     def _result(self, score: Score, judge: RowJudge, row: int) -> dict[str, Any]:
         """The outputs of a row that was judged."""

@@ -15,7 +15,7 @@ from typing import Any, Generic, NoReturn, Protocol, TypeVar
 from ragmetrics_core import BadReply, Prompt
 from ragmetrics_core.replies import ObjectReply, ReplyFormat
 
-__all__ = ["NamedValues", "OfRow", "clean_object", "for_row", "raise_as_haystack"]
+__all__ = ["NOTICE", "NamedValues", "OfRow", "clean_object", "for_row", "in_one_message", "raise_as_haystack"]
 
 T = TypeVar("T")
 
@@ -117,8 +117,13 @@ class OfRow(Generic[T]):
 
 
 def for_row(prompt: Prompt[T], row: AnyRow, *lists: str) -> Prompt[T]:
-    """The prompt, asked for one row, all in one message; ``lists`` as in ``OfRow``."""
-    return prompt.replace(reply=OfRow(prompt.reply, row.number, lists, row.words), notice=NOTICE)
+    """The prompt, asked for one row; ``lists`` as in ``OfRow``."""
+    return prompt.replace(reply=OfRow(prompt.reply, row.number, lists, row.words))
+
+
+def in_one_message(prompt: Prompt[T]) -> Prompt[T]:
+    """A prompt of the core in the words for one message, which have a version of their own."""
+    return prompt.replace(notice=NOTICE, version=f"haystack-{prompt.version}")
 
 
 def clean_object(text: str) -> dict[str, Any] | None:
