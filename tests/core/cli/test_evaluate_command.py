@@ -189,7 +189,10 @@ class TestMessages:
                 ["q.jsonl", "-m", "nomodule:X"],
                 "the metric 'nomodule:X' names the module 'nomodule', which is not found",
             ),
-            (["q.jsonl", "-m", "ownmetric:Short"], "there is no metric 'ownmetric:Short'; did you mean 'Shortness'?"),
+            (
+                ["q.jsonl", "-m", "ownmetric:Short"],
+                "there is no metric 'ownmetric:Short': the module 'ownmetric' has no 'Short'; did you mean 'Shortness'?",
+            ),
             (["q.jsonl", "-m", "ndcg(k"], "the metric 'ndcg(k' cannot be read: write name(setting=value, ...)"),
             (
                 ["q.jsonl", "-m", "ndcg()(k=3)"],
@@ -257,7 +260,18 @@ class TestMessages:
             ),
             (
                 ["q.jsonl"],
-                "choose metrics with --metrics a,b; no built-in one fits the columns (see `ragmetrics metrics`)",
+                (
+                    "choose metrics with --metrics a,b; no built-in one fits the columns of q.jsonl: response "
+                    "(`ragmetrics metrics` lists what each needs)"
+                ),
+            ),
+            (
+                ["capitals.csv"],
+                (
+                    "choose metrics with --metrics a,b; no built-in one fits the columns of capitals.csv: Question, Answer, "
+                    "context_1; did you mean 'Question' for 'user_input'? rename it; did you mean 'Answer' for 'response'? "
+                    "rename it (`ragmetrics metrics` lists what each needs)"
+                ),
             ),
             (
                 ["bad.jsonl"],
@@ -270,6 +284,7 @@ class TestMessages:
     )
     def test_one_line_and_status_2(self, folder: Path, arguments: list[str], message: str) -> None:
         (folder / "bad.jsonl").write_text('{"answer": "a", "response": "b"}\n')
+        (folder / "capitals.csv").write_text("Question,Answer,context_1\na,b,c\n")
         result = call("evaluate", *arguments)
         assert (result.exit_code, result.stdout) == (2, "")
         assert result.stderr == f"ragmetrics: {message.replace('{cwd}', str(Path.cwd()))}\n"

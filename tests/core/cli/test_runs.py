@@ -134,7 +134,7 @@ class TestRunDir:
         found = call(*arguments(server, "--run-dir", "runs"))
         assert found.exit_code == 2
         assert "refuses the API key (401)" in found.stderr
-        assert "this goes on" not in found.stderr, "nothing was finished"
+        assert "to go on" not in found.stderr, "nothing was finished"
         server.api_key = None
         served = server.responder
 
@@ -146,8 +146,9 @@ class TestRunDir:
         server.responder = respond
         found = call(*arguments(server, "--run-dir", "runs", "--max-concurrency", "4"))
         assert found.exit_code == 2
-        assert "(all replies are kept in runs; this goes on: ragmetrics " in found.stderr
-        assert len(found.stderr.splitlines()) == 1
+        message, command = found.stderr.splitlines()
+        assert message.endswith("(all replies are kept in runs); to go on:")
+        assert command == shlex.join(["ragmetrics", *sys.argv[1:]])
 
 
 class TestSettings:
@@ -173,7 +174,7 @@ class TestSettings:
         assert done.exit_code == 2
         assert len(server.requests) == 31
         assert done.stderr.startswith(
-            "ragmetrics: the budget of 31 calls is used up (all replies are kept in runs; this goes on: ragmetrics "
+            "ragmetrics: the budget of 31 calls is used up (all replies are kept in runs); to go on:\nragmetrics "
         )
         finished = lines()
         assert 8 <= len(finished) <= 15
@@ -218,7 +219,7 @@ class TestSettings:
 def test_ctrl_c_and_the_command_that_goes_on(folder: Path, server: OpenAIServer, kept: bool) -> None:
     slow = server.responder
     server.responder = lambda body: replace(slow(body), delay=0.05 if len(server.requests) < 25 else 120)
-    more = ["--run-dir", "my runs"] if kept else []
+    more = ["--run-dir", "my  runs"] if kept else []
     command = [sys.executable, "-m", "ragmetrics_core", *arguments(server, *more, "--max-concurrency", "4")]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ.copy()
@@ -235,14 +236,13 @@ def test_ctrl_c_and_the_command_that_goes_on(folder: Path, server: OpenAIServer,
     if not kept:
         assert err == "ragmetrics: stopped (with --run-dir DIR, the next run would go on from here)\n"
         return
-    begin, end = "ragmetrics: stopped (all replies are kept in my runs; this goes on: ", ")\n"
-    assert err.startswith(begin)
-    assert err.endswith(end)
-    shown = shlex.split(err.removeprefix(begin).removesuffix(end))
+    message, shown_line = err.splitlines()
+    assert message == "ragmetrics: stopped (all replies are kept in my  runs); to go on:"
+    shown = shlex.split(shown_line)
     assert shown == ["ragmetrics", *command[3:]]
-    finished = lines("my runs/scores.jsonl")
+    finished = lines("my  runs/scores.jsonl")
     assert 5 <= len(finished) < ROWS
-    assert len(Evaluation.load("my runs")) == len(finished)
+    assert len(Evaluation.load("my  runs")) == len(finished)
     answered = len(server.requests) - server.in_flight
     server.responder = slow
     before = len(server.requests)
@@ -250,7 +250,7 @@ def test_ctrl_c_and_the_command_that_goes_on(folder: Path, server: OpenAIServer,
         [sys.executable, "-m", "ragmetrics_core", *shown[1:]], capture_output=True, text=True, check=False, timeout=60
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert lines("my runs/scores.jsonl") == list(range(1, ROWS + 1))
+    assert lines("my  runs/scores.jsonl") == list(range(1, ROWS + 1))
     assert len(server.requests) - before == 2 * ROWS - answered, "no finished call is repeated"
 
 
@@ -261,13 +261,15 @@ def test_a_password_is_not_shown_in_the_command(monkeypatch: pytest.MonkeyPatch)
         sys, "argv", ["x", "evaluate", "a b.csv", "--base-url", "http://me:secret@host:1/v1", "--run-dir", "r"]
     )
     assert how_to_continue(Path("r")) == (
-        " (all replies are kept in r; this goes on: ragmetrics evaluate 'a b.csv' --base-url http://host:1/v1 --run-dir r)"
+        " (all replies are kept in r); to go on:",
+        "ragmetrics evaluate 'a b.csv' --base-url http://host:1/v1 --run-dir r",
     )
     monkeypatch.setattr(
         sys, "argv", ["x", "evaluate", "--base-url", "http://h/v1?api_key=sk-abcdef123456", "sk-abcdef123456"]
     )
     assert how_to_continue(Path("r")) == (
-        " (all replies are kept in r; this goes on: ragmetrics evaluate --base-url 'http://h/v1?api_key=***' '***')"
+        " (all replies are kept in r); to go on:",
+        "ragmetrics evaluate --base-url 'http://h/v1?api_key=***' '***'",
     )
 
 

@@ -112,7 +112,8 @@ def test_by_default_they_are_counted_beside_the_mean() -> None:
     assert (f1.mean, f1.scored, f1.unscored, f1.failed, f1.labels) == (1.0, 2, 2, 0, {"no_answer": 2})
     assert faithfulness.labels == {"no_answer": 1, "no_retrieval": 1}
     assert summary.to_dict()["metrics"]["token_f1"]["labels"] == {"no_answer": 2}
-    assert "labels token_f1: no_answer 2\nlabels faithfulness: no_answer 1, no_retrieval 1" in str(summary)
+    assert "no_answer on 2 of 4 rows: token_f1\n" in str(summary)
+    assert "no_answer on 1 of 4 rows, no_retrieval on 1 of 4 rows: faithfulness\n" in str(summary)
 
 
 def test_counted_as_the_worst_value(tmp_path: Path) -> None:
@@ -128,6 +129,10 @@ def test_counted_as_the_worst_value(tmp_path: Path) -> None:
         assert [score.value for score in kept.scores["errors"]] == [0.0, 10.0, 10.0, 0.0]
         assert [score.value for score in kept.scores["length"]] == [6.0, None, None, 6.0]
         assert [score.value for score in kept.scores["ndcg"]] == [0.0] * 4
+        told = "no_answer on 2 of 4 rows; 2 of them counted as the worst value: token_f1, errors "
+        assert told in " ".join(str(kept.summary()).split())
+        assert "no_answer on 2 of 4 rows: length\n" in str(kept.summary())
+        assert [item.silent for item in kept.summary().metrics] == [2, 2, 0, 0]
         score = kept.scores["token_f1"][1]
         assert (score.label, score.reason) == ("no_answer", "response is blank; counted as the worst value")
         assert kept.scores["length"][1].reason == (

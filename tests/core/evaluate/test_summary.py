@@ -253,6 +253,7 @@ def test_entries_by_name_and_as_json() -> None:
                 "spread": None,
                 "unsteady": 0,
                 "labels": {},
+                "silent": 0,
             }
         },
         "reasons": [
@@ -313,3 +314,29 @@ def test_what_a_terminal_would_obey_is_shown_as_what_it_is() -> None:
 def test_reasons_count_rows_and_never_add_up_those_of_several_metrics() -> None:
     assert str(Reason("failed", "x", ("a", "b"), ("r",), (300, 300))) == "300 rows in each of a, b: x (r)"
     assert str(Reason("failed", "x", ("a", "b"), ("r",), (300, 1))) == "300 rows in a, 1 in b: x (r)"
+
+
+def test_what_unfinished_rows_have_cost_is_told() -> None:
+    rows = [{"user_input": str(number / 10), "response": "x"} for number in range(1, 5)]
+    result = evaluate(rows, [Rated(), Length()], llm=AsyncModel(lambda text: text), repeats=2, budget={"calls": 3})
+    summary = result.summary()
+    asked = summary.models[0].usage
+    finished = sum(item.usage.calls - item.usage.cached_calls for item in summary.metrics)
+    assert asked.calls == 3
+    assert finished < 3, "or the run has no unfinished row"
+    told = f"asked altogether: 3 calls, {asked.prompt_tokens} tokens in, {asked.completion_tokens} tokens out; "
+    assert f"{told}{3 - finished} calls for rows that were not finished" in " ".join(str(summary).split())
+    assert "asked altogether" not in str(evaluate(rows, Rated(), llm=AsyncModel(lambda text: text)).summary())
+
+
+def test_a_notebook_shows_the_table() -> None:
+    class Printer:
+        shown = ""
+
+        def text(self, text: str) -> None:
+            self.shown += text
+
+    printer = Printer()
+    summary = evaluate([{"user_input": "1", "response": "x"}], Length()).summary()
+    summary._repr_pretty_(printer, cycle=False)
+    assert printer.shown == str(summary)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import math
 import pickle
@@ -214,3 +215,11 @@ def test_an_origin_makes_a_new_score_and_leaves_the_old_one() -> None:
         assert type(made) is type(score)
     with pytest.raises(ValueError, match=r"m: 5.0 is outside the scale \(0.0, 1.0\)"):
         Score(5.0).made_by("m", (0.0, 1.0))
+
+
+def test_a_score_can_be_taken_apart_as_any_dataclass() -> None:
+    """Web frameworks make JSON of what a route returns in this way."""
+    score = Score(0.5, details={"verdicts": [{"claim": "a", "supported": True}]})
+    parts = dataclasses.asdict(score)
+    assert (parts["value"], parts["details"]) == (0.5, {"verdicts": [{"claim": "a", "supported": True}]})
+    assert Details([("ranks", [1])], relevant=2) == {"ranks": [1], "relevant": 2}

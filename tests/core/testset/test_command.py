@@ -20,8 +20,8 @@ SEPARATE: dict[str, Any] = (
 )
 CAVEAT = """\
 caveat: These questions are a lexical baseline: sentences of the documents
-      with a part left blank, which is the answer. Use a language model (--llm
-      openai:MODEL) to have questions written.
+      with a part left blank, which is the answer. Use a language model (such as
+      openai:gpt-4o-mini) to have questions written.
 """
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from dataclasses import fields
 from pathlib import Path
 from typing import NoReturn
 
 from ragmetrics_core import InvalidInput, Metric, Sample
 
 from ._named_metrics import metrics_named, unset
-from ._read import open_source
+from ._read import open_source, similar_column
+from ._reasons import first_of
 from ._table import room, wrapped
 from .metrics import Entry, catalogue
 
@@ -53,9 +55,19 @@ def propose_metrics(data: str) -> NoReturn:
     fitting = ", ".join(fitting_metrics(row.sample))
     if not fitting:
         raise InvalidInput(
-            "choose metrics with --metrics a,b; no built-in one fits the columns (see `ragmetrics metrics`)"
+            f"choose metrics with --metrics a,b; no built-in one fits the columns of {Path(data).name}: "
+            f"{_columns(row.sample)} (`ragmetrics metrics` lists what each needs)"
         )
     raise InvalidInput(f"choose metrics with --metrics a,b; these fit the columns of {Path(data).name}: {fitting}")
+
+
+def _columns(sample: Sample) -> str:
+    """The columns that a row has, and what those that no metric knows may be meant for."""
+    known = [item.name for item in fields(sample) if item.name != "metadata"]
+    names = [name for name in known if getattr(sample, name) is not None] + [str(name) for name in sample.metadata]
+    similar = ((similar_column(name, sample.metadata), name) for name in known)
+    cures = "".join(f"; did you mean {column!r} for {name!r}? rename it" for column, name in similar if column)
+    return f"{first_of(names)}{cures}"
 
 
 def described(entry: Entry) -> str:

@@ -76,16 +76,18 @@ def say(text: str | bytes, *, err: bool = False) -> None:
         raise InvalidInput(f"the output cannot be written: {error.strerror}") from None
 
 
-def stop(message: str, status: int) -> None:
-    """End the command with one line on stderr."""
-    complain(message)
+def stop(message: str, status: int, command: str = "") -> None:
+    """End the command with one line on stderr, and below it the command that goes on, if there is one."""
+    complain(message, command)
     raise typer.Exit(status)
 
 
-def complain(message: str) -> None:
-    """Print one line to stderr."""
+def complain(message: str, command: str = "") -> None:
+    """Print one line to stderr; a command stands on a line of its own, to be copied as it is."""
+    one_line = " ".join(part.strip() for part in message.splitlines())
+    lines = [f"ragmetrics: {one_line}", *([command] if command else [])]
     try:
-        typer.echo(_printable(f"ragmetrics: {' '.join(message.split())}", sys.stderr), err=True)
+        typer.echo(_printable("\n".join(lines), sys.stderr), err=True)
     except OSError:
         _silence(sys.stderr)  # the status is all that can still be told
 
@@ -102,12 +104,12 @@ def parse_progress(text: str) -> Progress:
     return words[text]
 
 
-def how_to_continue(run_dir: Path | None) -> str:
-    """The command that goes on with this run."""
+def how_to_continue(run_dir: Path | None) -> tuple[str, str]:
+    """What to tell about going on with this run, and the command that does; no command where nothing was kept."""
     if run_dir is None:
-        return " (with --run-dir DIR, the next run would go on from here)"
+        return " (with --run-dir DIR, the next run would go on from here)", ""
     command = shlex.join(["ragmetrics", *(conceal(_without_password(argument)) for argument in sys.argv[1:])])
-    return f" (all replies are kept in {run_dir}; this goes on: {command})"
+    return f" (all replies are kept in {run_dir}); to go on:", command
 
 
 def _without_password(argument: str) -> str:
@@ -124,9 +126,11 @@ def clear_errors(out: Path | None = None, run_dir: Path | None = None) -> Iterat
     except RagmetricsError as error:
         message = in_cli_words(str(error))
         # where nothing was started there is nothing to go on with
-        stop(message + _save(error, out) + (how_to_continue(run_dir) if error.partial and run_dir else ""), 2)
+        remark, command = how_to_continue(run_dir) if error.partial and run_dir else ("", "")
+        stop(message + _save(error, out) + remark, 2, command)
     except KeyboardInterrupt as error:
-        stop("stopped" + _save(error, out) + how_to_continue(run_dir), 130)
+        remark, command = how_to_continue(run_dir)
+        stop("stopped" + _save(error, out) + remark, 130, command)
     except (Exception, asyncio.CancelledError) as bug:
         _show_traceback()
         complain("this is a bug, in a metric or a model of your own or in ragmetrics" + _save(bug, out))

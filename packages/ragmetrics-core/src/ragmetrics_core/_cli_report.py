@@ -61,13 +61,16 @@ def report(evaluation: Evaluation, out: Path | None, run_dir: Path | None, gates
     finally:
         say(str(summary), err=to_stdout(out))
     if summary.stopped is not None:
-        stop(summary.stopped + how_to_continue(run_dir), 2)
+        remark, command = how_to_continue(run_dir)
+        stop(summary.stopped + remark, 2, command)
     if dead:
         if run_dir is not None:
-            complain(how_to_continue(run_dir).strip(" ()"))
+            remark, command = how_to_continue(run_dir)
+            complain(remark.replace("(", "").replace(")", ""), command)
         raise typer.Exit(2)
     if not any(item.scored for item in summary.metrics) and any(item.failed for item in summary.metrics):
-        stop("nothing was scored: see the failures above" + (how_to_continue(run_dir) if run_dir else ""), 2)
+        remark, command = how_to_continue(run_dir) if run_dir else ("", "")
+        stop("nothing was scored: see the failures above" + remark, 2, command)
     if missed := _missed(summary, gates):
         stop("; ".join(missed), 1)
 

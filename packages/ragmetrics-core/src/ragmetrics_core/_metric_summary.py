@@ -48,6 +48,7 @@ class MetricSummary:
             there are none.
         unsteady: rows whose judgements differ.
         labels: rows by the label of their score, the most common first.
+        silent: rows counted as the worst value because the system retrieved or answered nothing (``empty="zero"``).
     """
 
     name: str
@@ -65,6 +66,7 @@ class MetricSummary:
     spread: float | None = None
     unsteady: int = 0
     labels: Mapping[str, int] = field(default_factory=dict)
+    silent: int = 0
 
     @property
     def rows(self) -> int:
@@ -104,6 +106,7 @@ class MetricSummary:
             "spread": self.spread,
             "unsteady": self.unsteady,
             "labels": dict(self.labels),
+            "silent": self.silent,
         }
 
 
@@ -169,6 +172,7 @@ class Tally:
             spread=mean_of(self._spreads),
             unsteady=self._unsteady,
             labels=dict(self._labels.most_common()),
+            silent=self._silent,
         )
 
     def _note_lowest(self, label: str, value: float) -> None:

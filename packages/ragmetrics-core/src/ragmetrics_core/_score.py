@@ -12,7 +12,7 @@ rest on the same evidence may share it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
@@ -32,7 +32,7 @@ NO_USAGE = Usage()
 class Details(dict[str, Any]):
     """Evidence as plain JSON values, checked and copied once: scores that rest on the same evidence may share it.
 
-    ``Details(ranks=[1, 3], relevant=2)``, or ``Details(mapping)``.
+    ``Details(ranks=[1, 3], relevant=2)``, or as for any dict, of a mapping or of pairs: ``dataclasses.asdict`` gives pairs.
 
     Raises:
         ValueError: a number is not finite.
@@ -41,8 +41,8 @@ class Details(dict[str, Any]):
 
     __slots__ = ()
 
-    def __init__(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> None:
-        given = {**values, **named} if values else named
+    def __init__(self, values: Mapping[str, Any] | Iterable[tuple[str, Any]] | None = None, /, **named: Any) -> None:
+        given = dict(values, **named) if values else named
         super().__init__({str(key): plain(item) for key, item in given.items()})
 
 

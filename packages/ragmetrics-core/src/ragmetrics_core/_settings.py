@@ -87,7 +87,8 @@ def metric_class(path: str, root: type[M]) -> type[M]:
         raise InvalidInput(str(error)) from None
     if found is None:
         close = difflib.get_close_matches(name, vars(module), n=1)
-        raise InvalidInput(f"there is no metric {path!r}{f'; did you mean {close[0]!r}?' if close else ''}")
+        where = f": the module {module_name!r} has no {name!r}" if module_name else ""
+        raise InvalidInput(f"there is no metric {path!r}{where}{f'; did you mean {close[0]!r}?' if close else ''}")
     if not (isinstance(found, type) and issubclass(found, root)):
         raise InvalidInput(f"{path!r} is not a {root.__name__}")
     return found

@@ -78,6 +78,10 @@ class Summary:
     def __str__(self) -> str:
         return summary_text(self, room())
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Notebooks show the table."""
+        printer.text("..." if cycle else str(self))
+
 
 def _model_dict(item: ModelUsage) -> dict[str, Any]:
     cost = item.cost()

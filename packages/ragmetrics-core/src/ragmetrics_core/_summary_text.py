@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ._metric_summary import MetricSummary
 from ._reasons import LONGEST_ROW, first_of
+from ._requests import Usage
 from ._statistics import METHODS
 from ._table import cut_middle, hanging, table, wrapped, wrapped_items
 
@@ -88,7 +89,7 @@ def _remarks(summary: Summary, width: int) -> list[str]:
     """What the numbers of the table rest on, and what else was measured: one line each."""
     rates = map(_passed, filter(_has_own_rate, summary.metrics))
     lines = (*_methods(summary.metrics), *rates, *_labels(summary.metrics), *_spreads(summary.metrics))
-    lines += (*_waits(summary), *_costs(summary))
+    lines += (*_waits(summary), *_unfinished(summary), *_costs(summary))
     return [part for line in lines for part in hanging(line, width)]
 
 
@@ -114,9 +115,15 @@ def _passed(item: MetricSummary) -> str:
 
 
 def _labels(metrics: Sequence[MetricSummary]) -> Iterator[str]:
+    """Rows by label, one line for all metrics that have the same."""
+    found: dict[str, list[str]] = {}
     for item in metrics:
         if item.labels:
-            yield f"labels {item.name}: " + ", ".join(f"{label} {count}" for label, count in item.labels.items())
+            rows = ", ".join(f"{label} on {count} of {item.rows} rows" for label, count in item.labels.items())
+            worst = f"; {item.silent} of them counted as the worst value" if item.silent else ""
+            found.setdefault(f"{rows}{worst}", []).append(item.name)
+    for text, names in found.items():
+        yield f"{text}: {first_of(names)}"
 
 
 def _spreads(metrics: Sequence[MetricSummary]) -> Iterator[str]:
@@ -129,6 +136,15 @@ def _spreads(metrics: Sequence[MetricSummary]) -> Iterator[str]:
 def _waits(summary: Summary) -> Iterator[str]:
     if summary.waited:
         yield "waiting per row: " + ", ".join(f"{name} {_seconds(mean)}" for name, mean in summary.waited.items())
+
+
+def _unfinished(summary: Summary) -> Iterator[str]:
+    """What the table does not hold although it was spent: the calls of rows that a run has left unfinished."""
+    asked = sum((item.usage for item in summary.models), Usage())
+    told = sum(item.usage.calls - item.usage.cached_calls for item in summary.metrics)
+    if summary.stopped is not None and asked.calls > told:
+        tokens = f"{asked.prompt_tokens} tokens in, {asked.completion_tokens} tokens out"
+        yield f"asked altogether: {asked.calls} calls, {tokens}; {asked.calls - told} calls for rows that were not finished"
 
 
 def _costs(summary: Summary) -> Iterator[str]:

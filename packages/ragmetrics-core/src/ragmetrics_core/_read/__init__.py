@@ -11,6 +11,6 @@ Sources are pulled lazily; rows are counted from 1 in messages, as editors count
 from __future__ import annotations
 
 from ._choice import chosen
-from ._rows import Row, Source, open_source
+from ._rows import Row, Source, open_source, similar_column
 
-__all__ = ["Row", "Source", "chosen", "open_source"]
+__all__ = ["Row", "Source", "chosen", "open_source", "similar_column"]

@@ -16,7 +16,7 @@ from ._files import Counting, open_file
 from ._frame import frame_records
 from ._text import BadShape, Record
 
-__all__ = ["Row", "Source", "least", "open_source", "rows_of"]
+__all__ = ["Row", "Source", "least", "open_source", "rows_of", "similar_column"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Row:
     def locate(self, error: InvalidInput | MissingInput) -> InvalidInput | MissingInput:
         """The same error, naming the row as well."""
         if isinstance(error, MissingInput):
-            column = _similar_column(error.field, self.sample.metadata)
+            column = similar_column(error.field, self.sample.metadata)
             cure = (
                 error.cure if column is None else f"did you mean the column {column!r} for {error.field!r}? rename it"
             )
@@ -46,7 +46,7 @@ class Row:
         return InvalidInput(f"{self.place}: {error}")
 
 
-def _similar_column(field: str, columns: Iterable[object]) -> str | None:
+def similar_column(field: str, columns: Iterable[object]) -> str | None:
     """The column whose name would mean the field, were it not for case, spaces or dashes."""
     for column in columns:
         name = "_".join(str(column).lower().replace("-", " ").replace("_", " ").split())

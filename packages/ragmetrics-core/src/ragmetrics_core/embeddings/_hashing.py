@@ -41,7 +41,7 @@ class HashingEmbeddings:
     instant = True
     caveat = (
         "Similarities by hashing are a lexical baseline: they compare words and letters, not meaning. "
-        "Use an embedding model (--embeddings openai:MODEL or sentence-transformers:MODEL)."
+        "Use an embedding model (openai:MODEL or sentence-transformers:MODEL)."
     )
 
     def __init__(self, dimensions: int = 512) -> None:

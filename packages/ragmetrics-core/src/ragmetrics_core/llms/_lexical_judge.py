@@ -37,11 +37,11 @@ class LexicalJudge:
     instant = True
     caveat = (
         "These scores are a lexical baseline: the offline judge compares words and does not understand text. "
-        "Use a language model (--llm openai:MODEL) to judge meaning."
+        "Use a language model (such as openai:gpt-4o-mini) to judge meaning."
     )
     testset_caveat = (
         "These questions are a lexical baseline: sentences of the documents with a part left blank, which is the answer. "
-        "Use a language model (--llm openai:MODEL) to have questions written."
+        "Use a language model (such as openai:gpt-4o-mini) to have questions written."
     )
 
     @property
