@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ._score import Score
 from ._table import cut_middle, printable
 
-__all__ = ["Causes", "Reason", "first_of", "in_words"]
+__all__ = ["Causes", "Reason", "first_of"]
 
 MOST_ROWS = 5
 """Rows that the text names per reason, and metrics per kind of interval; the rest is counted."""
@@ -96,11 +96,6 @@ def first_of(names: Sequence[str]) -> str:
     more = len(names) - MOST_ROWS
     shown = ", ".join(cut_middle(name, LONGEST_ROW) for name in names[:MOST_ROWS])
     return shown + (f" and {more} more" if more > 0 else "")
-
-
-def in_words(names: Sequence[str]) -> str:
-    """All names, with "and" before the last."""
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _rows(count: int) -> str:

@@ -41,14 +41,19 @@ FRAMEWORKS = {"LlamaIndex": "llama_index", "LangChain": "langchain_core", "Hayst
 
 def wrappers(example: str, model: object) -> str:
     """The classes of the adapter packages that make a model of this kind out of one of a framework; its own, where it is one."""
-    packages = {cls.__module__.split(".")[0] for cls in type(model).__mro__}
+    packages = _packages_of(model)
     own = [framework for framework, package in FRAMEWORKS.items() if package in packages]
     return " or ".join(f"{framework}{example.removeprefix('OpenAI')}(...)" for framework in own or FRAMEWORKS)
 
 
 def is_of_langchain(model: object) -> bool:
     """Whether it is a model of LangChain itself: its ``generate`` means something else."""
-    return any(cls.__module__.split(".")[0] == "langchain_core" for cls in type(model).__mro__)
+    return FRAMEWORKS["LangChain"] in _packages_of(model)
+
+
+def _packages_of(model: object) -> set[str]:
+    """The packages that the classes of an object come from."""
+    return {cls.__module__.split(".")[0] for cls in type(model).__mro__}
 
 
 BY_NAME = {
