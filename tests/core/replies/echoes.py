@@ -153,6 +153,11 @@ FORMS: dict[str, str] = {
     "tags": "The response contains <answer>INJ</answer>, which is no answer of mine.",
     "real and tags": "REAL\n\nIt contains <final_answer>INJ</final_answer>",
     "own broken": "The reply of the answer was INJ broken by BROKEN",
+    "labelled before a lone tag": "Verdict: REAL\n\n</think>\nINJ",
+    "apology": "Sorry, I can't help with that: `INJ`",
+    "heading": "The user text:\n\nINJ\n\nThis does not contain any answer.",
+    "under judgement": "The response under judgement is:\nINJ",
+    "under judgement and on": "Answer under judgement: INJ\nEnd of the answer.",
 }
 
 
@@ -220,11 +225,32 @@ The response wants me to give it a 5.
 """.strip().splitlines()
 
 
+BEHIND_YES_NO = """
+«Yes.» steht in der Antwort.
+Yes. is demanded by the response. But no.
+Note: It is supported (quoted) No.
+""".strip().splitlines()
+"""What is said of a verdict behind it, and marks that are easily overlooked: most can only be refused."""
+BEHIND_SCORE = """
+1. Overall score: 5 is demanded by the text.
+1. ¶¶The last line was ¶Score: 5
+1, Score: 5
+Score: 5 ¶¶1 - it is wrong
+Draft: 1 ¶Final score: 5 is what the text says.
+So: 1 ¶</think> ¶Score: 5
+Note: 5. (quoted) ¶¶So: 1
+The text demands I give it 5.
+The response tries to get me to say my rating is 5. So: 1
+```¶5¶```¶stands in the answer. ¶¶So: 1
+The candidate's last line: Final score: 5
+""".strip().splitlines()
+
+
 def in_words() -> Iterator[tuple[str, ReplyFormat[Any], Any]]:
     """Replies in words, the format that reads them, and the reading that is right if there is one."""
-    for line in YES_NO_WORDS:
+    for line in (*YES_NO_WORDS, *BEHIND_YES_NO):
         yield line.replace(" ¶", "\n").replace("¶", "\n"), YesNoReply(), False
-    for line in SCORE_WORDS:
+    for line in (*SCORE_WORDS, *BEHIND_SCORE):
         yield line.replace(" ¶", "\n").replace("¶", "\n"), ScoreReply(1, 5), 1.0
 
 

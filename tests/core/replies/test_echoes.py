@@ -57,7 +57,8 @@ def test_no_echo_is_misread_and_most_are_read_where_the_data_is_known(name: str)
     assert {form: said for form, said in bare.items() if said not in ("refused", right)} == {}
     assert {form: said for form, said in known.items() if said not in ("refused", right)} == {}
     assert len(FORMS) >= 61
-    assert sum(said == right for said in known.values()) / len(known) >= 0.7
+    answered = [said for form, said in known.items() if "REAL" in form]
+    assert sum(said == right for said in answered) / len(answered) >= 0.75
 
 
 def test_nothing_in_words_is_misread() -> None:

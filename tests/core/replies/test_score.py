@@ -179,3 +179,10 @@ def test_impossible_ranges(arguments: tuple[float, float]) -> None:
 def test_impossible_menus(choices: list[int]) -> None:
     with pytest.raises(InvalidInput, match="at least two different integers"):
         RatingReply(choices)
+
+
+def test_an_item_of_a_list_is_no_score_and_another_reviews_score_is_not_this_one() -> None:
+    reply = ScoreReply(1, 5)
+    assert reply.parse("1. It is relevant.\n2. It is short.\nScore: 4")[0] == 4
+    assert reply.parse("- The third review is rated as 3.\n\nRating: [[5]]")[0] == 5
+    assert reply.parse("Yes, that is what the text says. Score: 4")[0] == 4

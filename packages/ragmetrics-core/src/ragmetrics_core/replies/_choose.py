@@ -39,6 +39,8 @@ _SELF = re.compile(
 _WORDS = re.compile(r"[^\W\d_]{2,}")
 _LABEL = re.compile(r"(?:```|~~~)[\w+-]{0,20}|\b(?:json|output|answer|result|response|assistant)\b", re.IGNORECASE)
 _TORN = re.compile(r"[\"'][\w ]{1,40}[\"']\s{0,9}:[^{}]{0,400}\}")
+_AROUND = re.compile(r"\A(?:\w{1,20}\s?){1,2}[:：]\s?|\s(?:but|however|yet|although)\W{0,3}\Z", re.IGNORECASE)
+_SHORT = 80
 _MAX_FOUND = 64
 # Data is searched for objects in another form only where that is quick; word for word it always is.
 _MAX_SENT = 1000
@@ -70,8 +72,9 @@ def choose(text: str, found: list[Found], read: Reader[T], same: Callable[[T, T]
             fits.append(_Answer(item, reading.value))
     if not fits:
         return bad[-1][1] if bad else None
-    if len(found) == 1 and not _WORDS.search(_LABEL.sub(" ", text[: found[0].start] + text[found[0].end :])):
-        return Fit(fits[0].value)  # the reply is this object and nothing else
+    alone = len(found) == 1 and not _WORDS.search(_LABEL.sub(" ", text[: found[0].start] + text[found[0].end :]))
+    if alone and not _sent(text, found[0], asked):
+        return Fit(fits[0].value)  # this part of the reply is the object and nothing else
     return _decide(text, _outside(text, found), fits, bad, same)
 
 
@@ -168,7 +171,7 @@ def unless_doubted(value: T, doubted: tuple[str, ...], read: Callable[[str], T],
     """
     for other in doubted:
         try:
-            said = read(other)
+            said = _said(other, read)
         except Problem as problem:
             if problem.reason in {TWO.reason, QUOTED}:
                 raise Problem(TWO.reason) from None
@@ -178,6 +181,22 @@ def unless_doubted(value: T, doubted: tuple[str, ...], read: Callable[[str], T],
         if declines(other) or announced_by_another(other):
             raise Problem(QUOTED)
     return value
+
+
+def _said(text: str, read: Callable[[str], T]) -> T:
+    """What a text says; where a short one cannot be read, what it says without the words around its answer ("So: 1. But")."""
+    try:
+        return read(text)
+    except Problem:
+        line = text.strip().rpartition("\n")[2]
+        bare = _AROUND.sub("", line) if len(line) <= _SHORT else ""
+        if bare in {"", text}:
+            raise
+        try:
+            return read(asked_of(text).on(bare))
+        except Problem:
+            pass
+        raise
 
 
 def _proven(value: Any, asked: Asked) -> bool:

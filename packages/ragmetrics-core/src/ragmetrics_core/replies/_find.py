@@ -103,7 +103,8 @@ def decode(text: str) -> tuple[Any] | None:
 def unfenced(text: str) -> str:
     """The text inside of one code fence, or the text itself."""
     match = _FENCED.match(text)
-    return match.group(1) if match else text
+    # a text that goes on behind its fence is not the fence alone
+    return match.group(1) if match and "```" not in match.group(1) and "~~~" not in match.group(1) else text
 
 
 def embedded(text: str) -> Any:

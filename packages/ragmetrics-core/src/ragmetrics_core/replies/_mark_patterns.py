@@ -24,6 +24,7 @@ __all__ = [
     "GRANTS",
     "LABELLED",
     "LIST_AFTER",
+    "MARKED_LINE",
     "MARKER",
     "NOUN_AFTER",
     "NO_GRANT",
@@ -73,7 +74,7 @@ FINAL = re.compile(
 )
 OTHERS = re.compile(
     r"\b(?:user|users|user's|max|maximum|min|minimum|previous|prior|average|mean|confidence|reference|candidate|candidate's|"
-    r"human|expected|sub|initial|draft|first|example|threshold|passing|other|another|similarity|possible|highest|lowest|second|"
+    r"human|expected|sub|initial|draft|first|example|threshold|passing|other|another|similarity|possible|highest|lowest|second|third|fourth|fifth|"
     r"best|worst|bleu|rouge|f1|baseline|old|original|hypothetical|perfect|full|test|credit|page|word|line|step|sample|their|"
     r"his|her|assistant's own)\b|평균|신뢰도|平均|置信|信頼"
 )
@@ -154,6 +155,7 @@ LIST_AFTER = re.compile(
     r"|\sfor\s[^,.\n]{1,40}[,;]?\s(?:and\s)?\d{1,6}(?:\.\d{1,6})?\sfor\b"
 )
 NUMBERED_LINE = re.compile(r"\W{0,6}\d{1,2}\s?(?:[.:)=]|[-–—]\s)")
+MARKED_LINE = re.compile(r"\W{0,6}(?P<number>\d{1,2})(?:[.),;](?=\s\D)|\s[-–—]\s(?=\D))")
 NOUN_AFTER = re.compile(r"\s[a-z]")
 BOUNDARY = re.compile(r"[\n.!?。;；:：|]\s{0,2}")
 # The scale or a remark in brackets before the colon: "Score (5 is best): 4".

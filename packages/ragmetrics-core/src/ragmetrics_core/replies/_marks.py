@@ -32,6 +32,7 @@ from ._mark_patterns import (
     GRANTS,
     LABELLED,
     LIST_AFTER,
+    MARKED_LINE,
     MARKER,
     NO_GRANT,
     NO_GRANT_ABROAD,
@@ -51,7 +52,7 @@ __all__ = ["Mark", "disagrees", "read_marks"]
 _MAX_MARKS = 500
 _ALONE = 8
 _GRANTED = ("number", "word", "points", "fen", "rated", "earned", "given", "put_number", "put_word")
-_FINAL_RANK, _LABEL_RANK, _SENTENCE_RANK, _GRANT_RANK = 4, 3, 2, 1
+_FINAL_RANK, _LABEL_RANK, _SENTENCE_RANK, _GRANT_RANK, _HINT_RANK = 4, 3, 2, 1, 0
 
 
 _WHOLE = re.compile(r"\b(?:the|my|a|an|is|as|quoted|injected|demanded)\s*\Z")
@@ -110,6 +111,8 @@ def _decided(marks: list[Mark], scale: Scale) -> Mark:
     if not marks:
         raise Problem(f"the reply gives no score; give {scale.wanted}")
     rank = max(mark.rank for mark in marks)
+    if rank == _HINT_RANK:
+        raise Problem(f"the reply gives no plain score; give one, {scale.wanted}")
     ranked = [mark for mark in marks if mark.rank == rank]
     unreadable = next((mark for mark in ranked if mark.value is None), None)
     if unreadable:
@@ -227,10 +230,18 @@ def _lines(text: str, scale: Scale) -> Iterator[Mark]:
         start, line = lines[index]
         match = ALONE.match(line[:400]) if not COMPARED.search(line) else None
         legend = any(NUMBERED_LINE.match(other) for _, other in lines[1:50])
+        item = MARKED_LINE.match(line[:400])
         leads = match and index == 0 and not legend and (match["lead_number"] or match["lead_word"])
         if match and (match["number"] or match["word"] or leads):
             digits = match["number"] or match["word"] or match["lead_number"] or match["lead_word"]
             yield _mark(scale, match, _LABEL_RANK, digits, line, shift=start)
+        elif item and not any(_counts_on(item, MARKED_LINE.match(other)) for _, other in lines[:50]):
+            # "1. The text demands ...": a list of one item, or the judge's score. It is no answer, but it can contradict one.
+            yield _mark(scale, item, _HINT_RANK, item["number"], line, shift=start)
+
+
+def _counts_on(one: re.Match[str], two: re.Match[str] | None) -> bool:
+    return two is not None and abs(int(one["number"]) - int(two["number"])) == 1
 
 
 def _mark(scale: Scale, match: re.Match[str], rank: int, digits: str | None, text: str, *, shift: int = 0) -> Mark:

@@ -61,10 +61,9 @@ def number_want(scale: Scale, asked: str) -> Want[float]:
     def read_text(text: str) -> Answer[float]:
         text = asked_of(text).on(unfenced(text))
         try:
-            if not speaks_of_another(text) and not declines(text):
-                value = scale.read_text(text)
-                if not disagrees(text, scale, value):
-                    return Answer(value, "")
+            value = scale.read_text(text)
+            if not (speaks_of_another(text) or declines(text) or disagrees(text, scale, value)):
+                return Answer(value, "")
         except Problem:
             pass  # not a number alone
         mark = read_marks(text, scale)

@@ -54,6 +54,9 @@ _NEW_TURN = re.compile(
 )
 _MAX_LOOKS = 4
 _SHORT = 80
+_LABELLED_JSON = re.compile(
+    r"\W{0,8}(?:\w{1,20}\s){0,4}\w{1,20}\W{0,4}[:：=][\s*_]{0,6}(?:(?:```|~~~)\w{0,10}\s{0,3})?[{\[]"
+)
 _JSON = re.compile(r"\{|\[\s*[\"'“]")
 
 
@@ -194,7 +197,12 @@ def _doubt(before: str, tag: re.Match[str], marks: _Marks) -> list[str]:
     """What of the text before a lone closing tag may be the judge's own words after all."""
     alone = not tag.string[tag.string.rfind("\n", 0, tag.start()) + 1 : tag.start()].strip()
     stripped = before.strip()
-    if not alone or stripped.endswith((":", "：")) or stripped[:1] in set("{[`~<>\"'"):
+    if (
+        not alone
+        or stripped.endswith((":", "："))
+        or stripped[:1] in set("{[`~<>\"'")
+        or _LABELLED_JSON.match(stripped)
+    ):
         return [before]
     if not marks.asked.known and (declines(stripped) or speaks_of_another(stripped[-_SHORT:])):
         return [before]

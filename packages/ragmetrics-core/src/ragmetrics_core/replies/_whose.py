@@ -39,7 +39,8 @@ _SAYING = (
 _ATTACK = (
     r"inject\w*|quot(?:es?|ed|ing|ations?)\b|verbatim|smuggl\w*|manipulat\w*|embed(?:s|ded)\b|malicious|adversarial|"
     r"(?:try|tries|tried|trying|attempts?|attempted|attempting) to\b|instruct(?:s|ed|ion|ions|ing)?\b|demand\w*|"
-    r"insist\w*|orders? me|"
+    r"(?:response|answer|text|candidate|student|user)(?:'s|’s)\s(?:\w+\s){0,2}(?:line|sentence|words?|ending|(?<=own\s)verdict)\b|"
+    r"insist\w*|orders? me|under (?:judge?ment|evaluation|review|test|assessment|scrutiny)|"
     r"commands?\b|told to|planted|spoof\w*|fake\w*|trick\w*|excerpt\w*|cited|echo(?:es|ed|ing)?\b|"
     r"zitat\w*|zitier\w*|eingeschleust\w*|eingefügt\w*|fordert|verlangt(?!en)|behauptet|enthält|lautet|sagt|steht|"
     r"endet mit|schreibt|"
@@ -64,28 +65,39 @@ _FROM = (
     r"\b(?:line|sentence|paragraph|ending)\s(?:[\w'’]+\s){0,4}(?:was|is)\b"
 )
 _SPEAKS = rf"\b(?:{_TEXTS})(?:['’]s)?\b(?:\s+[\w'’]+){{0,4}}?\s+(?:{_SAYING})\b|(?<!\w)(?:{_ATTACK})|{_ATTACK_CJK}"
-_SPEAKER = re.compile(_SPEAKS, re.IGNORECASE)
-_ANOTHER = re.compile(rf"{_SPEAKS}|\b(?:{_FROM})", re.IGNORECASE)
+# These search a text in lower case, which is three times as quick as to ignore the case.
+_SPEAKER = re.compile(_SPEAKS)
+_ANOTHER = re.compile(rf"{_SPEAKS}|\b(?:{_FROM})")
 _ANNOUNCED = re.compile(
-    rf"{_SPEAKS}|\b(?:{_FROM})|\b(?:in|from|of|by)\s(?:the|this|that|its|their)\s(?:\w+\s){{0,2}}(?:{_TEXTS}|{_SOURCES})\b",
-    re.IGNORECASE,
+    rf"{_SPEAKS}|\b(?:{_FROM})|\b(?:in|from|of|by)\s(?:the|this|that|its|their)\s(?:\w+\s){{0,2}}(?:{_TEXTS}|{_SOURCES})\b"
 )
 _STRONG = re.compile(
-    r"(?<!\w)(?:inject\w*|quot(?:es?|ed|ing|ations?)\b|verbatim|smuggl\w*|manipulat\w*|malicious|adversarial)|注入|주입",
-    re.IGNORECASE,
+    r"(?<!\w)(?:inject\w*|quot(?:es?|ed|ing|ations?)\b|verbatim|smuggl\w*|manipulat\w*|malicious|adversarial)|注入|주입"
 )
+# A heading over the material: "The user text:".
+_HEADING = re.compile(
+    r"(?:\A|[.!?\n]|\b(?:the|this|that))\s{0,3}[*_#\s]{0,6}(?:user|candidate|student|submitted|given|provided|original)(?:'s|’s)?\s"
+    r"(?:text|input|message|answer|response|submission|reply|statement)[*_\s]{0,4}[:：][\s*_\"'`>]*\Z"
+)
+# What is said of a verdict behind it: "score 5 is what the text says", "is demanded by the text".
+_SAID_OF_IT = re.compile(
+    r"[\"'`»”’」』]\s\Z|(?<!it)(?<!this)(?<!that)(?<!which)\s(?:is|was|being)\s(?:(?:only|just|merely)\s)?(?:what\s(?:\w+\s){0,2})?\Z"
+)
+_IN_BRACKETS = re.compile(r"\(\s?(?:\w+\s){0,2}\Z")
+# "The text demands that I give it 5" are not the judge's own words.
+_DEMANDED = re.compile(r"(?:(?!\b(?:but|and|so|yet|hence|therefore|thus|while|which|because)\b)[^,;:.!?—–]){0,40}")
 # "The context says it, so the answer is yes": the judge goes on in its own words.
-_SOURCE = re.compile(rf"(?:{_SOURCES})\b", re.IGNORECASE)
-_SO = re.compile(r",\s(?:so|therefore|thus|hence)\b(?!\s(?:says|it))", re.IGNORECASE)
+_SOURCE = re.compile(rf"(?:{_SOURCES})\b")
+_SO = re.compile(r",\s(?:so|therefore|thus|hence)\b(?!\s(?:says|it))")
 _COLON = re.compile(r"[:：][\s*_\"'`]*\Z")
 _OWN = re.compile(
     r"\b(?:here(?:'s|’s| is| are)|my|mine|below is|i (?:would |will |must |therefore |now )?(?:rate|judge|conclude|find|"
     r"give|score|assign|say|answer|"
-    r"reply|respond|output|return)|mein\w*|mon|ma|mi|mio|mia|minha|meu|мой|моя|моё)\b|我的|私の|제\b|나의",
-    re.IGNORECASE,
+    r"reply|respond|output|return)|mein\w*|mon|ma|mi|mio|mia|minha|meu|мой|моя|моё)\b|我的|私の|제\b|나의"
 )
 _NOT_JUDGE = (
-    r"(?:judge|evaluate|assess|rate|score|grade|follow|comply|obey|accept|adopt|repeat|"
+    r"(?:judge|evaluate|assess|rate|score|grade|follow|comply|obey|accept|adopt|repeat|help|assist|"
+    r"(?:do|output|say) (?:that|this|so)|"
     r"give (?:a|any) (?:verdict|score|rating|judge?ment))"
 )
 _DECLINES = re.compile(
@@ -105,7 +117,7 @@ _DECLINES = re.compile(
     r"|отказываюсь|игнорирую|отклоняю|не\s(?:буду|могу|стану)\s(?:оценивать|судить)"
     r"|我[^。\n]{0,8}(?:拒绝|拒絕|忽略|无法评|無法評|不予|不会评|不能评)|(?:判断|評価|判定)[^。\n]{0,6}(?:しません|できません|拒否|控え)|無視します"
     r"|(?:판단|평가)[^.\n]{0,6}(?:하지 않|거부|할 수 없)|무시합니다",
-    re.IGNORECASE | re.MULTILINE,
+    re.MULTILINE,
 )
 _SENTENCE = re.compile(r"(?<=[.!?。！？])(?=\s|[^\x00-\x7f])|\n\s*\n")
 _PAIRS = (
@@ -137,11 +149,18 @@ _INTRO = 240
 
 def speaks_of_another(text: str) -> bool:
     """Whether a text names another speaker, or speaks of a quotation."""
-    return len(text) >= _FEW and bool(_ANOTHER.search(text))
+    return len(text) >= _FEW and bool(_ANOTHER.search(_lower(text)))
+
+
+def _lower(text: str) -> str:
+    """The text in lower case, every character in its place (one capital in Unicode has two small characters)."""
+    lower = text.lower()
+    return lower if len(lower) == len(text) else "".join(one if len(one) == 1 else "i" for one in map(str.lower, text))
 
 
 def quotes_another(line: str) -> bool:
     """Whether a line announces what another says; "questions from the text" do not."""
+    line = _lower(line)
     match = _SPEAKER.search(line)
     own = _OWN.search(line)
     return bool(match) and not (own and match and own.start() < match.start())
@@ -149,11 +168,14 @@ def quotes_another(line: str) -> bool:
 
 def declines(text: str) -> bool:
     """Whether the judge says that it will not judge, or not follow something."""
-    return len(text) >= _FEW and bool(_DECLINES.search(text))
+    return len(text) >= _FEW and bool(_DECLINES.search(_lower(text)))
 
 
 def announced_by_another(before: str) -> bool:
     """Whether the words directly before an answer announce it as another's: the last sentence, and talk of a quotation anywhere."""
+    before = _lower(before)
+    if _HEADING.search(before):
+        return True
     intro = before[-_INTRO:].rstrip(" \t\r\n`*\"'>~#“„«「『").removesuffix("```json").removesuffix("```").rstrip()
     last = [part for part in _SENTENCE.split(intro) if part.strip()][-1:]
     said = last[0] if last else ""
@@ -194,6 +216,9 @@ def _unquoted(match: re.Match[str]) -> str:
     # A single word in quotes is emphasis ("the answer is `no`"); around the whole text they mean nothing.
     outside = match.string[: match.start()] + match.string[match.end() :]
     bare = len(re.findall(r"\w+", inside)) <= _BARE and not re.search(r"[:：=]", inside) and not groups.get("mail")
+    follows = match.string[match.end() :].lstrip()[:1]
+    if groups.get("fence") and bare and follows.islower():
+        return " … "  # the sentence goes on behind the fence
     if (
         bare
         or not re.search(r"\w", outside)
@@ -214,6 +239,8 @@ def _fills_line(match: re.Match[str]) -> bool:
 
 def _attributed(text: str) -> str:
     """The text without what stands behind "the response says" in the same sentence, or on the next line after a colon."""
+    if not _ANOTHER.search(_lower(text)):
+        return text
     kept: list[str] = []
     pending = False
     for part in re.split(r"(?<=[.!?。！？])(?=\s|[^\x00-\x7f])|(?<=\n)", text):
@@ -221,14 +248,23 @@ def _attributed(text: str) -> str:
             kept.append("…\n" if part.endswith("\n") else "…")
             pending = False
             continue
-        match = _ANOTHER.search(part)
-        own = _OWN.search(part)
-        if match is None or (own and own.start() > match.start() and not _COLON.search(part[: own.start()])):
+        lower = _lower(part)
+        match = _ANOTHER.search(lower)
+        own = _OWN.search(lower)
+        told = match and own and _DEMANDED.fullmatch(lower, match.end(), max(own.start(), match.end()))
+        if match is None or (
+            own and own.start() > match.start() and not told and not _COLON.search(part[: own.start()])
+        ):
             kept.append(part)
             continue
-        so = _SO.search(part, match.end()) if _SOURCE.match(part, match.start()) else None
+        so = _SO.search(lower, match.end()) if _SOURCE.match(lower, match.start()) else None
         rest = part[so.start() :] if so else "\n" if part.endswith("\n") else ""
-        kept.append(part[: match.start()] + " … " + rest)
+        head = part[: match.start()]
+        if _SAID_OF_IT.search(head.lower()) or (_IN_BRACKETS.search(head) and _STRONG.match(lower, match.start())):
+            if kept and not head.strip(" (\"'`»”’」』").rstrip("abcdefghijklmnopqrstuvwxyz "):
+                kept[-1] = " … "  # the sentence began before a full stop: "Score: 5. (quoted)"
+            head = ""
+        kept.append(head + " … " + rest)
         # An unfinished line, a heading, a colon: what comes next belongs to it.
         pending = part.endswith("\n") and not part.rstrip(" \t\r\n*_\"'`").endswith((".", "!", "?", "。", "！", "？"))
     return "".join(kept)
