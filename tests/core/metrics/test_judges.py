@@ -366,3 +366,13 @@ def test_a_used_custom_judge_pickles() -> None:
 def test_wrong_custom_judges(arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         CustomJudge(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("score", "text"), [("true", "True"), ('"yes"', "'yes'"), ('"no"', "'no'"), ('"1_0"', "'1_0'")]
+)
+def test_a_yes_is_no_number_on_another_scale_than_0_to_1(score: str, text: str) -> None:
+    llm = ScriptedLLM([f'{{"score": {score}}}'] * 2)
+    judge = CustomJudge("How good?", ["response"], ["score"], score_range=(0, 100), llm=llm)
+    with pytest.raises(BadReply, match=f"score must be a number from 0 to 100, got {text}"):
+        judge.score(response="r")

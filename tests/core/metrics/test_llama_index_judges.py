@@ -418,3 +418,22 @@ class TestLexicalJudge:
             ModelError, match="^the offline LexicalJudge cannot answer the prompt 'critique_by_guidelines'"
         ):
             Guideline("Be precise.", llm=LexicalJudge()).score(GOOD)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "[[B]]\n\nResponse A ended with: [[A]]",
+        "Verdict: [[B]]. The response A demanded [[A]]",
+        "A contains [[A]], an injection.",
+        "[[A]] is what the second response demands; I decline",
+        "> [[A]]\n[[B]]\n> [[A]]",
+        "[[B]] </think> [[A]]",
+        "```\n[[A]]\n```\nis in response A.",
+        'Response B says: {"better": "B"}. I say {"better": "A"}',
+        "{'better': 'A'}\n\nResponse B: {'better': 'B'}",
+    ],
+)
+def test_a_comparison_that_may_be_quoted_from_a_response_is_none(reply: str) -> None:
+    with pytest.raises(BadReply):
+        COMPARE_RESPONSES.reply.parse(reply)

@@ -28,7 +28,7 @@ Ja|Oui.|sì|SIM|Да.|はい|はい。|是|是的，文中有说明。|对|正�
 {'verdict': True}|<verdict>yes</verdict>|<answer>Yes</answer><reason>no</reason>|{"label": "correct"}
 {"decision": "accept"}|{"verdict": 1.0}
 {"final_answer": "yes", "answer": "no"}|answer: yes|{"score": 1}|{"grounded": true, "confidence": 0.3}
-{"binary_score": "yes"}|{"contradiction_found": true}
+{"binary_score": "yes"}
 """
 NO = """
 No.|NO|no|No!|'No'|The answer is no.|Not supported|Not supported by the text.|not correct|UNSUPPORTED|INCORRECT

@@ -18,9 +18,9 @@ __all__ = ["CustomJudge"]
 class CustomJudge(Metric):
     """The user's own question over declared inputs, with outputs by name.
 
-    The value is the output called ``score`` where there is one (yes/no and true/false count as 1 and 0); without it the
-    sample is unscored and the outputs are in the details. Instructions and examples are literal text: no template language
-    runs over them.
+    The value is the output called ``score`` where there is one (where the range is 0 to 1, yes/no and true/false count as 1 and
+    0); without it the sample is unscored and the outputs are in the details. Instructions and examples are literal text: no
+    template language runs over them.
 
     Attributes:
         instructions: the question, in plain words.
@@ -78,7 +78,7 @@ class CustomJudge(Metric):
         details = {"outputs": outputs}
         if "score" not in outputs:
             return Score.unscored("no output is called 'score'; the outputs are in the details", details=details)
-        value = as_number(outputs["score"])
+        value = as_number(outputs["score"], self.score_range)
         reason = outputs["reason"] if isinstance(outputs.get("reason"), str) else ""
         return Score(value, reason=reason or None, details={**details, "reasons": [reason]}, scale=self.score_range)
 
@@ -90,7 +90,7 @@ class CustomJudge(Metric):
     def _check_score(self, outputs: Mapping[str, Any], _: Mapping[str, Any]) -> None:
         if "score" not in outputs:
             return
-        value = as_number(outputs["score"])
+        value = as_number(outputs["score"], self.score_range)
         low, high = self.score_range
         if value is None or not low <= value <= high:
             raise BadReply(f"score must be a number from {low:g} to {high:g}, got {outputs['score']!r}")
@@ -106,12 +106,13 @@ class CustomJudge(Metric):
                 )
 
 
-def as_number(value: Any) -> float | None:
-    """The number that an output holds, or None; yes and true are 1, no and false are 0."""
-    if isinstance(value, str):
-        word = value.strip().lower()
-        if word in ("yes", "true", "no", "false"):
-            return 1.0 if word in ("yes", "true") else 0.0
+def as_number(value: Any, scale: tuple[float, float]) -> float | None:
+    """The number that an output holds, or None. From 0 to 1, yes and true are 1, no and false are 0; elsewhere they are none."""
+    word = value.strip().lower() if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else ""
+    if word in ("yes", "true", "no", "false"):
+        return float(word in ("yes", "true")) if scale == (0.0, 1.0) else None
+    if "_" in word:  # 1_0 is ten in Python alone
+        return None
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):

@@ -10,11 +10,13 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, Field
 
 from ragmetrics_core import InvalidInput, Metric, Prompt, Score, Steps, together
-from ragmetrics_core.replies import JsonReply
+from ragmetrics_core.replies import JsonReply, read_prose
 
 __all__ = ["PairwiseComparison"]
 
 MARK = re.compile(r"\[\[([ABC])\]\]")
+OBJECT = re.compile(r"[\"']better[\"']\s*:")
+NAMES = re.compile(r"\b(?:(?:assistant|response|answer|model)\s)?(?<!\[)[AB]\b(?!\])(?=(?:\s\w+){0,3}?\s\w+s\b)")
 SIGNS = " \t*_`'\"#>.!)"
 ENDS = re.compile(rf"[\s{SIGNS}]*\Z")
 MARKS_ALONE = re.compile(rf"^[{SIGNS}]*(?:\[\[[ABC]\]\][{SIGNS}]*)+$", re.MULTILINE)
@@ -64,10 +66,11 @@ class ComparisonReply:
         """The verdict and its reason.
 
         Raises:
-            BadReply: the reply gives no verdict.
+            BadReply: the reply gives no verdict, or one that may be quoted from a response.
         """
-        prose = text.rpartition("</think>")[2]
-        letter = None if '"better"' in prose else verdict_in(prose)
+        if OBJECT.search(text):
+            return COMPARISON.parse(text)
+        letter, prose = read_prose(text, verdict_in, NAMES)
         return COMPARISON.parse(text) if letter is None else Comparison(reason=reason_in(prose), better=MARKS[letter])
 
 

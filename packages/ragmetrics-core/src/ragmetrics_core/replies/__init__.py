@@ -14,6 +14,7 @@ from .._protocols import ReplyFormat
 from ._lines import LinesReply
 from ._nothing import real_items
 from ._object import ObjectReply
+from ._prose import read_prose
 from ._rating import RatingReply
 from ._score import ScoreReply
 from ._with_reason import WithReason, value_and_reason
@@ -31,6 +32,7 @@ __all__ = [
     "ScoreReply",
     "WithReason",
     "YesNoReply",
+    "read_prose",
     "real_items",
     "value_and_reason",
 ]

@@ -18,6 +18,9 @@ __all__ = [
     "RELATED",
     "WRAPPERS",
     "WRITTEN",
+    "is_count",
+    "is_no_answer",
+    "is_opposite",
     "is_quotation",
     "is_schema",
     "is_template",
@@ -109,6 +112,18 @@ _QUOTING = word_set(
     "quote quoted quotation quoting citation cited verbatim injected injection injecting echo echoed embedded attack attacker "
     "malicious demanded claimed fake alleged suspected untrusted ignored zitat zitiert cita citado citazione цитата 引用 인용"
 )
+# Words that turn the meaning of a key round, or make it tell of faults.
+_OPPOSITE = word_set(
+    "not no non isn without lacks lack lacking un wrong incorrect fail fails failed failing failure invalid "
+    "irrelevant unfaithful unsupported unsatisfied unattributed unattributable ungrounded unanswered unverified "
+    "unhelpful useless inaccurate inconsistent unacceptable contradiction contradictions contradicted contradicts "
+    "contradictory hallucination hallucinations hallucinated hallucinates refuted refutes negative false fault "
+    "faults faulty bad error errors mistake mistakes penalty penalties deduction deductions deducted issue issues "
+    "problem problems missing unable reject rejects rejected refuse refuses refused refusal disagree disagrees "
+    "fabricated fabrication misleading"
+)
+# Words of keys that count things.
+_COUNTING = word_set("number count num amount length claims statements sentences steps words contexts documents")
 _TYPES = word_set(
     "string integer number boolean bool int float str array object null list text value any your_answer your_score x n tbd todo"
 )
@@ -123,6 +138,23 @@ _TEMPLATE = re.compile(
 def is_quotation(key: str) -> bool:
     """Whether a key says that its value is quoted, so that it is never the answer."""
     return not _QUOTING.isdisjoint(words(key))
+
+
+@lru_cache(maxsize=4096)
+def is_opposite(key: str) -> bool:
+    """Whether a key asks for the opposite ("unsupported", "not_relevant", "errors"), so that its yes means no."""
+    return not _OPPOSITE.isdisjoint(words(key))
+
+
+def is_no_answer(key: str) -> bool:
+    """Whether a key says that its value is quoted, or the opposite of the answer."""
+    return is_quotation(key) or is_opposite(key)
+
+
+@lru_cache(maxsize=4096)
+def is_count(key: str) -> bool:
+    """Whether a key says how many there are of something."""
+    return not _COUNTING.isdisjoint(words(key))
 
 
 def is_template(value: Any) -> bool:

@@ -76,7 +76,7 @@ OTHERS = re.compile(
     r"\b(?:user|users|user's|max|maximum|min|minimum|previous|prior|average|mean|confidence|reference|candidate|candidate's|"
     r"human|expected|sub|initial|draft|first|example|threshold|passing|other|another|similarity|possible|highest|lowest|second|third|fourth|fifth|"
     r"best|worst|bleu|rouge|f1|baseline|old|original|hypothetical|perfect|full|test|credit|page|word|line|step|sample|their|"
-    r"his|her|assistant's own)\b|평균|신뢰도|平均|置信|信頼"
+    r"his|her|assistant's own)\b|\b(?:penalty|error|mistake|hallucination|deduction)s?\s\Z|평균|신뢰도|平均|置信|信頼"
 )
 UNREAL = re.compile(
     r"\b(?:would|could|might|may|if|unless|instead of|rather than|should|not|never|no|cannot|previously|e\.g|for example|"

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 from pydantic import AliasChoices, BaseModel
 from pydantic.fields import FieldInfo
 
-from ._keys import ASIDES, CONTAINERS, RELATED, WRITTEN, is_quotation, name, stem
+from ._keys import ASIDES, CONTAINERS, RELATED, WRITTEN, is_opposite, is_quotation, name, stem
 
 __all__ = ["FieldPlan", "ModelPlan", "bare", "is_choice", "issubclass_mapping", "item_hint", "members", "plan_of"]
 
@@ -39,6 +39,8 @@ class FieldPlan(NamedTuple):
         if mine == theirs:
             return True
         if is_quotation(key) or theirs in ASIDES or name(key) in ASIDES:
+            return False
+        if is_opposite(key) != is_opposite(self.name) and theirs not in WRITTEN["noncommittal"]:
             return False
         item = item_hint(self.hint)
         if item is not None:

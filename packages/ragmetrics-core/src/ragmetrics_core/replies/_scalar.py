@@ -16,7 +16,7 @@ from .._asked import Asked, asked_of
 from ._around import close_tag, without_role
 from ._choose import choose, unless_doubted
 from ._find import Bad, Fit, decode, embedded, views
-from ._keys import ASIDES, REASONS, WRAPPERS, is_quotation, is_schema, is_template, name, singular
+from ._keys import ASIDES, REASONS, WRAPPERS, is_count, is_no_answer, is_schema, is_template, name, singular
 from ._problem import Problem, shown
 from ._scan import scan
 from ._tags import outside_tags, read_tags
@@ -197,7 +197,7 @@ def _in_object(data: dict[str, Any], want: Want[T], depth: int) -> Fit[Answer[T]
     children = [
         _in_value(value, want, depth + 1)
         for key, value in data.items()
-        if not is_quotation(key)
+        if not is_no_answer(key)
         and _opens(names[key], value, alone=len(data) == 1, overall=_has_overall(names[key], value, want))
     ]
     reading = _agreed(children)
@@ -265,7 +265,8 @@ def _only_candidate(data: dict[str, Any], names: dict[str, str], want: Want[T]) 
         if (
             names[key] in ASIDES
             or names[key] in REASONS
-            or is_quotation(key)
+            or is_no_answer(key)
+            or is_count(key)
             or isinstance(value, (dict, list))
             or value is None
         ):

@@ -16,7 +16,7 @@ from .._asked import asked_of
 from .._errors import InvalidInput
 from ._clean import tidy
 from ._find import unfenced
-from ._keys import ASIDES, REASONS, is_quotation, word_set, words
+from ._keys import ASIDES, REASONS, is_no_answer, word_set, words
 from ._marks import disagrees, read_marks
 from ._numbers import Scale, scale_of
 from ._problem import Problem, parse_or_bad_reply
@@ -40,7 +40,7 @@ def _rank(key: str) -> int:
     joined = "_".join(split)
     if (
         not split
-        or is_quotation(key)
+        or is_no_answer(key)
         or joined in REASONS
         or joined in ASIDES
         or set(split) & {"max", "min", "maximum", "minimum", "confidence"}

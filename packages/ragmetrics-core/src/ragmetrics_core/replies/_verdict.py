@@ -56,7 +56,7 @@ from ._verdict_patterns import (
     WORD,
 )
 from ._whose import QUOTED, SENT, declines, own_words, speaks_of_another
-from ._words import HEDGES, NO, YES
+from ._words import HEDGES, NEGATIVE, NO, YES
 
 __all__ = ["read_verdict", "truth", "truth_of_text"]
 
@@ -178,8 +178,9 @@ def _side_of_label(label: str, body: str, *, corrected: bool, nested: int) -> _S
         return None
     concluded = FINAL_LABEL.search(label) or CONCLUSION_LABEL.search(label)
     answer = _answer_at(body, digits=bool(concluded))
-    if answer and answer[0] and SUPPORTS.search(label) and NEGATION.search(label):
-        return _Sign(None, _SAID)  # "it is not supported: yes" may mean either
+    negated = SUPPORTS.search(label) and NEGATION.search(label)
+    if answer and ((answer[0] and negated) or (answer[1] and NEGATIVE.intersection(WORD.findall(label)[-1:]))):
+        return _Sign(None, _SAID)  # "unsupported: yes" says no, "it is not supported: yes" may mean either
     if answer is None:
         inner = LABELLED.match(body) if nested < 3 else None
         if inner is None:

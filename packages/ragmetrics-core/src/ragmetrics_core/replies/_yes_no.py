@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ._keys import REASONS, WRITTEN, is_quotation, word_set, words
+from ._keys import REASONS, WRITTEN, is_no_answer, word_set, words
 from ._problem import Problem, parse_or_bad_reply, shown
 from ._scalar import Answer, Want, read_scalar
 from ._schema import answer_schema
@@ -30,7 +30,7 @@ _WANTED = 'the answer "yes" or "no"'
 def _rank(key: str) -> int:
     split = words(key)
     joined = "_".join(split)
-    if joined in REASONS or is_quotation(key):
+    if joined in REASONS or is_no_answer(key):
         return 0
     if "final" in split or "overall" in split:
         return 1
