@@ -232,6 +232,7 @@ class TestMessages:
                 ),
             ),
             (["q.jsonl", "-m", OWN, "--out", "no/s.jsonl"], "--out: there is no directory no"),
+            (["q.jsonl", "-m", OWN, "--empty", "drop"], "--empty must be 'skip' or 'zero', got 'drop'"),
             (["q.jsonl", "-m", OWN, "--fail-under", "shortness"], "--fail-under takes METRIC=NUMBER, got 'shortness'"),
             (
                 ["q.jsonl", "-m", OWN, "--fail-under", "shortness=x"],

@@ -55,7 +55,9 @@ def test_a_value_is_a_number(value: object) -> None:
 
 
 def test_a_value_lies_inside_the_scale() -> None:
-    with pytest.raises(ValueError, match=r"m: 1.5 is outside the scale \(0.0, 1.0\)"):
+    with pytest.raises(
+        ValueError, match=r"m: 1.5 is outside the scale \(0.0, 1.0\); a metric tells its own by `scale`$"
+    ):
         Score(1.5, metric="m", scale=(0.0, 1.0))
 
 

@@ -77,7 +77,7 @@ def described(entry: Entry) -> str:
     about = [
         entry.summary.replace("``", ""),
         f"inputs (? = optional): {inputs}",
-        f"scale: {scale}; calls: {entry.calls}",
+        f"scale: {scale}; calls: {'1 per retrieved context' if entry.calls == 'n' else entry.calls}",
         f"source: {entry.source.replace('``', '')}",
     ]
     lines = [line for text in about for line in wrapped(text, room(), indent="  ")]

@@ -55,7 +55,7 @@ CURES: tuple[tuple[str, str], ...] = (
         "--replace is about the scores in a --run-dir: add --run-dir DIR, or leave --replace out",
     ),
     # what remains of the names of arguments; a name in a path or a quotation is something else
-    (r"^(limit|sample|seed|repeats|timeout) must be", r"--\1 must be"),
+    (r"^(limit|sample|seed|repeats|timeout|empty) must be", r"--\1 must be"),
     (
         r"(?<![\w/.'\"-])(base|run|on|max)_(url|dir|error|concurrency|retries)(?![\w/='\"-])",
         r"--\1-\2",

@@ -240,7 +240,9 @@ def _check_no_value(passing: bool | None, reason: str | None, error: str | None)
 
 def _check_scale(value: float, metric: str | None, scale: tuple[float, float] | None) -> None:
     if scale is not None and not scale[0] <= value <= scale[1]:
-        raise ValueError(f"{metric or 'the score'}: {value} is outside the scale {scale}")
+        raise ValueError(
+            f"{metric or 'the score'}: {value} is outside the scale {scale}; a metric tells its own by `scale`"
+        )
 
 
 def _number(value: Any) -> float:

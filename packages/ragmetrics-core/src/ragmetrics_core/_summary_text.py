@@ -144,7 +144,7 @@ def _unfinished(summary: Summary) -> Iterator[str]:
     told = sum(item.usage.calls - item.usage.cached_calls for item in summary.metrics)
     if summary.stopped is not None and asked.calls > told:
         tokens = f"{asked.prompt_tokens} tokens in, {asked.completion_tokens} tokens out"
-        yield f"asked altogether: {asked.calls} calls, {tokens}; {asked.calls - told} calls for rows that were not finished"
+        yield f"asked altogether: {asked.calls} calls ({tokens}), {asked.calls - told} of them for rows that were not finished"
 
 
 def _costs(summary: Summary) -> Iterator[str]:
@@ -172,7 +172,12 @@ def _unscored(summary: Summary, width: int) -> list[str]:
 
 
 def _failed(summary: Summary, width: int) -> list[str]:
-    return _reasons(summary, "failed", width)
+    lines = _reasons(summary, "failed", width)
+    if any(reason.text.startswith("BadReply: ") for reason in summary.reasons):
+        lines += wrapped(
+            "replies that could not be read: details['raw'] of these scores, also in the file of --out", width
+        )
+    return lines
 
 
 def _reasons(summary: Summary, state: str, width: int) -> list[str]:
