@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from typing import Any
 
@@ -51,6 +52,36 @@ def test_constructors_are_those_of_llama_index(name: str) -> None:
     assert arguments(getattr(ours, name)) == [*arguments(getattr(theirs, name)), *more]
     for argument, _ in more:
         assert inspect.signature(getattr(ours, name)).parameters[argument].kind is inspect.Parameter.KEYWORD_ONLY
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_llama_index_takes_by_position(name: str) -> None:
+    *before, _ = inspect.signature(getattr(theirs, name).aevaluate).parameters
+    assert before[:4] == ["self", "query", "response", "contexts"]
+    assert list(getattr(ours, name).positional) == before[4:]
+
+
+def test_arguments_by_position() -> None:
+    graded = ours.CorrectnessEvaluator(
+        Completions(lambda prompt: "5\nx" if '"reference_answer": "R"' in prompt else "1\nx")
+    )
+    assert asyncio.run(graded.aevaluate("q", "r", None, "R")).score == 5.0
+    assert asyncio.run(graded.aevaluate("q", "r", None, "R", 0)).score == 5.0
+    assert asyncio.run(graded.aevaluate("q", "r", None, reference="S")).score == 1.0
+    with pytest.raises(
+        TypeError, match="CorrectnessEvaluator.aevaluate got 'reference' twice, by position and by name"
+    ):
+        asyncio.run(graded.aevaluate("q", "r", None, "R", reference="S"))
+    with pytest.raises(TypeError, match="takes 2 arguments by position after contexts, got 3"):
+        asyncio.run(graded.aevaluate("q", "r", None, "R", 0, 1))
+
+    class Mine(ours.PairwiseComparisonEvaluator):
+        async def aevaluate(self, query: Any, response: Any, contexts: Any, second_response: Any, **more: Any) -> Any:  # type: ignore[override]
+            return await super().aevaluate(query, response, contexts, second_response, None, 0, **more)
+
+    compared = Mine(Completions(lambda prompt: "[[A]]"), enforce_consensus=False)
+    result = compared.evaluate("q", "r", None, second_response="s")
+    assert (result.score, result.passing) == (1.0, True)
 
 
 @pytest.mark.parametrize("name", NAMES)

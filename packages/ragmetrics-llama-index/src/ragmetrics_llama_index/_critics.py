@@ -105,6 +105,7 @@ class PairwiseComparisonEvaluator(DropIn):
         on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
     """
 
+    positional = ("second_response", "reference", "sleep_time_in_seconds")
     templates: ClassVar[Mapping[str, Slot]] = {
         "eval_template": Slot("compare", ("query", "reference", "answer_1", "answer_2"), of_comparison, adds_form=False)
     }

@@ -29,6 +29,7 @@ class DropIn(MetricEvaluator):
     """
 
     fills_window = True
+    positional: ClassVar[tuple[str, ...]] = ("sleep_time_in_seconds",)
     templates: ClassVar[Mapping[str, Slot]] = {}
     without_scale: ClassVar[type[Metric] | None] = None
 

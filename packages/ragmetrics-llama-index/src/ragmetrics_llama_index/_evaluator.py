@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from llama_index.core.llms import LLM
@@ -37,6 +37,7 @@ from ragmetrics_core.adapters import run_blocking
 
 from ._embeddings import scorer_of
 from ._llm import LlamaIndexLLM, judge_of
+from ._overriding import by_name
 from ._responses import Answer, AnyResponse, answer_of, is_async_stream, mode_of, settle
 from ._results import MetricResult, result_of
 from ._room import fit
@@ -81,6 +82,8 @@ class MetricEvaluator(BaseEvaluator):
 
     fills_window = False
     """Whether the metric's window grows to what the judge can read."""
+    positional: ClassVar[tuple[str, ...]] = ()
+    """What ``aevaluate`` takes by position after the contexts."""
 
     def __init__(
         self,
@@ -151,12 +154,13 @@ class MetricEvaluator(BaseEvaluator):
         query: str | None = None,
         response: str | None = None,
         contexts: Sequence[str] | None = None,
-        *,
+        *more: Any,
         sleep_time_in_seconds: float = 0,
         **kwargs: Any,
     ) -> MetricResult:
         """Judge an answer without blocking the running loop; arguments and errors as in ``evaluate``."""
-        await asyncio.sleep(sleep_time_in_seconds)
+        kwargs |= by_name(f"{type(self).__name__}.aevaluate", self.positional, more, kwargs)
+        await asyncio.sleep(kwargs.pop("sleep_time_in_seconds", sleep_time_in_seconds))
         case = self._case(query, response, contexts, kwargs)
         try:
             score = await arun(case.program, case.models) if case.program else case.done

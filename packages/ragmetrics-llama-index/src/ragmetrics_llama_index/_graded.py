@@ -62,6 +62,7 @@ class CorrectnessEvaluator(DropIn):
         )
     }
     without_scale = FreeCorrectness
+    positional = ("reference", "sleep_time_in_seconds")
 
     def __init__(
         self,

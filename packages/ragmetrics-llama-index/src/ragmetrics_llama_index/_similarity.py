@@ -51,6 +51,8 @@ class SemanticSimilarityEvaluator(MetricEvaluator):
         InvalidInput: both a function and a mode are given.
     """
 
+    positional = ("reference",)
+
     def __init__(
         self,
         embed_model: Any = None,
