@@ -30,7 +30,7 @@ from ragmetrics_core.metrics import (
     Relevancy,
     RubricScore,
 )
-from ragmetrics_haystack import MetricEvaluator
+from ragmetrics_haystack import FaithfulnessEvaluator, HaystackLLM, MetricEvaluator
 
 
 class Recorded:
@@ -286,6 +286,8 @@ def test_an_embedding_metric(judge: Any) -> None:
         ({"max_retries": True}, "max_retries must be a whole number from 0, got True"),
         ({"timeout": 0}, "timeout must be a positive number of seconds, got 0"),
         ({"timeout": "3"}, "timeout must be a positive number of seconds, got '3'"),
+        ({"timeout": math.nan}, "timeout must be a positive number of seconds, got nan"),
+        ({"json_mode": "json"}, "json_mode must be True, False or None, got 'json'"),
     ],
     ids=str,
 )
@@ -293,3 +295,12 @@ def test_how_calls_are_made_is_checked_when_the_component_is_made(settings: dict
     with pytest.raises(InvalidInput) as caught:
         MetricEvaluator(NDCG(), **settings)
     assert str(caught.value) == problem
+
+
+def test_the_settings_of_drop_ins_and_bridges_are_checked_when_they_are_made() -> None:
+    generator = MockChatGenerator("{}")
+    with pytest.raises(InvalidInput, match="max_concurrency must be a whole number from 1, got 0"):
+        FaithfulnessEvaluator(chat_generator=generator, max_concurrency=0)
+    for setting in ("json_mode", "overlap"):
+        with pytest.raises(InvalidInput, match=f"{setting} must be True, False or None, got 1"):
+            HaystackLLM(generator, **{setting: 1})

@@ -479,3 +479,9 @@ def test_the_threshold_of_grades_is_a_number() -> None:
 )
 def test_the_marked_result_counts_whatever_stands_before_it(reply: str, score: float) -> None:
     assert judged("AnswerRelevancyEvaluator", reply).score == score
+
+
+def test_the_feedback_keeps_what_stands_before_the_marked_result() -> None:
+    for text in ("1. YES\n2. NO\n[RESULT] 1", "2 of 2 criteria are met\n[RESULT] 2", "Yes and no\n[RESULT] 1"):
+        assert judged("AnswerRelevancyEvaluator", text).feedback == text
+    assert judged("CorrectnessEvaluator", "4.0\n1. Fine.\n2. Not all.").feedback == "1. Fine.\n2. Not all."

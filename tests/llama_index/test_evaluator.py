@@ -14,6 +14,7 @@ from llama_index.core.prompts import ChatPromptTemplate, PromptTemplate
 from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.core.utils import get_tokenizer
 
+import ragmetrics_llama_index as ours
 from exchanges import CONTEXTS, EXCHANGES, QUESTION, RESPONSE, VECTORS, WITH_EMBEDDINGS, Exchange
 from llama_index.doubles import Completions, HashingEmbedding
 from loopback import OpenAIServer, server_error
@@ -374,6 +375,25 @@ def test_prompts_can_be_replaced(as_text: bool) -> None:
     assert evaluator.evaluate(query="{q}", response="A", reference=None).score == 4.0
     (prompt,) = llm.prompts
     assert prompt.startswith("Grade A as an answer to {q} by null.\n\nReply with one JSON object"), "the form is added"
+
+
+@pytest.mark.parametrize(
+    ("build", "problem"),
+    [
+        (lambda: ours.CorrectnessEvaluator(eval_template="Grade it."), "the template for 'eval_template' shows the judge no data"),
+        (lambda: ours.FaithfulnessEvaluator(refine_template="{nope}"), "the template for 'refine_template' shows the judge"),
+        (lambda: ours.CorrectnessEvaluator(parser_function=3), "a parser must be a function of the text of a reply, got 3"),
+        (lambda: ours.PairwiseComparisonEvaluator(parser_function="x"), "a parser must be a function"),
+        (lambda: ours.GuidelineEvaluator(output_parser=3), "output_parser must have a method parse, got 3"),
+        (lambda: ours.SemanticSimilarityEvaluator(similarity_fn=3), "similarity_fn must be a function of two vectors, got 3"),
+        (lambda: ours.QueryEvaluationHandler([ExactMatch()], on_result=3), "on_result must be a function, got 3"),
+    ],
+)  # fmt: skip
+def test_arguments_that_cannot_work_are_refused_when_an_evaluator_is_made(
+    build: Callable[[], Any], problem: str
+) -> None:
+    with pytest.raises(InvalidInput, match=problem):
+        build()
 
 
 def test_a_template_that_shows_no_data_is_refused() -> None:

@@ -12,7 +12,7 @@ from ragmetrics_core import Metric
 
 from ._evaluator import MetricEvaluator, OnError
 from ._parsers import on_any_scale
-from ._templates import Slot, Template, as_template
+from ._templates import DATA, Slot, Template, as_template, check_shows_data
 
 __all__ = ["DropIn", "default_templates"]
 
@@ -49,6 +49,13 @@ class DropIn(MetricEvaluator):
     def slots(self) -> Mapping[str, Slot]:
         """The keys of ``get_prompts`` and ``update_prompts``, and the prompt of the metric that each stands for."""
         return self.templates
+
+    def _update_prompts(self, prompts_dict: Mapping[str, Template]) -> None:
+        slots = self.slots()
+        known = dict.fromkeys([DATA, *(name for slot in slots.values() for name in slot.names)])
+        for key in prompts_dict.keys() & slots.keys():
+            check_shows_data(key, as_template(prompts_dict[key]), known)
+        super()._update_prompts(prompts_dict)
 
     def _asked(self) -> tuple[Metric, Mapping[str, BasePromptTemplate]]:
         if self.without_scale is None or not self._templates:

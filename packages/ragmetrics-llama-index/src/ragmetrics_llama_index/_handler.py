@@ -113,6 +113,8 @@ class QueryEvaluationHandler(BaseEventHandler):
         for name, value in [("workers", workers), ("max_pending", max_pending), ("keep", keep)]:
             if value < 1:
                 raise InvalidInput(f"QueryEvaluationHandler: {name} must be at least 1, got {value!r}")
+        if on_result is not None and not callable(on_result):
+            raise InvalidInput(f"QueryEvaluationHandler: on_result must be a function, got {on_result!r}")
         mode = mode_of("QueryEvaluationHandler", metadata_mode)
         self._evaluators = named(metrics, llm, embed_model, mode)
         self._settings = {"rate": sampling_rate, "random": random.Random(seed), "on_result": on_result, "mode": mode}  # noqa: S311

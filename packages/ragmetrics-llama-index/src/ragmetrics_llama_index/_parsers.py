@@ -16,7 +16,7 @@ from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.output_parsers.base import OutputParserException
 from llama_index.core.types import BaseOutputParser
 
-from ragmetrics_core import BadReply, Metric, Prompt
+from ragmetrics_core import BadReply, InvalidInput, Metric, Prompt
 from ragmetrics_core.metrics import AnswerRelevanceRating, ContextRelevanceRating, Correctness
 from ragmetrics_core.replies import ScoreReply
 
@@ -47,6 +47,10 @@ class Parser:
 
     function: Callable[[str], Any]
     schema: ClassVar[Mapping[str, Any] | None] = None
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise InvalidInput(f"a parser must be a function of the text of a reply, got {self.function!r}")
 
     def instructions(self) -> str:
         """Nothing: the template says how to reply."""
@@ -109,6 +113,8 @@ class CritiqueParser(Parser):
     @classmethod
     def of(cls, parser: BaseOutputParser) -> CritiqueParser:
         """The reply format that reads with this output parser."""
+        if not hasattr(parser, "parse"):
+            raise InvalidInput(f"output_parser must have a method parse, got {parser!r}")
         return cls(parser.parse)
 
     def parse(self, text: str) -> Critique:

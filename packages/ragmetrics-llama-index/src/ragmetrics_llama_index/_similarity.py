@@ -64,6 +64,8 @@ class SemanticSimilarityEvaluator(MetricEvaluator):
     ) -> None:
         if similarity_fn is not None and similarity_mode is not None:
             raise InvalidInput("Cannot specify both similarity_fn and similarity_mode: leave one of them out")
+        if similarity_fn is not None and not callable(similarity_fn):
+            raise InvalidInput(f"similarity_fn must be a function of two vectors, got {similarity_fn!r}")
         mode = SimilarityMode(similarity_mode or SimilarityMode.DEFAULT)
         metric: Metric = SemanticSimilarity()
         if similarity_fn is not None or mode is not SimilarityMode.DEFAULT:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -20,7 +20,17 @@ from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate, Pro
 
 from ragmetrics_core import InvalidInput, Message, Prompt, Reply
 
-__all__ = ["Slot", "Template", "TemplatePrompt", "as_template", "is_same", "shown", "worded"]
+__all__ = [
+    "DATA",
+    "Slot",
+    "Template",
+    "TemplatePrompt",
+    "as_template",
+    "check_shows_data",
+    "is_same",
+    "shown",
+    "worded",
+]
 
 T = TypeVar("T")
 
@@ -78,11 +88,7 @@ class TemplatePrompt(Prompt[T]):
         assert self.template is not None
         values = {name: _text(value) for name, value in self.slot.variables(self._plain(inputs)).items()}
         values = {DATA: self.data(inputs), REPLY_FORM: self.reply.instructions(), **values}
-        used = {*self.template.template_vars, *(self.template.function_mappings or {})}
-        used |= set(self.template.template_var_mappings or {})
-        if not used & (values.keys() - {REPLY_FORM}):
-            known = ", ".join(f"{{{name}}}" for name in values)
-            raise InvalidInput(f"the template for {self.name!r} shows the judge no data: use any of {known} in it")
+        check_shows_data(self.name, self.template, values)
         rendered = self.template.format_messages(llm=self.llm, **values)
         messages = [Message(_role(item.role), _readable(item.content or "")) for item in rendered]
         form = values[REPLY_FORM]
@@ -98,6 +104,18 @@ class TemplatePrompt(Prompt[T]):
     def _plain(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         # by way of the JSON that the core sends, so that numbered items have their numbers here too
         return dict(json.loads(self.data(inputs)))
+
+
+def check_shows_data(name: str, template: BasePromptTemplate, known: Iterable[str]) -> None:
+    """A judge that sees nothing of what it is to judge would only guess.
+
+    Raises:
+        InvalidInput: the template has none of the known variables.
+    """
+    used = {*template.template_vars, *(template.function_mappings or {}), *(template.template_var_mappings or {})}
+    if used.isdisjoint(set(known) - {REPLY_FORM}):
+        listed = ", ".join(f"{{{variable}}}" for variable in known)
+        raise InvalidInput(f"the template for {name!r} shows the judge no data: use any of {listed} in it")
 
 
 def as_template(template: Template) -> BasePromptTemplate:

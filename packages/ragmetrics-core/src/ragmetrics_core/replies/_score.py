@@ -67,7 +67,7 @@ def number_want(scale: Scale, asked: str) -> Want[float]:
         except Problem:
             pass  # not a number alone
         mark = read_marks(text, scale)
-        return Answer(mark.value if mark.value is not None else math.nan, _reason(text))
+        return Answer(mark.value if mark.value is not None else math.nan, _reason(text, scale))
 
     def read(value: Any) -> float:
         try:
@@ -80,15 +80,23 @@ def number_want(scale: Scale, asked: str) -> Want[float]:
     return Want(_rank, 4, read, read_text, scale.wanted, asked=asked)
 
 
-def _reason(text: str) -> str:
+def _reason(text: str, scale: Scale) -> str:
     """The words around a score: what stands after its line when it comes first, else the whole text."""
     first, _, rest = tidy(text).partition("\n")
-    if rest and len(first) <= 40 and any(character.isdigit() for character in first):
+    if rest and len(first) <= 40 and any(character.isdigit() for character in first) and not _gives_score(rest, scale):
         first = rest
     elif rest:
         first = f"{first}\n{rest}"
     label, colon, body = first.partition(":")
     return (body if colon and "_".join(words(label)) in REASONS else first).strip()
+
+
+def _gives_score(text: str, scale: Scale) -> bool:
+    """Whether a text gives the score, so that a number before it may be one of a list, as in "1. Yes"."""
+    try:
+        return read_marks(text, scale).value is not None
+    except Problem:
+        return False
 
 
 @dataclass(frozen=True)

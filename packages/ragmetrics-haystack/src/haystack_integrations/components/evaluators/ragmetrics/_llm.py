@@ -20,6 +20,7 @@ from ragmetrics_core.adapters import FormsOfReply, Turn, in_own_thread
 
 from ._called import Called
 from ._chat import call, call_async, chat_messages, read_answer, reply_of
+from ._checks import check_switch
 from ._identity import explained, identity_of, name_of
 
 if TYPE_CHECKING:
@@ -50,13 +51,15 @@ class HaystackLLM:
             may compute in this process and rarely survives overlapping calls.
 
     Raises:
-        InvalidInput: it has no ``run``.
+        InvalidInput: it has no ``run``, or a setting is no switch.
     """
 
     def __init__(self, chat_generator: Any, *, json_mode: bool | None = None, overlap: bool | None = None) -> None:
         if isinstance(chat_generator, type) or not callable(getattr(chat_generator, "run", None)):
             given = chat_generator.__name__ if isinstance(chat_generator, type) else type(chat_generator).__name__
             raise InvalidInput(f"HaystackLLM takes a chat generator such as OpenAIChatGenerator(), got {given}")
+        check_switch("json_mode", json_mode)
+        check_switch("overlap", overlap)
         self.chat_generator = chat_generator
         self.json_mode = json_mode
         self.overlap = overlap

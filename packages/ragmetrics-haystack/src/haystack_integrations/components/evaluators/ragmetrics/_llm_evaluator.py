@@ -24,6 +24,7 @@ from ragmetrics_core import BadReply, ModelError, Prompt, Score
 from ragmetrics_core.adapters import HomeLoop, read_in_order
 
 from ._chat import close, close_async, warm_up, warm_up_async
+from ._checks import check_calls
 from ._home import HOME
 from ._llm import default_generator
 from ._replies import NOTICE, NamedValues, clean_object, raise_as_haystack
@@ -54,7 +55,7 @@ class LLMEvaluator:
             ``prepare_template`` or sets it.
 
     Raises:
-        ValueError: see ``validate_init_parameters``.
+        ValueError: see ``validate_init_parameters``; ``max_concurrency`` is no number of calls.
     """
 
     __module__ = HOME
@@ -77,11 +78,10 @@ class LLMEvaluator:
         max_concurrency: int = 16,
     ) -> None:
         self.validate_init_parameters(inputs, outputs, examples)
+        check_calls(max_concurrency)
         component.set_input_types(self, **dict(inputs))
         self.instructions = instructions
-        self.inputs = inputs
-        self.outputs = outputs
-        self.examples = examples
+        self.inputs, self.outputs, self.examples = inputs, outputs, examples
         self.progress_bar = progress_bar
         self.raise_on_failure = raise_on_failure
         self.max_concurrency = max_concurrency

@@ -23,6 +23,7 @@ from haystack import component, default_from_dict, default_to_dict, logging
 from ragmetrics_core import Evaluation, InvalidInput, Metric, Score, Usage, aevaluate, evaluate
 
 from ._chat import BlockingEmbeddings, BlockingLLM, close, close_async, warm_up, warm_up_async
+from ._checks import check_calls, check_switch
 from ._embeddings import HaystackEmbeddings
 from ._home import HOME
 from ._llm import HaystackLLM
@@ -77,7 +78,8 @@ class MetricEvaluator:
         if not isinstance(metric, Metric):
             given = metric.__name__ if isinstance(metric, type) else type(metric).__name__
             raise InvalidInput(f"MetricEvaluator takes a metric such as Faithfulness(), got {given}")
-        _check_calls(max_concurrency, max_retries, timeout)
+        check_calls(max_concurrency, max_retries, timeout)
+        check_switch("json_mode", json_mode)
         own = metric.models
         self._llm = own.llm if isinstance(own.llm, HaystackLLM) else None
         self._embeddings = own.embeddings if isinstance(own.embeddings, HaystackEmbeddings) else None
@@ -243,14 +245,6 @@ class MetricEvaluator:
             "results": [{**score.to_dict(), "explanation": score.explain()} for score in scores],
             "meta": {"usage": sum((score.usage for score in scores), Usage()).to_dict()},
         }
-
-
-def _check_calls(max_concurrency: object, max_retries: object, timeout: object) -> None:
-    for name, value, least in (("max_concurrency", max_concurrency, 1), ("max_retries", max_retries, 0)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise InvalidInput(f"{name} must be a whole number from {least}, got {value!r}")
-    if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0):
-        raise InvalidInput(f"timeout must be a positive number of seconds, got {timeout!r}")
 
 
 def _without_bridges(metric: Metric) -> Metric:

@@ -1,0 +1,30 @@
+"""Checks of settings, so that a wrong one is found where it is given and not in the middle of a run."""
+
+from __future__ import annotations
+
+from ragmetrics_core import InvalidInput
+
+__all__ = ["check_calls", "check_switch"]
+
+
+def check_calls(max_concurrency: object, max_retries: object = 0, timeout: object = None) -> None:
+    """Numbers that calls can be made with.
+
+    Raises:
+        InvalidInput: one of them is none.
+    """
+    for name, value, least in (("max_concurrency", max_concurrency, 1), ("max_retries", max_retries, 0)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise InvalidInput(f"{name} must be a whole number from {least}, got {value!r}")
+    if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0):
+        raise InvalidInput(f"timeout must be a positive number of seconds, got {timeout!r}")
+
+
+def check_switch(name: str, value: object) -> None:
+    """A setting that is on, off, or left to the class.
+
+    Raises:
+        InvalidInput: it is something else.
+    """
+    if value is not None and not isinstance(value, bool):
+        raise InvalidInput(f"{name} must be True, False or None, got {value!r}")
