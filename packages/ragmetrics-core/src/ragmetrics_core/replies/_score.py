@@ -83,20 +83,13 @@ def number_want(scale: Scale, asked: str) -> Want[float]:
 def _reason(text: str, scale: Scale) -> str:
     """The words around a score: what stands after its line when it comes first, else the whole text."""
     first, _, rest = tidy(text).partition("\n")
-    if rest and len(first) <= 40 and any(character.isdigit() for character in first) and not _gives_score(rest, scale):
+    is_numbered = disagrees(rest, scale, math.nan)  # where what follows gives a score, the first line may be "1. Yes"
+    if rest and len(first) <= 40 and any(character.isdigit() for character in first) and not is_numbered:
         first = rest
     elif rest:
         first = f"{first}\n{rest}"
     label, colon, body = first.partition(":")
     return (body if colon and "_".join(words(label)) in REASONS else first).strip()
-
-
-def _gives_score(text: str, scale: Scale) -> bool:
-    """Whether a text gives the score, so that a number before it may be one of a list, as in "1. Yes"."""
-    try:
-        return read_marks(text, scale).value is not None
-    except Problem:
-        return False
 
 
 @dataclass(frozen=True)
