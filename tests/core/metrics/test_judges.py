@@ -11,8 +11,10 @@ import pytest
 from ragmetrics_core import BadReply, InvalidInput, Metric, MissingInput, ModelError
 from ragmetrics_core.metrics import (
     AnswerAccuracy,
+    AnswerRelevanceRating,
     AnswerRelevancy,
     ContextRelevance,
+    ContextRelevanceRating,
     Correctness,
     CustomJudge,
     RelevantStatements,
@@ -376,3 +378,9 @@ def test_a_yes_is_no_number_on_another_scale_than_0_to_1(score: str, text: str) 
     judge = CustomJudge("How good?", ["response"], ["score"], score_range=(0, 100), llm=llm)
     with pytest.raises(BadReply, match=f"score must be a number from 0 to 100, got {text}"):
         judge.score(response="r")
+
+
+@pytest.mark.parametrize("metric", [Correctness, AnswerRelevanceRating, ContextRelevanceRating])
+def test_true_is_no_threshold(metric: Any) -> None:
+    with pytest.raises(InvalidInput, match="threshold must be a number from . to ., got True"):
+        metric(threshold=True)

@@ -66,3 +66,29 @@ def test_a_claim_that_is_not_supported_is_no_support(key: str) -> None:
         Faithfulness(llm=llm).score(
             user_input="Where is Paris?", response="On Mars.", retrieved_contexts=["In France."]
         )
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "said"),
+    [
+        (
+            '{"verdicts": [{"number": 1, "supported": true, "verdict": "not supported"}]}',
+            r"verdicts\[0\]\.supported and 'verdict' say different things",
+        ),
+    ],
+)
+def test_what_is_taken_back_beside_it_is_no_verdict(verdicts: str, said: str) -> None:
+    llm = ScriptedLLM(['{"claims": ["Paris is on Mars."]}', verdicts, verdicts])
+    with pytest.raises(BadReply, match=said):
+        Faithfulness(llm=llm).score(
+            user_input="Where is Paris?", response="On Mars.", retrieved_contexts=["In France."]
+        )
+
+
+def test_what_says_the_same_beside_it_is_read() -> None:
+    verdicts = (
+        '{"verdicts": [{"number": 1, "supported": false, "verdict": "not supported", "result": "the text is silent"}]}'
+    )
+    llm = ScriptedLLM(['{"claims": ["Paris is on Mars."]}', verdicts])
+    score = Faithfulness(llm=llm).score(user_input="Where is Paris?", response="On Mars.", retrieved_contexts=["Rome."])
+    assert score.value == 0.0

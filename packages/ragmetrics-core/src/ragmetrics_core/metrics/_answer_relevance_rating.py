@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ragmetrics_core import BadReply, InvalidInput, Metric, Prompt, Score, Steps
+from ragmetrics_core import BadReply, Metric, Prompt, Score, Steps
+from ragmetrics_core.metrics.thresholds import check_threshold
 from ragmetrics_core.replies import ScoreReply
 
 __all__ = ["AnswerRelevanceRating"]
@@ -52,8 +53,7 @@ class AnswerRelevanceRating(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.threshold, int | float) or not 0 <= self.threshold <= 1:
-            raise InvalidInput(f"{self.name}: threshold must be a number from 0 to 1, got {self.threshold!r}")
+        check_threshold(self.name, self.threshold, 0, 1)
 
     def measure(self, user_input: str, response: str) -> Steps[Score]:
         """Ask once."""

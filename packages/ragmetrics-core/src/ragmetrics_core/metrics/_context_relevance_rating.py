@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragmetrics_core import InvalidInput, Metric, Prompt, Score, Steps
+from ragmetrics_core import Metric, Prompt, Score, Steps
 from ragmetrics_core.metrics.halves import check_halves
+from ragmetrics_core.metrics.thresholds import check_threshold
 from ragmetrics_core.metrics.windows import check_window, pack
 from ragmetrics_core.replies import ScoreReply
 
@@ -68,8 +69,7 @@ class ContextRelevanceRating(Metric):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_window(self.name, self.window)
-        if not isinstance(self.threshold, int | float) or not 0 <= self.threshold <= 1:
-            raise InvalidInput(f"{self.name}: threshold must be a number from 0 to 1, got {self.threshold!r}")
+        check_threshold(self.name, self.threshold, 0, 1)
 
     def measure(self, user_input: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
         """Ask window by window until one earns full points."""

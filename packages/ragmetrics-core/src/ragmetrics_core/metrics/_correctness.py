@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragmetrics_core import InvalidInput, Metric, Prompt, Score, Steps
+from ragmetrics_core import Metric, Prompt, Score, Steps
 from ragmetrics_core.metrics.halves import check_halves
+from ragmetrics_core.metrics.thresholds import check_threshold
 from ragmetrics_core.replies import ScoreReply
 
 __all__ = ["Correctness"]
@@ -50,8 +51,7 @@ class Correctness(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.threshold, int | float) or not 1 <= self.threshold <= 5:
-            raise InvalidInput(f"{self.name}: threshold must be a number from 1 to 5, got {self.threshold!r}")
+        check_threshold(self.name, self.threshold, 1, 5)
 
     def measure(self, user_input: str, response: str, reference: str | None = None) -> Steps[Score]:
         """Ask once."""

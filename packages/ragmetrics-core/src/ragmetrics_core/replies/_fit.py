@@ -19,10 +19,12 @@ from ._keys import ASIDES, CONTAINERS, REASONS, RELATED, WRITTEN, is_schema, nam
 from ._plan import FieldPlan, ModelPlan, bare, is_choice, is_subclass, issubclass_mapping, item_hint, members, plan_of
 from ._problem import Misfit, Problem
 from ._values import fit_bool, fit_choice, fit_enum, fit_number, fit_text
+from ._verdict import truth
 
 __all__ = ["Unrelated", "fit_model"]
 
 _BLANK = re.compile(r"\s*(?:<[^<>]*>|\.{3}|…)\s*")
+_JUDGED = frozenset({"verdict", "final_verdict", "decision", "judgement", "judgment", "conclusion", "result", "answer"})
 _MAX_ITEMS = 5000
 _NUMBERED = re.compile(r"\D{0,30}?(\d{1,4})\D{0,3}")
 
@@ -107,9 +109,19 @@ def _fit_fields(data: dict[str, Any], plan: ModelPlan) -> dict[str, Any]:
             # No reason, no remark: the default. No verdict or number: an answer without its answer.
             continue
         fitted[field.key] = _fit_field(value, field)
+        _check_others(data, field, fitted[field.key], set(matched.values()))
     if plan.extra == "allow":
         fitted.update({key: value for key, value in data.items() if key not in matched.values() and key not in fitted})
     return fitted
+
+
+def _check_others(data: dict[str, Any], field: FieldPlan, value: Any, matched: set[str]) -> None:
+    """Nothing that the reply says beside a verdict may take it back: "supported": true, "verdict": "not supported"."""
+    if not isinstance(value, bool):
+        return
+    for key, other in data.items():
+        if str(key) not in matched and name(str(key)) in _JUDGED and truth(other) is (not value):
+            raise Misfit(f"and {str(key)!r} say different things; give one", field.name)
 
 
 def _fit(data: Any, hint: Any, key: str, limit: float | None = None) -> Any:
