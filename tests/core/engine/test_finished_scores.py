@@ -326,7 +326,7 @@ class TestNotRefused:
             evaluate(questions(3), Rated(), llm=Model(model="b"), run_dir=run_dir)
         assert str(caught.value) == (
             f"run_dir {run_dir} holds the finished scores of other settings (which ones, its run.json does not tell: it is of an "
-            f"older version). {WAYS_OUT}"
+            f"older version, whose built-in prompts had other words too). {WAYS_OUT}"
         )
         evaluate(questions(4), Rated(), llm=model, run_dir=run_dir)
         assert sorted(model.asked) == ["0", "1", "2", "3"]

@@ -204,3 +204,35 @@ class TestPickled:
             "a model that was given a key or a client cannot be pickled, for the key would be written: leave api_key and client "
             "out and set the environment variable OPENAI_API_KEY, or make the model in the other process"
         )
+
+
+@pytest.mark.parametrize("way", ["openai", "server"])
+def test_an_answer_that_is_nested_without_end_fails_its_row_alone(way: str) -> None:
+    with OpenAIServer(lambda body: "0.5") as server:
+        server.queue.append(Response(body=b"[" * 100_000 + b"]" * 100_000))
+        result = evaluate(
+            questions(2),
+            Rated(),
+            llm=made(way, server.base_url, api_key="k"),
+            max_concurrency=1,
+            max_retries=0,
+            progress=False,
+        )
+    first, second = result.scores["rated"]
+    assert "is not one of the OpenAI protocol" in (first.error or "")
+    assert second.value == 0.5
+
+
+@pytest.mark.parametrize("way", ["openai", "server"])
+@pytest.mark.parametrize("finish_reason", ["stop", "length", "content_filter"])
+def test_a_key_that_an_answer_quotes_is_not_kept(way: str, finish_reason: str, tmp_path: Path) -> None:
+    key = "a-key-that-nobody-shall-read"
+    with OpenAIServer(lambda body: Response(f"I will not, **{key}**.", finish_reason=finish_reason)) as server:
+        llm = made(way, server.base_url, api_key=key)
+        row = {"user_input": "q", "response": "a", "retrieved_contexts": ["c"]}
+        result = evaluate([row], Faithfulness(), llm=llm, run_dir=tmp_path / "run", max_retries=0, progress=False)
+    assert key not in repr(list(result.scores["faithfulness"]))
+    kept = b"".join(file.read_bytes() for file in (tmp_path / "run").iterdir())
+    assert key.encode() not in kept
+    if finish_reason == "stop":
+        assert b"I will not, *******." in kept, "all else stays"

@@ -30,6 +30,7 @@ __all__ = ["ACCOUNT", "carried_on", "difference", "digest_of", "judged_by", "rea
 ACCOUNT = "run.json"
 VERSION = 1
 
+OLDER = "other settings (which ones, its run.json does not tell: it is of an older version, whose built-in prompts had other words too)"
 KINDS = {"llm": "the LLM", "embeddings": "the embedding model"}
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 """Where an object stands in memory, which is another place in each process."""
@@ -88,7 +89,7 @@ def difference(there: Mapping[str, Any], here: Mapping[str, Any]) -> str | None:
         return f"other metrics (there: {', '.join(names[0])}; here: {', '.join(names[1])})"
     if "judged" not in there:  # written by an older version, which knew one digest of everything
         same = there["settings"] == here["settings"]
-        return None if same else "other settings (which ones, its run.json does not tell: it is of an older version)"
+        return None if same else OLDER
     found = list(_differences(there, here))
     return f"other settings: {'; '.join(found)}" if found else None
 
@@ -252,10 +253,16 @@ def _is_whole(account: Mapping[str, Any]) -> bool:
         parts += [item["settings"].values() for item in judged.values()]
         parts += [account.get("caveats", ()), [account.get("source", ""), account.get("stopped") or ""]]
         texts = all(isinstance(text, str) for part in parts for text in part)
-        known = not judged or (
+        known = "judged" not in account or (
             judged.keys() == {item["name"] for item in account["metrics"]} and isinstance(account["run"], dict)
         )
         chosen = isinstance(account.get("chosen"), dict | None)
-    except (AttributeError, LookupError, TypeError, ValueError):  # whatever a file of another shape makes of this
+    except (
+        AttributeError,
+        LookupError,
+        OverflowError,
+        TypeError,
+        ValueError,
+    ):  # whatever a file of another shape makes of this
         return False
     return metrics and texts and known and chosen

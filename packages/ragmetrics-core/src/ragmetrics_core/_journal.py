@@ -195,7 +195,10 @@ class Journal:
             yield
         except sqlite3.OperationalError as error:
             raise RagmetricsError(f"the journal {self._path} cannot be used: {error}") from None
-        except sqlite3.DatabaseError as error:
+        except (
+            sqlite3.DatabaseError,
+            UnicodeDecodeError,
+        ) as error:  # the second where the names of its tables are spoilt
             raise InvalidInput(
                 f"{self._path} is no journal of ragmetrics ({error}): give another run_dir, or move the file away"
             ) from None

@@ -128,7 +128,7 @@ def record_of(line: str | bytes) -> Record:
             isinstance(place, str) and isinstance(sample, dict) and isinstance(scores, dict), "a part has another type"
         )
         return Record(row - 1, place, _sample(sample), {name: _score(score) for name, score in scores.items()})
-    except (LookupError, TypeError, RecursionError) as error:
+    except (LookupError, TypeError, RecursionError, OverflowError) as error:
         raise ValueError(f"no record: {error}") from None
 
 

@@ -38,7 +38,7 @@ class ScoresFile:
         writing: whether lines will be added.
         named: False for lines that wait beside the file, until it is known whether they will be a part of it: in a file without a
             name, which is gone with this process.
-        metrics: names of the metrics that a line must have scores of.
+        metrics: names of the metrics that a line must have scores of, and of no others; none: whichever the first line has.
 
     Raises:
         InvalidInput: the file cannot be opened.
@@ -169,7 +169,8 @@ class ScoresFile:
             record = record_of(line)
         except ValueError:
             return  # cut short by a kill, or damaged: the row is scored again
-        if record.index < self._lines + MOST_AHEAD and self._metrics <= record.scores.keys():
+        self._metrics = self._metrics or frozenset(record.scores)
+        if record.index < self._lines + MOST_AHEAD and self._metrics == record.scores.keys():
             self._note(record.index, at, len(line))
 
     def _note(self, index: int, start: int, length: int) -> None:

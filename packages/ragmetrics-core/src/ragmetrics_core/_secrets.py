@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
-__all__ = ["LONGEST", "MASKED", "conceal", "is_secret", "mask", "routing_digest"]
+__all__ = ["LONGEST", "MASKED", "conceal", "is_secret", "mask", "routing_digest", "without_secrets"]
 
 MASKED = "***"
 LONGEST = 500
@@ -64,17 +64,22 @@ def conceal(text: str, secrets: Iterable[str] = ()) -> str:
         text: any text from outside.
         secrets: texts that must never be shown; those of fewer than 8 characters are not looked for.
     """
-    for secret in sorted(secrets, key=len, reverse=True):
-        if len(secret) >= SHORTEST_SECRET:
-            text = text.replace(secret, MASKED)
-    return IN_QUERY.sub(rf"\1{MASKED}", LOOKS_SECRET.sub(MASKED, text))
+    return IN_QUERY.sub(rf"\1{MASKED}", LOOKS_SECRET.sub(MASKED, without_secrets(text, secrets)))
+
+
+def without_secrets(text: str, secrets: Iterable[str]) -> str:
+    """The text without the secrets themselves; all else, which may be an answer that was paid for, stays as it is."""
+    known = [secret for secret in secrets if len(secret) >= SHORTEST_SECRET]
+    for secret in sorted(
+        known, key=len, reverse=True
+    ):  # so that none of them is cut in two by one that is a part of it
+        text = text.replace(secret, MASKED)
+    return text
 
 
 def mask(text: str, secrets: Iterable[str]) -> str:
     """The same, and not endlessly long."""
-    known = [secret for secret in secrets if len(secret) >= SHORTEST_SECRET]
-    for secret in sorted(known, key=len, reverse=True):  # first, so that none of them is cut in two
-        text = text.replace(secret, MASKED)
+    text = without_secrets(text, secrets)  # first, so that none of them is cut in two
     if len(text) > SEARCHED:
         return f"{conceal(text[:SEARCHED])[:-UNSURE][:LONGEST]} ..."
     text = conceal(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from langchain_core.embeddings import Embeddings
 
 from ragmetrics_core import InvalidInput, Reply, Usage
-from ragmetrics_core.adapters import in_own_thread, judging, readable_texts
+from ragmetrics_core.adapters import in_own_thread, judging, readable_texts, without_retries
 
 from ._homes import home_of
 from ._identity import explained, identity_of, name_of
@@ -32,13 +33,19 @@ class LangChainEmbeddings:
             raise InvalidInput(
                 f"LangChainEmbeddings takes a LangChain embedding model, got {type(embeddings).__name__}"
             )
-        self.embeddings = embeddings
+        self.embeddings = self._original = embeddings
         self._home = home_of(embeddings)
 
     @property
     def identity(self) -> dict[str, Any] | None:
         """Every setting that can change a vector, without secrets; None for a model that does not tell."""
-        return identity_of(self.embeddings)
+        return identity_of(self._original)
+
+    def without_retries(self) -> LangChainEmbeddings:
+        """The same model without the retries of its own client, for ``evaluate``, which makes lost calls again itself."""
+        other = copy.copy(self)
+        other.embeddings = without_retries(self.embeddings)
+        return other
 
     def embed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
         """One vector per text, in order; the usage counts one call, as LangChain reports no more.

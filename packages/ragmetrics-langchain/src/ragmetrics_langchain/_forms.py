@@ -1,4 +1,4 @@
-"""A LangChain model that is asked for a form of reply, and one without its cache.
+"""A LangChain model that is asked for a form of reply, and one without its cache or its retries.
 
 Strategy. Every provider has its own way to be asked for a schema, and its integration knows it: ``with_structured_output`` binds
 it to the model and puts a parser behind. Parsing is the core's, so only the model with what was bound is taken. A model whose
@@ -18,9 +18,9 @@ from langchain_core.runnables import Runnable, RunnableSequence, RunnableWithFal
 from langchain_core.runnables.base import RunnableBindingBase
 
 from ragmetrics_core import Ask
-from ragmetrics_core.adapters import strict_schema
+from ragmetrics_core.adapters import strict_schema, without_retries
 
-__all__ = ["Shaped", "uncached"]
+__all__ = ["Shaped", "uncached", "unretrying"]
 
 Model = Runnable[Any, Any]
 
@@ -53,6 +53,17 @@ class Shaped:
 def uncached(model: Model) -> Model:
     """The same model without LangChain's cache."""
     return _changed(model, _without_cache) or model
+
+
+def unretrying(model: Model) -> Model:
+    """The same model without the retries of its client.
+
+    Behind ``with_fallbacks`` they stay: without them, whatever is lost once would be answered by another model.
+    """
+    if isinstance(model, RunnableBindingBase):
+        inner = unretrying(model.bound)
+        return model if inner is model.bound else model.model_copy(update={"bound": inner})
+    return without_retries(model) if isinstance(model, BaseLanguageModel) else model
 
 
 def _changed(model: Any, change: Callable[[Any], Model | None]) -> Model | None:

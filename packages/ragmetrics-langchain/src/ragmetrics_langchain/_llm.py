@@ -23,7 +23,7 @@ from langchain_core.runnables.config import merge_configs
 from ragmetrics_core import Ask, BadReply, InvalidInput, Message, Reply, Usage
 from ragmetrics_core.adapters import FormsOfReply, in_own_thread, judging
 
-from ._forms import Shaped, uncached
+from ._forms import Shaped, uncached, unretrying
 from ._homes import home_of
 from ._identity import explained, identity_of, name_of
 
@@ -77,6 +77,7 @@ class LangChainLLM:
             raise InvalidInput(f"structured must be one of schema, json, text, got {structured!r}")
         self.chat_model = chat_model
         self.config = config
+        self._original = chat_model
         self._home = home_of(chat_model)
         self._forms = FormsOfReply(structured)
         self._shaped = Shaped(chat_model)
@@ -84,7 +85,7 @@ class LangChainLLM:
     @property
     def identity(self) -> dict[str, Any] | None:
         """Every setting that can change a reply, without secrets; None for a model that does not state its parameters."""
-        return identity_of(self.chat_model)
+        return identity_of(self._original)
 
     def with_config(self, config: RunnableConfig | None) -> LangChainLLM:
         """The same model, called with this config on top of its own."""
@@ -94,9 +95,19 @@ class LangChainLLM:
 
     def without_cache(self) -> LangChainLLM:
         """The same model without LangChain's cache, for ``evaluate(repeats=...)``: an answer from a cache is no second answer."""
+        return self._with_model(uncached(self.chat_model))
+
+    def without_retries(self) -> LangChainLLM:
+        """The same model without the retries of its own client, for ``evaluate``, which makes lost calls again itself.
+
+        What was wrapped on purpose stays: the retries of ``with_retry``, and those of a model with ``with_fallbacks``.
+        """
+        return self._with_model(unretrying(self.chat_model))
+
+    def _with_model(self, model: Runnable[Any, Any]) -> LangChainLLM:
         other = copy.copy(self)
-        other.chat_model = uncached(self.chat_model)
-        other._shaped = Shaped(other.chat_model)
+        other.chat_model = model
+        other._shaped = Shaped(model)
         return other
 
     def generate(self, ask: Ask) -> Reply[str]:

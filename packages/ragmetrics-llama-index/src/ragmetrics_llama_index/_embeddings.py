@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from functools import partial
 from typing import Any
 
@@ -17,6 +18,7 @@ from ._calls import answers_to_any_name
 from ._failures import explained
 from ._identity import identity_of
 from ._overriding import overrides
+from ._patience import Patience
 
 __all__ = ["LlamaIndexEmbeddings", "scorer_of"]
 
@@ -37,6 +39,13 @@ class LlamaIndexEmbeddings:
             embed_model = _resolved(embed_model)
         self._embed_model: BaseEmbedding | None = embed_model
         self._home = HomeLoop()
+        self._patience = Patience()
+
+    def without_retries(self) -> LlamaIndexEmbeddings:
+        """The same model without the retries of its own, for ``evaluate``, which makes lost calls again itself."""
+        other = copy(self)
+        other._patience = self._patience.none()
+        return other
 
     @property
     def embed_model(self) -> BaseEmbedding:
@@ -77,7 +86,7 @@ class LlamaIndexEmbeddings:
         items = readable_texts(texts)
         attempt = explained(model, model.model_name)
         with attempt:
-            return _counted(model.get_text_embedding_batch(items) if items else [])
+            return _counted(self._patience.of(model).get_text_embedding_batch(items) if items else [])
         raise attempt.problem
 
     async def aembed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
@@ -88,7 +97,7 @@ class LlamaIndexEmbeddings:
         items = readable_texts(texts)
         attempt = explained(model, model.model_name)
         with attempt:
-            return _counted(await model.aget_text_embedding_batch(items) if items else [])
+            return _counted(await self._patience.of(model).aget_text_embedding_batch(items) if items else [])
         if attempt.is_of_other_loop:
             return await in_own_thread(partial(self.embed, texts))
         raise attempt.problem

@@ -27,6 +27,7 @@ from ._calls import acall, answers_to_any_name, call, is_openai, metadata_of, ow
 from ._failures import explained, is_bug
 from ._identity import identity_of
 from ._overriding import overrides
+from ._patience import Patience
 
 __all__ = ["LlamaIndexLLM", "judge_of"]
 
@@ -60,6 +61,7 @@ class LlamaIndexLLM:
         self._forms = FormsOfReply()
         self._home = HomeLoop()
         self._is_bug: Callable[[Exception], bool] = is_bug
+        self._patience = Patience()
 
     def failing_softly(self) -> LlamaIndexLLM:
         """The same model, where whatever it raises is a failure of the model, except for errors of programming.
@@ -69,6 +71,12 @@ class LlamaIndexLLM:
         soft = copy(self)
         soft._is_bug = is_error_of_programming
         return soft
+
+    def without_retries(self) -> LlamaIndexLLM:
+        """The same model without the retries of its own, for ``evaluate``, which makes lost calls again itself."""
+        other = copy(self)
+        other._patience = self._patience.none()
+        return other
 
     @property
     def llm(self) -> LLM:
@@ -125,7 +133,7 @@ class LlamaIndexLLM:
         for _ in attempts:
             attempt = explained(llm, self._name(llm), self._is_bug)
             with self._turn_with(llm), attempt:
-                reply = call(llm, ask, **attempts.parameters())
+                reply = call(self._patience.of(llm), ask, **attempts.parameters())
                 attempts.answered()
                 return reply
             attempts.failed(attempt)
@@ -140,7 +148,7 @@ class LlamaIndexLLM:
         for _ in attempts:
             attempt = explained(llm, self._name(llm), self._is_bug)
             with attempt:
-                reply = await acall(llm, ask, **attempts.parameters())
+                reply = await acall(self._patience.of(llm), ask, **attempts.parameters())
                 attempts.answered()
                 return reply
             if attempt.is_of_other_loop:

@@ -6,6 +6,7 @@ An adapter makes models of the core out of the models of a framework, so it meet
   through; ``is_bug``, ``is_of_other_loop`` and ``seconds_to_wait`` are its parts.
 * Which form of reply is it asked for, and what if its server refuses that form? ``FormsOfReply``; ``wants_json``;
   ``strict_schema``.
+* Who makes a lost call again? Only ``evaluate``: ``without_retries``.
 * What may be shown and stored? ``conceal``, ``is_secret``, ``secret_texts``; ``json_settings`` for an ``identity``;
   ``readable_texts`` for embedding models; ``in_order`` and ``read_in_order`` for what a file must not sort.
 * On which thread, in which loop? ``in_own_thread``, ``in_threads``, ``run_blocking``, ``HomeLoop``, ``Turn``.
@@ -31,6 +32,7 @@ from ._forms import FormsOfReply, wants_json
 from ._judging import is_judging, judging
 from ._live import LiveJudging
 from ._loops import HomeLoop, run_blocking
+from ._retries import without_retries
 from ._settings import json_settings, secret_texts
 from ._turn import Turn
 
@@ -60,4 +62,5 @@ __all__ = [
     "settled",
     "strict_schema",
     "wants_json",
+    "without_retries",
 ]

@@ -7,7 +7,7 @@ from typing import Any
 
 from .._errors import BadReply, InvalidInput, ModelError
 from .._requests import Ask, Message, Reply, Usage, counted
-from .._secrets import conceal, mask
+from .._secrets import conceal, mask, without_secrets
 from ._failures import Failures, Refused, check_sendable
 from ._refusals import is_about_one_schema, is_refusal
 from ._structured import RUNGS, Ladder, Rung
@@ -111,6 +111,10 @@ class Attempts:
 
     def _read(self, message: Any, finish_reason: Any, usage: Usage) -> Reply[str]:
         model, text, refusal = self._failures.model, _text(_field(message, "content")), _field(message, "refusal")
+        if text is not None:
+            text = without_secrets(
+                text, self._failures.place.secrets
+            )  # some servers quote the request in their answers
         if refusal:
             said = conceal(str(refusal), self._failures.place.secrets)
             raise _billed(BadReply(f"{model} refuses to answer: {mask(said, ())}", said), usage)

@@ -40,7 +40,7 @@ class Explained:
         self.problem: ModelError | None = None
         self.refused: Refused | None = None
         self._failures = Failures(model, clients)
-        self._expected: tuple[type[Exception], ...] = (openai.OpenAIError, json.JSONDecodeError)
+        self._expected: tuple[type[Exception], ...] = (openai.OpenAIError, json.JSONDecodeError, RecursionError)
 
     def __enter__(self) -> None:
         self.problem = self.refused = None
@@ -61,6 +61,8 @@ class Explained:
             return self._failures.unreachable(root_of(error))
         if isinstance(error, json.JSONDecodeError):
             return self._failures.no_json(error.doc)
+        if isinstance(error, RecursionError):
+            return self._failures.other_protocol("it is nested too deeply", transient=True)
         return self._failures.other_protocol(first_line(error))
 
 
