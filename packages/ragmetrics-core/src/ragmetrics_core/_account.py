@@ -30,7 +30,10 @@ __all__ = ["ACCOUNT", "carried_on", "difference", "digest_of", "judged_by", "rea
 ACCOUNT = "run.json"
 VERSION = 1
 
-OLDER = "other settings (which ones, its run.json does not tell: it is of an older version, whose built-in prompts had other words too)"
+OLDER = (
+    "other settings (which ones, its run.json does not tell: it is of an older version, whose built-in prompts had "
+    "other words too)"
+)
 KINDS = {"llm": "the LLM", "embeddings": "the embedding model"}
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 """Where an object stands in memory, which is another place in each process."""
