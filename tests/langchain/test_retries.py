@@ -34,7 +34,7 @@ def test_retries_of_a_chat_model_do_not_multiply(server: OpenAIServer, retries: 
     model = chat(server, max_retries=retries)
     judge = LangChainLLM(model.bind(temperature=0).with_config(tags=["x"]) if bound else model)
     (scores,) = evaluate([ROW], AnswerAccuracy(), llm=judge, max_retries=1, progress=False).scores.values()
-    assert "(500)" in scores[0].error
+    assert "(500)" in (scores[0].error or "")
     assert len(server.requests) == 4, "two questions, each asked twice"
     assert (model.max_retries, model.root_client.max_retries) == (retries, retries or 2)
     assert judge.without_retries().identity == judge.identity

@@ -10,17 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 __all__ = ["without_retries"]
-
-T = TypeVar("T")
 
 MAKERS = ("_get_client", "_get_aclient")
 """Methods that make the clients of a model from its settings when they are needed, and keep them."""
 
 
-def without_retries(model: T) -> T:
+def without_retries(model: Any) -> Any:
     """A copy of a model of pydantic whose clients make no lost call again; the model itself where there is nothing to tell."""
     fields: Any = getattr(type(model), "model_fields", {})
     if "max_retries" not in fields or getattr(model, "max_retries", None) == 0:
@@ -33,12 +31,12 @@ def without_retries(model: T) -> T:
         return model
     # the setting is a part of what caches know a model by, so it changes only where it is looked at again
     changes = {"max_retries": 0} if makes else {}
-    other: Any = model.model_copy(update=changes)  # type: ignore[attr-defined]  # it has fields of pydantic
+    other = model.model_copy(update=changes)
     for name in [name for name in held if name not in fields and _is_made_of_settings(type(model), name)]:
         other.__dict__.pop(name, None)
     for place in (other.__dict__, other.__pydantic_private__ or {}):
         place.update({name: told[name] for name in place if told.get(name) is not None})
-    return other  # type: ignore[no-any-return]
+    return other
 
 
 def _make_clients(model: object) -> bool:
@@ -58,7 +56,7 @@ def _told(value: Any) -> Any:
     """A client, or a part of a client, that makes no lost call again; None for anything else."""
     if _is_client(value):
         return value.with_options(max_retries=0)
-    held = getattr(value, "__dict__", {}).get("_client")
+    held: Any = getattr(value, "__dict__", {}).get("_client")
     if _is_client(held):
         return type(value)(held.with_options(max_retries=0))
     return None
