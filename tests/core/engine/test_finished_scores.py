@@ -204,13 +204,10 @@ class TestRefused:
         assert last == {number + 1: str(number) for number in range(6)}
         assert [line["sample"]["user_input"] for line in lines(run_dir)] == ["0", "1", "2", "3", "4", "else", "more"]
 
-    def test_rows_taken_out_at_the_end(self, run_dir: Path, tmp_path: Path) -> None:
-        """A file tells the number of its rows only when it is read."""
-        data = tmp_path / "rows.jsonl"
-        data.write_text("".join(json.dumps(row) + "\n" for row in questions(9)))
-        evaluate(data, Rated(), llm=Model(), run_dir=run_dir)
-        data.write_text("".join(json.dumps(row) + "\n" for row in questions(7)))
-        result = evaluate(data, Rated(), llm=Model(), run_dir=run_dir)
+    def test_rows_taken_out_at_the_end(self, run_dir: Path) -> None:
+        """A generator tells the number of its rows only when it is read."""
+        evaluate(iter(questions(9)), Rated(), llm=Model(), run_dir=run_dir)
+        result = evaluate(iter(questions(7)), Rated(), llm=Model(), run_dir=run_dir)
         kept = run_dir / "scores.1.jsonl"
         note = f"the scores of 2 rows that are no more among those of this run: they are kept in {kept}"
         assert (len(result), result.caveats) == (7, (note,))
