@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from pathlib import Path
+from unittest.mock import patch
 
 from typer.testing import CliRunner, Result
 
@@ -14,4 +16,6 @@ SEPARATE = {"mix_stderr": False} if "mix_stderr" in inspect.signature(CliRunner.
 
 
 def call(*arguments: str | Path) -> Result:
-    return CliRunner(**SEPARATE).invoke(app, [str(argument) for argument in arguments])
+    line = [str(argument) for argument in arguments]
+    with patch.object(sys, "argv", ["ragmetrics", *line]):
+        return CliRunner(**SEPARATE).invoke(app, line)
