@@ -84,9 +84,22 @@ class TestInFlight:
         assert asyncio.run(main()) <= 4, "the caller, a worker per row, and the one that finds no third row"
 
     def test_as_many_workers_as_allowed_come_together(self) -> None:
-        model = AsyncModel("1", delay=1)
-        evaluate(questions(500), Rated(), llm=model, max_concurrency=500)
-        assert model.most == 500
+        class Gathering:
+            """Answers nobody before all have asked."""
+
+            def __init__(self) -> None:
+                self.asked = 0
+                self.all_there = asyncio.Event()
+
+            async def agenerate(self, ask: object) -> str:
+                self.asked += 1
+                if self.asked == 500:
+                    self.all_there.set()
+                await asyncio.wait_for(self.all_there.wait(), 60)
+                return "1"
+
+        result = evaluate(questions(500), Rated(), llm=Gathering(), max_concurrency=500)
+        assert result.summary()["rated"].scored == 500
 
     def test_an_endless_generator_with_a_limit(self) -> None:
         def rows():
