@@ -32,6 +32,17 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
+def nothing_stays_attached() -> Iterator[None]:
+    """Whoever listens to LlamaIndex's events in a test has stopped when it ends."""
+    from llama_index.core.instrumentation import get_dispatcher
+
+    dispatcher = get_dispatcher()
+    before = len(dispatcher.event_handlers), len(dispatcher.span_handlers)
+    yield
+    assert (len(dispatcher.event_handlers), len(dispatcher.span_handlers)) == before
+
+
+@pytest.fixture
 def closed_loop() -> Iterator[None]:
     """For evaluators of LlamaIndex, which leave an event loop open when they are asked synchronously."""
     loop = asyncio.new_event_loop()

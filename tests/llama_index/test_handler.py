@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,7 +17,6 @@ from llama_index.core.base.response.schema import PydanticResponse, Response
 from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.evaluation import FaithfulnessEvaluator as TheirFaithfulness
 from llama_index.core.indices.query.query_transform import HyDEQueryTransform
-from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.dispatcher import instrument_tags
 from llama_index.core.query_engine import CustomQueryEngine, TransformQueryEngine
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
@@ -34,13 +32,7 @@ from ragmetrics_llama_index._open_queries import SpanListener
 KEY = "sk-secret-4711-abcdefghijklmnop"
 YES = Completions("yes")
 
-
-@pytest.fixture(autouse=True)
-def nothing_stays_attached() -> Iterator[None]:
-    dispatcher = get_dispatcher()
-    before = len(dispatcher.event_handlers), len(dispatcher.span_handlers)
-    yield
-    assert (len(dispatcher.event_handlers), len(dispatcher.span_handlers)) == before
+pytestmark = pytest.mark.usefixtures("nothing_stays_attached")
 
 
 class Echo(CustomQueryEngine):

@@ -7,7 +7,6 @@ import contextlib
 import gc
 import logging
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -28,13 +27,7 @@ from ragmetrics_llama_index import CorrectnessEvaluator, FaithfulnessEvaluator, 
 
 YES = Completions("yes")
 
-
-@pytest.fixture(autouse=True)
-def nothing_stays_attached() -> Iterator[None]:
-    dispatcher = get_dispatcher()
-    before = len(dispatcher.event_handlers), len(dispatcher.span_handlers)
-    yield
-    assert (len(dispatcher.event_handlers), len(dispatcher.span_handlers)) == before
+pytestmark = pytest.mark.usefixtures("nothing_stays_attached")
 
 
 class Engine(CustomQueryEngine):
