@@ -40,7 +40,7 @@ from ._repeats import combined
 from ._run import Models
 from ._run_dir import RunDir
 from ._score import Score
-from ._silence import counted
+from ._silence import with_worst_value
 
 __all__ = ["Run"]
 
@@ -154,7 +154,7 @@ class Run:
     def _record(self, row: Row, scores: list[Score]) -> Record:
         several = self._repeats
         if self._empty == "zero":
-            scores = [counted(judge.metric, score) for judge, score in zip(self._judges, scores, strict=True)]
+            scores = [with_worst_value(judge.metric, score) for judge, score in zip(self._judges, scores, strict=True)]
         if several > 1:
             scores = [
                 combined(metric, scores[index * several : (index + 1) * several])

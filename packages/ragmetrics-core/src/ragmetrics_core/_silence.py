@@ -9,7 +9,7 @@ from ._inputs import SILENCE
 from ._metric import Metric
 from ._score import Score
 
-__all__ = ["counted", "is_silence"]
+__all__ = ["is_silence", "with_worst_value"]
 
 LABELS = frozenset(SILENCE.values())
 
@@ -19,7 +19,7 @@ def is_silence(score: Score) -> bool:
     return score.label in LABELS
 
 
-def counted(metric: Metric, score: Score) -> Score:
+def with_worst_value(metric: Metric, score: Score) -> Score:
     """The score, with the worst value of the metric's scale where it is unscored because the system was silent.
 
     It stays unscored, and says why, where no value is known to be the worst.
