@@ -14,7 +14,7 @@ import pytest
 import ragmetrics_llama_index
 
 SOURCE = Path(ragmetrics_llama_index.__file__).parent
-MODULES = sorted(SOURCE.glob("*.py"))
+MODULES = sorted(SOURCE.rglob("*.py"))
 ALLOWED = {"llama_index", "ragmetrics_core", "typing_extensions", *sys.stdlib_module_names}
 
 
@@ -29,7 +29,7 @@ def imports(path: Path) -> list[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_it_imports_nothing_but_llama_index_core_and_the_public_core(path: Path) -> None:
     for module, name in imports(path):
         assert module.split(".")[0] in ALLOWED, module
@@ -40,7 +40,7 @@ def test_it_imports_nothing_but_llama_index_core_and_the_public_core(path: Path)
             assert name in importlib.import_module(module).__all__ or importlib.import_module(f"{module}.{name}")
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_files_and_functions_are_short(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 300

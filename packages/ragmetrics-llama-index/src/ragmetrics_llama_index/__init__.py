@@ -23,16 +23,8 @@ from llama_index.core.evaluation import (
     resolve_metrics,
 )
 
-from ._critics import GuidelineEvaluator, PairwiseComparisonEvaluator
-from ._datasets import aevaluate_query_engine, aevaluate_retriever, evaluate_query_engine, evaluate_retriever
-from ._embeddings import LlamaIndexEmbeddings
-from ._evaluations import QueryEvaluation
-from ._evaluator import MetricEvaluator
-from ._graded import AnswerRelevancyEvaluator, ContextRelevancyEvaluator, CorrectnessEvaluator
-from ._handler import QueryEvaluationHandler
-from ._llm import LlamaIndexLLM
-from ._results import MetricResult
-from ._retrieval import (
+from ._data._datasets import aevaluate_query_engine, aevaluate_retriever, evaluate_query_engine, evaluate_retriever
+from ._data._retrieval import (
     MRR,
     NDCG,
     AveragePrecision,
@@ -42,9 +34,17 @@ from ._retrieval import (
     RetrievalMetric,
     register_retrieval_metrics,
 )
-from ._similarity import SemanticSimilarityEvaluator
-from ._testset import agenerate_qa_pairs, generate_qa_pairs
-from ._yes_no import FaithfulnessEvaluator, QueryResponseEvaluator, RelevancyEvaluator, ResponseEvaluator
+from ._data._testset import agenerate_qa_pairs, generate_qa_pairs
+from ._drop_in._critics import GuidelineEvaluator, PairwiseComparisonEvaluator
+from ._drop_in._graded import AnswerRelevancyEvaluator, ContextRelevancyEvaluator, CorrectnessEvaluator
+from ._drop_in._similarity import SemanticSimilarityEvaluator
+from ._drop_in._yes_no import FaithfulnessEvaluator, QueryResponseEvaluator, RelevancyEvaluator, ResponseEvaluator
+from ._embeddings import LlamaIndexEmbeddings
+from ._evaluations import QueryEvaluation
+from ._handler import QueryEvaluationHandler
+from ._llm import LlamaIndexLLM
+from ._metric._evaluator import MetricEvaluator
+from ._metric._results import MetricResult
 
 __all__ = [
     "MRR",

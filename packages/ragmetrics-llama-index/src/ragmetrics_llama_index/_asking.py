@@ -17,7 +17,7 @@ from llama_index.core.schema import MetadataMode, NodeWithScore
 from ragmetrics_core import InvalidInput, Sample
 from ragmetrics_core.adapters import conceal, in_own_thread
 
-from ._responses import answer_of, contexts_of, document_of, mode_of, settle
+from ._data._responses import answer_of, contexts_of, document_of, mode_of, settle
 
 __all__ = ["Asking", "asking_engine", "asking_retriever"]
 

@@ -14,9 +14,9 @@ from llama_index.core.schema import MetadataMode
 from ragmetrics_core import InvalidInput, Metric, RagmetricsError
 from ragmetrics_core.adapters import judging
 
-from ._evaluator import MetricEvaluator
-from ._responses import contexts_of
-from ._results import MetricResult
+from ._data._responses import contexts_of
+from ._metric._evaluator import MetricEvaluator
+from ._metric._results import MetricResult
 
 __all__ = ["Asked", "Evaluators", "QueryEvaluation", "named", "problem_of"]
 

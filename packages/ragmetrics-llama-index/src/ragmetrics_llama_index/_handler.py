@@ -34,9 +34,9 @@ from ragmetrics_core import InvalidInput
 from ragmetrics_core.adapters import LiveJudging, is_judging, judging, run_blocking
 
 from ._counts import Counts
+from ._data._responses import mode_of, nodes_of, text_of
 from ._evaluations import Asked, Evaluators, QueryEvaluation, named, problem_of
 from ._open_queries import OpenQueries, SpanListener, text_asked
-from ._responses import mode_of, nodes_of, text_of
 from ._streams import Writing, listen, listen_async
 
 if TYPE_CHECKING:

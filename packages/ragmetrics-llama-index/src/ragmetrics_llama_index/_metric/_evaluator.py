@@ -35,12 +35,12 @@ from ragmetrics_core import (
 )
 from ragmetrics_core.adapters import run_blocking
 
-from ._embeddings import scorer_of
-from ._llm import LlamaIndexLLM, judge_of
-from ._overriding import by_name
-from ._responses import Answer, AnyResponse, answer_of, is_async_stream, mode_of, settle
+from .._data._responses import Answer, AnyResponse, answer_of, is_async_stream, mode_of, settle
+from .._embeddings import scorer_of
+from .._llm import LlamaIndexLLM, judge_of
+from .._overriding import by_name
+from ._context_budget import fit
 from ._results import MetricResult, result_of
-from ._room import fit
 from ._templates import Slot, Template, as_template, is_same, shown, worded
 from ._thresholds import check_threshold
 

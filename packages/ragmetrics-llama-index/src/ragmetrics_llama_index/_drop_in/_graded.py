@@ -12,12 +12,12 @@ from llama_index.core.schema import MetadataMode
 from ragmetrics_core import Metric, Score
 from ragmetrics_core.metrics import AnswerRelevanceRating, ContextRelevanceRating, Correctness
 
+from .._metric._evaluator import OnError
+from .._metric._results import MetricResult
+from .._metric._templates import Slot, Template
+from .._metric._thresholds import check_threshold
 from ._drop_in import DropIn, default_templates
-from ._evaluator import OnError
 from ._parsers import FreeAnswerRating, FreeContextRating, FreeCorrectness, ScoreParser, read_by, with_fractions
-from ._results import MetricResult
-from ._templates import Slot, Template
-from ._thresholds import check_threshold
 
 __all__ = ["AnswerRelevancyEvaluator", "ContextRelevancyEvaluator", "CorrectnessEvaluator"]
 

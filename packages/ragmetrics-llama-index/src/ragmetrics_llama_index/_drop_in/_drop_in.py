@@ -10,9 +10,9 @@ from llama_index.core.schema import MetadataMode
 
 from ragmetrics_core import Metric
 
-from ._evaluator import MetricEvaluator, OnError
+from .._metric._evaluator import MetricEvaluator, OnError
+from .._metric._templates import DATA, Slot, Template, as_template, check_shows_data
 from ._parsers import on_any_scale
-from ._templates import DATA, Slot, Template, as_template, check_shows_data
 
 __all__ = ["DropIn", "default_templates"]
 

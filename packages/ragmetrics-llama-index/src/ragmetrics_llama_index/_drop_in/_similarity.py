@@ -12,7 +12,7 @@ from llama_index.core.base.embeddings.base import SimilarityMode, similarity
 from ragmetrics_core import InvalidInput, Metric, Score, Steps, embed
 from ragmetrics_core.metrics import SemanticSimilarity
 
-from ._evaluator import MetricEvaluator, OnError
+from .._metric._evaluator import MetricEvaluator, OnError
 
 __all__ = ["SemanticSimilarityEvaluator"]
 

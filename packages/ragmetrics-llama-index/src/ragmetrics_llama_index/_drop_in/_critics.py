@@ -13,10 +13,10 @@ from llama_index.core.types import BaseOutputParser
 from ragmetrics_core import Prompt, Reply
 from ragmetrics_core.metrics import Guideline, PairwiseComparison
 
+from .._metric._evaluator import OnError
+from .._metric._templates import Slot, Template
 from ._drop_in import DropIn, default_templates
-from ._evaluator import OnError
 from ._parsers import CritiqueParser, VerdictParser, read_by
-from ._templates import Slot, Template
 
 __all__ = ["GuidelineEvaluator", "PairwiseComparisonEvaluator"]
 

@@ -10,10 +10,10 @@ from llama_index.core.schema import MetadataMode
 from ragmetrics_core import Metric, Score
 from ragmetrics_core.metrics import RefineFaithfulness, Relevancy
 
+from .._metric._evaluator import OnError
+from .._metric._results import MetricResult
+from .._metric._templates import Slot, Template
 from ._drop_in import DropIn
-from ._evaluator import OnError
-from ._results import MetricResult
-from ._templates import Slot, Template
 
 __all__ = ["FaithfulnessEvaluator", "QueryResponseEvaluator", "RelevancyEvaluator", "ResponseEvaluator"]
 

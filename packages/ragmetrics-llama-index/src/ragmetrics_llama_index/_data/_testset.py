@@ -9,7 +9,7 @@ from llama_index.core.schema import BaseNode, MetadataMode
 
 from ragmetrics_core import Document, InvalidInput, Testset, agenerate_testset, generate_testset
 
-from ._llm import judge_of
+from .._llm import judge_of
 from ._responses import mode_of
 
 __all__ = ["agenerate_qa_pairs", "generate_qa_pairs"]

@@ -1,0 +1,1 @@
+"""Any metric of the core as an evaluator of LlamaIndex."""
