@@ -12,7 +12,7 @@ import pytest
 import ragmetrics_langchain
 
 SOURCE = Path(ragmetrics_langchain.__file__).parent
-FILES = sorted(SOURCE.glob("*.py"))
+FILES = sorted(SOURCE.rglob("*.py"))
 
 
 def imported(path: Path) -> list[tuple[str, str]]:
@@ -26,7 +26,7 @@ def imported(path: Path) -> list[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SOURCE).as_posix())
 def test_imports(path: Path) -> None:
     """LangChain's core and what it brings, and public names of the metrics' core; typing_extensions is for type checkers only."""
     brought = {"langchain_core", "langsmith", "pydantic_core"}
@@ -40,7 +40,7 @@ def test_imports(path: Path) -> None:
     assert "pickle" not in {module for module, _ in imported(path)}
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SOURCE).as_posix())
 def test_sizes(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert text.count("\n") <= 300

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from ._callback import RagEvaluationCallback
 from ._embeddings import LangChainEmbeddings
-from ._evaluators import as_langsmith_evaluator, as_openevals, langsmith_feedback
 from ._llm import LangChainLLM
+from ._metric._evaluators import as_langsmith_evaluator, as_openevals, langsmith_feedback
+from ._metric._runnable import MetricRunnable
 from ._record import EvaluationRecord
-from ._runnable import MetricRunnable
 from ._runs import FinishedRun
 
 __all__ = [

@@ -34,9 +34,9 @@ from ._checks import check_count, check_function, check_share, runnables
 from ._extractors import Extractors, Reading
 from ._graphs import watching_graphs
 from ._hooks import RunWatcher
+from ._live._recover import Extractor, answer_of, contexts_of, is_many, is_waiting, question_of
+from ._metric._runnable import MetricRunnable, untraced
 from ._record import EvaluationRecord, Status, record_of, scored
-from ._recover import Extractor, answer_of, contexts_of, is_many, is_waiting, question_of
-from ._runnable import MetricRunnable, untraced
 from ._runs import FinishedRun
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ragmetrics_core import InvalidInput, Metric
 
-from ._runnable import MetricRunnable
+from ._metric._runnable import MetricRunnable
 
 __all__ = ["check_count", "check_function", "check_share", "runnables"]
 

@@ -14,12 +14,12 @@ from langchain_core.messages import BaseMessage
 from ragmetrics_core import InvalidInput, Sample
 from ragmetrics_core.adapters import settled
 
-from ._documents import contexts_in
-from ._messages import text_of
-from ._recover import Extractor, answer_of, contexts_of, question_of
-from ._references import FROM_METADATA, references_in
+from ._live._recover import Extractor, answer_of, contexts_of, question_of
+from ._live._references import FROM_METADATA, references_in
+from ._reading._documents import contexts_in
+from ._reading._messages import text_of
+from ._reading._samples import with_contexts
 from ._runs import FinishedRun
-from ._samples import with_contexts
 
 __all__ = ["Extractors", "Reading"]
 

@@ -12,8 +12,8 @@ from uuid import UUID
 from ragmetrics_core import InvalidInput, Metric, MissingInput, RagmetricsError, Sample, Score
 
 from ._extractors import Reading
-from ._recover import is_many
-from ._runnable import MetricRunnable, failed
+from ._live._recover import is_many
+from ._metric._runnable import MetricRunnable, failed
 from ._runs import FinishedRun
 
 __all__ = ["EvaluationRecord", "Status", "record_of", "scored"]

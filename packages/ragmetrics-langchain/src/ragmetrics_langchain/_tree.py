@@ -9,8 +9,8 @@ from uuid import UUID
 
 from langchain_core.documents import Document
 
-from ._documents import distinct, document_lists
 from ._notes import Notes
+from ._reading._documents import distinct, document_lists
 
 __all__ = ["FinishedRun", "Kind", "Node", "Outcome", "Tree", "finished", "note"]
 

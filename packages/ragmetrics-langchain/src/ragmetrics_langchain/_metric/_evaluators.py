@@ -17,11 +17,11 @@ from typing import Any, Protocol
 from ragmetrics_core import InvalidInput, Metric, RagmetricsError, Sample, Score
 from ragmetrics_core.adapters import settled
 
-from ._fields import CONTEXTS, MISSING, REFERENCES, Answer, find_answer, mapping_of, question_in
-from ._messages import turns_in
-from ._record import EvaluationRecord
+from .._reading._fields import CONTEXTS, MISSING, REFERENCES, Answer, find_answer, mapping_of, question_in
+from .._reading._messages import turns_in
+from .._reading._samples import reference_in, sample_of
+from .._record import EvaluationRecord
 from ._runnable import MetricRunnable, failed, untraced
-from ._samples import reference_in, sample_of
 
 __all__ = ["as_langsmith_evaluator", "as_openevals", "langsmith_feedback"]
 

@@ -15,10 +15,10 @@ from typing import Any
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 
-from ._documents import document_lists
-from ._fields import ANSWERS, CONTEXTS, answer_in, found_by_tools, mapping_of, question_in, returned
-from ._messages import Turn, is_pending, turns_in
-from ._runs import FinishedRun
+from .._reading._documents import document_lists
+from .._reading._fields import ANSWERS, CONTEXTS, answer_in, found_by_tools, mapping_of, question_in, returned
+from .._reading._messages import Turn, is_pending, turns_in
+from .._runs import FinishedRun
 
 __all__ = ["Extractor", "answer_of", "contexts_of", "is_many", "is_waiting", "question_of"]
 

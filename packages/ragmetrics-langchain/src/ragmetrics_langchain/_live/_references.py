@@ -14,8 +14,8 @@ from langchain_core.messages import BaseMessage
 from ragmetrics_core import Input, Sample
 from ragmetrics_core.adapters import settled
 
-from ._documents import contexts_and_documents
-from ._fields import REFERENCES
+from .._reading._documents import contexts_and_documents
+from .._reading._fields import REFERENCES
 
 __all__ = ["FROM_METADATA", "references_in"]
 

@@ -22,8 +22,8 @@ from langchain_core.tools import BaseTool
 from ragmetrics_core import InvalidInput, Metric, Models, RagmetricsError, Sample, Score, Steps, arun, run
 from ragmetrics_core.adapters import judging
 
-from ._models import bound, models_of
-from ._samples import sample_of
+from .._models import bound, models_of
+from .._reading._samples import sample_of
 from ._schemas import input_schema
 
 __all__ = ["MetricRunnable", "failed", "untraced"]

@@ -1,0 +1,1 @@
+"""Question, answer, contexts and references in the values that LangChain programs take and return."""
