@@ -14,10 +14,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from .._errors import BadReply
-from ..replies import JsonReply
-from ..replies._find import unfenced
-from ..replies._problem import parse_or_bad_reply
-from ..replies._turns import answer_part
+from ..replies import JsonReply, answer_text
 
 __all__ = ["AnswerReply", "DocumentAnswer"]
 
@@ -66,7 +63,7 @@ class AnswerReply:
         Raises:
             BadReply: the reply is empty, refuses, reports an error, or is broken JSON.
         """
-        prose = LABEL.sub("", unfenced(parse_or_bad_reply(text, answer_part).text)).strip()
+        prose = LABEL.sub("", answer_text(text)).strip()
         try:
             return ANSWER.parse(text)
         except BadReply:

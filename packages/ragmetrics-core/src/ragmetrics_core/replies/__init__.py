@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from .._protocols import ReplyFormat
 from ._lines import LinesReply
-from ._nothing import real_items
 from ._object import ObjectReply
-from ._prose import read_prose
+from ._prose._nothing import real_items
 from ._rating import RatingReply
+from ._read_prose import answer_text, read_prose
 from ._score import ScoreReply
 from ._with_reason import WithReason, value_and_reason
 from ._yes_no import YesNoReply
@@ -32,6 +32,7 @@ __all__ = [
     "ScoreReply",
     "WithReason",
     "YesNoReply",
+    "answer_text",
     "read_prose",
     "real_items",
     "value_and_reason",

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 from .._asked import Asked, asked_of
-from ._find import Bad, Fit, Reader
-from ._problem import Problem
-from ._scan import Found, scan
-from ._whose import QUOTED, SENT, announced_by_another, declines, is_quoted, speaks_of_another
+from ._json_text._find import Bad, Fit, Reader
+from ._json_text._scan import Found, scan
+from ._prose._problem import Problem
+from ._prose._whose import QUOTED, SENT, announced_by_another, declines, is_quoted, speaks_of_another
 
 __all__ = ["choose", "unless_doubted"]
 

@@ -21,19 +21,19 @@ from pydantic import BaseModel, ValidationError
 from .._asked import asked_of
 from .._errors import InvalidInput
 from ._choose import choose, unless_doubted
-from ._find import Bad, Fit, clean_json, decode, embedded, is_jsonish, views
-from ._fit import Unrelated, fit_model
-from ._items import read_lines
-from ._keys import ASIDES, REASONS, WRAPPERS, is_quotation, is_schema, name, singular, stem
-from ._outline import read_block, read_numbered
-from ._plan import ModelPlan, bare, is_subclass, item_hint, plan_of
-from ._problem import Problem, parse_or_bad_reply
-from ._scan import Found, scan
-from ._schema import strict_schema
-from ._shape import shape_of
-from ._tags import read_tags
-from ._turns import answer_part
-from ._verdict import truth
+from ._json_text._find import Bad, Fit, clean_json, decode, embedded, is_jsonish, views
+from ._json_text._scan import Found, scan
+from ._model._fit import Unrelated, fit_model
+from ._model._keys import ASIDES, REASONS, WRAPPERS, is_quotation, is_schema, name, singular, stem
+from ._model._plan import ModelPlan, bare, is_subclass, item_hint, plan_of
+from ._model._schema import strict_schema
+from ._model._shape import shape_of
+from ._prose._items import read_lines
+from ._prose._outline import read_block, read_numbered
+from ._prose._problem import Problem, parse_or_bad_reply
+from ._prose._tags import read_tags
+from ._prose._turns import answer_part
+from ._prose._verdict import truth
 
 __all__ = ["JsonReply"]
 

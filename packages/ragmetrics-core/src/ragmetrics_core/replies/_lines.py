@@ -14,9 +14,9 @@ from typing import Any
 
 from .._asked import asked_of
 from ._choose import choose, unless_doubted
-from ._find import Bad, Fit, decode, embedded, is_jsonish, views
-from ._items import read_lines, split_lines, unique
-from ._keys import (
+from ._json_text._find import Bad, Fit, decode, embedded, is_jsonish, views
+from ._json_text._scan import scan
+from ._model._keys import (
     ASIDES,
     CONTAINERS,
     REASONS,
@@ -30,10 +30,10 @@ from ._keys import (
     singular,
     stem,
 )
-from ._problem import Problem, parse_or_bad_reply
-from ._scan import scan
-from ._tags import read_tags
-from ._turns import answer_part
+from ._prose._items import read_lines, split_lines, unique
+from ._prose._problem import Problem, parse_or_bad_reply
+from ._prose._tags import read_tags
+from ._prose._turns import answer_part
 
 __all__ = ["LinesReply"]
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._errors import InvalidInput
-from ._numbers import scale_of
-from ._problem import parse_or_bad_reply
+from ._model._schema import answer_schema
+from ._prose._numbers import scale_of
+from ._prose._problem import parse_or_bad_reply
 from ._scalar import read_scalar
-from ._schema import answer_schema
 from ._score import number_want
 
 __all__ = ["RatingReply"]

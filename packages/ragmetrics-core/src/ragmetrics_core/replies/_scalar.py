@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from .._asked import Asked, asked_of
-from ._around import close_tag, without_role
 from ._choose import choose, unless_doubted
-from ._find import Bad, Fit, decode, embedded, views
-from ._keys import ASIDES, REASONS, WRAPPERS, is_count, is_no_answer, is_schema, is_template, name, singular
-from ._problem import Problem, shown
-from ._scan import scan
-from ._tags import outside_tags, read_tags
-from ._turns import answer_part
-from ._whose import QUOTED, declines, speaks_of_another
+from ._json_text._find import Bad, Fit, decode, embedded, views
+from ._json_text._scan import scan
+from ._model._keys import ASIDES, REASONS, WRAPPERS, is_count, is_no_answer, is_schema, is_template, name, singular
+from ._prose._around import close_tag, without_role
+from ._prose._problem import Problem, shown
+from ._prose._tags import outside_tags, read_tags
+from ._prose._turns import answer_part
+from ._prose._whose import QUOTED, declines, speaks_of_another
 
 __all__ = ["Answer", "Want", "read_scalar"]
 

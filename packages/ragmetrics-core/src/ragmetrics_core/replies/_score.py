@@ -14,15 +14,16 @@ from typing import Any
 
 from .._asked import asked_of
 from .._errors import InvalidInput
-from ._clean import tidy
-from ._find import unfenced
-from ._keys import ASIDES, REASONS, is_no_answer, word_set, words
-from ._marks import disagrees, read_marks
-from ._numbers import Scale, scale_of
-from ._problem import Problem, parse_or_bad_reply
+from ._json_text._find import unfenced
+from ._model._keys import ASIDES, REASONS, is_no_answer, words
+from ._model._schema import answer_schema
+from ._prose._clean import tidy
+from ._prose._marks import disagrees, read_marks
+from ._prose._numbers import Scale, scale_of
+from ._prose._problem import Problem, parse_or_bad_reply
+from ._prose._whose import declines, speaks_of_another
+from ._prose._words import word_set
 from ._scalar import Answer, Want, read_scalar
-from ._schema import answer_schema
-from ._whose import declines, speaks_of_another
 
 __all__ = ["ScoreReply", "number_want"]
 

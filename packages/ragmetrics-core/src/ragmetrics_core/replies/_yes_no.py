@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ._keys import REASONS, WRITTEN, is_no_answer, word_set, words
-from ._problem import Problem, parse_or_bad_reply, shown
+from ._model._keys import REASONS, WRITTEN, is_no_answer, words
+from ._model._schema import answer_schema
+from ._prose._problem import Problem, parse_or_bad_reply, shown
+from ._prose._verdict import read_verdict, truth
+from ._prose._words import word_set
 from ._scalar import Answer, Want, read_scalar
-from ._schema import answer_schema
-from ._verdict import read_verdict, truth
 from ._with_reason import words_beside_verdict
 
 __all__ = ["YesNoReply"]

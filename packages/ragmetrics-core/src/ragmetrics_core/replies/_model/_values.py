@@ -11,11 +11,11 @@ import re
 from enum import Enum
 from typing import Any
 
-from ._clean import plain
+from .._prose._clean import plain
+from .._prose._numbers import WORDS, scale_of, without_angles
+from .._prose._problem import Problem, shown
+from .._prose._verdict import truth
 from ._keys import REASONS, RELATED, WRITTEN, stem
-from ._numbers import WORDS, scale_of, without_angles
-from ._problem import Problem, shown
-from ._verdict import truth
 
 __all__ = ["fit_bool", "fit_choice", "fit_enum", "fit_number", "fit_text", "is_flag", "is_reason"]
 

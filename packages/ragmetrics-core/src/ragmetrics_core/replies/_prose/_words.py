@@ -7,8 +7,6 @@ A word is listed only when it can stand alone as the answer to a yes/no question
 
 from __future__ import annotations
 
-from ._keys import word_set
-
 __all__ = [
     "CJK_NO",
     "CJK_YES",
@@ -20,7 +18,14 @@ __all__ = [
     "POSITIVE",
     "REASON",
     "YES",
+    "word_set",
 ]
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text; long lists of words read better so."""
+    return frozenset(text.split())
+
 
 # language: (words for yes, words for no)
 _BY_LANGUAGE: dict[str, tuple[str, str]] = {

@@ -14,11 +14,11 @@ from bisect import bisect_right
 from itertools import pairwise
 from typing import NamedTuple
 
-from .._asked import asked_of
+from ..._asked import asked_of
+from .._json_text._find import decode
+from .._json_text._scan import OPENER, Found, scan
 from ._clean import TOKEN, without_tokens
-from ._find import decode
 from ._problem import Problem
-from ._scan import OPENER, Found, scan
 from ._whose import declines, is_quoted, speaks_of_another
 
 __all__ = ["Part", "answer_part"]

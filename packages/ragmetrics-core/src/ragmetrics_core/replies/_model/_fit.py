@@ -13,13 +13,13 @@ from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel, RootModel
 
-from ._find import embedded
-from ._items import split_lines
+from .._json_text._find import embedded
+from .._prose._items import split_lines
+from .._prose._problem import Misfit, Problem
+from .._prose._verdict import truth
 from ._keys import ASIDES, CONTAINERS, REASONS, RELATED, WRITTEN, is_schema, name, stem
 from ._plan import FieldPlan, ModelPlan, bare, is_choice, is_subclass, issubclass_mapping, item_hint, members, plan_of
-from ._problem import Misfit, Problem
 from ._values import fit_bool, fit_choice, fit_enum, fit_number, fit_text
-from ._verdict import truth
 
 __all__ = ["Unrelated", "fit_model"]
 

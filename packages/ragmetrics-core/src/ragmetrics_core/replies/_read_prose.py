@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable
 from typing import TypeVar
 
-from ._problem import Problem, parse_or_bad_reply
-from ._turns import answer_part
-from ._whose import QUOTED, declines, own_words
+from ._json_text._find import unfenced
+from ._prose._problem import Problem, parse_or_bad_reply
+from ._prose._turns import answer_part
+from ._prose._whose import QUOTED, declines, own_words
 
-__all__ = ["read_prose"]
+__all__ = ["answer_text", "read_prose"]
 
 T = TypeVar("T")
 
@@ -41,3 +42,12 @@ def read_prose(
         return value, str(part)
 
     return parse_or_bad_reply(text, found)
+
+
+def answer_text(text: str) -> str:
+    """The part of a reply that is its answer: without thinking, chat template, invented turns, and a fence around all of it.
+
+    Raises:
+        BadReply: the reply is empty, or nothing but thinking.
+    """
+    return unfenced(parse_or_bad_reply(text, lambda reply: answer_part(reply).text))

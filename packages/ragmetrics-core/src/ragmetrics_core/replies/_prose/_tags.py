@@ -10,7 +10,7 @@ import html
 import re
 from typing import Any
 
-from ._keys import word_set
+from ._words import word_set
 
 __all__ = ["outside_tags", "read_tags"]
 

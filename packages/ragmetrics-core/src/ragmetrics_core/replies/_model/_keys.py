@@ -11,6 +11,8 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from .._prose._words import word_set
+
 __all__ = [
     "ASIDES",
     "CONTAINERS",
@@ -27,7 +29,6 @@ __all__ = [
     "name",
     "singular",
     "stem",
-    "word_set",
     "words",
 ]
 
@@ -58,11 +59,6 @@ def singular(word: str) -> str:
 def stem(key: str) -> str:
     """A key in singular, the form in which synonyms are looked up."""
     return "_".join(singular(word) for word in words(key))
-
-
-def word_set(text: str) -> frozenset[str]:
-    """The words of a text; long lists of words read better so."""
-    return frozenset(text.split())
 
 
 WRITTEN = {
