@@ -12,7 +12,7 @@ import pytest
 from core.engine.kept import Model, lines, values
 from core.evaluate.doubles import Rated, questions
 from ragmetrics_core import Evaluation, InvalidInput, evaluate
-from ragmetrics_core._journal import Journal
+from ragmetrics_core._store._journal import Journal
 
 HUGE = 10**400
 

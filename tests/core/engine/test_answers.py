@@ -12,9 +12,9 @@ import pytest
 
 from ragmetrics_core import Ask, Metric, ModelError, Prompt, Reply, Score, Steps, Usage, aevaluate, together
 from ragmetrics_core._engine import Budget, Rules
-from ragmetrics_core._engine._answers import Answers
-from ragmetrics_core._requests import Message
-from ragmetrics_core._run import Models
+from ragmetrics_core._engine._questions import Answers
+from ragmetrics_core._kernel._drive import Models
+from ragmetrics_core._kernel._requests import Message
 from ragmetrics_core.replies import YesNoReply
 
 YES = Prompt("Is it?", YesNoReply())

@@ -15,8 +15,8 @@ import pytest
 from core.engine.kept import Model, lines, values
 from core.evaluate.doubles import Length, Rated, questions
 from ragmetrics_core import Evaluation, InvalidInput, RagmetricsError, Reply, Sample, Usage, evaluate
-from ragmetrics_core._journal import Journal
 from ragmetrics_core._read._rows import rows_of
+from ragmetrics_core._store._journal import Journal
 
 OLD_JOURNAL = """
 PRAGMA journal_mode = WAL;

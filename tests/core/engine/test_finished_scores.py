@@ -363,7 +363,7 @@ from unittest import mock
 from core.engine.kept import Model
 from core.evaluate.doubles import Rated, questions
 from ragmetrics_core import _run_dir, _journal, evaluate
-from ragmetrics_core._scores_file import ScoresFile
+from ragmetrics_core._store._scores_file import ScoresFile
 
 path, name, before = Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "before"
 owner, name = {

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import InvalidInput, RagmetricsError, Reply, Usage
-from ragmetrics_core._journal import Journal
+from ragmetrics_core._store._journal import Journal
 
 COST = Usage(1, 120, 30)
 
@@ -157,7 +157,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from ragmetrics_core import Reply, Usage
-from ragmetrics_core._journal import Journal
+from ragmetrics_core._store._journal import Journal
 
 path, name = Path(sys.argv[1]), sys.argv[2]
 print("ready", flush=True)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.evaluate.doubles import RATE, AsyncModel, Rated
 from ragmetrics_core import Ask, Compare, Embed, InvalidInput, Message, Metric, Prompt, evaluate
-from ragmetrics_core._engine._keys import MOST_FORMS, Keys
+from ragmetrics_core._engine._reply_keys import MOST_FORMS, Keys
 from ragmetrics_core.embeddings import OpenAIEmbeddings
 from ragmetrics_core.llms import OpenAILLM, OpenAIServerLLM
 from ragmetrics_core.replies import JsonReply, LinesReply, RatingReply, ScoreReply, YesNoReply

@@ -13,7 +13,7 @@ import pytest
 from core.engine.virtual_time import run
 from core.evaluate.doubles import Rated, questions
 from ragmetrics_core import Ask, Evaluation, ModelError, Reply, Usage, aevaluate
-from ragmetrics_core._engine._line import GONE, TRIES_IN_SILENCE, TRIES_UNHEARD
+from ragmetrics_core._engine._calls import GONE, TRIES_IN_SILENCE, TRIES_UNHEARD
 
 NEVER = 1e9
 

@@ -10,8 +10,8 @@ import pytest
 
 from core.evaluate.doubles import AsyncModel, InstantModel, Length, Rated, questions
 from ragmetrics_core import Evaluation, Reply, Usage, evaluate
-from ragmetrics_core._prices import Cost, ModelUsage
-from ragmetrics_core._summary_text import summary_text
+from ragmetrics_core._report._text import summary_text
+from ragmetrics_core._store._prices import Cost, ModelUsage
 
 needs_table = pytest.mark.skipif(
     importlib.util.find_spec("genai_prices") is None, reason="genai-prices is not installed"

@@ -17,8 +17,8 @@ import pytest
 from core.engine.virtual_time import run
 from core.evaluate.doubles import AsyncModel, Length, Rated, questions
 from ragmetrics_core import Ask, ModelError, aevaluate, evaluate
-from ragmetrics_core._progress import Bar, _short
-from ragmetrics_core._progress import progress_bar as progress
+from ragmetrics_core._evaluate._progress import Bar, _short
+from ragmetrics_core._evaluate._progress import progress_bar as progress
 
 TESTS = Path(__file__).resolve().parents[2]
 

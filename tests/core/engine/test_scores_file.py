@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from core.evaluate.doubles import AsyncModel, Length, Rated, RatedContexts, questions
 from ragmetrics_core import Document, Evaluation, InvalidInput, ModelError, Sample, Score, evaluate
-from ragmetrics_core._records import Record, record_line, record_of
-from ragmetrics_core._scores_file import ScoresFile
+from ragmetrics_core._store._records import Record, record_line, record_of
+from ragmetrics_core._store._scores_file import ScoresFile
 from ragmetrics_core.metrics import NDCG
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import Metric, Sample, Score, evaluate
-from ragmetrics_core._keeping import InMemory, KeptRecords
-from ragmetrics_core._records import Record
-from ragmetrics_core._requests import Usage
+from ragmetrics_core._kernel._requests import Usage
+from ragmetrics_core._store._memory import InMemory, KeptRecords
+from ragmetrics_core._store._records import Record
 from ragmetrics_core.metrics import NDCG, AveragePrecision, Recall, ReciprocalRank
 
 RANKING: list[Metric] = [AveragePrecision(), ReciprocalRank(), NDCG(), Recall()]

@@ -9,7 +9,7 @@ import pytest
 import ragmetrics_core
 from core.evaluate.doubles import Length
 from ragmetrics_core import InvalidInput, aevaluate, evaluate, generate_testset
-from ragmetrics_core._other_names import ELSEWHERE, NOT_HERE, where_it_is
+from ragmetrics_core._support._other_names import ELSEWHERE, NOT_HERE, where_it_is
 from ragmetrics_core.metrics import Faithfulness, SemanticSimilarity
 
 ROWS = [{"question": "Where?", "answer": "In Paris.", "contexts": ["It is in Paris."], "ground_truth": "In Paris."}]

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core._statistics import Interval, Z, mean_interval, mean_of, rate_interval, t_quantile
+from ragmetrics_core._report._intervals import Interval, Z, mean_interval, mean_of, rate_interval, t_quantile
 
 UNIT = (0.0, 1.0)
 SCALES = st.sampled_from([(0.0, 1.0), (-1.0, 1.0), (1.0, 5.0), (0.0, 4.0)])

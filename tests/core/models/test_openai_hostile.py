@@ -15,7 +15,7 @@ import pytest
 from core.evaluate.doubles import Rated, questions
 from loopback import OpenAIServer, Response
 from ragmetrics_core import BadReply, InvalidInput, ModelError, Usage, evaluate
-from ragmetrics_core._secrets import conceal, mask
+from ragmetrics_core._support._secrets import conceal, mask
 from ragmetrics_core.embeddings import HashingEmbeddings, OpenAIEmbeddings, SentenceTransformerEmbeddings
 from ragmetrics_core.llms import LexicalJudge, OpenAILLM, OpenAIServerLLM
 from ragmetrics_core.metrics import Faithfulness

@@ -10,7 +10,7 @@ import pytest
 from loopback import OpenAIServer, Response, error, server_error
 from ragmetrics_core import ModelError
 from ragmetrics_core.llms import OpenAILLM
-from ragmetrics_core.llms._structured import strict_schema
+from ragmetrics_core.llms._wire._structured import strict_schema
 
 OTHER = {"type": "object", "properties": {"score": {"type": "integer"}}, "required": ["score"]}
 

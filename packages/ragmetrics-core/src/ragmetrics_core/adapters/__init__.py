@@ -19,12 +19,12 @@ Importing this loads no framework, no model client and no asyncio.
 
 from __future__ import annotations
 
-from .._in_order import in_order, read_in_order
-from .._secrets import conceal, is_secret
-from .._texts import readable_texts
-from .._threads import in_own_thread, in_threads
-from .._waiting import seconds_to_wait
-from ..llms._structured import strict_schema
+from .._kernel._in_order import in_order, read_in_order
+from .._support._retry_after import seconds_to_wait
+from .._support._secrets import conceal, is_secret
+from .._support._threads import in_own_thread, in_threads
+from ..embeddings._readable import readable_texts
+from ..llms._wire._structured import strict_schema
 from ._background import Background, settled
 from ._explained import Explained
 from ._failures import is_bug, is_of_other_loop, model_error

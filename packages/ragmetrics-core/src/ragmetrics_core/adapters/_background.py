@@ -16,7 +16,7 @@ from contextvars import Context
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from .._errors import ModelError
+from .._kernel._errors import ModelError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

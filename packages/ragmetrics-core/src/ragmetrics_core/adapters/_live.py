@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from .._errors import InvalidInput
+from .._kernel._errors import InvalidInput
 from ._background import Background, settled
 
 if TYPE_CHECKING:
