@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from core.engine.killed import Chained, samples
+from core.store.killed import Chained, samples
 from loopback import OpenAIServer, Response
 from ragmetrics_core import Evaluation, evaluate
 from ragmetrics_core.llms import OpenAIServerLLM
@@ -61,7 +61,7 @@ class Run:
     def start(self) -> subprocess.Popen[str]:
         arguments = [self.server.base_url, str(self.run_dir), str(ROWS), str(CONCURRENCY)]
         return subprocess.Popen(
-            [sys.executable, "-m", "core.engine.killed", *arguments],
+            [sys.executable, "-m", "core.store.killed", *arguments],
             stderr=subprocess.PIPE,
             text=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [TESTS, *sys.path]))},

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from core.engine.kept import Model, lines, values
 from core.evaluate.doubles import RATE, AsyncModel, Embedded, Length, Rated, questions, refused
+from core.store.kept import Model, lines, values
 from loopback import OpenAIServer
 from ragmetrics_core import Evaluation, InvalidInput, Metric, ModelError, RagmetricsError, Score, evaluate
 from ragmetrics_core.llms import OpenAIServerLLM
@@ -360,9 +360,10 @@ import os, sys
 from pathlib import Path
 from unittest import mock
 
-from core.engine.kept import Model
+from core.store.kept import Model
 from core.evaluate.doubles import Rated, questions
-from ragmetrics_core import _run_dir, _journal, evaluate
+from ragmetrics_core import evaluate
+from ragmetrics_core._store import _run_dir, _journal
 from ragmetrics_core._store._scores_file import ScoresFile
 
 path, name, before = Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "before"

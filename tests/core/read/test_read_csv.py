@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.evaluate.doubles import Length
-from core.evaluate.reading import EXPECTED, ROWS, read, samples, write
+from core.read.reading import EXPECTED, ROWS, read, samples, write
 from ragmetrics_core import InvalidInput, Sample, evaluate
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from core.engine.kept import Model, lines, values
 from core.evaluate.doubles import RATE, AsyncModel, InstantModel, Length, PlainReply, Rated, questions, refused
+from core.store.kept import Model, lines, values
 from ragmetrics_core import (
     BadReply,
     Evaluation,

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from core.evaluate.doubles import Length
-from core.evaluate.reading import EXPECTED, ROWS, jsonl, read, samples, write
+from core.read.reading import EXPECTED, ROWS, jsonl, read, samples, write
 from ragmetrics_core import InvalidInput, Sample, evaluate
 
 

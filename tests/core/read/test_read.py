@@ -14,7 +14,7 @@ import pytest
 from pydantic import BaseModel
 
 from core.evaluate.doubles import Length
-from core.evaluate.reading import EXPECTED, ROWS, read, samples, write
+from core.read.reading import EXPECTED, ROWS, read, samples, write
 from ragmetrics_core import Document, InvalidInput, MissingExtra, Sample, evaluate
 from ragmetrics_core._read import chosen, open_source
 from ragmetrics_core._read._text import raw_lines

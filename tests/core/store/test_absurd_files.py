@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from core.engine.kept import Model, lines, values
 from core.evaluate.doubles import Rated, questions
+from core.store.kept import Model, lines, values
 from ragmetrics_core import Evaluation, InvalidInput, evaluate
 from ragmetrics_core._store._journal import Journal
 

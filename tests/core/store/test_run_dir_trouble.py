@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from core.engine.kept import Model, lines, values
 from core.evaluate.doubles import Length, Rated, questions
+from core.store.kept import Model, lines, values
 from ragmetrics_core import (
     Document,
     Evaluation,

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from core.engine.kept import Model, lines, values
 from core.evaluate.doubles import Length, Rated, questions
+from core.store.kept import Model, lines, values
 from ragmetrics_core import Evaluation, InvalidInput, RagmetricsError, Reply, Sample, Usage, evaluate
 from ragmetrics_core._read._rows import rows_of
 from ragmetrics_core._store._journal import Journal
