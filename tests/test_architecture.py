@@ -19,10 +19,12 @@ from source_tree import CORE, ROOT, SOURCE, Import, all_imports, imports, is_cor
 FLOORS: list[set[str]] = [
     {"_support"},
     {"_kernel"},
-    {"", "_engine", "_lexical", "_read", "llms._wire", "replies", "testing"},
-    {"_store", "llms._openai", "llms._server", "metrics"},
-    {"_report", "embeddings", "llms"},
-    {"_names", "adapters"},
+    {"", "_engine", "_lexical", "_read", "llms._wire", "replies._json_text", "testing"},
+    {"_store", "llms._openai", "llms._server", "replies._prose"},
+    {"_report", "embeddings", "llms", "replies._model"},
+    {"replies"},
+    {"adapters", "metrics"},
+    {"_names"},
     {"_evaluate", "_testset"},
     {"cli"},
     {"__main__"},
@@ -72,11 +74,14 @@ def inner_imports() -> list[Import]:
 def arrows() -> dict[tuple[str, str], list[Import]]:
     """Which room needs which other one, at run time or inside a function, and where it says so.
 
-    One thing is no need: what the façade of the whole loads only when it is asked for a name.
+    A name that a room shows comes from that room, wherever in it the name is defined; only the façade of the whole is no room to
+    come from. And one thing is no need: what that façade loads only when it is asked for a name.
     """
     found: dict[tuple[str, str], list[Import]] = {}
     for item in inner_imports():
-        above, below = room_of(item.source), room_of(item.target)
+        through = item.statement if item.statement in modules() and item.statement != CORE else item.target
+        target = item.target if f"{item.statement}.{item.name}" in modules() else through
+        above, below = room_of(item.source), room_of(target)
         if above != below and not item.typing_only and not (above == "" and item.lazy):
             found.setdefault((above, below), []).append(item)
     return found
