@@ -32,6 +32,7 @@ PROMISED = {
     "ragmetrics_core.adapters": """
         Explained is_bug is_of_other_loop model_error seconds_to_wait conceal is_secret json_settings secret_texts readable_texts
         in_own_thread in_threads run_blocking HomeLoop Turn Background LiveJudging settled is_judging judging
+        LiveEvaluation LiveSettings Finished current_names
     """,
     "ragmetrics_core.metrics": """
         catalogue ExactMatch TokenF1 AveragePrecision ReciprocalRank NDCG Recall Precision HitRate SemanticSimilarity
@@ -60,8 +61,7 @@ def written(module: str) -> list[str]:
     lists = [
         node.value
         for node in tree(module).body
-        if (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__")
-        or (isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "__all__" and node.value)
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
     ]
     assert len(lists) == 1, f"{module} assigns __all__ {len(lists)} times"
     return list(ast.literal_eval(lists[0]))

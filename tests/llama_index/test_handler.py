@@ -27,7 +27,7 @@ from ragmetrics_core import InvalidInput
 from ragmetrics_core.metrics import NDCG, ContextRecall, ExactMatch, RefineFaithfulness, TokenF1
 from ragmetrics_core.testing import ScriptedLLM
 from ragmetrics_llama_index import MetricEvaluator, QueryEvaluation, QueryEvaluationHandler
-from ragmetrics_llama_index._open_queries import SpanListener
+from ragmetrics_llama_index._live._open_queries import SpanListener
 
 KEY = "sk-secret-4711-abcdefghijklmnop"
 YES = Completions("yes")
@@ -246,7 +246,7 @@ def test_the_queries_of_on_result_are_never_evaluated() -> None:
 def test_sampling_is_repeatable() -> None:
     chosen = []
     for _ in range(2):
-        with QueryEvaluationHandler([ExactMatch()], sampling_rate=0.3, seed=1) as handler:
+        with QueryEvaluationHandler([ExactMatch()], sample_rate=0.3, seed=1) as handler:
             for number in range(100):
                 Echo().query(str(number))
             assert handler.flush(5)
@@ -254,6 +254,47 @@ def test_sampling_is_repeatable() -> None:
         assert handler.counts["evaluated"] + handler.counts["not_sampled"] == 100
     assert chosen[0] == chosen[1]
     assert 15 <= len(chosen[0]) <= 45
+
+
+def test_a_setting_under_its_former_name() -> None:
+    with pytest.warns(DeprecationWarning, match="^sampling_rate is now called sample_rate$") as caught:
+        former = QueryEvaluationHandler([ExactMatch()], sampling_rate=0)  # type: ignore[call-arg]  # as the checker says too
+    assert [warning.filename for warning in caught] == [__file__]
+    with former as handler:
+        Echo().query("?")
+    assert handler.counts == {"not_sampled": 1}
+    with pytest.raises(InvalidInput, match="^sampling_rate is the former name of sample_rate: give sample_rate alone$"):
+        QueryEvaluationHandler([ExactMatch()], sampling_rate=0, sample_rate=0)  # type: ignore[call-arg]
+
+
+def test_only_the_queries_that_the_user_wants() -> None:
+    """Asked with the mark of a judge, so what it queries itself is never evaluated."""
+
+    def only(evaluation: QueryEvaluation) -> bool:
+        Echo().query("is it worth it?")
+        assert (evaluation.results, evaluation.errors) == ({}, {})
+        if evaluation.query == "broken":
+            raise LookupError("no such tenant")
+        return evaluation.tags.get("tenant") == "a"
+
+    with QueryEvaluationHandler([TokenF1()], only=only, workers=1) as handler:
+        for tenant in ("a", "b"):
+            with instrument_tags({"tenant": tenant, "reference": "x"}):
+                Echo().query(f"by {tenant}")
+        Echo().query("broken")
+        assert handler.flush(5)
+        assert handler.flush(5)
+    assert [item.query for item in handler.results] == ["by a", "broken"]
+    assert [str(error) for error in handler.errors] == ["no such tenant"]
+    assert handler.counts == {"evaluated": 2, "left_out": 1, "failed": 1, "invalid": 1}
+
+
+async def test_an_asynchronous_block_is_attached_too() -> None:
+    async with QueryEvaluationHandler([ExactMatch()]) as handler:
+        await Echo().aquery("?")
+        assert await handler.aflush(5)
+    await Echo().aquery("afterwards")
+    assert [item.query for item in handler.results] == ["?"]
 
 
 def test_a_full_line_drops_and_counts() -> None:
@@ -298,7 +339,7 @@ def test_attach_once_and_detach() -> None:
         ([], {}, "needs at least one metric"),
         ([ExactMatch], {}, "takes metrics and evaluators, got ExactMatch"),
         ([ExactMatch(), ExactMatch()], {}, "two metrics are called 'exact_match'"),
-        ([ExactMatch()], {"sampling_rate": 2}, "sampling_rate must lie between 0 and 1, got 2"),
+        ([ExactMatch()], {"sample_rate": 2}, "sample_rate is a share from 0 to 1, got 2"),
         ([ExactMatch()], {"workers": 0}, "workers must be at least 1, got 0"),
     ],
 )

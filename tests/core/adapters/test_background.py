@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import ModelError
-from ragmetrics_core.adapters import Background, _background, in_threads, settled
+from ragmetrics_core.adapters import Background, in_threads, settled
+from ragmetrics_core.adapters._live import _background
 
 
 def alive() -> int:

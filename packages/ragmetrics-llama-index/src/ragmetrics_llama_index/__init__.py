@@ -40,8 +40,8 @@ from ._drop_in._graded import AnswerRelevancyEvaluator, ContextRelevancyEvaluato
 from ._drop_in._similarity import SemanticSimilarityEvaluator
 from ._drop_in._yes_no import FaithfulnessEvaluator, QueryResponseEvaluator, RelevancyEvaluator, ResponseEvaluator
 from ._embeddings import LlamaIndexEmbeddings
-from ._evaluations import QueryEvaluation
-from ._handler import QueryEvaluationHandler
+from ._live._evaluations import QueryEvaluation
+from ._live._handler import QueryEvaluationHandler
 from ._llm import LlamaIndexLLM
 from ._metric._evaluator import MetricEvaluator
 from ._metric._results import MetricResult

@@ -10,27 +10,37 @@ An adapter makes models of the core out of the models of a framework, so it meet
 * What may be shown and stored? ``conceal``, ``is_secret``, ``secret_texts``; ``json_settings`` for an ``identity``;
   ``readable_texts`` for embedding models; ``in_order`` and ``read_in_order`` for what a file must not sort.
 * On which thread, in which loop? ``in_own_thread``, ``in_threads``, ``run_blocking``, ``HomeLoop``, ``Turn``.
-* How is a running application evaluated? ``LiveJudging`` makes the judgements in the background and accounts for them
-  (``Background`` is one of its lines, ``settled`` keeps what a job comes to); ``judging`` marks it so that a judge is never taken
-  for the application.
+* How is a running application evaluated? An adapter's callback or handler is a ``LiveEvaluation``, with ``LiveSettings``
+  (``current_names`` knows their former names), and hands each ``Finished`` call to it. ``LiveJudging`` makes the judgements in the
+  background and accounts for them (``Background`` is one of its lines, ``settled`` keeps what a job comes to); ``judging`` marks
+  it so that a judge is never taken for the application. ``Counts`` are counters for many threads.
 
 Importing this loads no framework, no model client and no asyncio.
 """
 
 from __future__ import annotations
 
-from .._kernel._in_order import in_order, read_in_order
-from .._support._retry_after import seconds_to_wait
-from .._support._secrets import conceal, is_secret
-from .._support._threads import in_own_thread, in_threads
-from ..embeddings._readable import readable_texts
-from ..llms._wire._structured import strict_schema
-from ._background import Background, settled
+from .._in_order import in_order, read_in_order
+from .._secrets import conceal, is_secret
+from .._texts import readable_texts
+from .._threads import in_own_thread, in_threads
+from .._waiting import seconds_to_wait
+from ..llms._structured import strict_schema
 from ._explained import Explained
 from ._failures import is_bug, is_of_other_loop, model_error
 from ._forms import FormsOfReply, wants_json
-from ._judging import is_judging, judging
-from ._live import LiveJudging
+from ._live import (
+    Background,
+    Counts,
+    Finished,
+    LiveEvaluation,
+    LiveJudging,
+    LiveSettings,
+    current_names,
+    is_judging,
+    judging,
+    settled,
+)
 from ._loops import HomeLoop, run_blocking
 from ._retries import without_retries
 from ._settings import json_settings, secret_texts
@@ -38,12 +48,17 @@ from ._turn import Turn
 
 __all__ = [
     "Background",
+    "Counts",
     "Explained",
+    "Finished",
     "FormsOfReply",
     "HomeLoop",
+    "LiveEvaluation",
     "LiveJudging",
+    "LiveSettings",
     "Turn",
     "conceal",
+    "current_names",
     "in_order",
     "in_own_thread",
     "in_threads",

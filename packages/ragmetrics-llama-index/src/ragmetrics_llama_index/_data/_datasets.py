@@ -21,9 +21,9 @@ from llama_index.core.schema import MetadataMode
 from ragmetrics_core import Evaluation, Metric, Sample, Testset, aevaluate, evaluate
 from ragmetrics_core.adapters import run_blocking
 
-from .._asking import asking_engine, asking_retriever
 from .._embeddings import scorer_of
 from .._llm import judge_of
+from ._asking import asking_engine, asking_retriever
 
 __all__ = ["aevaluate_query_engine", "aevaluate_retriever", "evaluate_query_engine", "evaluate_retriever"]
 
