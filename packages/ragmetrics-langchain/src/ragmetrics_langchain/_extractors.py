@@ -14,11 +14,9 @@ from langchain_core.messages import BaseMessage
 from ragmetrics_core import InvalidInput, Sample
 from ragmetrics_core.adapters import settled
 
-from ._live._recover import Extractor, answer_of, contexts_of, question_of
-from ._live._references import FROM_METADATA, references_in
-from ._reading._documents import contexts_in
+from ._live._recover import FROM_METADATA, Extractor, answer_of, contexts_of, question_of, references_in
+from ._reading._contexts import contexts_in, with_contexts
 from ._reading._messages import text_of
-from ._reading._samples import with_contexts
 from ._runs import FinishedRun
 
 __all__ = ["Extractors", "Reading"]

@@ -12,8 +12,8 @@ from typing import Any
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 
-from ._reading._documents import document_lists
-from ._reading._fields import mapping_of, returned
+from ._reading._contexts import document_lists, returned
+from ._reading._names import mapping_of
 
 __all__ = ["Notes", "is_graph_step"]
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from langchain_core.documents import Document
 
 from ._notes import Notes
-from ._reading._documents import distinct, document_lists
+from ._reading._contexts import distinct, document_lists
 
 __all__ = ["FinishedRun", "Kind", "Node", "Outcome", "Tree", "finished", "note"]
 

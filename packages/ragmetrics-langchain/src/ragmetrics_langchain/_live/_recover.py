@@ -1,4 +1,4 @@
-"""From a finished run to the sample that it stands for: the default extractors.
+"""From a finished run to the sample that it stands for: the default extractors, and the references in the run's metadata.
 
 Contexts are looked for where they are surest: what the chain itself returns as its context (the generator saw just that, also
 after a reranking), then what the retrievers found, then what tools left in the messages of this turn, then any documents in
@@ -9,45 +9,48 @@ A context that the chain returns empty says that nothing was shown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 
-from .._reading._documents import document_lists
-from .._reading._fields import ANSWERS, CONTEXTS, answer_in, found_by_tools, mapping_of, question_in, returned
-from .._reading._messages import Turn, is_pending, turns_in
+from ragmetrics_core import Input, Sample
+from ragmetrics_core.adapters import settled
+
+from .._reading._contexts import are_texts, core_documents, document_lists, found_by_tools, returned
+from .._reading._messages import calls_tools, messages_in
+from .._reading._names import ANSWERS, CONTEXTS, EXPECTED, QUESTIONS, REFERENCES, mapping_of
+from .._reading._texts import answer_in, question_in
 from .._runs import FinishedRun
 
-__all__ = ["Extractor", "answer_of", "contexts_of", "is_many", "is_waiting", "question_of"]
+__all__ = [
+    "FROM_METADATA",
+    "Extractor",
+    "answer_of",
+    "contexts_of",
+    "is_many",
+    "is_waiting",
+    "question_of",
+    "references_in",
+]
+
+Extractor = Callable[[FinishedRun], Any]
+
+FROM_METADATA = frozenset({*REFERENCES, *EXPECTED})
 
 
 def question_of(run: FinishedRun) -> str | None:
-    """The user's question: from the inputs, else (a resumed graph has none) from the messages that came out, else the first
-    search.
+    """The user's question: from the inputs, else (a resumed graph has none) from what came out under the name of a question or as
+    messages, else the first search.
     """
-    if run.kind == "llm":
-        return _asked(run.inputs)
+    if run.kind == "llm":  # the inputs of a model that was called by itself are a batch of one
+        return question_in(run.inputs[0] if isinstance(run.inputs, list | tuple) and run.inputs else run.inputs)
     if is_many(run):
         return None
-    found = question_in(run.inputs)
-    if found is None:
-        outputs = mapping_of(run.outputs)
-        found = (
-            None if outputs is None else question_in({name: outputs[name] for name in outputs if name in COMES_BACK})
-        )
-    return found or next(iter(run.queries), None)
-
-
-COMES_BACK = frozenset({"user_input", "question", "query", "input", "messages"})
-"""Keys under which a chain may return what it was asked."""
-
-
-def _asked(inputs: Any) -> str | None:
-    """The question of a model that was called by itself: its inputs are a batch of one."""
-    first = inputs[0] if isinstance(inputs, list | tuple) and inputs else inputs
-    return question_in(first)
+    outputs = mapping_of(run.outputs) or {}
+    came_back = {name: outputs[name] for name in (*QUESTIONS, "messages") if name in outputs}
+    return question_in(run.inputs) or question_in(came_back) or next(iter(run.queries), None)
 
 
 def answer_of(run: FinishedRun) -> str | None:
@@ -90,32 +93,55 @@ def contexts_of(run: FinishedRun) -> Sequence[Any] | None:
         documents = None  # the state has always been empty there
     if documents is not None:
         return documents
-    found: Sequence[Any] | None = run.documents or _artifacts(run) or _anywhere(run) or run.listed
-    if found:
-        return found
-    given, written = returned(run.inputs)
-    found = given or texts or (run.texts if run.documents is None else None) or written or run.documents
+    from_tools = found_by_tools(_messages(run))
+    left_by_tools = None if are_texts(from_tools) else from_tools
+    in_outputs = next(document_lists(mapping_of(run.outputs) or run.outputs), None)
+    found: Sequence[Any] | None = run.documents or left_by_tools or in_outputs or run.listed
+    if not found:
+        given, written = returned(run.inputs)
+        found = given or texts or (run.texts if run.documents is None else None) or written or run.documents
     if found is None:  # nobody searched: the generator knows what its tools told it
-        found = found_by_tools(_turns(run)) or None
+        found = from_tools or None
     return found
 
 
-def _turns(run: FinishedRun) -> list[Turn]:
-    return turns_in((mapping_of(run.outputs) or {}).get("messages")) or []
-
-
-def _artifacts(run: FinishedRun) -> Sequence[Document] | None:
-    found = found_by_tools(_turns(run))
-    return found if found and isinstance(found[0], Document) else None
-
-
-def _anywhere(run: FinishedRun) -> list[Document] | None:
-    return next(document_lists(mapping_of(run.outputs) or run.outputs), None)
+def _messages(run: FinishedRun) -> list[BaseMessage]:
+    return messages_in((mapping_of(run.outputs) or {}).get("messages")) or []
 
 
 def is_waiting(run: FinishedRun) -> bool:
     """Whether a graph has stopped before the tools that its last message calls, as ``interrupt_before`` makes it."""
-    return is_pending(_turns(run))
+    return any(map(calls_tools, _messages(run)[-1:]))
 
 
-Extractor = Callable[[FinishedRun], Any]
+def references_in(metadata: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The fields that the metadata fill, and what is wrong with those that they cannot fill.
+
+    Nobody stands near when they are read, so a reference that cannot be used costs nothing but itself.
+    """
+    fields: dict[str, Any] = {}
+    problems: list[str] = []
+    for field, names in {"reference": REFERENCES, **{name: (name,) for name in EXPECTED}}.items():
+        given = {name: _plain(metadata[name]) for name in names if metadata.get(name) is not None}
+        outcome = settled(partial(_checked, field, given))
+        error = outcome.exception()
+        if error is not None:
+            problems.append(f"{type(error).__name__}: {error}")
+        elif given:
+            fields[field] = outcome.result()
+    return fields, problems
+
+
+def _checked(field: str, given: Mapping[str, Any]) -> Any:
+    sample = Sample.from_mapping(given)
+    Input.named(field, required=False).read("the run's metadata", sample)
+    return getattr(sample, field)
+
+
+def _plain(value: Any) -> Any:
+    """A message as its text, LangChain's documents as the core's."""
+    if isinstance(value, BaseMessage):
+        return str(value.text)
+    if isinstance(value, list | tuple) and any(hasattr(item, "page_content") for item in value):
+        return core_documents(value)
+    return value

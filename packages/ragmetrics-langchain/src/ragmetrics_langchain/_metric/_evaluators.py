@@ -12,21 +12,30 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ragmetrics_core import InvalidInput, Metric, RagmetricsError, Sample, Score
 from ragmetrics_core.adapters import settled
 
-from .._reading._fields import CONTEXTS, MISSING, REFERENCES, Answer, find_answer, mapping_of, question_in
-from .._reading._messages import turns_in
-from .._reading._samples import reference_in, sample_of
-from .._record import EvaluationRecord
+from .._reading._messages import messages_in
+from .._reading._names import CONTEXTS, EXPECTED, REFERENCES, mapping_of
+from .._reading._samples import sample_of
+from .._reading._texts import MISSING, Answer, find_answer, question_in, reference_in
 from ._runnable import MetricRunnable, failed, untraced
 
 __all__ = ["as_langsmith_evaluator", "as_openevals", "langsmith_feedback"]
 
-KINDS: tuple[str, ...] = ("question", "answer", "contexts", "reference")
-EXPECTED = ("reference_contexts", "reference_documents", "rubric")
+if TYPE_CHECKING:
+    from .._record import EvaluationRecord
+
+
+class Keys(NamedTuple):
+    """Where the user says that each of them stands; None: under a usual name."""
+
+    question: str | None
+    answer: str | None
+    contexts: str | None
+    reference: str | None
 
 
 def as_langsmith_evaluator(
@@ -56,7 +65,7 @@ def as_langsmith_evaluator(
     """
     runnable = MetricRunnable(metric, llm=llm, embeddings=embeddings, on_error="record")
     name = key or metric.name
-    keys = dict(zip(KINDS, (question_key, answer_key, contexts_key, reference_key), strict=True))
+    keys = Keys(question_key, answer_key, contexts_key, reference_key)
 
     def evaluator(inputs: Any, outputs: Any, reference_outputs: Any = None) -> dict[str, Any]:
         try:
@@ -71,18 +80,19 @@ def as_langsmith_evaluator(
     return evaluator
 
 
-def _feedback(name: str, score: Score) -> dict[str, Any]:
-    result = {"key": name, "score": score.value, "comment": _comment(score), "metadata": _evidence(score)}
-    # what LangSmith makes of an exception, but under the metric's own key
-    return result if score.error is None else {**result, "extra": {"error": True}}
-
-
 def _check_one(name: str, outputs: Any) -> None:
-    if isinstance(outputs, list) and turns_in(outputs) is None:
+    if isinstance(outputs, list) and messages_in(outputs) is None:
         raise InvalidInput(
             f"{name} judges one output, got a list of {len(outputs)}: it belongs into evaluators=[...]; summary and comparative "
             "evaluators are not supported"
         )
+
+
+def _feedback(name: str, score: Score) -> dict[str, Any]:
+    evidence = {"state": score.state, "passing": score.passing, "scale": score.scale, "details": dict(score.details)}
+    result = {"key": name, "score": score.value, "comment": _comment(score), "metadata": evidence}
+    # what LangSmith makes of an exception, but under the metric's own key
+    return result if score.error is None else {**result, "extra": {"error": True}}
 
 
 def _comment(score: Score) -> str | None:
@@ -128,7 +138,7 @@ def as_openevals(
     """
     runnable = MetricRunnable(metric, llm=llm, embeddings=embeddings)
     name = key or metric.name
-    keys = dict(zip(KINDS, (question_key, answer_key, contexts_key, reference_key), strict=True))
+    keys = Keys(question_key, answer_key, contexts_key, reference_key)
 
     def evaluator(*, inputs: Any = None, outputs: Any, reference_outputs: Any = None, **kwargs: Any) -> dict[str, Any]:
         needed = "reference" in metric.inputs and not any(kwargs.get(name) for name in REFERENCES)
@@ -160,23 +170,17 @@ def langsmith_feedback(client: Any, *, project: str | None = None) -> Callable[[
         if project is not None and project not in sessions:
             sessions[project] = client.read_project(project_name=project).id
         known = {"trace_id": record.trace_id, "session_id": sessions.get(project or "")}
-        where = {name: value for name, value in known.items() if value is not None}
-        failures = [
-            f"{name}: {type(error).__name__}: {error}"
-            for name, score in record.scores.items()
-            if (error := settled(partial(_posted, client, record, name, score, where)).exception()) is not None
-        ]
+        trace = {name: value for name, value in known.items() if value is not None}
+        failures = []
+        for name, score in record.scores.items():
+            feedback = {"key": name, "score": score.value, "comment": _comment(score), "feedback_source_type": "model"}
+            error = settled(partial(client.create_feedback, record.run_id, **feedback, **trace)).exception()
+            if error is not None:
+                failures.append(f"{name}: {type(error).__name__}: {error}")
         if failures:
             raise RagmetricsError(f"feedback that LangSmith did not take: {'; '.join(failures)}")
 
     return post
-
-
-def _posted(client: Any, record: EvaluationRecord, name: str, score: Score, where: Mapping[str, Any]) -> None:
-    comment, source = _comment(score), "model"
-    client.create_feedback(
-        record.run_id, key=name, score=score.value, comment=comment, feedback_source_type=source, **where
-    )
 
 
 def _judged(runnable: MetricRunnable, sample: Sample, fields: Mapping[str, Any]) -> Score:
@@ -190,31 +194,27 @@ def _judged(runnable: MetricRunnable, sample: Sample, fields: Mapping[str, Any])
         return runnable.invoke(sample, **fields)
 
 
-def _sample(
-    inputs: Any, outputs: Any, reference_outputs: Any, keys: Mapping[str, str | None], *, needs_reference: bool
-) -> Sample:
+def _sample(inputs: Any, outputs: Any, reference_outputs: Any, keys: Keys, *, needs_reference: bool) -> Sample:
     says_no_more = outputs is None or isinstance(outputs, int | float)
-    produced = Sample() if says_no_more else sample_of(_under(outputs, keys.get("contexts"), CONTEXTS[0]))
-    question = question_in(_at(inputs, keys.get("question")))
-    answer = find_answer(_at(outputs, keys.get("answer")), inputs) or MISSING
+    produced = Sample() if says_no_more else sample_of(_with_contexts_at(keys.contexts, outputs))
+    question = question_in(_at(keys.question, inputs)) or produced.user_input
+    answer = find_answer(_at(keys.answer, outputs), inputs) or MISSING
     asked = sample_of(inputs) if mapping_of(inputs) is not None else Sample()
     given = mapping_of(reference_outputs) or {}
     expected = sample_of({name: given[name] for name in EXPECTED if name in given})
     return replace(
-        produced,
-        user_input=question or produced.user_input,
-        response=None if answer == MISSING else str(answer),
-        reference=_reference(reference_outputs, keys, answer) if needs_reference else None,
+        expected,
+        user_input=question,
+        response=answer.text,
+        reference=_reference(_at(keys.reference, reference_outputs), answer) if needs_reference else None,
         retrieved_contexts=produced.retrieved_contexts or asked.retrieved_contexts,
         retrieved_documents=produced.retrieved_documents or asked.retrieved_documents,
-        reference_contexts=expected.reference_contexts,
-        reference_documents=expected.reference_documents,
-        rubric=expected.rubric,
+        id=produced.id,
         metadata={**asked.metadata, **produced.metadata},
     )
 
 
-def _at(value: Any, key: str | None) -> Any:
+def _at(key: str | None, value: Any) -> Any:
     """What stands under the key; the whole value where no key is given."""
     if key is None:
         return value
@@ -224,23 +224,16 @@ def _at(value: Any, key: str | None) -> Any:
     return found[key]
 
 
-def _under(value: Any, key: str | None, name: str) -> Any:
-    """The value with what stands under the key put under a name that is known."""
+def _with_contexts_at(key: str | None, outputs: Any) -> Any:
+    """The outputs with what stands under the key as their only contexts."""
     if key is None:
-        return value
-    found = _at(value, key)
-    return {
-        **{other: item for other, item in (mapping_of(value) or {}).items() if other not in (*CONTEXTS, key)},
-        name: found,
-    }
+        return outputs
+    others = {name: item for name, item in (mapping_of(outputs) or {}).items() if name not in (*CONTEXTS, key)}
+    return {**others, CONTEXTS[0]: _at(key, outputs)}
 
 
-def _reference(value: Any, keys: Mapping[str, str | None], answer: Answer) -> str | None:
-    value = _at(value, keys.get("reference"))
+def _reference(value: Any, answer: Answer) -> str | None:
+    """The reference; in the reference outputs a name that means an answer means it too."""
     found = mapping_of(value) or {}
     named = next((found[name] for name in REFERENCES if found.get(name) is not None), value)
     return reference_in("the reference outputs", named, answer)
-
-
-def _evidence(score: Score) -> dict[str, Any]:
-    return {"state": score.state, "passing": score.passing, "scale": score.scale, "details": dict(score.details)}

@@ -18,13 +18,13 @@ from typing import Any, Literal, cast
 from langchain_core.load.serializable import SerializedConstructor, SerializedNotImplemented
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from langchain_core.tools import BaseTool
+from langchain_core.utils.pydantic import create_model_v2
 
 from ragmetrics_core import InvalidInput, Metric, Models, RagmetricsError, Sample, Score, Steps, arun, run
 from ragmetrics_core.adapters import judging
 
 from .._models import bound, models_of
 from .._reading._samples import sample_of
-from ._schemas import input_schema
 
 __all__ = ["MetricRunnable", "failed", "untraced"]
 
@@ -83,7 +83,7 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
 
     def get_input_schema(self, config: RunnableConfig | None = None) -> Any:  # noqa: ARG002  the fields are always the same
         """The fields that the metric takes, under the core's names; it lets LangChain's names through."""
-        return input_schema(self.metric, self.get_name("Input"))
+        return _schema(self.metric, self.get_name("Input"))
 
     @classmethod
     def is_lc_serializable(cls) -> bool:
@@ -132,7 +132,7 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
         """
         described = (type(self.metric).__doc__ or self.metric.name).strip().splitlines()[0]
         settings = {"name": self.get_name(), "description": described, **settings}
-        schema = args_schema or (None if settings.get("arg_types") else input_schema(self.metric, self.metric.name))
+        schema = args_schema or (None if settings.get("arg_types") else _schema(self.metric, self.metric.name))
         told: Any = self | _told
         made: Any = told.as_tool(schema, **settings)
         made.response_format = "content_and_artifact"
@@ -171,6 +171,30 @@ def _check(cls: type[MetricRunnable], settings: Mapping[str, Any]) -> None:
         raise InvalidInput(f"{cls.__name__} has no setting {unknown!r}: {cure}")
     if settings.get("on_error", "raise") not in ("raise", "record"):
         raise InvalidInput(f"on_error is 'raise' or 'record', got {settings['on_error']!r}")
+
+
+TYPES: Mapping[str, Any] = {
+    "text": str,
+    "texts": list[str],
+    "documents": list[Any],
+    "rubric": dict[int, str],
+    "any": Any,
+}
+"""What the input schema says of each kind of input."""
+
+
+def _schema(metric: Metric, name: str) -> Any:
+    """The fields of a metric as a pydantic model: the core's names are shown, the usual other ones are let through.
+
+    What is missing is told by the metric, so pydantic demands nothing.
+    """
+    types = {item: TYPES[item.kind] for item in metric.inputs}
+    optional: Any = {str(item): (kind if item.required else kind | None, None) for item, kind in types.items()}
+    schema: Any = create_model_v2(name, field_definitions=optional)
+    required = [str(item) for item in metric.inputs if item.required]
+    schema.model_config.update(extra="allow", json_schema_extra={"required": required})
+    schema.model_rebuild(force=True)
+    return schema
 
 
 def _sample(value: Any, fields: Mapping[str, Any]) -> Sample:

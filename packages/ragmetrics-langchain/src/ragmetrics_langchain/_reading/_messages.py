@@ -1,43 +1,32 @@
-"""Reading LangChain's many ways to write a message: objects, ``(role, text)`` pairs, dicts of two dialects, plain texts.
+"""Messages in the many ways to write them: objects, ``(role, text)`` pairs, mappings in two dialects, plain texts.
 
+Strategy. LangChain's own ``convert_to_messages`` makes the objects. It raises at what records often lack or spoil: the id of a
+tool's call, the name of a function, the arguments of a call. So a mapping is first cut down to what is asked about it here.
 Reading never raises: what is no message is no message, and the caller looks elsewhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    FunctionMessage,
+    HumanMessage,
+    ToolMessage,
+    convert_to_messages,
+)
 from langchain_core.prompt_values import PromptValue
 
-__all__ = ["Turn", "is_pending", "last_answer", "last_question", "text_of", "this_turn", "turns_in"]
+__all__ = ["calls_tools", "is_from_tool", "last_answer", "last_question", "messages_in", "text_of", "this_turn"]
 
-Role = Literal["user", "assistant", "system", "tool", "other"]
-ROLES: Mapping[str, Role] = {
-    "human": "user",
-    "user": "user",
-    "ai": "assistant",
-    "assistant": "assistant",
-    "system": "system",
-    "developer": "system",
-    "tool": "tool",
-    "function": "tool",
-}
+ROLES = frozenset({"human", "user", "ai", "assistant", "system", "developer", "tool", "function"})
+SOME_CALL = {"name": "", "args": {}, "id": ""}
 
 
-@dataclass(frozen=True)
-class Turn:
-    """One message: who says it, its text, whether it calls tools, and what a tool leaves beside its text."""
-
-    role: Role
-    text: str
-    calls_tools: bool = False
-    artifact: Any = None
-
-
-def turns_in(value: Any) -> list[Turn] | None:
+def messages_in(value: Any) -> list[BaseMessage] | None:
     """The messages that a value holds; None if it holds none."""
     if isinstance(value, PromptValue):
         value = value.to_messages()
@@ -47,61 +36,45 @@ def turns_in(value: Any) -> list[Turn] | None:
         return None
     if len(value) > 1 and all(isinstance(item, str) for item in value):
         return None  # several texts: nothing tells who says which
-    turns = [turn_of(item) for item in value]
-    known = [turn for turn in turns if turn is not None]
-    return known if len(known) == len(turns) else None
+    convertible = [_convertible(item) for item in value]
+    known = [item for item in convertible if item is not None]
+    return convert_to_messages(known) if len(known) == len(convertible) else None
 
 
-def turn_of(value: Any) -> Turn | None:
-    """The message that a value stands for; None if it stands for none."""
-    if isinstance(value, BaseMessage):
-        # chunks call themselves "AIMessageChunk"
-        role = ROLES.get(value.type.removesuffix("MessageChunk").lower(), "other")
-        calls = isinstance(value, AIMessage) and bool(value.tool_calls or value.invalid_tool_calls)
-        artifact = value.artifact if isinstance(value, ToolMessage) else None
-        return Turn(role, str(value.text), calls, artifact)
-    if isinstance(value, str):
-        return Turn("user", value)
+def _convertible(value: Any) -> BaseMessage | str | dict[str, Any] | None:
+    """What ``convert_to_messages`` makes the same message of without fail; None for what is no message."""
+    if isinstance(value, BaseMessage | str):
+        return value
     if _is_pair(value):
-        return Turn(ROLES[value[0]], value[1])
-    if isinstance(value, Mapping):
-        return _from_mapping(value)
-    return None
-
-
-def _from_mapping(value: Mapping[str, Any]) -> Turn | None:
-    role = ROLES.get(str(value.get("role") or value.get("type") or ""))
-    inner = value.get("data")
-    if role is not None and isinstance(inner, Mapping):  # as LangChain stores messages
-        value = inner
-    if role is None or "content" not in value:
+        value = {"role": value[0], "content": value[1]}
+    if not isinstance(value, Mapping):
         return None
-    return Turn(role, _content(value["content"]), bool(value.get("tool_calls")), value.get("artifact"))
+    role = str(value.get("role") or value.get("type"))
+    stored = value.get("data")  # as LangChain stores messages
+    value = stored if isinstance(stored, Mapping) else value
+    if role not in ROLES or "content" not in value:
+        return None
+    return {
+        "role": role,
+        "content": _content(value["content"]),
+        "tool_calls": [SOME_CALL] if value.get("tool_calls") else [],
+        "artifact": value.get("artifact"),
+        "name": "",
+        "tool_call_id": "",
+    }
 
 
-def _content(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, Sequence):
-        return ""
-    return "".join(_block(block) for block in content)
-
-
-def _block(block: Any) -> str:
-    if isinstance(block, str):
-        return block
-    text = block.get("text") if isinstance(block, Mapping) and block.get("type", "text") == "text" else None
-    return text if isinstance(text, str) else ""
+def _content(content: Any) -> str | list[Any]:
+    """A text or its blocks, which not every provider gives a type."""
+    if isinstance(content, str) or not isinstance(content, Sequence):
+        return content if isinstance(content, str) else ""
+    blocks = [block for block in content if isinstance(block, str | Mapping)]
+    return [{"type": "text", **block} if isinstance(block, Mapping) else block for block in blocks]
 
 
 def _is_pair(value: Any) -> bool:
-    return (
-        isinstance(value, tuple | list)
-        and len(value) == 2
-        and isinstance(value[0], str)
-        and value[0] in ROLES
-        and isinstance(value[1], str)
-    )
+    is_two_texts = isinstance(value, tuple | list) and len(value) == 2 and all(isinstance(item, str) for item in value)
+    return is_two_texts and value[0] in ROLES
 
 
 def text_of(value: Any) -> str | None:
@@ -110,39 +83,36 @@ def text_of(value: Any) -> str | None:
     return text if text and text.strip() else None
 
 
-def last_question(turns: Sequence[Turn]) -> str | None:
+def calls_tools(message: BaseMessage) -> bool:
+    """Whether it is a model's call of tools: somebody has to go on before there is an answer."""
+    return isinstance(message, AIMessage) and bool(message.tool_calls or message.invalid_tool_calls)
+
+
+def is_from_tool(message: BaseMessage) -> bool:
+    """Whether a tool says it."""
+    return isinstance(message, ToolMessage | FunctionMessage)
+
+
+def last_question(messages: Sequence[BaseMessage]) -> str | None:
     """What the user said last."""
-    return next((turn.text for turn in reversed(turns) if turn.role == "user" and turn.text.strip()), None)
+    asked = (text_of(message) for message in reversed(messages) if isinstance(message, HumanMessage))
+    return next(filter(None, asked), None)
 
 
-def this_turn(turns: Sequence[Turn]) -> list[Turn]:
+def this_turn(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
     """What came after the user's last message; all of it where no user spoke."""
-    found: list[Turn] = []
-    for turn in reversed(turns):
-        if turn.role == "user":
-            break
-        found.append(turn)
-    return found[::-1]
+    start = next((at for at in range(len(messages), 0, -1) if isinstance(messages[at - 1], HumanMessage)), 0)
+    return messages[start:]
 
 
-def last_answer(turns: Sequence[Turn]) -> str | None:
+def last_answer(messages: Sequence[BaseMessage]) -> str | None:
     """What the assistant said last in answer to the user; what a tool said, where that is the last word.
 
     An assistant that ends its turn without a word gave a blank answer.
     """
-    said = this_turn(turns)
-    if said and said[-1].role == "tool":  # a tool that answers directly
-        return said[-1].text or None
-    is_over = bool(said) and said[-1].role == "assistant" and not said[-1].calls_tools
-    return next(_answers(said), "" if is_over else None)
-
-
-def _answers(said: Sequence[Turn]) -> Iterator[str]:
-    for turn in reversed(said):
-        if turn.role == "assistant" and not turn.calls_tools and turn.text.strip():
-            yield turn.text
-
-
-def is_pending(turns: Sequence[Turn]) -> bool:
-    """Whether the conversation stops where a tool is called: somebody has to go on before there is an answer."""
-    return bool(turns) and turns[-1].role == "assistant" and turns[-1].calls_tools
+    said = this_turn(messages)
+    if said and is_from_tool(said[-1]):  # a tool that answers directly
+        return str(said[-1].text) or None
+    answers = [message for message in said if isinstance(message, AIMessage) and not calls_tools(message)]
+    texts = filter(None, map(text_of, reversed(answers)))
+    return next(texts, "" if answers and answers[-1] is said[-1] else None)

@@ -1,13 +1,13 @@
 """The sample that a value of a LangChain program stands for: what a ``MetricRunnable`` or an evaluator is given.
 
-Strategy. Keys are taken one by one and written as the core knows them; what two keys say about one field must agree, as the core
-demands of every row. Documents fill two fields, their texts and themselves; the one that was not named gives way to a value of its
-own. ``messages`` fill what nothing else has filled.
+Strategy. A row is written for the metric, unlike the output of a chain, so it is read key by key, as the core reads it: what two
+keys say about one field must agree. Documents fill two fields, their texts and themselves; the one that was not named gives way to
+a value of its own. ``messages`` fill what nothing else has filled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import BaseMessage
@@ -15,30 +15,18 @@ from langchain_core.prompt_values import PromptValue
 
 from ragmetrics_core import InvalidInput, Sample
 
-from ._documents import contexts_and_documents, contexts_in
-from ._fields import (
-    CONTEXTS,
-    MISSING,
-    QUESTIONS,
-    REFERENCES,
-    Answer,
-    answer_in,
-    find_answer,
-    found_by_tools,
-    is_guess,
-    mapping_of,
-    question_in,
-)
-from ._messages import Turn, last_answer, last_question, turns_in
+from ._contexts import are_texts, contexts_in, found_by_tools, with_contexts
+from ._messages import last_answer, last_question, messages_in
+from ._names import ANSWERS, CONTEXTS, QUESTIONS, REFERENCES, mapping_of
+from ._texts import Answer, answer_in, find_answer, question_in, reference_in
 
-__all__ = ["reference_in", "sample_of", "with_contexts"]
+__all__ = ["sample_of"]
 
-RESPONSES = ("response", "answer", "predicted_answer", "generated_answer", "output")
-"""Names of the response that the core knows."""
+RESPONSES = tuple(name for name in ANSWERS if name != "text")
+"""Names of the response; beside other columns, a ``text`` may be any."""
 
-OWN_RESPONSES = ("result", "generation", "final_answer")
-OWN_CONTEXTS = ("source_documents", "documents", "docs")
-"""Names that LangChain programs use and the core does not know."""
+LANGCHAIN_S_OWN = Sample.from_mapping(dict.fromkeys([*RESPONSES, *CONTEXTS])).metadata.keys()
+"""Those names that the core does not know."""
 
 
 def sample_of(value: Any) -> Sample:
@@ -61,7 +49,7 @@ def sample_of(value: Any) -> Sample:
         )
     row: dict[str, Any] = {}
     spare: dict[str, Any] = {}
-    answers = [find_answer(found[name]) for name in (*RESPONSES, *OWN_RESPONSES) if name in found]
+    answers = (find_answer(found[name]) for name in RESPONSES if name in found)
     answer = next((answer for answer in answers if answer is not None), None)
     for name, item in _without_copies(found).items():
         key, written, derived = _field(name, item, answer)
@@ -70,96 +58,52 @@ def sample_of(value: Any) -> Sample:
         if key not in row or written is not None:
             row[key] = written
         spare.update(derived)
-    turns = turns_in(found.get("messages"))
-    if turns is not None:
-        row.pop("messages")
-        spare = {**_from_messages(turns), **spare}
-    return _completed(Sample.from_mapping(row), spare)
-
-
-def _completed(sample: Sample, spare: Mapping[str, Any]) -> Sample:
-    return sample.updated(
-        {name: value for name, value in spare.items() if value is not None and sample.get(name) is None}
-    )
+    messages = messages_in(found.get("messages"))
+    if messages is not None:
+        del row["messages"]
+        spare = {**_from_messages(messages), **spare}
+    sample = Sample.from_mapping(row)
+    return sample.updated({name: item for name, item in spare.items() if sample.get(name) is None and item is not None})
 
 
 def _field(name: str, item: Any, answer: Answer | None) -> tuple[str, Any, dict[str, Any]]:
     """One key as the core knows it: its name there, its value, and what else the value tells."""
+    if name in CONTEXTS or name == "reference_documents":
+        return _contexts(name, item)
     if name in QUESTIONS and not isinstance(item, str):
-        return name, question_in(item), {}
+        item = question_in(item)
     if name in REFERENCES and not isinstance(item, str):
-        return name, reference_in(name, item, answer), {}
-    if name in (*RESPONSES, *OWN_RESPONSES):
-        return "response" if name in OWN_RESPONSES else name, item if isinstance(item, str) else answer_in(item), {}
-    if name not in CONTEXTS and name != "reference_documents":
-        return name, item, {}
+        item = reference_in(name, item, answer)
+    if name in RESPONSES:
+        return "response" if name in LANGCHAIN_S_OWN else name, answer_in(item), {}
+    return name, item, {}
+
+
+def _contexts(name: str, item: Any) -> tuple[str, Any, dict[str, Any]]:
     found = contexts_in(item)
-    if not found or (name not in OWN_CONTEXTS and all(isinstance(context, str) for context in found)):
-        written = found if isinstance(item, Mapping) and found else item
-        return ("retrieved_contexts" if name in OWN_CONTEXTS and found == [] else name), written, {}
-    texts, kept = contexts_and_documents(found)
-    if name == "reference_documents":
-        return name, kept, {}
-    if name == "retrieved_documents":
-        return name, kept, {"retrieved_contexts": texts}
-    key = "retrieved_contexts" if name in OWN_CONTEXTS else name
-    return key, texts, {} if all(isinstance(context, str) for context in found) else {"retrieved_documents": kept}
-
-
-def reference_in(where: str, value: Any, answer: Answer | None) -> str | None:
-    """The reference that a value is; as JSON only where the answer is structured output too.
-
-    Raises:
-        InvalidInput: it is something else: no comparison with an answer would mean anything.
-    """
-    if value is None or value == {}:
-        return None
-    found = find_answer(value)
-    if found is not None and answer is not None and _have_one_form(answer.structure, found.structure):
-        found = Answer(structure=_ordered_as(answer.structure, found.structure))
-    elif found is None or found.structure is not None or (found != MISSING and is_guess(value)):
-        keys = mapping_of(value)
-        what = type(value).__name__ if keys is None else f"{sorted(map(str, keys))}, and none of them tells which it is"
-        raise InvalidInput(f"{where}: a reference is one text, got {what}: say where it is with reference_key=...")
-    return None if found == MISSING else str(found)
-
-
-def _have_one_form(answer: Any, reference: Any) -> bool:
-    """Whether both are objects with a name in common, or both are lists: others can only differ."""
-    if isinstance(answer, dict) and isinstance(reference, dict):
-        return not answer.keys().isdisjoint(reference)
-    return isinstance(answer, list) and isinstance(reference, list)
-
-
-def _ordered_as(model: Any, value: Any) -> Any:
-    """The same value, its names in the order that they have in another one: stores of data sets do not keep it."""
-    if isinstance(value, dict) and isinstance(model, dict):
-        names = [name for name in model if name in value] + [name for name in value if name not in model]
-        return {name: _ordered_as(model.get(name), value[name]) for name in names}
-    if isinstance(value, list) and isinstance(model, list):
-        return [_ordered_as(model[place] if place < len(model) else None, item) for place, item in enumerate(value)]
-    return value
-
-
-def with_contexts(found: list[Any]) -> dict[str, Any]:
-    """The two fields that contexts fill."""
-    texts, documents = contexts_and_documents(found)
-    return {"retrieved_contexts": texts, "retrieved_documents": documents}
+    is_known = name not in LANGCHAIN_S_OWN
+    key = name if is_known or found is None else "retrieved_contexts"
+    if not found or (is_known and are_texts(found)):
+        return key, found if found and isinstance(item, Mapping) else item, {}
+    both = with_contexts(found)
+    if name.endswith("_documents") and is_known:
+        return name, both.pop("retrieved_documents"), both if name == "retrieved_documents" else {}
+    return key, both.pop("retrieved_contexts"), {} if are_texts(found) else both
 
 
 def _without_copies(found: Mapping[str, Any]) -> Mapping[str, Any]:
     """Without the texts that only repeat documents, such as the ``context`` joined from the ``documents`` for the prompt."""
     written = {name: contexts_in(found[name]) or [] for name in CONTEXTS if name in found}
-    if not any(not isinstance(item, str) for items in written.values() for item in items):
+    copies = {name for name, items in written.items() if are_texts(items)} - {"retrieved_contexts"}
+    if all(map(are_texts, written.values())):
         return found
-    copies = {name for name, items in written.items() if all(isinstance(item, str) for item in items)}
-    return {name: item for name, item in found.items() if name not in copies or name == "retrieved_contexts"}
+    return {name: item for name, item in found.items() if name not in copies}
 
 
-def _from_messages(turns: list[Turn]) -> dict[str, Any]:
+def _from_messages(messages: Sequence[BaseMessage]) -> dict[str, Any]:
     """Question and answer of the last turn; as contexts the documents that its tools left, else what they said."""
-    row: dict[str, Any] = {"user_input": last_question(turns), "response": last_answer(turns)}
-    contexts = found_by_tools(turns)
-    if not contexts:
-        return row
-    return row | (with_contexts(contexts) if not isinstance(contexts[0], str) else {"retrieved_contexts": contexts})
+    contexts = found_by_tools(messages)
+    fields = with_contexts(contexts) if contexts else {}
+    if are_texts(contexts):
+        fields.pop("retrieved_documents", None)
+    return {"user_input": last_question(messages), "response": last_answer(messages), **fields}
