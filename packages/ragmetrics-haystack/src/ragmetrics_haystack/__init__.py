@@ -11,21 +11,7 @@ from typing import TYPE_CHECKING, Any
 import haystack_integrations.components.evaluators.ragmetrics as _home
 
 if TYPE_CHECKING:
-    from haystack_integrations.components.evaluators.ragmetrics import (
-        AnswerExactMatchEvaluator,
-        ContextRelevanceEvaluator,
-        DocumentMAPEvaluator,
-        DocumentMRREvaluator,
-        DocumentNDCGEvaluator,
-        DocumentRecallEvaluator,
-        FaithfulnessEvaluator,
-        HaystackEmbeddings,
-        HaystackLLM,
-        LLMEvaluator,
-        MetricEvaluator,
-        RecallMode,
-        SASEvaluator,
-    )
+    from haystack_integrations.components.evaluators.ragmetrics import *  # noqa: F403  # pyright: ignore[reportWildcardImportFromLibrary]
 
 __all__ = [
     "AnswerExactMatchEvaluator",

@@ -12,17 +12,19 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._context_relevance import ContextRelevanceEvaluator
+    from ._drop_in._answers import AnswerExactMatchEvaluator, SASEvaluator
+    from ._drop_in._llm_evaluator import LLMEvaluator
+    from ._drop_in._rankings import (
+        DocumentMAPEvaluator,
+        DocumentMRREvaluator,
+        DocumentNDCGEvaluator,
+        DocumentRecallEvaluator,
+        RecallMode,
+    )
+    from ._drop_in._scored import ContextRelevanceEvaluator, FaithfulnessEvaluator
     from ._embeddings import HaystackEmbeddings
-    from ._exact_match import AnswerExactMatchEvaluator
-    from ._faithfulness import FaithfulnessEvaluator
     from ._llm import HaystackLLM
-    from ._llm_evaluator import LLMEvaluator
     from ._metric_evaluator import MetricEvaluator
-    from ._ndcg import DocumentNDCGEvaluator
-    from ._ranking import DocumentMAPEvaluator, DocumentMRREvaluator
-    from ._recall import DocumentRecallEvaluator, RecallMode
-    from ._sas import SASEvaluator
 
 __all__ = [
     "AnswerExactMatchEvaluator",
@@ -41,19 +43,19 @@ __all__ = [
 ]
 
 _HOMES = {
-    "AnswerExactMatchEvaluator": "_exact_match",
-    "ContextRelevanceEvaluator": "_context_relevance",
-    "DocumentMAPEvaluator": "_ranking",
-    "DocumentMRREvaluator": "_ranking",
-    "DocumentNDCGEvaluator": "_ndcg",
-    "DocumentRecallEvaluator": "_recall",
-    "FaithfulnessEvaluator": "_faithfulness",
+    "AnswerExactMatchEvaluator": "_drop_in._answers",
+    "ContextRelevanceEvaluator": "_drop_in._scored",
+    "DocumentMAPEvaluator": "_drop_in._rankings",
+    "DocumentMRREvaluator": "_drop_in._rankings",
+    "DocumentNDCGEvaluator": "_drop_in._rankings",
+    "DocumentRecallEvaluator": "_drop_in._rankings",
+    "FaithfulnessEvaluator": "_drop_in._scored",
     "HaystackEmbeddings": "_embeddings",
     "HaystackLLM": "_llm",
-    "LLMEvaluator": "_llm_evaluator",
+    "LLMEvaluator": "_drop_in._llm_evaluator",
     "MetricEvaluator": "_metric_evaluator",
-    "RecallMode": "_recall",
-    "SASEvaluator": "_sas",
+    "RecallMode": "_drop_in._rankings",
+    "SASEvaluator": "_drop_in._answers",
 }
 """The module of each name."""
 

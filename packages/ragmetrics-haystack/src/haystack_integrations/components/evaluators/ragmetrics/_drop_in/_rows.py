@@ -8,35 +8,36 @@ calls would not have been so many without it.) What each row was told is kept, f
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from haystack.dataclasses import ChatMessage
 
 from ragmetrics_core import (
     Ask,
     BadReply,
-    Evaluation,
     Message,
     Metric,
     ModelError,
+    Prompt,
     Reply,
     Sample,
     Score,
+    Steps,
     aevaluate,
     evaluate,
 )
 from ragmetrics_core.adapters import HomeLoop, in_own_thread, is_of_other_loop, model_error
 
-from ._chat import BlockingLLM, call, call_async, chat_messages, read_answer, reply_of
-from ._identity import name_of
+from .._chat import BlockingLLM, call, call_async, chat_messages, read_answer, reply_of
+from .._identity import name_of
+from .._turns import Turns
 from ._replies import OfRow
-from ._turns import Turns
 
-__all__ = ["GeneratorFailed", "Row", "RowJudge"]
+__all__ = ["GeneratorFailed", "Row", "RowJudge", "RowMetric"]
 
 PATIENCE = 600.0
 """Seconds that one call may take; the timeouts of the generator are shorter."""
@@ -61,6 +62,28 @@ class Row:
     number: int
     values: Mapping[str, Any]
     words: str | None = None
+
+
+@dataclass(frozen=True)
+class RowMetric(Metric):
+    """What an evaluator asks about each of its rows.
+
+    Attributes:
+        prompt: the question.
+        lists: keys of the reply whose values must be lists.
+        ask: asks the question about a row, and makes a score of the reply.
+    """
+
+    calls: ClassVar[str] = "1"
+
+    prompt: Prompt[Any]
+    lists: tuple[str, ...]
+    ask: Callable[[Prompt[Any], Row], Steps[Score]] = field(repr=False, compare=False)
+
+    def measure(self, row: Any) -> Steps[Score]:
+        """Ask once."""
+        reply = OfRow(self.prompt.reply, row.number, self.lists, row.words)
+        return (yield from self.ask(self.prompt.replace(reply=reply), row))
 
 
 class GeneratorFailed(ModelError):
@@ -113,7 +136,7 @@ class RowJudge:
             "progress": progress,
         }
 
-    def judge(self, rows: Sequence[Row], metric: Metric) -> list[Score]:
+    def judge(self, rows: Sequence[Row], metric: Metric) -> Sequence[Score]:
         """Score the rows, synchronously; they overlap where the generator has an asynchronous method, so is made for it.
 
         Raises:
@@ -121,14 +144,14 @@ class RowJudge:
         """
         if not rows:
             return []
-        return _scores(evaluate(_samples(rows), metric, llm=BlockingLLM(self.generate), **self._settings))
+        return evaluate(_samples(rows), metric, llm=BlockingLLM(self.generate), **self._settings).scores[metric.name]
 
-    async def ajudge(self, rows: Sequence[Row], metric: Metric) -> list[Score]:
+    async def ajudge(self, rows: Sequence[Row], metric: Metric) -> Sequence[Score]:
         """The same without blocking the running loop."""
         if not rows:
             return []
         llm: Any = self if self._has_async and self._loop.is_here() else BlockingLLM(self.generate)
-        return _scores(await aevaluate(_samples(rows), metric, llm=llm, **self._settings))
+        return (await aevaluate(_samples(rows), metric, llm=llm, **self._settings)).scores[metric.name]
 
     def generate(self, ask: Ask) -> Reply[str]:
         """Answer the question of one row."""
@@ -186,10 +209,6 @@ class _Attempt:
 
 def _samples(rows: Sequence[Row]) -> list[Sample]:
     return [Sample(metadata={"row": row}) for row in rows]
-
-
-def _scores(evaluation: Evaluation) -> list[Score]:
-    return list(next(iter(evaluation.scores.values())))
 
 
 def _row(ask: Ask) -> OfRow[Any]:

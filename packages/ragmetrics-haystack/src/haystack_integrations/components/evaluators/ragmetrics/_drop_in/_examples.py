@@ -1,42 +1,16 @@
-"""What one row of an evaluator asks, and in which form the user's values and examples go into the question."""
+"""The user's values and examples in the form in which they go into a question, and into a saved pipeline."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from haystack import Document
-from ragmetrics_core import Example, Metric, Prompt, Score, Steps
+from ragmetrics_core import Example
 from ragmetrics_core.adapters import in_order
 
-from ._replies import for_row
-
-__all__ = ["NamedOutputs", "RowMetric", "as_examples", "readable", "saved_examples", "texts"]
-
-
-@dataclass(frozen=True)
-class RowMetric(Metric):
-    """A metric of one row of an evaluator.
-
-    Attributes:
-        prompt: the question that each row is asked.
-    """
-
-    calls: ClassVar[str] = "1"
-
-    prompt: Prompt[Any]
-
-
-@dataclass(frozen=True)
-class NamedOutputs(RowMetric):
-    """The outputs that a model gives by name, whatever they are; there is no value."""
-
-    def measure(self, row: Any) -> Steps[Score]:
-        """Ask once."""
-        outputs = yield from for_row(self.prompt, row).ask(**row.values)
-        return Score.unscored("the outputs are in the details", details={"outputs": readable(outputs)})
+__all__ = ["as_examples", "readable", "saved_examples"]
 
 
 def as_examples(
@@ -94,10 +68,3 @@ def readable(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [readable(item) for item in value]
     return str(value)
-
-
-def texts(contexts: Any) -> list[Any]:
-    """The contexts of a row as a list, whatever the user gave."""
-    if contexts is None:
-        return []
-    return contexts if isinstance(contexts, list) else [contexts]

@@ -1,8 +1,8 @@
-"""Semantic answer similarity, with the constructor, outputs and errors of Haystack's own component.
+"""Haystack's two evaluators that compare an answer with the expected one: exact match and semantic similarity.
 
-Strategy. The model is loaded as Haystack loads it (device, token, kind of model by its architecture) and then handed to the core,
-which computes: the cosine, or the cross-encoder's score. That of a cross-encoder without an activation is put through the sigmoid
-pair by pair, so it never depends on what else is in the batch, as it does in Haystack.
+Strategy. The model of similarity is loaded as Haystack loads it (device, token, kind of model by its architecture) and then handed
+to the core, which computes: the cosine, or the cross-encoder's score. That of a cross-encoder without an activation is put through
+the sigmoid pair by pair, so it never depends on what else is in the batch, as it does in Haystack.
 """
 
 from __future__ import annotations
@@ -17,9 +17,39 @@ from haystack import component, default_from_dict, default_to_dict
 from ragmetrics_core import Models, compare, run
 from ragmetrics_core.embeddings import CrossEncoder, SentenceTransformerEmbeddings
 
-from ._home import HOME
+from .._home import HOME
 
-__all__ = ["SASEvaluator"]
+__all__ = ["AnswerExactMatchEvaluator", "SASEvaluator"]
+
+
+@component
+class AnswerExactMatchEvaluator:
+    """Whether each predicted answer equals the expected one, character by character."""
+
+    __module__ = HOME
+
+    @component.output_types(individual_scores=list[int], score=float)
+    def run(self, ground_truth_answers: list[str], predicted_answers: list[str]) -> dict[str, Any]:
+        """Compare the answers pair by pair.
+
+        Args:
+            ground_truth_answers: the expected answers.
+            predicted_answers: the answers to judge, in the same order.
+
+        Returns:
+            ``individual_scores``: 1 or 0 for each pair; ``score``: their mean.
+
+        Raises:
+            ValueError: a list is empty, or the lists differ in length.
+        """
+        if len(ground_truth_answers) == 0 or len(predicted_answers) == 0:
+            raise ValueError("ground_truth_answers and predicted_answers must be provided.")
+        if len(ground_truth_answers) != len(predicted_answers):
+            raise ValueError("The length of ground_truth_answers and predicted_answers must be the same.")
+        # the core's ExactMatch compares texts, but Haystack whatever it is given: numbers, lists, None
+        pairs = zip(ground_truth_answers, predicted_answers, strict=True)
+        scores = [1 if expected == predicted else 0 for expected, predicted in pairs]
+        return {"individual_scores": scores, "score": sum(scores) / len(scores)}
 
 
 @component

@@ -1,0 +1,1 @@
+"""The classes that take the places of Haystack's own evaluators."""
