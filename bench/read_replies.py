@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel
 
 from ragmetrics_core import BadReply
-from ragmetrics_core._asked import Asked, ReplyText
+from ragmetrics_core._kernel._asked import Asked, ReplyText
 from ragmetrics_core.replies import JsonReply, RatingReply, ReplyFormat, ScoreReply, YesNoReply
 
 

@@ -13,7 +13,7 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 
 from ragmetrics_core import Metric, Prompt, RagmetricsError
-from ragmetrics_core._other_names import ELSEWHERE, NOT_HERE
+from ragmetrics_core._support._other_names import ELSEWHERE, NOT_HERE
 from ragmetrics_core.metrics import Entry, catalogue
 
 DOCS = Path(__file__).resolve().parent

@@ -97,7 +97,7 @@ def _walk(
         elif isinstance(child, ast.ImportFrom):
             for alias in child.names:
                 yield _absolute(module, child), alias.name, lazy, typing_only, child.lineno
-        elif isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
+        elif isinstance(child, ast.If) and ast.unparse(child.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
             for part in child.body:
                 yield from _walk(module, ast.Module([part], []), lazy=lazy, typing_only=True)
             for part in child.orelse:

@@ -61,7 +61,8 @@ def written(module: str) -> list[str]:
     lists = [
         node.value
         for node in tree(module).body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+        if (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__")
+        or (isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "__all__" and node.value)
     ]
     assert len(lists) == 1, f"{module} assigns __all__ {len(lists)} times"
     return list(ast.literal_eval(lists[0]))

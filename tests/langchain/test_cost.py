@@ -114,7 +114,7 @@ def test_memory_does_not_grow() -> None:
 def test_threads_leave(monkeypatch: pytest.MonkeyPatch) -> None:
     import threading
 
-    from ragmetrics_core.adapters._live import _background
+    from ragmetrics_core.adapters import _background
 
     monkeypatch.setattr(_background, "IDLE", 0.05)
     callback = RagEvaluationCallback([ExactMatch()])

@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import ModelError
-from ragmetrics_core.adapters import Background, in_threads, settled
-from ragmetrics_core.adapters._live import _background
+from ragmetrics_core.adapters import Background, _background, in_threads, settled
 
 
 def alive() -> int:

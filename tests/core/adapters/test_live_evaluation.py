@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import InvalidInput, Score
-from ragmetrics_core.adapters import Finished, LiveEvaluation, current_names
-from ragmetrics_core.adapters._live import _live_evaluation
+from ragmetrics_core.adapters import Finished, LiveEvaluation, _live_evaluation, current_names
 
 LOGGER = logging.getLogger("ragmetrics_tests")
 

@@ -10,10 +10,10 @@ import pytest
 import ragmetrics_core
 from core.cli.calling import call
 from ragmetrics_core import InvalidInput, Metric, Sample, Score
-from ragmetrics_core._cli_metrics import fitting_metrics, parse_metrics
-from ragmetrics_core._cli_models import parse_models
-from ragmetrics_core._named_metrics import split
+from ragmetrics_core._names._metrics import split
 from ragmetrics_core.cli import main
+from ragmetrics_core.cli._metrics import fitting_metrics, parse_metrics
+from ragmetrics_core.cli._models import parse_models
 from ragmetrics_core.metrics import NDCG, catalogue
 
 

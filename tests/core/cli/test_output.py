@@ -15,7 +15,7 @@ import typer
 from core.cli.calling import call
 from core.cli.own import OWN
 from ragmetrics_core import Evaluation, InvalidInput
-from ragmetrics_core._cli_output import say, stop
+from ragmetrics_core.cli._output import say, stop
 
 RUN = ("evaluate", "q.jsonl", "-m", OWN)
 

@@ -256,7 +256,7 @@ def test_ctrl_c_and_the_command_that_goes_on(folder: Path, server: OpenAIServer,
 
 
 def test_a_password_is_not_shown_in_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ragmetrics_core._cli_output import how_to_continue
+    from ragmetrics_core.cli._output import how_to_continue
 
     monkeypatch.setattr(
         sys, "argv", ["x", "evaluate", "a b.csv", "--base-url", "http://me:secret@host:1/v1", "--run-dir", "r"]

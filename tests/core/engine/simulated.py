@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from core.engine.virtual_time import run
-from ragmetrics_core._engine._pace import Gate, Pace
+from ragmetrics_core._engine._gate import Gate, Pace
 
 __all__ = [
     "Counting",

@@ -21,8 +21,8 @@ from ragmetrics_core import (
     evaluate,
     together,
 )
-from ragmetrics_core._engine._answers import MOST_TEXTS
-from ragmetrics_core._steps import compare
+from ragmetrics_core._engine._questions import MOST_TEXTS
+from ragmetrics_core._kernel._steps import compare
 from ragmetrics_core.metrics import SemanticSimilarity
 
 

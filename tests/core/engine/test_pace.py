@@ -10,7 +10,7 @@ import pytest
 
 from core.engine.simulated import Counting, Outcome, Places, Server, TokenBucket, ask, constant, lognormal, simulate
 from core.engine.virtual_time import Stuck, run
-from ragmetrics_core._engine._pace import Gate, Pace
+from ragmetrics_core._engine._gate import Gate, Pace
 
 STEPS = ((80.0, 40.0), (80.0, 8.0))
 TOLD = ("exact", "rounded", "none")

@@ -19,8 +19,8 @@ from core.evaluate.doubles import (
     questions,
 )
 from ragmetrics_core import InvalidInput, ModelError, evaluate
-from ragmetrics_core._engine import run_blocking
-from ragmetrics_core._threads import in_own_thread
+from ragmetrics_core._support._blocking import run_blocking
+from ragmetrics_core._support._threads import in_own_thread
 
 TESTS = Path(__file__).resolve().parents[2]
 

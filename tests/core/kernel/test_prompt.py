@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragmetrics_core import Ask, BadReply, Example, Message, Prompt, Reply, ask
-from ragmetrics_core._prompt import DATA_NOTICE, to_json
+from ragmetrics_core._kernel._prompt import DATA_NOTICE, to_json
 
 
 class Word:

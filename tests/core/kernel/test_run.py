@@ -25,8 +25,8 @@ from ragmetrics_core import (
     run,
     together,
 )
-from ragmetrics_core._prompt import Prompt
-from ragmetrics_core._run import in_new_loop
+from ragmetrics_core._kernel._drive import in_new_loop
+from ragmetrics_core._kernel._prompt import Prompt
 
 from .test_prompt import COLOUR
 

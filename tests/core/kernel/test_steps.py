@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragmetrics_core import BadReply, Compare, Embed, InvalidInput, ModelError, Reply, Steps, compare, embed, together
-from ragmetrics_core._steps import next_round
+from ragmetrics_core._kernel._steps import next_round
 
 
 def test_embed_asks_one_request_and_returns_its_vectors() -> None:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core.llms._lexical import split_claims
-from ragmetrics_core.llms._lexical._claims import sentences
+from ragmetrics_core._lexical import split_claims
+from ragmetrics_core._lexical._claims import sentences
 
 
 def test_a_sentence_and_its_pieces() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import assert_linear
-from ragmetrics_core.llms._lexical import Support, split_claims, support, verify
+from ragmetrics_core._lexical import Support, split_claims, support, verify
 
 
 def verdicts(answer: str, *contexts: str) -> dict[str, bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragmetrics_core.llms._lexical._words import fold, guess_language, words_of
+from ragmetrics_core._lexical._words import fold, guess_language, words_of
 
 
 def keys(text: str, language: str = "en") -> list[str]:

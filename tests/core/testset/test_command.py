@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from ragmetrics_core import ModelError, Testset
-from ragmetrics_core import _cli_generate as command
+from ragmetrics_core.cli import _generate as command
 from ragmetrics_core.testing import ScriptedLLM
 
 # Before click 8.2 the two outputs were one unless told otherwise.

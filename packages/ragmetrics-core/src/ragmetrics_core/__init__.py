@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._errors import BadReply, InvalidInput, MissingExtra, MissingInput, ModelError, RagmetricsError
-from ._inputs import Input
-from ._metric import Metric
-from ._prompt import Example, Prompt, ask
-from ._requests import Ask, Compare, Embed, Message, Reply, Request, Usage
-from ._run import Models, arun, run
-from ._sample import Document, Sample
-from ._score import Details, Score
-from ._steps import Steps, compare, embed, together
+from ._kernel._drive import Models, arun, run
+from ._kernel._errors import BadReply, InvalidInput, MissingExtra, MissingInput, ModelError, RagmetricsError
+from ._kernel._inputs import Input
+from ._kernel._metric import Metric
+from ._kernel._prompt import Example, Prompt, ask
+from ._kernel._requests import Ask, Compare, Embed, Message, Reply, Request, Usage
+from ._kernel._sample import Document, Sample
+from ._kernel._score import Details, Score
+from ._kernel._steps import Steps, compare, embed, together
 
 if TYPE_CHECKING:
-    from ._evaluate import Evaluation, aevaluate, evaluate
+    from ._evaluate._api import Evaluation, aevaluate, evaluate
     from ._testset import Testset, agenerate_testset, generate_testset
 
 __all__ = [
@@ -72,14 +72,14 @@ if not TYPE_CHECKING:  # to a checker, every name would exist
 
     def __getattr__(name: str) -> Any:
         if name in EVALUATION:
-            from . import _evaluate  # noqa: PLC0415
+            from ._evaluate import _api  # noqa: PLC0415
 
-            return getattr(_evaluate, name)
+            return getattr(_api, name)
         if name in TESTSETS:
             from . import _testset  # noqa: PLC0415
 
             return getattr(_testset, name)
-        from ._other_names import no_attribute  # noqa: PLC0415  for mistakes only
+        from ._support._other_names import no_attribute  # noqa: PLC0415  for mistakes only
 
         raise no_attribute(__name__, name)
 

@@ -13,11 +13,11 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from .._errors import ModelError
-from .._requests import Compare, Embed, Reply
-from .._run import Call
-from .._steps import Outcome
-from ._line import Line
+from .._kernel._drive import Call
+from .._kernel._errors import ModelError
+from .._kernel._requests import Compare, Embed, Reply
+from .._kernel._steps import Outcome
+from ._calls import Line
 from ._sharing import SHARED, as_shared
 
 __all__ = ["MOST_REQUESTS", "Batches"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._errors import InvalidInput
-from .._requests import Usage
+from .._kernel._errors import InvalidInput
+from .._kernel._requests import Usage
 
 __all__ = ["Budget"]
 

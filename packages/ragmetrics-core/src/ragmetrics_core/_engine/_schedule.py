@@ -18,18 +18,18 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from .._errors import BadReply, InvalidInput, MissingInput, ModelError, RagmetricsError
-from .._inputs import Reading
-from .._metric import Metric
-from .._read import Row
-from .._requests import Request
-from .._run import Models
-from .._score import Score
-from .._steps import Outcome, Steps, next_round
-from .._tasks import all_of
-from ._answers import Answers, Question, RowMemory, nobody
+from .._kernel._drive import Models
+from .._kernel._errors import BadReply, InvalidInput, MissingInput, ModelError, RagmetricsError
+from .._kernel._inputs import Reading
+from .._kernel._metric import Metric
+from .._kernel._requests import Request
+from .._kernel._row import Row
+from .._kernel._score import Score
+from .._kernel._steps import Outcome, Steps, next_round
+from .._support._tasks import all_of
 from ._batches import MOST_REQUESTS
-from ._crew import Crew
+from ._questions import Answers, Question, RowMemory, nobody
+from ._task_group import Crew
 
 __all__ = ["Engine", "Judge"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from copy import copy
 
-from .._requests import Reply, Usage
-from .._steps import Outcome
+from .._kernel._requests import Reply, Usage
+from .._kernel._steps import Outcome
 
 __all__ = ["SHARED", "as_shared"]
 

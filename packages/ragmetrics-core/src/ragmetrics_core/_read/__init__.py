@@ -10,7 +10,7 @@ Sources are pulled lazily; rows are counted from 1 in messages, as editors count
 
 from __future__ import annotations
 
-from ._choice import chosen
-from ._rows import Row, Source, open_source, similar_column
+from ._random_rows import chosen
+from ._rows import Source, open_source
 
-__all__ = ["Row", "Source", "chosen", "open_source", "similar_column"]
+__all__ = ["Source", "chosen", "open_source"]

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from .._sample import Document, Sample
+from .._kernel._sample import Document, Sample
 
 __all__ = ["out_of_bounds"]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from .._errors import InvalidInput
+from .._kernel._errors import InvalidInput
 from ._text import raw_lines
 
 __all__ = ["count_csv", "count_lines"]

@@ -19,8 +19,8 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
-from .._errors import InvalidInput
-from .._sample import ALIASES
+from .._kernel._errors import InvalidInput
+from .._kernel._sample import ALIASES
 from ._text import BadShape, Record, lines_of
 
 __all__ = ["csv_records"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from .._errors import InvalidInput
+from .._kernel._errors import InvalidInput
 from ._count import count_csv, count_lines
 from ._csv import csv_records
 from ._frame import parquet_file

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .._errors import InvalidInput, MissingExtra
+from .._kernel._errors import InvalidInput, MissingExtra
 from ._text import Record
 
 __all__ = ["frame_records", "parquet_file"]

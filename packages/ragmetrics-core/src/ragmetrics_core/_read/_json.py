@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from .._errors import InvalidInput
+from .._kernel._errors import InvalidInput
 from ._text import NOT_UTF8, BadShape, Record, lines_of, raw_lines
 
 __all__ = ["JsonFile", "jsonl_records"]

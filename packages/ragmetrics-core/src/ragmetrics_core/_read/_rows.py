@@ -9,50 +9,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from .._errors import InvalidInput, MissingInput
-from .._sample import ALIASES, Sample
+from .._kernel._errors import InvalidInput
+from .._kernel._row import Row
+from .._kernel._sample import Sample
 from ._bounds import out_of_bounds
 from ._files import Counting, open_file
 from ._frame import frame_records
 from ._text import BadShape, Record
 
-__all__ = ["Row", "Source", "least", "open_source", "rows_of", "similar_column"]
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One row of the input.
-
-    Attributes:
-        index: its position, from 0.
-        place: where it stands, for messages: ``questions.jsonl, line 7`` or ``row 3``.
-        sample: what it holds; an empty sample (with the id, if there is one) where it cannot be read.
-        problem: why it cannot be read; the message starts with the place.
-    """
-
-    index: int
-    place: str
-    sample: Sample
-    problem: InvalidInput | None = None
-
-    def locate(self, error: InvalidInput | MissingInput) -> InvalidInput | MissingInput:
-        """The same error, naming the row as well."""
-        if isinstance(error, MissingInput):
-            column = similar_column(error.field, self.sample.metadata)
-            cure = (
-                error.cure if column is None else f"did you mean the column {column!r} for {error.field!r}? rename it"
-            )
-            return MissingInput(error.metric, error.field, f"{error.problem} in {self.place}", cure)
-        return InvalidInput(f"{self.place}: {error}")
-
-
-def similar_column(field: str, columns: Iterable[object]) -> str | None:
-    """The column whose name would mean the field, were it not for case, spaces or dashes."""
-    for column in columns:
-        name = "_".join(str(column).lower().replace("-", " ").replace("_", " ").split())
-        if column != field and ALIASES.get(name, name) == field:
-            return str(column)
-    return None
+__all__ = ["Source", "least", "open_source", "rows_of"]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from .._errors import InvalidInput
+from .._kernel._errors import InvalidInput
 
 __all__ = ["NOT_UTF8", "BadShape", "Record", "lines_of", "raw_lines"]
 

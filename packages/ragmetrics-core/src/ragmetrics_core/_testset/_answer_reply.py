@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from .._errors import BadReply
+from .._kernel._errors import BadReply
 from ..replies import JsonReply, answer_text
 
 __all__ = ["AnswerReply", "DocumentAnswer"]

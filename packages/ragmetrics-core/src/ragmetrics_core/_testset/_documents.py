@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .._errors import InvalidInput
+from .._kernel._errors import InvalidInput
+from .._kernel._sample import Document
 from .._read import open_source
 from .._read._text import lines_of
-from .._reasons import first_of
-from .._sample import Document
+from .._report._reasons import first_of
 
 __all__ = ["TEXT_FILES", "Skipped", "Source", "documents_of"]
 

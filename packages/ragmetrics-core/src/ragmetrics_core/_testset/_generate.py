@@ -10,15 +10,15 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from .._engine import run_blocking
-from .._errors import InvalidInput
-from .._named_models import llm_named
-from .._prompt import Prompt
-from .._protocols import AnyLLM
-from .._run import Call, Models
-from .._sample import Document
-from .._steps import Outcome, next_round
-from .._tasks import all_of
+from .._kernel._drive import Call, Models
+from .._kernel._errors import InvalidInput
+from .._kernel._prompt import Prompt
+from .._kernel._protocols import AnyLLM
+from .._kernel._sample import Document
+from .._kernel._steps import Outcome, next_round
+from .._names._models import llm_named
+from .._support._blocking import run_blocking
+from .._support._tasks import all_of
 from ._documents import Source, documents_of
 from ._program import ANSWER_FROM_DOCUMENT, WRITE_QUESTIONS, Part, Questioning
 from ._values import NO_USAGE, Problem, Testset

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .._errors import InvalidInput
+from .._kernel._errors import InvalidInput
+from .._kernel._sample import Document, Sample
 from .._read._text import lines_of
-from .._sample import Document, Sample
 
 __all__ = ["embedding_qa_samples", "labelled_rag_samples"]
 

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from .._errors import BadReply, ModelError
-from .._prompt import Prompt
-from .._sample import Document, Sample
-from .._steps import Steps, together
+from .._kernel._errors import BadReply, ModelError
+from .._kernel._prompt import Prompt
+from .._kernel._sample import Document, Sample
+from .._kernel._steps import Steps, together
 from ..replies import LinesReply, real_items
 from ._answer_reply import AnswerReply, DocumentAnswer
 from ._documents import Source

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from .._errors import InvalidInput
-from .._prompt import to_json
+from .._kernel._errors import InvalidInput
+from .._kernel._prompt import to_json
+from .._kernel._requests import Usage
+from .._kernel._sample import Document, Sample
 from .._read import open_source
-from .._requests import Usage
-from .._sample import Document, Sample
 from ._llama_index import embedding_qa_samples, labelled_rag_samples
 
 if TYPE_CHECKING:

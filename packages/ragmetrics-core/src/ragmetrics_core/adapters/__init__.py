@@ -20,27 +20,21 @@ Importing this loads no framework, no model client and no asyncio.
 
 from __future__ import annotations
 
-from .._in_order import in_order, read_in_order
-from .._secrets import conceal, is_secret
-from .._texts import readable_texts
-from .._threads import in_own_thread, in_threads
-from .._waiting import seconds_to_wait
-from ..llms._structured import strict_schema
+from .._kernel._in_order import in_order, read_in_order
+from .._support._retry_after import seconds_to_wait
+from .._support._secrets import conceal, is_secret
+from .._support._threads import in_own_thread, in_threads
+from ..embeddings._readable import readable_texts
+from ..llms._wire._structured import strict_schema
+from ._background import Background, settled
+from ._counts import Counts
 from ._explained import Explained
 from ._failures import is_bug, is_of_other_loop, model_error
 from ._forms import FormsOfReply, wants_json
-from ._live import (
-    Background,
-    Counts,
-    Finished,
-    LiveEvaluation,
-    LiveJudging,
-    LiveSettings,
-    current_names,
-    is_judging,
-    judging,
-    settled,
-)
+from ._judging import is_judging, judging
+from ._live_evaluation import Finished, LiveEvaluation
+from ._live_judging import LiveJudging
+from ._live_settings import LiveSettings, current_names
 from ._loops import HomeLoop, run_blocking
 from ._retries import without_retries
 from ._settings import json_settings, secret_texts

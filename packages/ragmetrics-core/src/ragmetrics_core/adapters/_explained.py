@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from .._errors import BadReply, ModelError, RagmetricsError
-from ..llms._failures import Refused
+from .._kernel._errors import BadReply, ModelError, RagmetricsError
+from ..llms._wire._failures import Refused
 from ._failures import is_bug as is_error_of_programming
 from ._failures import is_failure, is_of_other_loop, model_error, refused_by
 

@@ -16,11 +16,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from .._errors import BadReply, ModelError
-from .._requests import Usage, counted
-from .._secrets import mask
-from .._waiting import seconds_to_wait
-from ..llms._failures import Refused
+from .._kernel._errors import BadReply, ModelError
+from .._kernel._requests import Usage, counted
+from .._support._retry_after import seconds_to_wait
+from .._support._secrets import mask
+from ..llms._wire._failures import Refused
 
 __all__ = ["is_bug", "is_failure", "is_of_other_loop", "model_error", "refused_by"]
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .._errors import ModelError
-from .._requests import Ask
-from ..llms._refusals import is_about_one_schema, is_refusal
-from ..llms._structured import Ladder, Rung
+from .._kernel._errors import ModelError
+from .._kernel._requests import Ask
+from ..llms._wire._refusals import is_about_one_schema, is_refusal
+from ..llms._wire._structured import Ladder, Rung
 from ..replies import ObjectReply
 from ._explained import Explained
 

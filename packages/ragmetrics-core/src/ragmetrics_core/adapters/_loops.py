@@ -47,6 +47,6 @@ def run_blocking(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
     Args:
         main: such as ``partial(asked, question)`` or ``lambda: asked(question)``.
     """
-    from .._engine import run_blocking as run_in_loop  # noqa: PLC0415  loads asyncio
+    from .._support._blocking import run_blocking as run_in_loop  # noqa: PLC0415  loads asyncio
 
     return run_in_loop(main)

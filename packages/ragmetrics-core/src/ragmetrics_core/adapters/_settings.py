@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from .._secrets import conceal, is_secret, routing_digest
+from .._support._secrets import conceal, is_secret, routing_digest
 
 __all__ = ["json_settings", "secret_texts"]
 

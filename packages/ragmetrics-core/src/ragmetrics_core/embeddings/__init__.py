@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._protocols import Embeddings, PairScorer, SyncEmbeddings
+from .._kernel._protocols import Embeddings, PairScorer, SyncEmbeddings
 from ._cross_encoder import CrossEncoder
 from ._factory import embedding_factory
 from ._hashing import HashingEmbeddings
@@ -25,6 +25,6 @@ __all__ = [
 if not TYPE_CHECKING:  # to a checker, every name would exist
 
     def __getattr__(name: str) -> Any:
-        from .._other_names import no_attribute  # noqa: PLC0415  for mistakes only
+        from .._support._other_names import no_attribute  # noqa: PLC0415  for mistakes only
 
         raise no_attribute(__name__, name)

@@ -11,8 +11,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._errors import InvalidInput
-from .._requests import Reply
+from .._kernel._errors import InvalidInput
+from .._kernel._requests import Reply
 from ._local import LocalModel
 from ._texts import readable_texts
 

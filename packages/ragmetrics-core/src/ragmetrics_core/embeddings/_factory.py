@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from .._errors import InvalidInput
-from .._protocols import Embeddings, SyncEmbeddings
+from .._kernel._errors import InvalidInput
+from .._kernel._protocols import Embeddings, SyncEmbeddings
 from ._hashing import HashingEmbeddings
 from ._openai import OpenAIEmbeddings
 from ._sentence_transformers import SentenceTransformerEmbeddings

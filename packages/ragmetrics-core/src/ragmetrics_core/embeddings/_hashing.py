@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import Any
 
-from .._errors import InvalidInput
-from .._requests import Reply
+from .._kernel._errors import InvalidInput
+from .._kernel._requests import Reply
 from ._texts import readable_texts
 
 __all__ = ["HashingEmbeddings"]

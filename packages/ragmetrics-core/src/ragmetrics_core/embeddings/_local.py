@@ -14,7 +14,7 @@ import threading
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from .._errors import InvalidInput, MissingExtra, ModelError
+from .._kernel._errors import InvalidInput, MissingExtra, ModelError
 from ._texts import at_least_1
 
 __all__ = ["LocalModel"]

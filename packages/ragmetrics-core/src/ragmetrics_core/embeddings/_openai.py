@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .._errors import InvalidInput
-from .._requests import Reply
-from .._threads import in_own_thread
-from ..llms._hidden import hashed
-from ..llms._openai_clients import Clients
+from .._kernel._errors import InvalidInput
+from .._kernel._requests import Reply
+from .._support._threads import in_own_thread
+from ..llms._openai._clients import Clients
+from ..llms._wire._hidden import hashed
 from ._openai_batches import Batches
 from ._texts import at_least_1, readable_texts
 

@@ -12,11 +12,11 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .._errors import ModelError
-from .._requests import Reply, Usage, counted
-from .._secrets import mask
-from ..llms._openai_clients import Clients
-from ..llms._openai_errors import Explained
+from .._kernel._errors import ModelError
+from .._kernel._requests import Reply, Usage, counted
+from .._support._secrets import mask
+from ..llms._openai._clients import Clients
+from ..llms._openai._errors import Explained
 
 __all__ = ["Batches"]
 

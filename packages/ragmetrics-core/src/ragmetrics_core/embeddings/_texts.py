@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .._errors import InvalidInput
-from .._texts import readable_texts
+from .._kernel._errors import InvalidInput
+from ._readable import readable_texts
 
 __all__ = ["at_least_1", "readable_texts"]
 

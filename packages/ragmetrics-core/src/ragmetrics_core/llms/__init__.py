@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._protocols import LLM, AsyncLLM, SyncLLM
+from .._kernel._protocols import LLM, AsyncLLM, SyncLLM
+from .._lexical._judge import LexicalJudge
 from ._factory import llm_factory
-from ._lexical_judge import LexicalJudge
-from ._openai import OpenAILLM
-from ._openai_server import OpenAIServerLLM
+from ._openai._llm import OpenAILLM
+from ._server._llm import OpenAIServerLLM
 
 __all__ = ["LLM", "AsyncLLM", "LexicalJudge", "OpenAILLM", "OpenAIServerLLM", "SyncLLM", "llm_factory"]
 
 if not TYPE_CHECKING:  # to a checker, every name would exist
 
     def __getattr__(name: str) -> Any:
-        from .._other_names import no_attribute  # noqa: PLC0415  for mistakes only
+        from .._support._other_names import no_attribute  # noqa: PLC0415  for mistakes only
 
         raise no_attribute(__name__, name)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
-from .._errors import InvalidInput
-from .._protocols import LLM
+from .._kernel._errors import InvalidInput
+from .._kernel._protocols import LLM
 
 __all__ = ["llm_factory"]
 
@@ -35,7 +35,7 @@ def llm_factory(model: str, provider: str = "openai", client: Any = None, **sett
         if client is not None or settings:
             given = sorted(settings) or ["client"]
             raise InvalidInput(f"the lexical judge runs offline and takes no {given[0]}")
-        from ._lexical_judge import LexicalJudge  # noqa: PLC0415  loads word lists, rarely needed
+        from .._lexical._judge import LexicalJudge  # noqa: PLC0415  loads word lists, rarely needed
 
         return LexicalJudge()
     if provider not in ("openai", "azure"):
@@ -51,7 +51,7 @@ def llm_factory(model: str, provider: str = "openai", client: Any = None, **sett
         )
     if not somewhere and _is_nearly_offline(model):
         raise InvalidInput(f"there is no model {model!r}: did you mean {OFFLINE!r}?")
-    from ._openai import OpenAILLM  # noqa: PLC0415  the other providers do not need it
+    from ._openai._llm import OpenAILLM  # noqa: PLC0415  the other providers do not need it
 
     return OpenAILLM(model, client=client, **settings)
 

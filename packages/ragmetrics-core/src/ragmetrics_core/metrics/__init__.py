@@ -1,42 +1,46 @@
-"""All built-in metrics, one per file. ``catalogue()`` lists them with their inputs, scale, model calls and source."""
+"""All built-in metrics, one per file. ``catalogue()`` lists them with their inputs, scale, model calls and source.
+
+A metric is loaded when its name is first used: so the order of the files does not matter where one metric is built on another, and
+a program that only ranks never loads a prompt.
+"""
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
-from ragmetrics_core.metrics._answer_accuracy import AnswerAccuracy
-from ragmetrics_core.metrics._answer_relevance_rating import AnswerRelevanceRating
-from ragmetrics_core.metrics._answer_relevancy import AnswerRelevancy
-from ragmetrics_core.metrics._average_precision import AveragePrecision
-from ragmetrics_core.metrics._catalogue import Entry, catalogue
-from ragmetrics_core.metrics._context_precision import ContextPrecision
-from ragmetrics_core.metrics._context_recall import ContextRecall
-from ragmetrics_core.metrics._context_relevance import ContextRelevance
-from ragmetrics_core.metrics._context_relevance_rating import ContextRelevanceRating
-from ragmetrics_core.metrics._context_utilization import ContextUtilization
-from ragmetrics_core.metrics._correctness import Correctness
-from ragmetrics_core.metrics._custom_judge import CustomJudge
-from ragmetrics_core.metrics._exact_match import ExactMatch
-from ragmetrics_core.metrics._factual_correctness import FactualCorrectness
-from ragmetrics_core.metrics._faithfulness import Faithfulness
-from ragmetrics_core.metrics._guideline import Guideline
-from ragmetrics_core.metrics._hit_rate import HitRate
-from ragmetrics_core.metrics._ndcg import NDCG
-from ragmetrics_core.metrics._pairwise_comparison import PairwiseComparison
-from ragmetrics_core.metrics._precision import Precision
-from ragmetrics_core.metrics._recall import Recall
-from ragmetrics_core.metrics._reciprocal_rank import ReciprocalRank
-from ragmetrics_core.metrics._refine_faithfulness import RefineFaithfulness
-from ragmetrics_core.metrics._relevancy import Relevancy
-from ragmetrics_core.metrics._relevant_statements import RelevantStatements
-from ragmetrics_core.metrics._response_groundedness import ResponseGroundedness
-from ragmetrics_core.metrics._rubric_score import RubricScore
-from ragmetrics_core.metrics._semantic_similarity import SemanticSimilarity
-from ragmetrics_core.metrics._single_pass_faithfulness import SinglePassFaithfulness
-from ragmetrics_core.metrics._token_f1 import TokenF1
-
-# needs FactualCorrectness, which it combines with a similarity
-from ragmetrics_core.metrics._answer_correctness import AnswerCorrectness  # isort: skip
+if TYPE_CHECKING:
+    from ragmetrics_core.metrics._answer_accuracy import AnswerAccuracy
+    from ragmetrics_core.metrics._answer_correctness import AnswerCorrectness
+    from ragmetrics_core.metrics._answer_relevance_rating import AnswerRelevanceRating
+    from ragmetrics_core.metrics._answer_relevancy import AnswerRelevancy
+    from ragmetrics_core.metrics._average_precision import AveragePrecision
+    from ragmetrics_core.metrics._catalogue import Entry, catalogue
+    from ragmetrics_core.metrics._context_precision import ContextPrecision
+    from ragmetrics_core.metrics._context_recall import ContextRecall
+    from ragmetrics_core.metrics._context_relevance import ContextRelevance
+    from ragmetrics_core.metrics._context_relevance_rating import ContextRelevanceRating
+    from ragmetrics_core.metrics._context_utilization import ContextUtilization
+    from ragmetrics_core.metrics._correctness import Correctness
+    from ragmetrics_core.metrics._custom_judge import CustomJudge
+    from ragmetrics_core.metrics._exact_match import ExactMatch
+    from ragmetrics_core.metrics._factual_correctness import FactualCorrectness
+    from ragmetrics_core.metrics._faithfulness import Faithfulness
+    from ragmetrics_core.metrics._guideline import Guideline
+    from ragmetrics_core.metrics._hit_rate import HitRate
+    from ragmetrics_core.metrics._ndcg import NDCG
+    from ragmetrics_core.metrics._pairwise_comparison import PairwiseComparison
+    from ragmetrics_core.metrics._precision import Precision
+    from ragmetrics_core.metrics._recall import Recall
+    from ragmetrics_core.metrics._reciprocal_rank import ReciprocalRank
+    from ragmetrics_core.metrics._refine_faithfulness import RefineFaithfulness
+    from ragmetrics_core.metrics._relevancy import Relevancy
+    from ragmetrics_core.metrics._relevant_statements import RelevantStatements
+    from ragmetrics_core.metrics._response_groundedness import ResponseGroundedness
+    from ragmetrics_core.metrics._rubric_score import RubricScore
+    from ragmetrics_core.metrics._semantic_similarity import SemanticSimilarity
+    from ragmetrics_core.metrics._single_pass_faithfulness import SinglePassFaithfulness
+    from ragmetrics_core.metrics._token_f1 import TokenF1
 
 __all__ = [
     "NDCG",
@@ -73,9 +77,53 @@ __all__ = [
     "catalogue",
 ]
 
+MODULES = {
+    "AnswerAccuracy": "_answer_accuracy",
+    "AnswerCorrectness": "_answer_correctness",
+    "AnswerRelevanceRating": "_answer_relevance_rating",
+    "AnswerRelevancy": "_answer_relevancy",
+    "AveragePrecision": "_average_precision",
+    "Entry": "_catalogue",
+    "catalogue": "_catalogue",
+    "ContextPrecision": "_context_precision",
+    "ContextRecall": "_context_recall",
+    "ContextRelevance": "_context_relevance",
+    "ContextRelevanceRating": "_context_relevance_rating",
+    "ContextUtilization": "_context_utilization",
+    "Correctness": "_correctness",
+    "CustomJudge": "_custom_judge",
+    "ExactMatch": "_exact_match",
+    "FactualCorrectness": "_factual_correctness",
+    "Faithfulness": "_faithfulness",
+    "Guideline": "_guideline",
+    "HitRate": "_hit_rate",
+    "NDCG": "_ndcg",
+    "PairwiseComparison": "_pairwise_comparison",
+    "Precision": "_precision",
+    "Recall": "_recall",
+    "ReciprocalRank": "_reciprocal_rank",
+    "RefineFaithfulness": "_refine_faithfulness",
+    "Relevancy": "_relevancy",
+    "RelevantStatements": "_relevant_statements",
+    "ResponseGroundedness": "_response_groundedness",
+    "RubricScore": "_rubric_score",
+    "SemanticSimilarity": "_semantic_similarity",
+    "SinglePassFaithfulness": "_single_pass_faithfulness",
+    "TokenF1": "_token_f1",
+}
+"""Where each name is defined."""
+
 if not TYPE_CHECKING:  # to a checker, every name would exist
 
     def __getattr__(name: str) -> Any:
-        from ragmetrics_core._other_names import no_attribute  # noqa: PLC0415  for mistakes only
+        if name in MODULES:
+            value = getattr(importlib.import_module(f"{__name__}.{MODULES[name]}"), name)
+            globals()[name] = value  # found at once from now on
+            return value
+        from ragmetrics_core._support._other_names import no_attribute  # noqa: PLC0415  for mistakes only
 
         raise no_attribute(__name__, name)
+
+
+def __dir__() -> list[str]:
+    return __all__

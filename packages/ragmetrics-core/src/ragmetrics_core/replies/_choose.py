@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
-from .._asked import Asked, asked_of
+from .._kernel._asked import Asked, asked_of
 from ._json_text._find import Bad, Fit, Reader
 from ._json_text._scan import Found, scan
 from ._prose._problem import Problem

@@ -18,8 +18,8 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from .._asked import asked_of
-from .._errors import InvalidInput
+from .._kernel._asked import asked_of
+from .._kernel._errors import InvalidInput
 from ._choose import choose, unless_doubted
 from ._json_text._find import Bad, Fit, clean_json, decode, embedded, is_jsonish, views
 from ._json_text._scan import Found, scan

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from .._asked import asked_of
+from .._kernel._asked import asked_of
 from ._choose import choose, unless_doubted
 from ._json_text._find import Bad, Fit, decode, embedded, is_jsonish, views
 from ._json_text._scan import scan

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from .._errors import BadReply, InvalidInput
+from .._kernel._errors import BadReply, InvalidInput
 
 __all__ = ["ObjectReply"]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .._errors import InvalidInput
+from .._kernel._errors import InvalidInput
 from ._model._schema import answer_schema
 from ._prose._numbers import scale_of
 from ._prose._problem import parse_or_bad_reply

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from .._asked import Asked, asked_of
+from .._kernel._asked import Asked, asked_of
 from ._choose import choose, unless_doubted
 from ._json_text._find import Bad, Fit, decode, embedded, views
 from ._json_text._scan import scan

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .._asked import asked_of
-from .._errors import InvalidInput
+from .._kernel._asked import asked_of
+from .._kernel._errors import InvalidInput
 from ._json_text._find import unfenced
 from ._model._keys import ASIDES, REASONS, is_no_answer, words
 from ._model._schema import answer_schema

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from .._protocols import ReplyFormat
+from .._kernel._protocols import ReplyFormat
 
 __all__ = ["WithReason", "value_and_reason", "words_beside_verdict"]
 

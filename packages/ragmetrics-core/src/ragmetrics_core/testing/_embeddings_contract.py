@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from .._requests import Reply
-from .._run import Models, arun, run
-from .._steps import compare, embed
+from .._kernel._drive import Models, arun, run
+from .._kernel._requests import Reply
+from .._kernel._steps import compare, embed
 from ._failures import assert_fails_well
 
 __all__ = ["EmbeddingsContract"]

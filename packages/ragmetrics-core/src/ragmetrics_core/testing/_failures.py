@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .._errors import ModelError
+from .._kernel._errors import ModelError
 
 __all__ = ["assert_fails_well", "assert_holds_none"]
 

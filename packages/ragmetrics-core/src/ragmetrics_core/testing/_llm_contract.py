@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from .._errors import ModelError
-from .._prompt import Prompt
-from .._requests import Ask, Message, Reply
-from .._run import Models, arun, run
+from .._kernel._drive import Models, arun, run
+from .._kernel._errors import ModelError
+from .._kernel._prompt import Prompt
+from .._kernel._requests import Ask, Message, Reply
 from ._failures import assert_fails_well, assert_holds_none
 
 __all__ = ["LLMContract"]

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from .._errors import ModelError
-from .._requests import Ask, Message, Reply
+from .._kernel._errors import ModelError
+from .._kernel._requests import Ask, Message, Reply
 
 __all__ = ["ScriptedEmbeddings", "ScriptedLLM"]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from ..._asked import asked_of
+from ..._kernel._asked import asked_of
 from ._scan import MAX_DEPTH, scan
 from ._tokens import unescape
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from ..._asked import asked_of
+from ..._kernel._asked import asked_of
 from ._around import without_emoji
 from ._clean import tidy
 from ._mark_patterns import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from ..._errors import BadReply
+from ..._kernel._errors import BadReply
 
 __all__ = ["Misfit", "Problem", "parse_or_bad_reply", "shown"]
 

@@ -14,7 +14,7 @@ from bisect import bisect_right
 from itertools import pairwise
 from typing import NamedTuple
 
-from ..._asked import asked_of
+from ..._kernel._asked import asked_of
 from .._json_text._find import decode
 from .._json_text._scan import OPENER, Found, scan
 from ._clean import TOKEN, without_tokens

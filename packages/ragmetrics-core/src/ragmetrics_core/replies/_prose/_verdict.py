@@ -13,7 +13,7 @@ import re
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from ..._asked import asked_of
+from ..._kernel._asked import asked_of
 from ._around import ANOTHERS, plain_labels, undress, without_colour
 from ._clean import tidy
 from ._problem import Problem

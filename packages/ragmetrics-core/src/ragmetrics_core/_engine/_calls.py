@@ -1,0 +1,223 @@
+"""The line to one model: when a call is made, how long it may take, when it is made again, and when it is given up.
+
+What goes wrong falls into three kinds. *Refused* (429): the server takes no more at the moment; the pace is lowered and the call
+waits for its turn again, however often. *Lost* (5xx, a reset, no answer in time): the call is made again after a growing,
+jittered pause, or after its ``Retry-After`` if that is longer, a few times. *Answered badly* (the request itself is at fault, the
+reply is not of the protocol): once more would change nothing.
+
+A server that has gone away must not cost a run all its rows: after many lost calls in a row the run stops, and can be continued.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from dataclasses import dataclass
+from typing import Any
+
+from .._kernel._drive import Call
+from .._kernel._errors import ModelError
+from .._kernel._requests import Reply, Usage
+from .._kernel._steps import Outcome
+from ._budget import Budget
+from ._deadline import Deadline
+from ._gate import Gate, Pace
+from ._gate import Started as Turn
+from ._tuning import NEVER
+
+__all__ = ["Line", "Rules"]
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.25, 20.0
+"""Seconds before a lost call is made again; doubled each time, and then spread between half and one and a half of it."""
+
+TRIES_IN_SILENCE = 4
+"""Attempts that may end without any answer in time: with limits that double, that is minutes."""
+
+TRIES_UNHEARD = 3
+"""Attempts while a model has never answered at all: most likely there is nobody."""
+
+PATIENCE = 600.0
+"""Seconds that a call waits for a server which refuses all of them, or fails and says when it will be back."""
+
+GONE = 50
+"""Calls given up in a row, without a single answer in between, after which the run stops."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How calls are made.
+
+    Attributes:
+        timeout: seconds for one attempt; None: learnt.
+        max_retries: how often a lost call is made again.
+    """
+
+    timeout: float | None = None
+    max_retries: int = 5
+
+
+class Line:
+    """Makes the calls to one model.
+
+    Attributes:
+        model: the model.
+        usage: what its calls have cost so far.
+        repeated: calls that were refused or lost, and so had to be made again or were given up.
+    """
+
+    def __init__(self, model: Any, gate: Gate, rules: Rules, budget: Budget) -> None:
+        self.model = model
+        self.usage = Usage()
+        self.repeated = 0
+        self._rules = rules
+        self._budget = budget
+        self._pace = Pace(gate, near=getattr(model, "on_this_machine", False) is True)
+        self._deadline = Deadline(rules.timeout)
+        self._jitter = random.Random()  # noqa: S311  spreads calls, hides nothing
+        self._heard = float("-inf")  # when the model last answered
+        self._given_up = 0
+        self._resting: list[float] = []  # when calls that were lost are made again
+
+    def perform_in_place(self, call: Call) -> Outcome | None:
+        """The same for a model that answers at once, without any waiting: the first attempt, and no other."""
+        if not self._budget.take():
+            return None
+        outcome = call.perform()
+        self._spend(outcome)
+        return outcome
+
+    async def perform(self, call: Call, size: int = 1) -> Outcome | None:
+        """The outcome of the call; None: the budget is used up, and the call was not made.
+
+        Args:
+            call: the call.
+            size: how many things it asks for at once.
+
+        Raises:
+            ModelError: so many calls were lost that the server must be taken for gone.
+        """
+        lost = silent = 0
+        again = False
+        clock = asyncio.get_running_loop().time
+        since = clock()
+        while True:
+            turn = await self._pace.enter(again)
+            started = clock()
+            if not self._budget.take():
+                self._pace.lost(turn)
+                return None
+            try:
+                answer = await self._deadline.keep(call.aperform(), started, lost, size)
+            except BaseException:
+                self._pace.lost(turn)  # the run stops here
+                raise
+            outcome = self._too_late(clock() - started) if answer is None else answer
+            self._book(outcome, turn, clock(), started, size)
+            if isinstance(outcome, Reply) or not outcome.transient:
+                return outcome
+            again = True
+            if outcome.rate_limited:
+                if (outcome.retry_after or 0.0) > PATIENCE:
+                    raise _later(outcome)
+                if started - max(since, self._heard) > PATIENCE:
+                    return self._give_up(outcome)
+            else:
+                lost += 1
+                silent += answer is None
+                if lost > self._tries(silent):
+                    return self._give_up(outcome)
+                pause = max(self._pause(lost), outcome.retry_after or 0.0)
+                if clock() - since + pause > PATIENCE and outcome.retry_after:
+                    return self._give_up(_too_long(outcome))
+                await self._rest(clock() + pause)
+
+    def _book(self, outcome: Outcome, turn: Turn, now: float, started: float, size: int) -> None:
+        """Tell everybody who learns from it how a call has ended."""
+        self._spend(outcome)
+        if isinstance(outcome, Reply) or not outcome.transient:
+            self._heard = now
+            self._given_up = 0
+            self._deadline.learn(now - started, size if isinstance(outcome, Reply) else 1)
+            self._pace.answered(turn)
+            return
+        self.repeated += 1
+        if outcome.rate_limited:
+            self._pace.refused(turn, outcome.retry_after)
+        else:
+            self._pace.lost(turn)
+
+    async def _rest(self, until: float) -> None:
+        self._resting.append(until)
+        try:
+            await asyncio.sleep(until - asyncio.get_running_loop().time())
+        finally:
+            self._resting.remove(until)
+
+    @property
+    def busy(self) -> bool:
+        """Whether calls are in flight."""
+        return self._pace.in_flight > 0
+
+    def waiting(self, now: float) -> tuple[float, str] | None:
+        """Seconds for which nothing happens here, and why; None while calls are in flight or nobody waits."""
+        if self.busy:
+            return None
+        refused = self._pace.next_at
+        lost = min(self._resting, default=NEVER)
+        if min(refused, lost) == NEVER:
+            return None
+        reason = "the server's limit (429)" if refused <= lost else "calls that failed are made again"
+        return max(0.0, min(refused, lost) - now), reason
+
+    def _tries(self, silent: int) -> int:
+        """How often a call may be lost before it is given up, less one."""
+        if silent >= TRIES_IN_SILENCE:
+            return 0
+        unheard = self._heard < 0
+        return min(self._rules.max_retries, TRIES_UNHEARD - 1) if unheard else self._rules.max_retries
+
+    def close(self) -> None:
+        """The run ends: its calls are cancelled, and none of them is made again."""
+        self._deadline.close()
+
+    def _spend(self, outcome: Outcome) -> None:
+        if outcome.usage is not None:
+            self.usage += outcome.usage
+            self._budget.spend(outcome.usage)
+
+    def _pause(self, lost: int) -> float:
+        return min(FIRST_PAUSE * 2 ** (lost - 1), LONGEST_PAUSE) * self._jitter.uniform(0.5, 1.5)
+
+    def _too_late(self, waited: float) -> ModelError:
+        return ModelError(f"{self._name()}: no answer within {waited:.3g} seconds", transient=True)
+
+    def _give_up(self, error: ModelError) -> ModelError:
+        self._given_up += 1
+        if self._given_up < GONE:
+            return error
+        raise ModelError(
+            f"{error} (The last {self._given_up} calls were all given up, so the run stops here; it can be continued when the "
+            "server is back.)",
+            fatal=True,
+        )
+
+    def _name(self) -> str:
+        name = getattr(self.model, "model", None)
+        return name if isinstance(name, str) else type(self.model).__name__
+
+
+def _later(error: ModelError) -> ModelError:
+    """A server that asks for so much patience that the run had better stop."""
+    return ModelError(
+        f"{error} (It asks to be called again in {error.retry_after:.0f} seconds, so the run stops here; it can be continued "
+        "then.)",
+        fatal=True,
+    )
+
+
+def _too_long(error: ModelError) -> ModelError:
+    """A failing server that asks for more patience than one call has."""
+    return ModelError(
+        f"{error} (It asks to be called again in {error.retry_after:.0f} seconds, and a call waits for {PATIENCE:.0f} in all.)",
+        transient=True,
+    )

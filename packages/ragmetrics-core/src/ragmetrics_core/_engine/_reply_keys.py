@@ -1,0 +1,81 @@
+"""The key of a reply in the journal: a digest of everything that can change the reply, and of nothing else.
+
+That is the model with its endpoint and parameters (its ``identity``), what is sent, the schema that the reply must have, and
+the number of the repeat. Names of metrics, prompts and rows are no part of it: the same question is the same question.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import Any
+
+from .._kernel._errors import InvalidInput
+from .._kernel._requests import Ask, Embed, Request
+
+__all__ = ["Keys"]
+
+SIZE = 16
+"""Bytes of a key: among a billion replies, two different ones share a key with a chance of 1e-21."""
+
+MOST_FORMS = 64
+"""Far more than the metrics of one run have reply formats; a bound for those that build a new one for each question."""
+
+
+class Keys:
+    """The keys of one model's replies.
+
+    Args:
+        identity: every setting of the model that can change a reply: plain JSON values, or a name.
+
+    Raises:
+        InvalidInput: the identity cannot be written as JSON.
+    """
+
+    def __init__(self, identity: Mapping[str, Any] | str) -> None:
+        try:
+            text = json.dumps(identity if isinstance(identity, str) else dict(identity), sort_keys=True)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(
+                f"the identity of a model must be a mapping of plain JSON values, got {identity!r}: {error}"
+            ) from None
+        self._start = blake2b(text.encode(), digest_size=SIZE)
+        self._forms: dict[int, tuple[object, bytes]] = {}
+
+    def key(self, request: Request, repeat: int) -> bytes:
+        """The key of the reply to a request; ``repeat`` counts from 0."""
+        digest = self._start.copy()
+        if isinstance(request, Ask):
+            digest.update(b"ask %d " % repeat)
+            digest.update(self._form(request.reply))
+            for message in request.messages:
+                _add(digest, message.role)
+                _add(digest, message.content)
+        elif isinstance(request, Embed):
+            digest.update(b"embed ")
+            for text in request.texts:
+                _add(digest, text)
+        else:
+            digest.update(b"compare ")
+            for left, right in request.pairs:
+                _add(digest, left)
+                _add(digest, right)
+        return digest.digest()
+
+    def _form(self, reply: Any) -> bytes:
+        """A digest of the schema, made once for every reply format."""
+        known = self._forms.get(id(reply))
+        if known is None or known[0] is not reply:  # the entry holds the format, so that its id stays its own
+            if len(self._forms) >= MOST_FORMS:
+                self._forms.clear()
+            schema = json.dumps(reply.schema, sort_keys=True, default=str)
+            known = self._forms[id(reply)] = (reply, blake2b(schema.encode(), digest_size=SIZE).digest())
+        return known[1]
+
+
+def _add(digest: Any, text: str) -> None:
+    # lengths keep neighbours apart: ("ab", "c") is not ("a", "bc")
+    data = text.encode("utf-8", "surrogatepass")
+    digest.update(b"%d:" % len(data))
+    digest.update(data)

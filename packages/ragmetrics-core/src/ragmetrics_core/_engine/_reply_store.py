@@ -1,0 +1,33 @@
+"""Where replies outlive the run that paid for them, as the engine sees it. `_store` has one such place: a journal in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+from .._kernel._requests import Reply
+
+__all__ = ["ReplyStore"]
+
+
+class ReplyStore(Protocol):
+    """Keeps replies by key.
+
+    Each method may raise ``RagmetricsError`` where the store cannot be used; that ends the run.
+    """
+
+    def find(self, key: bytes) -> Reply[Any] | None:
+        """The reply under this key as it was when it was paid for; None where there is none, or a damaged one."""
+        ...
+
+    def keep(self, key: bytes, reply: Reply[Any]) -> Reply[Any]:
+        """Write a reply before anybody works with it; returns the one that counts, another process's if that came first."""
+        ...
+
+    def strike(self, keys: Iterable[bytes]) -> None:
+        """Forget replies that proved to be of no use, so that a later run asks again."""
+        ...
+
+    def close(self) -> None:
+        """Nothing more will be kept."""
+        ...

@@ -1,0 +1,102 @@
+"""``evaluate`` and ``aevaluate``: rows in, an ``Evaluation`` out.
+
+Sync and async are the same run: ``evaluate`` starts an event loop for it, on a thread of its own where one is already running, as
+in Jupyter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from .._kernel._metric import Metric
+from .._kernel._protocols import AnyEmbeddings, AnyLLM
+from .._report._evaluation import Evaluation
+from ._progress import Progress
+from ._run import Run
+
+if TYPE_CHECKING:
+    import os
+
+__all__ = ["Evaluation", "aevaluate", "evaluate"]
+
+
+def evaluate(
+    samples: str | os.PathLike[str] | Iterable[Any],
+    metrics: Metric | str | Iterable[Metric | str],
+    *,
+    llm: AnyLLM | str | None = None,
+    embeddings: AnyEmbeddings | str | None = None,
+    run_dir: str | os.PathLike[str] | None = None,
+    max_concurrency: int = 16,
+    on_error: Literal["record", "raise"] = "record",
+    progress: Progress = True,
+    limit: int | None = None,
+    sample: int | None = None,
+    seed: int = 0,
+    repeats: int = 1,
+    budget: Mapping[str, int] | None = None,
+    timeout: float | None = None,
+    max_retries: int = 5,
+    empty: Literal["skip", "zero"] = "skip",
+    replace: bool = False,
+) -> Evaluation:
+    """Score samples with metrics; works in plain scripts and inside a running event loop.
+
+    Args:
+        samples: the path of a .jsonl, .json, .csv, .tsv (.gz may follow) or .parquet file; mappings or ``Sample``s, pulled
+            lazily; a pandas DataFrame; a Hugging Face ``Dataset``.
+        metrics: one metric or several, of different names; metrics, or texts as on the command line: ``"faithfulness,ndcg(k=3)"``.
+        llm: answers where metrics have no LLM of their own; a model, or its name: ``"openai:gpt-4o-mini"``, ``"lexical"``.
+        embeddings: the same for embedding requests and comparisons: ``"openai:text-embedding-3-small"``, ``"hashing"``.
+        run_dir: a directory that keeps replies and scores; the same call goes on there where a stopped one ended.
+        max_concurrency: most calls to models in flight; fewer are made where a server refuses some (429).
+        on_error: "record" keeps what goes wrong with one score in that score; "raise" stops at the first such error.
+        progress: a progress bar in a terminal or a notebook; "always" shows it anyway.
+        limit: score the first so many samples only.
+        sample: score so many samples, chosen at random (all are read for it), in their order.
+        seed: the same seed chooses the same samples.
+        repeats: how often each sample is judged; the score is the mean, and the summary tells how far they differ.
+        budget: most ``"calls"`` and ``"tokens"`` to spend, such as ``{"calls": 1000}``; the run ends there with complete rows.
+        timeout: seconds for one attempt of a call; by default learnt from the answers so far.
+        max_retries: how often a call that was lost (5xx, reset, no answer in time) is made again.
+        empty: rows without retrieved contexts or with a blank answer, where a metric has no value for that: "skip" leaves them
+            unscored and counts them beside the mean, "zero" takes the scale's worst value.
+        replace: set finished scores of another run in the run_dir aside as ``scores.1.jsonl``; else such a run is refused.
+
+    Returns:
+        An ``Evaluation``: the rows and their scores, in input order.
+
+    Raises:
+        RagmetricsError: what stops the run, see ``docs/running.md``; ``error.partial`` is the ``Evaluation`` until then.
+    """
+    return Run(**locals()).block()
+
+
+async def aevaluate(
+    samples: str | os.PathLike[str] | Iterable[Any],
+    metrics: Metric | str | Iterable[Metric | str],
+    *,
+    llm: AnyLLM | str | None = None,
+    embeddings: AnyEmbeddings | str | None = None,
+    run_dir: str | os.PathLike[str] | None = None,
+    max_concurrency: int = 16,
+    on_error: Literal["record", "raise"] = "record",
+    progress: Progress = True,
+    limit: int | None = None,
+    sample: int | None = None,
+    seed: int = 0,
+    repeats: int = 1,
+    budget: Mapping[str, int] | None = None,
+    timeout: float | None = None,
+    max_retries: int = 5,
+    empty: Literal["skip", "zero"] = "skip",
+    replace: bool = False,
+) -> Evaluation:
+    """Score samples with metrics without blocking the running loop; arguments, result and errors as in ``evaluate``.
+
+    When it is cancelled, the ``CancelledError`` carries ``partial`` too. A time limit raises an error of its own: after
+    ``asyncio.wait_for`` the ``CancelledError`` is the ``__cause__`` of the ``TimeoutError`` (on Python 3.10 the
+    ``__context__`` of that cause).
+    """
+    return await Run(**locals()).execute()

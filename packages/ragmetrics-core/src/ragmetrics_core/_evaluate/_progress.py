@@ -1,0 +1,109 @@
+"""A progress bar for people who watch; silence for files, logs and pipes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
+
+from .._kernel._requests import Usage
+from .._store._records import Record
+
+__all__ = ["Bar", "Progress", "progress_bar"]
+
+Progress = bool | Literal["always"]
+
+SHORT = 1.0
+"""Seconds of waiting that are not worth a word."""
+
+
+class Bar:
+    """What is told about every finished row: the rate and the time left (by tqdm), failed scores, tokens used.
+
+    Args:
+        bar: tqdm's; None where nobody watches.
+    """
+
+    def __init__(self, bar: Any = None) -> None:
+        self._bar = bar
+        self._failed = 0
+        self._told = ""  # what is shown beside the rows
+        self._reason = ""  # for which it is said that the run waits
+
+    def advance(self, record: Record, usage_so_far: Callable[[], Usage]) -> None:
+        """One more row is finished; what was used until now is asked for only where somebody watches."""
+        if self._bar is None:
+            return
+        usage = usage_so_far()
+        self._failed += sum(score.error is not None for score in record.scores.values())
+        tokens = usage.prompt_tokens + usage.completion_tokens
+        self._told = f"{self._failed} failed, {_short(tokens)} tokens"
+        self._reason = ""
+        self._bar.set_postfix_str(self._told, refresh=False)
+        self._bar.update()
+
+    @property
+    def watched(self) -> bool:
+        """Whether anybody is told anything."""
+        return self._bar is not None
+
+    def wait(self, waiting: tuple[float, str] | None) -> None:
+        """Say for how many seconds the run waits, and for what; None: it does not.
+
+        The seconds are counted down for a person; a file or a pipe is told once.
+        """
+        if self._bar is None:
+            return
+        reason = "" if waiting is None or waiting[0] < SHORT else waiting[1]
+        if reason == self._reason and not (reason and _counts_down()):
+            return
+        self._reason = reason
+        words = f"waiting {waiting[0]:.0f} s: {reason}" if waiting and reason else self._told
+        self._bar.set_postfix_str(words, refresh=True)
+
+
+def _counts_down() -> bool:
+    return _in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
+
+
+@contextmanager
+def progress_bar(progress: Progress, count: Callable[[], int | None]) -> Iterator[Bar]:
+    """The bar of a run. It goes to stderr, and only to a terminal or a notebook unless ``progress`` is "always".
+
+    The rows are counted only where somebody watches; where their number is not known, neither is the time left.
+    A process without a console, such as pythonw, has no stderr and gets no bar.
+    """
+    notebook = _in_notebook()
+    if not notebook and (sys.stderr is None or not (progress == "always" or (progress and sys.stderr.isatty()))):
+        yield Bar()
+        return
+    if notebook and not progress:
+        yield Bar()
+        return
+    with _tqdm(notebook)(total=count(), unit=" rows", desc="evaluate", file=None if notebook else sys.stderr) as bar:
+        yield Bar(bar)
+
+
+def _tqdm(notebook: bool) -> Any:
+    if notebook:
+        from tqdm.auto import tqdm  # type: ignore[import-untyped]  # noqa: PLC0415  loaded only when somebody watches
+
+        return tqdm
+    from tqdm import tqdm as plain  # type: ignore[import-untyped]  # noqa: PLC0415  the same
+
+    return plain
+
+
+def _in_notebook() -> bool:
+    """Whether this runs in a notebook, where stderr is no terminal and somebody watches all the same."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+def _short(number: int) -> str:
+    for size, unit in ((1_000_000, "M"), (1_000, "k")):
+        if number >= size:
+            return f"{number / size:.1f}{unit}"
+    return str(number)

@@ -1,0 +1,261 @@
+"""The two drivers, and the one place where a request meets a model.
+
+Strategy. ``run`` and ``arun`` are the same five lines; all that differs is who answers. ``Models`` turns each request into a
+``Call`` (which function, which argument, how the answer is checked) once, for both worlds; a call is then performed
+synchronously or asynchronously. A model that has only one kind of method is bridged by a thread, never by a nested loop.
+Only ``ModelError`` is turned into a value; whatever else a model raises is a bug and propagates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from .._support._threads import in_loop, in_own_thread, in_threads, start
+from ._checks import check_numbers, check_text, check_vectors, cosines, distinct_texts
+from ._errors import InvalidInput, ModelError
+from ._protocols import AnyEmbeddings, AnyLLM
+from ._requests import Ask, Compare, Embed, Reply, Request
+from ._steps import Outcome, Steps, next_round
+
+__all__ = ["Models", "arun", "run"]
+
+T = TypeVar("T")
+
+MAX_THREADS = 64
+"""Most threads that one round of one sample may use when it is run synchronously."""
+
+
+KINDS = {
+    "llm": (("generate", "agenerate"), "OpenAILLM"),
+    "embeddings": (("embed", "aembed", "compare", "acompare"), "OpenAIEmbeddings"),
+}
+"""Per kind of model: the methods of which it has one at least, and a class to name as an example."""
+
+
+FRAMEWORKS = {"LlamaIndex": "llama_index", "LangChain": "langchain_core", "Haystack": "haystack"}
+"""The frameworks with an adapter package, and the package that the classes of their models come from."""
+
+
+def wrappers(example: str, model: object) -> str:
+    """The classes of the adapter packages that make a model of this kind out of one of a framework; its own, where it is one."""
+    packages = _packages_of(model)
+    own = [framework for framework, package in FRAMEWORKS.items() if package in packages]
+    return " or ".join(f"{framework}{example.removeprefix('OpenAI')}(...)" for framework in own or FRAMEWORKS)
+
+
+def is_of_langchain(model: object) -> bool:
+    """Whether it is a model of LangChain itself: its ``generate`` means something else."""
+    return FRAMEWORKS["LangChain"] in _packages_of(model)
+
+
+def _packages_of(model: object) -> set[str]:
+    """The packages that the classes of an object come from."""
+    return {cls.__module__.split(".")[0] for cls in type(model).__mro__}
+
+
+BY_NAME = {
+    "lexical": ("LexicalJudge", False),
+    "hashing": ("HashingEmbeddings", False),
+    "sentence-transformers": ("SentenceTransformerEmbeddings", True),
+    "huggingface": ("SentenceTransformerEmbeddings", True),
+}
+"""Names of models, as ``evaluate`` takes them: the class, and whether a model's name stands behind the colon."""
+
+
+def in_code(name: str, example: str) -> str:
+    """The call that makes the model of this name; ``example`` is the class for a model of OpenAI."""
+    provider, _, model = name.partition(":")
+    if provider in BY_NAME:
+        cls, named = BY_NAME[provider]
+        return f"{cls}({model!r})" if named else f"{cls}()"
+    return f"{example}({name.removeprefix('openai:')!r})"
+
+
+@dataclass(slots=True)
+class Call:
+    """One request, resolved: the model's function(s), the argument, and what makes a checked reply of the answer."""
+
+    sync: Callable[[Any], Any] | None
+    asynchronous: Callable[[Any], Awaitable[Any]] | None
+    argument: Any
+    check: Callable[[Any], Reply[Any]]
+    instant: bool
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the answer is computed right here, without any waiting."""
+        return self.instant and self.sync is not None
+
+    def perform(self) -> Outcome:
+        """Answer synchronously; an async-only model gets a loop of its own."""
+        try:
+            if self.sync is not None:
+                return self.check(self.sync(self.argument))
+            assert self.asynchronous is not None
+            return self.check(in_new_loop(self.asynchronous, self.argument))
+        except ModelError as error:
+            return error
+        except StopIteration as stop:
+            # it would end the generator it passes through, and a Future cannot carry it at all
+            raise RuntimeError("the model raised StopIteration") from stop
+
+    async def aperform(self) -> Outcome:
+        """Answer asynchronously; a model that blocks gets a thread, with the caller's context variables."""
+        if self.asynchronous is not None:
+            try:
+                return self.check(await self.asynchronous(self.argument))
+            except ModelError as error:
+                return error
+        if self.instant:
+            return self.perform()
+        return await in_own_thread(self.perform)
+
+
+@dataclass(frozen=True)
+class Models:
+    """The models that answer the requests of a program.
+
+    Attributes:
+        llm: answers ``Ask``.
+        embeddings: answers ``Embed`` and ``Compare``; a pair scorer answers ``Compare`` only.
+        metric: name of the metric they work for, for messages.
+
+    Raises:
+        InvalidInput: a model is a text, a class, or an object without any method of a model.
+    """
+
+    llm: AnyLLM | None = None
+    embeddings: AnyEmbeddings | None = None
+    metric: str = ""
+
+    def __post_init__(self) -> None:
+        for name, (methods, example) in KINDS.items():
+            model = getattr(self, name)
+            if model is None:
+                continue
+            owner = f"{self.metric}: {name}" if self.metric else name
+            if isinstance(model, str):
+                raise InvalidInput(
+                    f"{owner} must be a model, got the text {model!r}: write {name}={in_code(model, example)}, or give the text "
+                    f"to evaluate(..., {name}={model!r})"
+                )
+            if isinstance(model, type):
+                raise InvalidInput(
+                    f"{owner} must be an instance, got the class {model.__name__}: write {model.__name__}(...)"
+                )
+            if all(getattr(model, method, None) is None for method in methods):
+                raise InvalidInput(
+                    f"{owner} must be a model such as {example}(...): {type(model).__name__} has none of the methods "
+                    f"{', '.join(methods)}; a model of a framework needs its wrapper: {wrappers(example, model)} of its "
+                    "adapter package"
+                )
+
+    def answer(self, requests: Sequence[Request]) -> list[Outcome]:
+        """The outcome of every request of one round, in order; requests that wait for IO are answered concurrently."""
+        calls = [self.call(request) for request in requests]
+        if len(calls) == 1 or all(call.instant for call in calls):
+            return [call.perform() for call in calls]
+        return in_threads([call.perform for call in calls], min(len(calls), MAX_THREADS))
+
+    async def aanswer(self, requests: Sequence[Request]) -> list[Outcome]:
+        """The same, without blocking the running loop."""
+        calls = [self.call(request) for request in requests]
+        if len(calls) == 1:
+            return [await calls[0].aperform()]
+        from .._support._tasks import all_of  # noqa: PLC0415  loads asyncio
+
+        return await all_of(call.aperform() for call in calls)
+
+    def call(self, request: Request) -> Call:
+        """The request, resolved to the model that answers it.
+
+        Raises:
+            ModelError: no model is set that could answer.
+            TypeError: the one that is set has not the methods.
+        """
+        if isinstance(request, Ask):
+            return _call(self._need("llm", "an LLM"), "generate", "agenerate", request, check_text)
+        model = self._need("embeddings", "an embedding model")
+        if isinstance(request, Embed):
+            texts = request.texts
+            return _call(model, "embed", "aembed", texts, lambda answer: check_vectors(answer, len(texts)))
+        assert isinstance(request, Compare)
+        pairs = request.pairs
+        if hasattr(model, "compare") or hasattr(model, "acompare"):
+            return _call(model, "compare", "acompare", pairs, lambda answer: check_numbers(answer, len(pairs)))
+        texts = distinct_texts(pairs)
+        return _call(
+            model, "embed", "aembed", texts, lambda answer: cosines(check_vectors(answer, len(texts)), texts, pairs)
+        )
+
+    def _need(self, attribute: str, what: str) -> Any:
+        model = getattr(self, attribute)
+        if model is None:
+            raise ModelError(
+                f"{self.metric or 'this metric'} asks {what}, but none is set: give {attribute}=... to the metric or to evaluate()",
+                fatal=True,
+            )
+        if is_of_langchain(model):
+            wrapper = wrappers(KINDS[attribute][1], model)
+            raise ModelError(
+                f"{self.metric or 'this metric'} asks {what}, and {type(model).__name__} is one of LangChain, which has another "
+                f"protocol: give {attribute}={wrapper} with the model in it, from ragmetrics_langchain",
+                fatal=True,
+            )
+        return model
+
+
+def _call(model: Any, sync: str, asynchronous: str, argument: Any, check: Callable[[Any], Reply[Any]]) -> Call:
+    functions = getattr(model, sync, None), getattr(model, asynchronous, None)
+    if functions == (None, None):
+        raise TypeError(f"{type(model).__name__} has neither a method {sync}() nor {asynchronous}()")
+    return Call(*functions, argument, check, bool(getattr(model, "instant", False)))
+
+
+def run(steps: Steps[T], models: Models | AnyLLM) -> T:
+    """Drive a program to its result, synchronously.
+
+    Args:
+        steps: the program, such as ``PROMPT.ask(...)`` or ``metric.program(sample)``.
+        models: who answers; an LLM alone will do where only an LLM is asked.
+
+    Raises:
+        ModelError: a model could not answer and the program did not catch it.
+    """
+    answering = models if isinstance(models, Models) else Models(models)
+    outcomes = None
+    with closing(steps):
+        while True:
+            try:
+                requests = next_round(steps, outcomes)
+            except StopIteration as done:
+                return done.value
+            outcomes = answering.answer(requests)
+
+
+async def arun(steps: Steps[T], models: Models | AnyLLM) -> T:
+    """Drive a program to its result without blocking the running loop; otherwise the same as ``run``."""
+    answering = models if isinstance(models, Models) else Models(models)
+    outcomes = None
+    with closing(steps):
+        while True:
+            try:
+                requests = next_round(steps, outcomes)
+            except StopIteration as done:
+                return done.value
+            outcomes = await answering.aanswer(requests)
+
+
+def in_new_loop(function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
+    """Run an async function to its end from synchronous code, also where a loop is already running in this thread."""
+    import asyncio  # noqa: PLC0415  costs more to import than all of this package
+
+    async def main() -> T:
+        return await function(*arguments)
+
+    if not in_loop():
+        return asyncio.run(main())
+    return start(lambda: asyncio.run(main())).result()

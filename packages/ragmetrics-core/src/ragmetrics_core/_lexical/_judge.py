@@ -1,0 +1,294 @@
+"""The offline judge: answers the built-in prompts by comparing words, so that everything runs with no key and no download.
+
+Strategy. It does not read messages; it recognises a prompt by its name, takes the data from ``ask.inputs`` and writes its
+answer as text, in the form that the prompt asks of any model, so that the same code reads it. All answers rest on one signal,
+how many of the content words of one text the other one holds (see ``_lexical``). A prompt it does not know has no lexical answer:
+that is an error, never a guess.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .. import _lexical as lexical
+from .._kernel._errors import ModelError
+from .._kernel._requests import ONE_CALL, Ask, Reply
+
+__all__ = ["LexicalJudge"]
+
+Data = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class LexicalJudge:
+    """A deterministic baseline judge that compares words: claims by sentence and clause, support by overlap of content words.
+
+    Numbers, names and negation weigh most. It needs no key, no download and no network, and costs well under a millisecond per
+    question. It does not understand text: take its scores as a lexical baseline, and see the documentation for how far they
+    agree with human labels.
+
+    It answers the prompts of the built-in metrics, whatever their wording. Prompts of your own, ``RubricScore``, ``Guideline``
+    and ``CustomJudge`` need a language model. Asked to write questions about a document, it leaves parts of its sentences blank.
+    """
+
+    instant = True
+    caveat = (
+        "These scores are a lexical baseline: the offline judge compares words and does not understand text. "
+        "Use a language model (such as openai:gpt-4o-mini) to judge meaning."
+    )
+    testset_caveat = (
+        "These questions are a lexical baseline: sentences of the documents with a part left blank, which is the answer. "
+        "Use a language model (such as openai:gpt-4o-mini) to have questions written."
+    )
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """What can change a reply: the version of the rules."""
+        return {"provider": "lexical", "version": lexical.VERSION}
+
+    def generate(self, ask: Ask) -> Reply[str]:
+        """Answer a built-in prompt.
+
+        Raises:
+            ModelError: the prompt is not a built-in one.
+        """
+        answer = ANSWERS.get(ask.prompt.name)
+        # a user's own prompt may have the name of a built-in one, but hardly its inputs
+        if answer is None or not NEEDED[ask.prompt.name] <= ask.inputs.keys():
+            raise ModelError(
+                f"the offline LexicalJudge cannot answer the prompt {ask.prompt.name!r}; it knows the prompts of the built-in "
+                "metrics except RubricScore, Guideline and CustomJudge: use a language model, such as OpenAILLM('gpt-4o-mini')",
+                fatal=True,
+            )
+        return Reply(answer(ask.inputs), ONE_CALL)
+
+    async def agenerate(self, ask: Ask) -> Reply[str]:
+        """The same; there is nothing to wait for."""
+        return self.generate(ask)
+
+
+def extract_claims(data: Data) -> str:
+    return json.dumps({"claims": lexical.split_claims(data["question"], data["answer"])})
+
+
+def verify_claims(data: Data) -> str:
+    claims = data["claims"]
+    found = lexical.verify(claims, data["contexts"])
+    rows = [
+        {"number": number, "reason": support.reason, "supported": support.supported}
+        for number, support in enumerate(found, 1)
+    ]
+    return json.dumps({"verdicts": rows})
+
+
+def split_and_check(data: Data) -> str:
+    claims = lexical.split_claims(data["question"], data["answer"])
+    found = lexical.verify(claims, data["contexts"])
+    return json.dumps(
+        {
+            "statements": claims,
+            "reasons": [support.reason for support in found],
+            "statement_scores": [int(support.supported) for support in found],
+        }
+    )
+
+
+def supported_by_context(data: Data) -> str:
+    share = supported_share(data["information"], [data["context"]])
+    return yes_or_no(share >= MOSTLY, f"the context holds {share:.0%} of the parts of the information")
+
+
+def judge_usefulness(data: Data) -> str:
+    claims = lexical.split_claims(data["question"], data["answer"])
+    found = [support for support in lexical.verify(claims, [data["context"]]) if support.supported]
+    reason = f"{len(found)} of {len(claims)} parts of the answer are in the context"
+    return json.dumps({"reason": reason, "useful": bool(found)})
+
+
+def rate_contexts(data: Data) -> str:
+    signal = lexical.relevance(data["question"], "\n".join(data["contexts"]))
+    return rated(signal, (0, 1, 2), f"the contexts hold {signal:.0%} of the words of the question")
+
+
+def rate_groundedness(data: Data) -> str:
+    share = supported_share(data["response"], data["contexts"])
+    return rated(share, (0, 1, 2), f"the contexts hold {share:.0%} of the parts of the response")
+
+
+def rate_answer(data: Data) -> str:
+    signal = lexical.agreement(data["answer"], data["reference"])
+    return rated(signal, (0, 2, 4), f"the words of answer and reference agree to {signal:.0%}")
+
+
+def compare_answers(data: Data) -> str:
+    signal = lexical.agreement(data["second_answer"], data["first_answer"])
+    return rated(signal, (0, 2, 4), f"the words of both answers agree to {signal:.0%}")
+
+
+def questions_of_answer(data: Data) -> str:
+    answer = data["answer"]
+    questions = lexical.questions_from(answer, data["number_of_questions"])
+    return json.dumps({"questions": questions, "noncommittal": lexical.noncommittal(answer)})
+
+
+def find_relevant_statements(data: Data) -> str:
+    return json.dumps({"relevant_statements": lexical.relevant_sentences(data["question"], data["contexts"])})
+
+
+def grade_correctness(data: Data) -> str:
+    answer, reference = data["generated_answer"], data["reference_answer"]
+    if lexical.noncommittal(answer) and not (reference and lexical.noncommittal(reference)):
+        return "1\nthe answer says that it has no answer"
+    if reference:
+        signal, words = lexical.agreement(answer, reference), "the words of answer and reference agree"
+    else:
+        signal, words = (
+            lexical.relevance(data["query"], answer),
+            "without a reference, the answer holds words of the query",
+        )
+    grade = round(2 * (1 + 4 * signal)) / 2  # 1 to 5, in halves
+    return f"{grade:g}\n{words} to {signal:.0%}"
+
+
+def in_line_with_context(data: Data) -> str:
+    query, response, context = data["query"], data["response"], data["context"]
+    if lexical.noncommittal(response):
+        return yes_or_no(False, "the response says that it has no answer")
+    addressed = lexical.relevance(query, f"{response}\n{context}") >= SLIGHTLY
+    share = supported_share(response, [context])
+    reason = (
+        f"the context holds {share:.0%} of the parts of the response"
+        if addressed
+        else "the query is about other things"
+    )
+    return yes_or_no(addressed and share >= MOSTLY, reason)
+
+
+def rate_answer_relevance(data: Data) -> str:
+    if lexical.noncommittal(data["response"]):
+        return "0\nthe response says that it has no answer"
+    signal = lexical.relevance(data["query"], data["response"])
+    return f"{rating(signal, (0, 1, 2))}\nthe response holds {signal:.0%} of the words of the query"
+
+
+def rate_context_relevance(data: Data) -> str:
+    signal = lexical.relevance(data["query"], data["context"])
+    score = max(round(2 * 4 * signal) / 2, data.get("existing_score", 0.0))  # 0 to 4, in halves
+    return f"{score:g}\nthe context holds {signal:.0%} of the words of the query"
+
+
+def compare_responses(data: Data) -> str:
+    first, second = (worth(data, response) for response in (data["response_a"], data["response_b"]))
+    better = "tie" if abs(first - second) < CLEAR else "A" if first > second else "B"
+    what = "the reference" if data["reference"] else "the query"
+    return json.dumps({"reason": f"A has {first:.0%} in common with {what}, B {second:.0%}", "better": better})
+
+
+def write_questions(data: Data) -> str:
+    return json.dumps(lexical.cloze_questions(data["document"], data["number_of_questions"]))
+
+
+def answer_from_document(data: Data) -> str:
+    cloze = lexical.fill_in(data["question"], data["document"])
+    return json.dumps(
+        {"evidence": cloze.sentence if cloze else "", "answer": cloze.answer if cloze else ""}, ensure_ascii=False
+    )
+
+
+ANSWERS: Mapping[str, Callable[[Data], str]] = {
+    "extract_claims": extract_claims,
+    "verify_claims": verify_claims,
+    "split_and_check": split_and_check,
+    "supported_by_context": supported_by_context,
+    "refine_supported": supported_by_context,
+    "judge_usefulness": judge_usefulness,
+    "rate_contexts": rate_contexts,
+    "rate_contexts_again": rate_contexts,
+    "rate_groundedness": rate_groundedness,
+    "rate_groundedness_again": rate_groundedness,
+    "rate_answer": rate_answer,
+    "compare_answers": compare_answers,
+    "questions_of_answer": questions_of_answer,
+    "find_relevant_statements": find_relevant_statements,
+    "grade_correctness": grade_correctness,
+    "in_line_with_context": in_line_with_context,
+    "refine_in_line": in_line_with_context,
+    "rate_answer_relevance": rate_answer_relevance,
+    "rate_context_relevance": rate_context_relevance,
+    "refine_context_relevance": rate_context_relevance,
+    "compare_responses": compare_responses,
+    "write_questions": write_questions,
+    "answer_from_document": answer_from_document,
+}
+
+NEEDED: Mapping[str, frozenset[str]] = {
+    name: frozenset(inputs.split())
+    for name, inputs in {
+        "extract_claims": "question answer",
+        "verify_claims": "claims contexts",
+        "split_and_check": "question answer contexts",
+        "supported_by_context": "information context",
+        "refine_supported": "information context",
+        "judge_usefulness": "question answer context",
+        "rate_contexts": "question contexts",
+        "rate_contexts_again": "question contexts",
+        "rate_groundedness": "response contexts",
+        "rate_groundedness_again": "response contexts",
+        "rate_answer": "answer reference",
+        "compare_answers": "first_answer second_answer",
+        "questions_of_answer": "answer number_of_questions",
+        "find_relevant_statements": "question contexts",
+        "grade_correctness": "query generated_answer reference_answer",
+        "in_line_with_context": "query response context",
+        "refine_in_line": "query response context",
+        "rate_answer_relevance": "query response",
+        "rate_context_relevance": "query context",
+        "refine_context_relevance": "query context existing_score",
+        "compare_responses": "query reference response_a response_b",
+        "write_questions": "document number_of_questions",
+        "answer_from_document": "document question",
+    }.items()
+}
+"""The inputs that each built-in prompt is asked with."""
+
+SLIGHTLY, MOSTLY = 0.25, 0.75
+"""Signals below the first count as nothing, from the second on as all, between them as a part."""
+
+CLEAR = 0.05
+"""Least difference of signals that makes one response better than another."""
+
+
+def supported_share(text: str, contexts: Sequence[str]) -> float:
+    """Share of the text's claims that the contexts support; of a text without claims, whether it is in them as it stands.
+
+    A text that only says that it has no answer states nothing that would need support.
+    """
+    if lexical.noncommittal(text):
+        return 1.0
+    claims = lexical.split_claims(None, text) or [text]
+    found = lexical.verify(claims, contexts)
+    return sum(support.supported for support in found) / len(found)
+
+
+def worth(data: Data, response: str) -> float:
+    """What speaks for a response: its agreement with the reference, else what it holds of the query."""
+    if data["reference"]:
+        return lexical.agreement(response, data["reference"])
+    return 0.0 if lexical.noncommittal(response) else lexical.relevance(data["query"], response)
+
+
+def yes_or_no(yes: bool, reason: str) -> str:
+    return json.dumps({"reason": reason, "answer": "yes" if yes else "no"})
+
+
+def rated(signal: float, menu: tuple[int, int, int], reason: str) -> str:
+    return json.dumps({"reason": reason, "rating": rating(signal, menu)})
+
+
+def rating(signal: float, menu: tuple[int, int, int]) -> int:
+    """The rating of a three-step menu that a signal from 0 to 1 earns."""
+    nothing, part, everything = menu
+    return nothing if signal < SLIGHTLY else everything if signal >= MOSTLY else part

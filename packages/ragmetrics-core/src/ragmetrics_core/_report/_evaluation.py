@@ -1,0 +1,236 @@
+"""What a run leaves behind: rows, scores, and the ways to look at them or take them elsewhere."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .._kernel._errors import InvalidInput, MissingExtra, RagmetricsError
+from .._kernel._metric import Metric
+from .._kernel._sample import Sample
+from .._kernel._score import Score
+from .._store._prices import ModelUsage
+from .._store._records import Records, is_given, record_dict, record_line
+from .._store._run_dir import SCORES, read_run
+from ._metric_summary import Tally
+from ._reasons import Causes
+from ._summary import Summary
+
+if TYPE_CHECKING:
+    import pandas as pd  # type: ignore[import-untyped]
+
+__all__ = ["Evaluation", "MetricColumn", "Scores"]
+
+
+@dataclass(frozen=True)
+class MetricColumn:
+    """A metric as a run knows it.
+
+    Attributes:
+        name: its name.
+        scale: lowest and highest possible value, or None.
+        settings: the metric in words, such as ``NDCG(k=3)``.
+    """
+
+    name: str
+    scale: tuple[float, float] | None
+    settings: str
+
+    @classmethod
+    def of(cls, metric: Metric) -> MetricColumn:
+        """The column of a metric."""
+        return cls(metric.name, metric.scale, repr(metric))
+
+
+class Scores(Mapping[str, Sequence[Score]]):
+    """The scores of every metric, in row order; the key is the metric or its name."""
+
+    def __init__(self, columns: Mapping[str, Sequence[Score]]) -> None:
+        self._columns = dict(columns)
+
+    def __getitem__(self, metric: str | Metric) -> Sequence[Score]:
+        name = metric.name if isinstance(metric, Metric) else metric
+        if name not in self._columns:
+            raise KeyError(f"no metric {name!r}; there are {', '.join(self._columns)}")
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __repr__(self) -> str:
+        return f"Scores({self._columns!r})"
+
+
+@dataclass(frozen=True, repr=False)
+class Evaluation:
+    """Rows and their scores, in input order.
+
+    Attributes:
+        records: every row with its place and its scores; made when it is looked at, so changing one changes nothing.
+        metrics: the metrics, in the order given.
+        caveats: what must be known about the models that were asked.
+        source: name of the file that was read, or "".
+        seconds: wall time of the run; None if it is not known.
+        models: what every model was asked.
+        stopped: why the run ended before its last row; None if it did not.
+        earlier: what every model was asked in earlier parts of the run, before this one went on with it.
+        waited: seconds that the rows of each metric have waited for models, all rows together.
+        run_dir: where it is kept; None if it is not.
+    """
+
+    records: Records
+    metrics: tuple[MetricColumn, ...]
+    caveats: tuple[str, ...] = ()
+    source: str = ""
+    seconds: float | None = None
+    models: tuple[ModelUsage, ...] = ()
+    stopped: str | None = None
+    earlier: tuple[ModelUsage, ...] = ()
+    waited: Mapping[str, float] = field(default_factory=dict)
+    run_dir: Path | None = None
+
+    @classmethod
+    def load(cls, run_dir: str | os.PathLike[str]) -> Evaluation:
+        """What the run in this directory has finished so far; its rows are read when they are looked at.
+
+        Raises:
+            InvalidInput: it is not the directory of a run, or nothing was finished there.
+        """
+        account, records = read_run(Path(run_dir))
+        return cls(
+            records,
+            tuple(
+                MetricColumn(item["name"], tuple(item["scale"]) if item["scale"] else None, item["settings"])
+                for item in account["metrics"]
+            ),
+            caveats=tuple(account.get("caveats", ())),
+            source=account.get("source", ""),
+            seconds=account.get("seconds"),
+            models=tuple(ModelUsage.from_dict(item) for item in account.get("models", ())),
+            earlier=tuple(ModelUsage.from_dict(item) for item in account.get("earlier", ())),
+            waited=account.get("waited", {}),
+            stopped=account.get("stopped", "the run has not come to its end"),
+            run_dir=Path(run_dir),
+        )
+
+    @cached_property
+    def rows(self) -> Sequence[Sample]:
+        """The samples that were evaluated."""
+        return self.records.samples()
+
+    @cached_property
+    def places(self) -> Sequence[str]:
+        """Where each row stood in the input, such as ``questions.jsonl, line 7``."""
+        return self.records.places()
+
+    @cached_property
+    def scores(self) -> Scores:
+        """``scores[metric]`` or ``scores["name"]``: that metric's scores, one per row."""
+        return Scores({item.name: self.records.scores(item.name) for item in self.metrics})
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __repr__(self) -> str:
+        # the scores stay unread: asyncio describes a task that is done with its result
+        return f"<Evaluation of {self._size()}: {', '.join(item.name for item in self.metrics)}>"
+
+    def summary(self) -> Summary:
+        """Per metric: mean with its 95 % interval, scored, unscored, failed, calls, tokens; then why values are missing."""
+        tallies = {item.name: Tally(item.name, item.scale) for item in self.metrics}
+        causes = Causes()
+        for record in self.records:
+            row_id = record.sample.id
+            label = str(row_id) if row_id is not None else _short(record.place)
+            for name, score in record.scores.items():
+                tallies[name].add(score, label)
+                if score.value is None:
+                    causes.add(name, score, record.place, label)
+        return Summary(
+            title=f"{self.source}: {self._size()}" if self.source else self._size(),
+            metrics=tuple(tally.summary() for tally in tallies.values()),
+            reasons=causes.reasons(),
+            caveats=self.caveats,
+            seconds=self.seconds,
+            models=self.models,
+            earlier=self.earlier,
+            waited={name: total / len(self) for name, total in self.waited.items() if total and len(self)},
+            stopped=self.stopped,
+        )
+
+    def raise_for_errors(self) -> None:
+        """Raise if any score failed.
+
+        Raises:
+            RagmetricsError: the message counts the failed scores and gives the most common errors.
+        """
+        failed = [reason for reason in self.summary().reasons if reason.state == "failed"]
+        if failed:
+            count = sum(reason.count for reason in failed)
+            causes = "\n".join(f"  {reason}" for reason in failed)
+            raise RagmetricsError(f"{count} of {len(self) * len(self.metrics)} scores failed:\n{causes}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The metrics, the rows with their scores, and the summary, as plain JSON values."""
+        return {
+            "source": self.source,
+            "metrics": {item.name: item.settings for item in self.metrics},
+            "rows": [record_dict(record) for record in self.records],
+            "summary": self.summary().to_dict(),
+        }
+
+    def to_jsonl(self, path: str | os.PathLike[str]) -> None:
+        """Write one JSON object per row: its place, the sample, and every score with its evidence.
+
+        Raises:
+            InvalidInput: the path is that of the scores in the directory of the run, which hold just that.
+        """
+        if self.run_dir is not None and Path(path).resolve() == (self.run_dir / SCORES).resolve():
+            raise InvalidInput(f"{path} holds these scores already: give another path")
+        with Path(path).open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(map(record_line, self.records))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row per sample: its fields, then per metric the value, ``<metric>_state``, and ``<metric>_note`` (why).
+
+        Metrics that give verdicts have a column ``<metric>_passing`` too, of pandas' type ``boolean``. Metadata and documents are
+        Python objects as they are; formats with one type per column, such as Parquet, may need them written as JSON first:
+        ``frame["metadata"] = frame["metadata"].map(json.dumps)``.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        try:
+            import pandas as pd  # noqa: PLC0415
+        except ImportError:
+            raise MissingExtra('to_pandas() needs pandas: pip install "ragmetrics-core[pandas]"') from None
+        records = list(self.records)
+        columns: dict[str, list[Any]] = {
+            item.name: [getattr(record.sample, item.name) for record in records]
+            for item in fields(Sample)
+            if any(is_given(getattr(record.sample, item.name)) for record in records)
+        }
+        frame = pd.DataFrame(columns, index=range(len(records)))
+        for name in (item.name for item in self.metrics):
+            scores = [record.scores[name] for record in records]
+            frame[name] = pd.Series([score.value for score in scores], dtype=float)
+            if any(score.passing is not None for score in scores):
+                frame[f"{name}_passing"] = pd.Series([score.passing for score in scores], dtype="boolean")
+            frame[f"{name}_state"] = [score.state for score in scores]
+            frame[f"{name}_note"] = [score.error or score.reason for score in scores]
+        return frame
+
+    def _size(self) -> str:
+        rows, metrics = len(self), len(self.metrics)
+        return f"{rows} row{'s' * (rows != 1)}, {metrics} metric{'s' * (metrics != 1)}"
+
+
+def _short(place: str) -> str:
+    return place.rpartition(", ")[2]

@@ -1,0 +1,183 @@
+"""One metric over all rows: counted while the rows pass by, so that no number of rows has to be held at once.
+
+Means are taken over the scored rows alone, and the counts beside them say how many were left out. A mean over nothing is None:
+there is no default.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Any
+
+from .._kernel._requests import Usage
+from .._kernel._score import NO_USAGE, Score
+from ._intervals import Interval, mean_interval, mean_of, rate_interval
+from ._repeats import spread_of
+from ._silence import is_silence
+
+__all__ = ["MetricSummary", "Tally"]
+
+MOST_LOWEST = 3
+"""Rows with the lowest values that a summary names."""
+
+
+@dataclass(frozen=True)
+class MetricSummary:
+    """One metric over all rows.
+
+    Attributes:
+        name: name of the metric.
+        mean: mean of the scored rows' values; None if no row was scored.
+        interval: 95 % interval of that mean, and how it was made; None if fewer than two rows were scored, or if all values
+            are equal and the scale is not known.
+        scale: lowest and highest possible value; None where the scores of the rows differ in it or have none.
+        scored: rows with a value.
+        unscored: rows with honestly nothing to score.
+        failed: rows where something went wrong.
+        passed: rows that passed; None if the metric gave no row a verdict.
+        pass_rate: share of the rows with a verdict that passed; None if there is none.
+        pass_interval: 95 % interval of that rate; None if fewer than two rows have a verdict.
+        usage: calls, cached calls and tokens, summed.
+        lowest: the rows with the lowest values, as (label, value), lowest first; rows at the top of the scale are left out.
+        spread: standard deviation of the judgements of one row, averaged over the rows that were judged several times; None if
+            there are none.
+        unsteady: rows whose judgements differ.
+        labels: rows by the label of their score, the most common first.
+        silent: rows counted as the worst value because the system retrieved or answered nothing (``empty="zero"``).
+    """
+
+    name: str
+    mean: float | None
+    interval: Interval | None
+    scale: tuple[float, float] | None
+    scored: int
+    unscored: int
+    failed: int
+    passed: int | None
+    pass_rate: float | None
+    pass_interval: Interval | None
+    usage: Usage
+    lowest: tuple[tuple[str, float], ...] = ()
+    spread: float | None = None
+    unsteady: int = 0
+    labels: Mapping[str, int] = field(default_factory=dict)
+    silent: int = 0
+
+    @property
+    def rows(self) -> int:
+        """All rows, whatever became of them."""
+        return self.scored + self.unscored + self.failed
+
+    @property
+    def failed_everywhere(self) -> bool:
+        """Whether it failed on every row, so that nothing at all is known."""
+        return self.failed > 0 and self.failed == self.rows
+
+    @classmethod
+    def of(
+        cls, name: str, scale: tuple[float, float] | None, scores: Iterable[Score], labels: Sequence[str] = ()
+    ) -> MetricSummary:
+        """The summary of one metric's scores; ``scale`` is the metric's own, ``labels`` name the rows."""
+        tally = Tally(name, scale)
+        for score, label in zip_longest(scores, labels, fillvalue=""):
+            tally.add(score, label)  # type: ignore[arg-type]  # there is a score for every label
+        return tally.summary()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain JSON values."""
+        return {
+            "mean": self.mean,
+            "interval": list(self.interval[:2]) if self.interval else None,
+            "interval_method": self.interval.method if self.interval else None,
+            "scale": list(self.scale) if self.scale else None,
+            "scored": self.scored,
+            "unscored": self.unscored,
+            "failed": self.failed,
+            "passed": self.passed,
+            "pass_rate": self.pass_rate,
+            "pass_interval": list(self.pass_interval[:2]) if self.pass_interval else None,
+            "usage": self.usage.to_dict(),
+            "lowest": [list(item) for item in self.lowest],
+            "spread": self.spread,
+            "unsteady": self.unsteady,
+            "labels": dict(self.labels),
+            "silent": self.silent,
+        }
+
+
+class Tally:
+    """Counts the scores of one metric as they come, in row order."""
+
+    def __init__(self, name: str, scale: tuple[float, float] | None) -> None:
+        self._name = name
+        self._scale = scale
+        self._scales: set[tuple[float, float] | None] = set()
+        self._values = array("d")
+        self._lowest: list[tuple[str, float]] = []
+        self._rows = self._failed = self._verdicts = self._passed = self._unsteady = 0
+        self._spreads = array("d")
+        self._usage = Usage()
+        self._labels: Counter[str] = Counter()
+        self._silent = 0
+
+    def add(self, score: Score, label: str) -> None:
+        """Count one score; the label names its row, where it is known."""
+        self._rows += 1
+        if score.usage is not NO_USAGE:
+            self._usage += score.usage
+        if score.label is not None:
+            self._labels[score.label] += 1
+        if score.passing is not None:
+            self._verdicts += 1
+            self._passed += score.passing
+        elif score.value is not None and is_silence(score):
+            self._silent += 1  # counted as the worst value, so it did not pass
+        if score.value is None:
+            self._failed += score.error is not None
+            return
+        self._values.append(score.value)
+        self._scales.add(score.scale)
+        if label:
+            self._note_lowest(label, score.value)
+        if "repeats" in score.details:
+            spread = spread_of(score.details)
+            if spread is not None:
+                self._spreads.append(spread)
+                self._unsteady += spread > 0
+
+    def summary(self) -> MetricSummary:
+        """The counts so far."""
+        scale = self._scale or (next(iter(self._scales)) if len(self._scales) == 1 else None)
+        top = scale[1] if scale else math.inf
+        verdicts = self._verdicts + self._silent if self._verdicts else 0
+        lowest = [item for item in self._lowest if item[1] < top] if len(self._values) > MOST_LOWEST else []
+        return MetricSummary(
+            name=self._name,
+            mean=mean_of(self._values),
+            interval=mean_interval(self._values, scale),
+            scale=scale,
+            scored=len(self._values),
+            unscored=self._rows - len(self._values) - self._failed,
+            failed=self._failed,
+            passed=self._passed if self._verdicts else None,
+            pass_rate=self._passed / verdicts if verdicts else None,
+            pass_interval=rate_interval(self._passed, verdicts),
+            usage=self._usage,
+            lowest=tuple(lowest),
+            spread=mean_of(self._spreads),
+            unsteady=self._unsteady,
+            labels=dict(self._labels.most_common()),
+            silent=self._silent,
+        )
+
+    def _note_lowest(self, label: str, value: float) -> None:
+        if len(self._lowest) == MOST_LOWEST and value >= self._lowest[-1][1]:
+            return
+        self._lowest.append((label, value))
+        self._lowest.sort(key=lambda item: item[1])  # a stable sort: among equals the earlier row stays first
+        del self._lowest[MOST_LOWEST:]

@@ -1,0 +1,63 @@
+"""Several judgements of one row as one score: their mean, with every one of them as evidence.
+
+A judge asked twice may answer twice differently, and nobody knows how far a single score can be trusted before that is measured.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .._kernel._metric import Metric
+from .._kernel._requests import Usage
+from .._kernel._score import Score
+
+__all__ = ["combined", "spread_of"]
+
+
+def combined(metric: Metric, scores: Sequence[Score]) -> Score:
+    """The score of a row that was judged several times.
+
+    The value is the mean of the judgements that have one; where some have none, the reason says how many. It passes if most of
+    the verdicts do. ``details["repeats"]`` holds all judgements.
+    """
+    scored = [score for score in scores if score.value is not None]
+    usage = sum((score.usage for score in scores), Usage())
+    details = {"repeats": [{**score.to_dict(), "usage": score.usage.to_dict()} for score in scores]}
+    if not scored:
+        failed = next((score for score in scores if score.error is not None), None)
+        first = failed or scores[0]
+        score = Score(None, reason=first.reason, error=first.error, details=details, label=first.label)
+    else:
+        verdicts = [score.passing for score in scored if score.passing is not None]
+        score = Score(
+            _mean([score.value for score in scored if score.value is not None]),
+            passing=sum(verdicts) * 2 > len(verdicts) if verdicts else None,
+            reason=f"mean of {len(scored)} judgements"
+            + (f"; {len(scores) - len(scored)} of {len(scores)} gave no value" if len(scored) < len(scores) else ""),
+            details=details,
+            scale=scored[0].scale,
+            label=_common_label(scores),
+        )
+    return score.made_by(metric.name, metric.scale, usage, {})
+
+
+def spread_of(details: Mapping[str, Any]) -> float | None:
+    """Standard deviation of the judgements of one row; None where fewer than two have a value."""
+    values = [item["value"] for item in details.get("repeats", ()) if item["value"] is not None]
+    if len(values) < 2:
+        return None
+    mean = _mean(values)
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+
+
+def _common_label(scores: Sequence[Score]) -> str | None:
+    """The label that all judgements share; judges that disagree give the row none."""
+    labels = {score.label for score in scores}
+    return labels.pop() if len(labels) == 1 else None
+
+
+def _mean(values: Sequence[float]) -> float:
+    # judgements that agree have exactly that mean, and no spread, whatever rounding would make of it
+    return min(max(math.fsum(values) / len(values), min(values)), max(values))

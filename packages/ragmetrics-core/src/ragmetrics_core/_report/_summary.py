@@ -1,0 +1,89 @@
+"""The account of a run: one line per metric, then why rows were not scored, then what must be known about the models.
+
+A mean over nothing shows as "-". Beside each mean stands how sure it is: its 95 % interval, made as ``_statistics`` says. Under
+the table stand the rows to look at first: those with the lowest values, and those without any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._store._prices import ModelUsage
+from ._metric_summary import MetricSummary
+from ._reasons import Reason
+from ._table import room
+from ._text import summary_text
+
+__all__ = ["MetricSummary", "Summary"]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The account of a run; ``str()`` or ``print`` shows it as a table, as wide as the terminal, or 80 columns where there is none.
+
+    Attributes:
+        title: what was evaluated.
+        metrics: one entry per metric.
+        reasons: why scores have no value, the most common ones first.
+        caveats: what must be known about the models that were asked.
+        seconds: wall time of the run; None if it is not known.
+        models: what every model was asked; its ``cost()`` is the price.
+        stopped: why the run ended before its last row; None if it did not.
+        earlier: what every model was asked in earlier parts of the run.
+        waited: by metric, the mean seconds that a row has waited for models; those that wait for none are not there.
+    """
+
+    title: str
+    metrics: tuple[MetricSummary, ...]
+    reasons: tuple[Reason, ...] = ()
+    caveats: tuple[str, ...] = ()
+    seconds: float | None = None
+    models: tuple[ModelUsage, ...] = ()
+    stopped: str | None = None
+    earlier: tuple[ModelUsage, ...] = ()
+    waited: Mapping[str, float] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> MetricSummary:
+        for item in self.metrics:
+            if item.name == name:
+                return item
+        raise KeyError(f"no metric {name!r}; there are {', '.join(item.name for item in self.metrics)}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain JSON values."""
+        return {
+            "title": self.title,
+            "seconds": self.seconds,
+            "metrics": {item.name: item.to_dict() for item in self.metrics},
+            "reasons": [
+                {
+                    "state": item.state,
+                    "text": item.text,
+                    "metrics": list(item.metrics),
+                    "rows": list(item.rows),
+                    "counts": list(item.counts),
+                    "count": item.count,
+                }
+                for item in self.reasons
+            ],
+            "caveats": list(self.caveats),
+            "models": [_model_dict(item) for item in self.models],
+            "earlier": [_model_dict(item) for item in self.earlier],
+            "waited": dict(self.waited),
+            "stopped": self.stopped,
+        }
+
+    def __str__(self) -> str:
+        return summary_text(self, room())
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Notebooks show the table."""
+        printer.text("..." if cycle else str(self))
+
+
+def _model_dict(item: ModelUsage) -> dict[str, Any]:
+    cost = item.cost()
+    price = {} if cost is None else {"dollars": cost.dollars, "prices": cost.source}
+    return {**item.to_dict(), **price}

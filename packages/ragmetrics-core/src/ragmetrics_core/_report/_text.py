@@ -1,0 +1,215 @@
+"""A summary as text, for people: sections, one below the other, that fit the width they are given.
+
+Every section is a function from the summary and the width to its lines; one that has nothing to say gives none. ``SECTIONS``
+is their order. What is wrong with a whole metric comes first, since the table below may be long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from .._kernel._requests import Usage
+from ._intervals import METHODS
+from ._metric_summary import MetricSummary
+from ._reasons import LONGEST_ROW, first_of
+from ._table import cut_middle, hanging, table, wrapped, wrapped_items
+
+if TYPE_CHECKING:
+    from ._summary import Summary
+
+__all__ = ["summary_text"]
+
+MOST_REASONS = 4
+"""Reasons that the text shows per state; the rest is counted."""
+
+LONGEST_NAME = 40
+"""Characters of a metric's name that the table shows."""
+
+
+def summary_text(summary: Summary, width: int) -> str:
+    """The whole account."""
+    parts = (section(summary, width) for section in SECTIONS)
+    return "\n\n".join("\n".join(lines) for lines in parts if lines)
+
+
+def _title(summary: Summary, width: int) -> list[str]:
+    head = summary.title if summary.seconds is None else f"{summary.title}, {_seconds(summary.seconds)}"
+    return wrapped(head, width)
+
+
+def _without_any_score(summary: Summary, width: int) -> list[str]:
+    names = [item.name for item in summary.metrics if item.failed_everywhere]
+    return wrapped_items("FAILED ON EVERY ROW:", names, width) if names else []
+
+
+def _table(summary: Summary, width: int) -> list[str]:
+    # of a run that has asked no model, there are no calls to count
+    groups = (SCORES, CALLS) if any(item.usage.calls for item in summary.metrics) else (SCORES,)
+    whole = _columns(summary, sum(groups, ()), width)
+    if "\n\n" not in whole:
+        return [whole]
+    # too wide: what was scored stays together, and so does what it took
+    return ["\n\n".join(_columns(summary, group, width) for group in groups)]
+
+
+def _columns(summary: Summary, group: Sequence[Column], width: int) -> str:
+    columns = (NAME, *group)
+    rows = [[cell(item) for _, cell in columns] for item in summary.metrics]
+    return table([heading for heading, _ in columns], rows, width)
+
+
+Column = tuple[str, Callable[[MetricSummary], str]]
+
+NAME: Column = ("metric", lambda item: cut_middle(item.name, LONGEST_NAME))
+SCORES: tuple[Column, ...] = (
+    ("mean", lambda item: "-" if item.mean is None else f"{item.mean:.3f}"),
+    ("scored", lambda item: f"{item.scored} of {item.rows}"),
+    ("95 % interval", lambda item: str(item.interval) if item.interval else "-"),
+    ("unscored", lambda item: str(item.unscored)),
+    ("failed", lambda item: str(item.failed)),
+    ("scale", lambda item: f"{item.scale[0]:g} to {item.scale[1]:g}" if item.scale else "-"),
+)
+CALLS: tuple[Column, ...] = (
+    ("calls", lambda item: str(item.usage.calls)),
+    ("cached", lambda item: str(item.usage.cached_calls)),
+    ("tokens in", lambda item: _tokens(item, item.usage.prompt_tokens)),
+    ("tokens out", lambda item: _tokens(item, item.usage.completion_tokens)),
+)
+
+
+def _tokens(item: MetricSummary, number: int) -> str:
+    usage = item.usage
+    # A server that reports no tokens is not one that used none.
+    unknown = usage.calls > usage.cached_calls and not usage.prompt_tokens and not usage.completion_tokens
+    return "-" if unknown else str(number)
+
+
+def _remarks(summary: Summary, width: int) -> list[str]:
+    """What the numbers of the table rest on, and what else was measured: one line each."""
+    rates = map(_passed, filter(_has_own_rate, summary.metrics))
+    lines = (*_methods(summary.metrics), *rates, *_labels(summary.metrics), *_spreads(summary.metrics))
+    lines += (*_waits(summary), *_unfinished(summary), *_costs(summary))
+    return [part for line in lines for part in hanging(line, width)]
+
+
+def _methods(metrics: Sequence[MetricSummary]) -> Iterator[str]:
+    """One line: how the intervals were made; which metrics, if there was more than one way."""
+    names: dict[str, list[str]] = {}
+    for item in metrics:
+        if item.interval:
+            names.setdefault(METHODS[item.interval.method], []).append(item.name)
+    if names:
+        ways = names if len(names) == 1 else [f"{method} for {first_of(found)}" for method, found in names.items()]
+        yield f"95 % interval: {'; '.join(ways)}"
+
+
+def _has_own_rate(item: MetricSummary) -> bool:
+    """Whether the pass rate says more than the mean; of yes/no metrics it is the mean."""
+    return item.passed is not None and item.pass_rate != item.mean
+
+
+def _passed(item: MetricSummary) -> str:
+    limits = f", 95 % interval {item.pass_interval}" if item.pass_interval else ""
+    return f"passed {item.name}: {item.passed} ({item.pass_rate:.3f}{limits})"
+
+
+def _labels(metrics: Sequence[MetricSummary]) -> Iterator[str]:
+    """Rows by label, one line for all metrics that have the same."""
+    found: dict[str, list[str]] = {}
+    for item in metrics:
+        if item.labels:
+            rows = ", ".join(f"{label} on {count} of {item.rows} rows" for label, count in item.labels.items())
+            worst = f"; {item.silent} of them counted as the worst value" if item.silent else ""
+            found.setdefault(f"{rows}{worst}", []).append(item.name)
+    for text, names in found.items():
+        yield f"{text}: {first_of(names)}"
+
+
+def _spreads(metrics: Sequence[MetricSummary]) -> Iterator[str]:
+    for item in metrics:
+        if item.spread is not None:
+            rows = f"{item.unsteady} of {item.scored} rows differ"
+            yield f"repeats {item.name}: standard deviation {item.spread:.3f} within a row, {rows}"
+
+
+def _waits(summary: Summary) -> Iterator[str]:
+    if summary.waited:
+        yield "waiting per row: " + ", ".join(f"{name} {_seconds(mean)}" for name, mean in summary.waited.items())
+
+
+def _unfinished(summary: Summary) -> Iterator[str]:
+    """What the table does not hold although it was spent: the calls of rows that a run has left unfinished."""
+    asked = sum((item.usage for item in summary.models), Usage())
+    told = sum(item.usage.calls - item.usage.cached_calls for item in summary.metrics)
+    if summary.stopped is not None and asked.calls > told:
+        tokens = f"{asked.prompt_tokens} tokens in, {asked.completion_tokens} tokens out"
+        yield f"asked altogether: {asked.calls} calls ({tokens}), {asked.calls - told} of them for rows that were not finished"
+
+
+def _costs(summary: Summary) -> Iterator[str]:
+    for when, models in (("", summary.models), ("earlier parts of this run, ", summary.earlier)):
+        for item in models:
+            cost = item.cost()
+            if cost is not None:
+                yield f"{when}cost {item.name}: {cost}"
+            if item.repeated:
+                yield f"{when}{item.name}: {item.repeated} calls were refused or lost, and made again"
+
+
+def _lowest(summary: Summary, width: int) -> list[str]:
+    """The rows to read first; their names are cut, their values never."""
+    lines = []
+    for item in summary.metrics:
+        rows = [f"{cut_middle(label, LONGEST_ROW)} ({value:.3g})" for label, value in item.lowest]
+        if rows:
+            lines += wrapped_items(f"{item.name}:", rows, width, indent="  ")
+    return ["lowest:", *lines] if lines else []
+
+
+def _unscored(summary: Summary, width: int) -> list[str]:
+    return _reasons(summary, "unscored", width)
+
+
+def _failed(summary: Summary, width: int) -> list[str]:
+    lines = _reasons(summary, "failed", width)
+    if any(reason.text.startswith("BadReply: ") for reason in summary.reasons):
+        lines += wrapped(
+            "replies that could not be read: details['raw'] of these scores, also in the file of --out", width
+        )
+    return lines
+
+
+def _reasons(summary: Summary, state: str, width: int) -> list[str]:
+    reasons = [str(reason) for reason in summary.reasons if reason.state == state]
+    hidden = len(reasons) - MOST_REASONS
+    if hidden > 0:
+        reasons[MOST_REASONS:] = [f"and {hidden} more {'reason' if hidden == 1 else 'reasons'}"]
+    lines = [line for reason in reasons for line in wrapped(reason, width, indent="  ")]
+    return [f"{state}:", *lines] if lines else []
+
+
+def _caveats(summary: Summary, width: int) -> list[str]:
+    notes = ["\n".join(hanging(f"note: {text}", width)) for text in summary.caveats]
+    return ["\n\n".join(notes)] if notes else []
+
+
+def _stopped(summary: Summary, width: int) -> list[str]:
+    return [] if summary.stopped is None else hanging(f"stopped: {summary.stopped}", width)
+
+
+SECTIONS: tuple[Callable[[Summary, int], list[str]], ...] = (
+    _title,
+    _without_any_score,
+    _table,
+    _remarks,
+    _lowest,
+    _unscored,
+    _failed,
+    _caveats,
+    _stopped,
+)
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.{2 if seconds < 10 else 1 if seconds < 100 else 0}f} s"

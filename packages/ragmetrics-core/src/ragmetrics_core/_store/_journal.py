@@ -1,0 +1,244 @@
+"""The journal of a run: every reply that was paid for, on disk before anybody works with it.
+
+Strategy. A killed run must not ask again what it has been answered. So a reply is written in the very step in which it arrives,
+by a commit of its own: SQLite in WAL mode makes that an append to a file, some 40 microseconds, and what the operating system
+holds outlives the process. (A power cut may lose the last moments, never the order of the file.) Replies are found by a digest
+of everything that can change them; the raw reply is kept, not its reading, so a better parser reads old replies anew.
+
+Failures are not replies: errors are never written, and replies that proved unreadable to the end are struck out again. Neither is
+what a disk has spoilt: each reply stands beside a digest of itself, and one that does not fit its digest is asked anew.
+
+Nothing is made or changed before the first reply is kept. Files of the first version had no digests; their replies are read as
+they are, and those that join them have one.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from array import array
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from .._kernel._errors import InvalidInput, RagmetricsError
+from .._kernel._requests import Reply, Usage, counted
+from ._files import make_directory
+
+__all__ = ["Journal"]
+
+WITHOUT_DIGESTS, VERSION = 1, 2
+PATIENCE = 30.0
+"""Seconds to wait for another process that writes at this moment."""
+
+OPEN = """
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
+PRAGMA wal_autocheckpoint = 2000;
+PRAGMA cache_size = -16000;
+"""
+MAKE = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS replies (
+    id INTEGER PRIMARY KEY, key BLOB NOT NULL, width INTEGER, value BLOB NOT NULL,
+    prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL, truncated INTEGER NOT NULL, digest BLOB
+);
+CREATE UNIQUE INDEX IF NOT EXISTS by_key ON replies (key);
+PRAGMA user_version = {VERSION};
+COMMIT;
+"""
+# A table in the order of writing with an index beside it: keys are random, and pages of replies written in random order would make
+# every commit dearer than the last.
+
+FIND = "SELECT width, value, prompt_tokens, completion_tokens, truncated, digest FROM replies WHERE key = ?"
+FIND_WITHOUT_DIGESTS = FIND.replace(", digest", ", NULL")
+COLUMNS = (
+    "INTO replies (key, width, value, prompt_tokens, completion_tokens, truncated, digest) VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
+
+DIGEST_SIZE = 8
+"""Bytes: of a billion billion spoilt replies about one is taken for whole."""
+
+TEXT, NUMBERS = None, -1
+"""What stands in the column ``width`` of texts and of lists of numbers; vectors have their length there."""
+
+
+class Journal:
+    """Replies by key. For one thread; any number of processes may share the file.
+
+    Args:
+        path: the file; made, with its directory, when the first reply is kept.
+
+    Raises:
+        InvalidInput: the file is something else, or of another version.
+        RagmetricsError: (here and later) it cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._db: sqlite3.Connection | None = None
+        self._version = VERSION
+        self._find = FIND
+        self._opened()
+
+    def _opened(self) -> sqlite3.Connection | None:
+        """The file, if there is one."""
+        if self._db is None and self._path.exists():
+            self._open()
+        return self._db
+
+    def _made(self) -> sqlite3.Connection:
+        """The file, ready to be written to."""
+        if self._db is None:
+            make_directory(self._path.parent)
+            self._open()
+        assert self._db is not None
+        if self._version == 0:
+            self._patiently(self._db, MAKE)
+            self._version = VERSION
+        elif self._find is FIND_WITHOUT_DIGESTS:
+            self._add_digests(self._db)
+        return self._db
+
+    def _open(self) -> None:
+        with self._worded():
+            database = sqlite3.connect(self._path, timeout=PATIENCE, isolation_level=None)
+            try:
+                (self._version,) = database.execute("PRAGMA user_version").fetchone()
+                if self._version not in (0, WITHOUT_DIGESTS, VERSION):
+                    raise InvalidInput(
+                        f"{self._path} was written by another version of ragmetrics: give another run_dir"
+                    )
+                self._patiently(database, OPEN)
+                if self._version == WITHOUT_DIGESTS:
+                    columns = {row[1] for row in database.execute("PRAGMA table_info(replies)")}
+                    self._find = FIND if "digest" in columns else FIND_WITHOUT_DIGESTS
+            except BaseException:
+                database.close()
+                raise
+        self._db = database
+
+    def _add_digests(self, database: sqlite3.Connection) -> None:
+        with self._worded():
+            try:
+                database.execute("ALTER TABLE replies ADD COLUMN digest BLOB")
+            except sqlite3.OperationalError as error:
+                if "duplicate column" not in str(error):  # another process was faster
+                    raise
+        self._find = FIND
+
+    def _patiently(self, database: sqlite3.Connection, commands: str) -> None:
+        latest = time.monotonic() + PATIENCE
+        with self._worded():
+            while not _performed(database, commands, last=time.monotonic() > latest):
+                time.sleep(0.05)
+
+    def find(self, key: bytes) -> Reply[Any] | None:
+        """The reply under this key, as it was when it was paid for, or None; one that is damaged is none."""
+        database = self._opened()
+        if database is None or (self._version == 0 and not self._is_made(database)):
+            return None
+        with self._worded():
+            row = database.execute(self._find, (key,)).fetchone()
+        if row is None:
+            return None
+        *parts, digest = row
+        unsigned = digest is None and self._version == WITHOUT_DIGESTS
+        if not unsigned and digest != _digest(key, *parts):
+            return None
+        width, value, prompt_tokens, completion_tokens, truncated = parts
+        try:
+            return Reply(_unpacked(width, value), Usage(1, prompt_tokens, completion_tokens), bool(truncated))
+        except (ValueError, TypeError):  # damaged, and nothing beside it that would have told
+            return None
+
+    def _is_made(self, database: sqlite3.Connection) -> bool:
+        """Whether another process has made the table by now."""
+        with self._worded():
+            (self._version,) = database.execute("PRAGMA user_version").fetchone()
+        return self._version != 0
+
+    def keep(self, key: bytes, reply: Reply[Any]) -> Reply[Any]:
+        """Write a reply; the one that stands in the end is returned, which is another process's if that came first."""
+        width, value = _packed(reply.value)
+        usage = reply.usage
+        tokens = map(counted, (usage.prompt_tokens, usage.completion_tokens))
+        parts = (width, value, *tokens, int(reply.truncated))
+        row = (key, *parts, _digest(key, *parts))
+        database = self._made()
+        with self._worded():
+            if database.execute(f"INSERT OR IGNORE {COLUMNS}", row).rowcount:  # no value is in it
+                return reply
+        standing = self.find(key)
+        if standing is not None:
+            return Reply(standing.value, usage, standing.truncated)
+        with self._worded():
+            database.execute(f"INSERT OR REPLACE {COLUMNS}", row)  # what stands there is damaged
+        return reply
+
+    def strike(self, keys: Iterable[bytes]) -> None:
+        """Forget replies that turned out to be of no use, so that a later run asks again."""
+        database = self._made()
+        with self._worded():
+            database.executemany("DELETE FROM replies WHERE key = ?", ((key,) for key in keys))
+
+    def close(self) -> None:
+        """Close the file; nothing is left to be written."""
+        if self._db is not None:
+            self._db.close()
+
+    @contextmanager
+    def _worded(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise RagmetricsError(f"the journal {self._path} cannot be used: {error}") from None
+        except (
+            sqlite3.DatabaseError,
+            UnicodeDecodeError,
+        ) as error:  # the second where the names of its tables are spoilt
+            raise InvalidInput(
+                f"{self._path} is no journal of ragmetrics ({error}): give another run_dir, or move the file away"
+            ) from None
+
+
+def _performed(database: sqlite3.Connection, commands: str, *, last: bool) -> bool:
+    """SQLite does not wait for others by itself while it changes to WAL."""
+    try:
+        database.executescript(commands)
+    except sqlite3.OperationalError as error:
+        if last or "locked" not in str(error):
+            raise
+        return False
+    return True
+
+
+def _digest(key: bytes, *parts: Any) -> bytes:
+    digest = blake2b(digest_size=DIGEST_SIZE)
+    for part in (key, *parts):
+        data = part if isinstance(part, bytes) else repr(part).encode()
+        digest.update(b"%d " % len(data))
+        digest.update(data)
+    return digest.digest()
+
+
+def _packed(value: Any) -> tuple[int | None, bytes]:
+    if isinstance(value, str):
+        return TEXT, value.encode("utf-8", "surrogatepass")
+    if len(value) and not isinstance(value[0], float | int):
+        flat = array("d")
+        for vector in value:
+            flat.extend(vector)
+        return len(value[0]), (flat or array("d", [0.0] * len(value))).tobytes()  # empty vectors must be counted too
+    return NUMBERS, array("d", value).tobytes()
+
+
+def _unpacked(width: int | None, value: bytes) -> Any:
+    if width is TEXT:
+        return value.decode("utf-8", "surrogatepass")
+    numbers = array("d", value).tolist()
+    if width == NUMBERS:
+        return numbers
+    return [numbers[at : at + width] for at in range(0, len(numbers), width)] if width else [[] for _ in numbers]

@@ -1,0 +1,216 @@
+"""Where the finished rows of a run go: into memory, or into the directory of the run (see ``_run_dir``).
+
+Rows in memory are kept in columns. Metrics that ask no model score tens of thousands of rows a second, and as many objects as a
+score for each metric and a record for each row keep the garbage collector busier than all the scoring: whenever their number has
+grown by a quarter, it walks through everything that the process holds. Numbers and texts it does not walk through.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from .._engine._reply_store import ReplyStore
+from .._kernel._row import Row
+from .._kernel._sample import Sample
+from .._kernel._score import NO_USAGE, Score
+from .._kernel._steps import Outcome
+from .._read import Source
+from ._prices import ModelUsage
+from ._records import Record, Records
+
+__all__ = ["InMemory", "Keeper"]
+
+
+class Keeper(Protocol):
+    """Keeps what a run has finished."""
+
+    @property
+    def journal(self) -> ReplyStore | None:
+        """The replies of this run and of earlier ones, if they are kept."""
+        ...
+
+    @property
+    def earlier(self) -> tuple[ModelUsage, ...]:
+        """What the models were asked in earlier parts of the run."""
+        ...
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What must be known about scores that were there before."""
+        ...
+
+    def start(self, source: Source, at_most: Callable[[int], int | None]) -> Iterator[Row]:
+        """The rows to score.
+
+        Args:
+            source: the rows of this run.
+            at_most: counts them up to a number; None where nobody knows how many there are.
+
+        Raises:
+            InvalidInput: they do not belong where they shall be kept.
+        """
+        ...
+
+    def heard(self, outcome: Outcome) -> None:
+        """A model has answered a call, or has not."""
+        ...
+
+    def add(self, record: Record) -> None:
+        """Keep a finished row."""
+        ...
+
+    def snapshot(self) -> Records:
+        """What is finished by now, in input order; from any thread."""
+        ...
+
+    def finish(self, account: Mapping[str, Any], *, complete: bool) -> Records:
+        """The run is over: the records that stand, in input order.
+
+        Args:
+            account: what to tell about the run, as plain JSON values.
+            complete: whether it has come to its last row.
+        """
+        ...
+
+    def close(self) -> None:
+        """Nothing more will be kept."""
+        ...
+
+
+class InMemory:
+    """Keeps the rows of a run as long as the process lives."""
+
+    journal: ReplyStore | None = None
+    earlier: tuple[ModelUsage, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __init__(self) -> None:
+        self._records = KeptRecords()
+
+    def start(self, source: Source, at_most: Callable[[int], int | None]) -> Iterator[Row]:  # noqa: ARG002  there is nothing to compare with
+        """The rows to score."""
+        return source.rows
+
+    def heard(self, outcome: Outcome) -> None:
+        """All is kept in memory anyway."""
+
+    def add(self, record: Record) -> None:
+        """Keep a finished row."""
+        self._records.add(record)
+
+    def snapshot(self) -> Records:
+        """What is finished by now, in input order."""
+        return self._records.in_order()
+
+    def finish(self, account: Mapping[str, Any], *, complete: bool) -> Records:  # noqa: ARG002  nothing is written
+        """The run is over."""
+        return self.snapshot()
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class KeptScores:
+    """The scores of one metric. Of those that are no more than a value and its evidence, as most are, only these are kept.
+
+    Args:
+        metric: its name.
+        scale: that of its first score.
+    """
+
+    __slots__ = ("_details", "_metric", "_scale", "_values")
+
+    def __init__(self, metric: str, scale: tuple[float, float] | None) -> None:
+        self._metric = metric
+        self._scale = scale
+        self._values: list[float | Score] = []
+        self._details: list[Mapping[str, Any] | None] = []
+
+    def add(self, score: Score) -> None:
+        """One more."""
+        value = score.value
+        if (
+            value is not None
+            and score.usage is NO_USAGE
+            and score.reason is None
+            and score.passing is None
+            and score.label is None
+            and score.scale is self._scale
+            and score.metric == self._metric
+            and type(score) is Score
+        ):
+            self._values.append(value)
+            self._details.append(score.details)
+        else:
+            self._values.append(score)
+            self._details.append(None)
+
+    def taken(self, order: Sequence[int]) -> KeptScores:
+        """Some of them, or in another order."""
+        new = KeptScores(self._metric, self._scale)
+        new._values = [self._values[place] for place in order]
+        new._details = [self._details[place] for place in order]
+        return new
+
+    def __iter__(self) -> Iterator[Score]:
+        return map(self._score, self._values, self._details)
+
+    def __getitem__(self, place: int) -> Score:
+        return self._score(self._values[place], self._details[place])
+
+    def _score(self, value: float | Score, details: Mapping[str, Any] | None) -> Score:
+        if isinstance(value, Score):
+            return value
+        return Score(value, details=details, metric=self._metric, scale=self._scale)
+
+
+class KeptRecords(Records):
+    """Rows in columns, from which the records are put together when they are looked at."""
+
+    def __init__(self) -> None:
+        self._indexes = array("q")
+        self._places: list[str] = []
+        self._samples: list[Sample] = []
+        self._scores: dict[str, KeptScores] = {}
+
+    def add(self, record: Record) -> None:
+        """Keep a row with the same metrics as all others."""
+        if not self._scores:
+            self._scores = {name: KeptScores(name, score.scale) for name, score in record.scores.items()}
+        self._places.append(record.place)
+        self._samples.append(record.sample)
+        for name, score in record.scores.items():
+            self._scores[name].add(score)
+        self._indexes.append(record.index)  # last: other threads count only what is complete
+
+    def in_order(self) -> KeptRecords:
+        """The rows that are there by now, in input order."""
+        indexes = self._indexes[:]
+        order = sorted(range(len(indexes)), key=indexes.__getitem__)
+        new = KeptRecords()
+        new._indexes = array("q", (indexes[place] for place in order))
+        new._places = [self._places[place] for place in order]
+        new._samples = [self._samples[place] for place in order]
+        new._scores = {name: scores.taken(order) for name, scores in self._scores.items()}
+        return new
+
+    def samples(self) -> list[Sample]:
+        """The samples."""
+        return self._samples[:]
+
+    def places(self) -> list[str]:
+        """Where they stood in the input."""
+        return self._places[:]
+
+    def scores(self, metric: str) -> list[Score]:
+        """The scores by the metric of that name."""
+        return list(self._scores[metric]) if self._scores else []
+
+    def __len__(self) -> int:
+        return len(self._indexes)
+
+    def _at(self, index: int) -> Record:
+        scores = {name: scores[index] for name, scores in self._scores.items()}
+        return Record(self._indexes[index], self._places[index], self._samples[index], scores)

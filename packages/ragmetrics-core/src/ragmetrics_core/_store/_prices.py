@@ -1,0 +1,107 @@
+"""What the calls of a run cost in money, from a price table that others keep: the package ``genai-prices``.
+
+A price is known or it is not: a model on a server of your own, one that the table does not list, or a table that is not
+installed makes it unknown, never 0. The table is loaded when somebody looks, not while a run goes on.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+from .._kernel._requests import Usage
+
+__all__ = ["Cost", "ModelUsage", "added_up"]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The price of the calls to one model.
+
+    Attributes:
+        dollars: in US dollars; None: unknown.
+        source: the table that it comes from, with its version; or why it is not known.
+    """
+
+    dollars: float | None
+    source: str
+
+    def __str__(self) -> str:
+        return f"{'unknown' if self.dollars is None else f'${self.dollars:.4f}'} ({self.source})"
+
+
+@dataclass(frozen=True)
+class ModelUsage:
+    """What one model was asked in a run. What came from the journal cost nothing and is not counted.
+
+    Attributes:
+        name: name of the model.
+        base_url: where it is called; None if it does not say.
+        usage: calls and tokens.
+        repeated: calls that were refused or lost on the way; they are not among the calls of ``usage``.
+    """
+
+    name: str
+    base_url: str | None
+    usage: Usage
+    repeated: int = 0
+
+    @classmethod
+    def of(cls, model: Any, usage: Usage, repeated: int) -> ModelUsage:
+        """The usage of a model, whose ``identity`` says which one it is and where it is called."""
+        identity = getattr(model, "identity", None)
+        settings = identity if isinstance(identity, Mapping) else {}
+        base_url = settings.get("base_url")
+        return cls(str(settings.get("model") or type(model).__name__), base_url and str(base_url), usage, repeated)
+
+    def __add__(self, other: ModelUsage) -> ModelUsage:
+        return replace(self, usage=self.usage + other.usage, repeated=self.repeated + other.repeated)
+
+    def cost(self) -> Cost | None:
+        """The price; None where there are no tokens to pay for."""
+        if not (self.usage.prompt_tokens or self.usage.completion_tokens):
+            return None
+        if self.base_url is None:
+            return Cost(None, "the model does not say where it is called")
+        if importlib.util.find_spec("genai_prices") is None:
+            return Cost(None, 'pip install "ragmetrics-core[prices]"')
+        return _priced(self.name, self.base_url, self.usage)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain JSON values."""
+        return {
+            "name": self.name,
+            "base_url": self.base_url,
+            "usage": self.usage.to_dict(),
+            "repeated": self.repeated,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ModelUsage:
+        """The usage that ``to_dict`` wrote."""
+        return cls(data["name"], data["base_url"], Usage(**data["usage"]), data["repeated"])
+
+
+def added_up(*parts: Iterable[ModelUsage]) -> tuple[ModelUsage, ...]:
+    """What every model was asked in all parts of a run."""
+    found: dict[tuple[str, str | None], ModelUsage] = {}
+    for item in chain(*parts):
+        key = (item.name, item.base_url)
+        found[key] = found[key] + item if key in found else item
+    return tuple(found.values())
+
+
+def _priced(name: str, base_url: str, usage: Usage) -> Cost:
+    import genai_prices  # noqa: PLC0415  heavy, and rarely needed
+
+    table = f"genai-prices {importlib.metadata.version('genai-prices')}"
+    tokens = genai_prices.Usage(input_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens)
+    try:
+        price = genai_prices.calc_price(tokens, name, provider_api_url=base_url)
+    except LookupError:
+        return Cost(None, f"{table} has no price for it at {base_url}")
+    return Cost(float(price.total_price), table)

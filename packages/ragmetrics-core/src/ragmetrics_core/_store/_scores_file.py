@@ -1,0 +1,198 @@
+"""The scores of a run as a file: one JSON line per row, written as soon as the row is finished.
+
+Strategy. While a run goes on the file only grows, so a kill at any moment costs at most the line being written. A row that is
+scored again gets a new line, and the last one counts. When the run ends, the file is written anew, one line per row in input
+order, and takes the old one's place in a single step. Two processes that write into one file hurt nobody: each knows where its
+own lines stand.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+import threading
+import weakref
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from .._kernel._errors import InvalidInput
+from ._files import part_of, put, worded
+from ._records import Record, Records, record_line, record_of
+
+__all__ = ["ScoresFile"]
+
+NOWHERE = -1
+
+MOST_AHEAD = 1_000_000
+"""How far the number of a row may be ahead of the number of lines before it: a damaged number must not take all the memory."""
+
+
+class ScoresFile:
+    """The lines of a file of scores by row.
+
+    Args:
+        path: the file; made if it is missing and ``writing``. One that is there stays as it is until a line is added.
+        writing: whether lines will be added.
+        named: False for lines that wait beside the file, until it is known whether they will be a part of it: in a file without a
+            name, which is gone with this process.
+        metrics: names of the metrics that a line must have scores of, and of no others; none: whichever the first line has.
+
+    Raises:
+        InvalidInput: the file cannot be opened.
+        RagmetricsError: (later) it cannot be written.
+    """
+
+    def __init__(self, path: Path, *, writing: bool, named: bool = True, metrics: Iterable[str] = ()) -> None:
+        self._path = path
+        self._lock = threading.Lock()  # records may be read from any thread
+        self._starts = array("q")
+        self._lengths = array("q")
+        self._lines = 0
+        self._metrics = frozenset(metrics)
+        self._cut = False
+        if named:
+            self._open(path, "a+b" if writing else "rb")
+            with worded(self._path):
+                self._cut = not self._scan()
+        else:
+            with worded(self._path):
+                self._use(tempfile.TemporaryFile(buffering=0, dir=path.parent))  # noqa: SIM115  as long as the records
+
+    def add(self, record: Record) -> None:
+        """Write the line of one row, behind all others."""
+        self._append(record.index, record_line(record).encode())
+
+    def take(self, other: ScoresFile) -> None:
+        """Write the lines of another file, behind all others."""
+        for index in other.indexes():
+            self._append(index, other.line(index))
+
+    def _append(self, index: int, line: bytes) -> None:
+        # the line that a kill cut short must not swallow the next one
+        data = b"\n" + line if self._cut else line
+        written = 0
+        with self._lock, worded(self._path):
+            self._file.seek(0, os.SEEK_END)
+            while written < len(data):  # a disk that is nearly full takes a part, and raises at the next attempt
+                written += self._file.write(data[written:])
+            end = self._file.tell()
+        self._cut = False
+        self._note(index, end - len(line), len(line))
+
+    def settle(self, keep: Callable[[int], bool]) -> None:
+        """Write the file anew: the rows to keep, one line each, in input order."""
+        part = part_of(self._path)
+        try:
+            with worded(self._path):
+                starts, lengths = self._copy(part, keep)
+                self._close()
+                if os.name == "nt":  # where an open file cannot be moved
+                    part.replace(self._path)
+                    self._open(self._path, "rb")
+                else:
+                    self._open(part, "rb")  # this very file: another process may put its own in the place
+                    part.replace(self._path)
+        finally:
+            part.unlink(missing_ok=True)
+        self._starts, self._lengths = starts, lengths
+
+    def _copy(self, path: Path, keep: Callable[[int], bool]) -> tuple[array[int], array[int]]:
+        starts, lengths = array("q"), array("q")
+        with path.open("wb") as file:
+            for index, (start, length) in enumerate(zip(self._starts, self._lengths, strict=True)):
+                kept = start != NOWHERE and keep(index)
+                # a kill may have cut off the line end alone
+                line = self._read(start, length).rstrip() + b"\n" if kept else b""
+                starts.append(file.tell() if kept else NOWHERE)
+                lengths.append(len(line))
+                file.write(line)
+            put(file)
+        return starts, lengths
+
+    def indexes(self) -> array[int]:
+        """Of the rows that are there, in input order."""
+        return array("q", (row for row, start in enumerate(self._starts) if start != NOWHERE))
+
+    def records(self) -> Records:
+        """The rows in input order, read when they are looked at."""
+        return StoredRecords(self, self.indexes())
+
+    def read(self, index: int) -> Record:
+        """The row of this index."""
+        return record_of(self.line(index))
+
+    def line(self, index: int) -> bytes:
+        """The same as it stands in the file."""
+        return self._read(self._starts[index], self._lengths[index])
+
+    def __contains__(self, index: int) -> bool:
+        return index < len(self._starts) and self._starts[index] != NOWHERE
+
+    def _open(self, path: Path, mode: str) -> None:
+        try:
+            if path.exists() and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
+                raise InvalidInput(f"{path} is no regular file: give another run_dir")
+            # no buffer: a line is in the hands of the operating system as soon as it is written
+            self._use(path.open(mode, buffering=0))
+        except OSError as error:
+            raise InvalidInput(f"{self._path} cannot be opened: {error.strerror}") from None
+
+    def _use(self, file: IO[Any]) -> None:
+        self._file = file
+        # held open as long as anybody looks at the records, because another process may replace the file
+        self._close = weakref.finalize(self, file.close)
+
+    def _read(self, start: int, length: int) -> bytes:
+        with self._lock:
+            self._file.seek(start)
+            data: bytes = self._file.read(length)
+            return data
+
+    def _scan(self) -> bool:
+        """Find the lines that are there; whether the last one is whole."""
+        at, line = 0, b"\n"
+        self._file.seek(0)
+        # a second look at the same file: the path may lead to another one by now
+        with open(self._file.fileno(), "rb", closefd=False) as file:
+            for line in file:
+                if line.strip():
+                    self._find(line, at)
+                at += len(line)
+        return line.endswith(b"\n")
+
+    def _find(self, line: bytes, at: int) -> None:
+        self._lines += 1
+        try:
+            record = record_of(line)
+        except ValueError:
+            return  # cut short by a kill, or damaged: the row is scored again
+        self._metrics = self._metrics or frozenset(record.scores)
+        if record.index < self._lines + MOST_AHEAD and self._metrics == record.scores.keys():
+            self._note(record.index, at, len(line))
+
+    def _note(self, index: int, start: int, length: int) -> None:
+        missing = index + 1 - len(self._starts)
+        if missing > 0:
+            self._starts.extend([NOWHERE] * missing)
+            self._lengths.extend([0] * missing)
+        self._starts[index], self._lengths[index] = start, length
+
+
+class StoredRecords(Records):
+    """Records that stay in their file."""
+
+    def __init__(self, file: ScoresFile, rows: Any) -> None:
+        self._file = file
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Record]:
+        return map(self._file.read, self._rows)
+
+    def _at(self, index: int) -> Record:
+        return self._file.read(self._rows[index])

@@ -1,0 +1,91 @@
+"""Blocking calls on threads of their own: from asynchronous code, or several at once from synchronous code.
+
+Not ``asyncio.to_thread`` and no ``ThreadPoolExecutor``: the pool of the one is small and shared, so that it decides how many calls
+run at once instead of the caller; and the threads of both are waited for when the interpreter ends, so that Ctrl-C would hang
+until the last call comes back. A daemon thread ends with the process.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+__all__ = ["in_loop", "in_own_thread", "in_threads", "start"]
+
+T = TypeVar("T")
+
+
+def start(function: Callable[[], T]) -> Future[T]:
+    """Begin a call on a thread of its own, with the caller's context variables; its result, when it comes."""
+    from concurrent.futures import Future  # noqa: PLC0415  costs more to import than all of this package
+
+    future: Future[T] = Future()
+    future.set_running_or_notify_cancel()  # who no longer waits leaves, and the result is dropped
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        try:
+            result = context.run(function)
+        except StopIteration as stop:  # which no task can be given: it would wait for ever
+            problem = RuntimeError("the function raised StopIteration")
+            problem.__cause__ = stop
+            future.set_exception(problem)
+        except BaseException as error:  # noqa: BLE001  carried to the one who waits, and raised there
+            future.set_exception(error)
+        else:
+            future.set_result(result)
+
+    threading.Thread(target=work, name="ragmetrics-call", daemon=True).start()
+    return future
+
+
+def in_threads(functions: Iterable[Callable[[], T]], most: int) -> list[T]:
+    """What the functions return, in their order, called at the same time on at most so many threads.
+
+    Where the system has no thread left, or gives none any more because the program ends, the caller's own thread does the rest.
+    """
+    waiting = enumerate(functions)
+    found: dict[int, T] = {}
+
+    def work() -> None:
+        for place, function in iter(lambda: next(waiting, None), None):
+            found[place] = function()
+
+    workers: list[Future[None]] = []
+    while len(workers) < most and (worker := _started(work)) is not None:
+        workers.append(worker)
+    if len(workers) < most:
+        work()
+    for worker in workers:
+        worker.result()
+    return [found[place] for place in range(len(found))]
+
+
+def _started(work: Callable[[], None]) -> Future[None] | None:
+    try:
+        return start(work)
+    except RuntimeError:
+        return None
+
+
+async def in_own_thread(function: Callable[[], T]) -> T:
+    """What the function returns, called on a thread of its own with the caller's context variables."""
+    import asyncio  # noqa: PLC0415  costs more to import than all of this package
+
+    return await asyncio.wrap_future(start(function))
+
+
+def in_loop() -> bool:
+    """Whether an event loop is running in this thread."""
+    import asyncio  # noqa: PLC0415  costs more to import than all of this package
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

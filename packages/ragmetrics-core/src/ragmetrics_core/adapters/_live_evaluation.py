@@ -1,0 +1,269 @@
+"""What the live evaluation of every framework has in common: who is judged, what is kept, and who is told.
+
+Strategy. An adapter's class inherits from this one and hands over each call of the application when it has finished. What belongs
+to the user (``only``, ``on_result``, whatever a ``Finished`` has to ask) is called in the background, and so are the judges; what
+it raises is logged, is told in the record, and never reaches the application.
+"""
+
+from __future__ import annotations
+
+import inspect
+import random
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeVar
+
+from .._support._threads import in_own_thread
+from ._background import settled
+from ._judging import judging
+from ._live_judging import Judgements, LiveJudging
+from ._live_settings import check_count, check_function, check_share
+from ._loops import run_blocking
+
+if TYPE_CHECKING:
+    import logging
+    from concurrent.futures import Future
+
+    from typing_extensions import Self
+
+__all__ = ["Finished", "LiveEvaluation"]
+
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+T = TypeVar("T")
+
+PATIENCE = 60.0
+"""Seconds without any progress after which the end of a ``with`` block waits no longer."""
+
+
+class Finished(Protocol[R_co, T]):
+    """One finished call of the application, as the adapter sees it."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether ``complete`` has nothing (more) to do."""
+        ...
+
+    def complete(self) -> object:
+        """Call the functions of the user's that are needed to read it; on a thread of the background."""
+        ...
+
+    def record(self) -> R_co:
+        """What ``only`` is asked about: the record without scores, as far as it is known."""
+        ...
+
+    def judgements(self) -> Judgements[T]:
+        """What each metric is to do."""
+        ...
+
+    def judged(self, outcomes: Mapping[str, Future[T]]) -> R_co:
+        """The record with what the judgements have come to; there are none where ``complete`` or ``only`` failed."""
+        ...
+
+
+class LiveEvaluation(Generic[R, T]):
+    """The live evaluation of an application: the settings, the counts, and the ways to wait for it.
+
+    Args:
+        logger: the adapter's, by the name of its package.
+        problem_of: what is wrong with a judgement, in words; None if nothing is.
+        record: what a record is called, for messages, such as ``an EvaluationRecord``.
+        sample_rate: share of the finished calls to judge, 0 to 1.
+        seed: makes the choice of these repeatable.
+        only: which of these to judge: asked in the background about the record without scores.
+        on_result: called in the background with every record that is told; a coroutine function is run to its end.
+        max_pending: calls that may wait or be in work; one more is dropped and counted.
+        workers: judgements (one metric on one call) that are made at the same time.
+        keep: records to keep, the newest ones; None: all.
+        timeout: seconds that one judgement or one function of the user's may take; then it counts as failed, and its place is given
+            to the next one. None: as long as it likes.
+        exit_timeout: seconds that the end of the program waits for what is still pending; what is lost then is logged.
+
+    Raises:
+        InvalidInput: a setting has a value that it cannot have.
+    """
+
+    def __init__(
+        self,
+        logger: logging.Logger,
+        problem_of: Callable[[T], str | None],
+        record: str,
+        *,
+        sample_rate: float = 1.0,
+        seed: int | None = None,
+        only: Callable[[R], object] | None = None,
+        on_result: Callable[[R], object] | None = None,
+        max_pending: int = 1000,
+        workers: int = 4,
+        keep: int | None = None,
+        timeout: float | None = 120.0,
+        exit_timeout: float = 10.0,
+    ) -> None:
+        check_share("sample_rate", sample_rate)
+        for name, number in [("max_pending", max_pending), ("workers", workers), ("keep", 1 if keep is None else keep)]:
+            check_count(name, number)
+        for name, function in [("only", only), ("on_result", on_result)]:
+            if function is not None:
+                check_function(name, function, record)
+        self._logger = logger
+        self._sample_rate = sample_rate
+        self._random = random.Random(seed)  # noqa: S311  no secret depends on it
+        self._only = only
+        self._on_result = on_result
+        self._most = keep
+        self._kept: list[R] = []
+        self._keeping = threading.Lock()
+        self._live = LiveJudging[T](
+            logger,
+            workers=workers,
+            max_pending=max_pending,
+            problem_of=problem_of,
+            timeout=timeout,
+            exit_timeout=exit_timeout,
+        )
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What has become of it: judgements (one metric on one call) ``scored``, ``failed`` and ``timed_out``; calls that were
+        ``dropped`` or are ``pending``; results ``untold``, as ``on_result`` had no place for them or did not return.
+        """
+        return self._live.counts
+
+    @property
+    def dropped(self) -> int:
+        """Calls that were not judged because too many were pending."""
+        return self._live.dropped
+
+    @property
+    def pending(self) -> int:
+        """Calls that wait or are being judged, or wait for ``on_result``."""
+        return self._live.pending
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until everything that was handed over is judged; False if ``timeout`` seconds were not enough.
+
+        Inside a function of the user's that this calls, such as ``on_result``, it does not wait, as it would wait for itself.
+        """
+        return self._live.flush(timeout)
+
+    async def aflush(self, timeout: float | None = None) -> bool:
+        """The same without blocking the running loop."""
+        return await in_own_thread(partial(self.flush, timeout))
+
+    def __enter__(self) -> Self:
+        """The end of the block waits for the judging, as long as there is progress."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._drain()
+
+    async def __aenter__(self) -> Self:
+        """The same, without blocking the loop."""
+        return self.__enter__()
+
+    async def __aexit__(self, *raised: object) -> None:
+        await in_own_thread(partial(self.__exit__, *raised))
+
+    def _drain(self) -> None:
+        """Wait as long as there is progress: a judge that hangs must not hang the program."""
+        progress = -1
+        while progress != self._live.progress:
+            progress = self._live.progress
+            if self.flush(PATIENCE):
+                return
+        self._logger.warning("%d evaluations are not finished: the judge does not answer", self.pending)
+
+    def __reduce__(self) -> NoReturn:
+        name = type(self).__name__
+        raise TypeError(f"a {name} cannot be pickled, as it has threads and results: make one in each process")
+
+    def _is_sampled(self) -> bool:
+        """Whether the next call belongs to the share that is judged."""
+        return self._sample_rate == 1 or self._random.random() < self._sample_rate
+
+    def _judge(self, finished: Finished[R, T]) -> None:
+        """Have a finished call judged, kept and told, without waiting."""
+        if finished.is_complete and self._only is None:
+            self._live.judge(finished.judgements(), lambda outcomes: self._keep_and_tell(finished.judged(outcomes)))
+            return
+        choice = Choice(finished, self._only)
+        self._live.judge(choice.judgements, partial(self._chosen, choice))
+
+    def _chosen(self, choice: Choice[R, T], outcomes: Mapping[str, Future[T]]) -> None:
+        problem = choice.problem()
+        if problem is None and not choice.is_wanted:
+            self._left_out(choice.finished)
+            return
+        record = choice.finished.judged(outcomes)
+        self._keep_and_tell(record if problem is None else self._with_problem(record, "only", problem))
+
+    def _left_out(self, finished: Finished[R, T]) -> None:
+        """What becomes of a call that ``only`` does not want."""
+
+    def _with_problem(self, record: R, function: str, problem: BaseException) -> R:  # noqa: ARG002  for those who override it
+        """The record, which tells what a function of the user's raised."""
+        return record
+
+    def _keep(self, record: R) -> None:
+        with self._keeping:
+            self._kept.append(record)
+            if self._most is not None:
+                del self._kept[: -self._most]
+
+    def _keep_and_tell(self, record: R) -> None:
+        self._keep(record)
+        if self._on_result is not None:
+            self._live.tell(partial(self._tell, record), partial(self._told, record))
+
+    def _tell(self, record: R) -> None:
+        answer = self._on_result(record) if self._on_result is not None else None
+        if inspect.isawaitable(answer):
+            run_blocking(partial(_awaited, answer))
+
+    def _told(self, record: R, outcome: Future[None]) -> None:
+        error = outcome.exception()
+        if error is None:
+            return
+        self._logger.error("on_result failed", exc_info=error)
+        told = self._with_problem(record, "on_result", error)
+        if told is not record:
+            with self._keeping:  # the user may have taken it away
+                self._kept[:] = [told if kept is record else kept for kept in self._kept]
+
+
+class Choice(Generic[R, T]):
+    """Whether a finished call is to be judged: what is needed to read it is called first, and then ``only``."""
+
+    def __init__(self, finished: Finished[R, T], only: Callable[[R], object] | None) -> None:
+        self.finished = finished
+        self._only = only
+        self._is_asked = False
+        self._answer: Future[bool] | None = None
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether ``only`` said so, where there is one and it answered."""
+        return self._answer is None or self._answer.result()
+
+    def judgements(self) -> Judgements[T]:
+        """The judgements of the call, none where it is not wanted; runs on a thread of the background."""
+        self.finished.complete()
+        if self._only is not None:
+            only, record = self._only, self.finished.record()
+            self._is_asked = True
+            with judging():  # whatever it calls is not the application
+                self._answer = settled(lambda: bool(only(record)))
+            if not self._answer.result():
+                return {}
+        return self.finished.judgements()
+
+    def problem(self) -> BaseException | None:
+        """Why ``only`` did not answer; None where it did, or nobody asked it."""
+        if not self._is_asked:
+            return None
+        return TimeoutError("no answer in time") if self._answer is None else self._answer.exception()
+
+
+async def _awaited(answer: Awaitable[Any]) -> None:
+    await answer

@@ -1,0 +1,219 @@
+"""The command ``ragmetrics``.
+
+Exit status: 0 when all went well, 1 when a gate of ``--fail-under`` is not met, 2 when the input or a model makes the run
+impossible or a metric failed on every row (one line on stderr says why), 130 after Ctrl-C. Tables are plain text, as wide as the
+terminal, or 80 columns in a file and in a CI log; they go to stdout, everything else to stderr. An exception outside of this
+library's own tree is a bug: it shows its traceback and ends with status 70, so that 1 never means anything but a gate.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import ragmetrics_core
+
+from .._evaluate._api import evaluate as run_evaluation
+from ..metrics import catalogue
+from ._generate import GENERATE, generate
+from ._metrics import described, parse_metrics, propose_metrics
+from ._models import parse_budget, parse_models
+from ._outcome import parse_gates, report
+from ._output import Command, check_out, clear_errors, parse_progress, say
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="ragmetrics",
+    help="Score RAG answers and retrieval results.",
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+def main() -> None:
+    """Entry point of the console command."""
+    app()
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ragmetrics {ragmetrics_core.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Score RAG answers and retrieval results."""
+
+
+EVALUATE = """Score the rows of DATA and print a table: mean, scored, unscored, failed, calls, tokens.
+
+\b
+Examples:
+  ragmetrics evaluate rows.jsonl -m faithfulness,context_recall --llm lexical
+  ragmetrics evaluate rows.csv -m 'faithfulness,ndcg(k=5)' \\
+    --llm openai:gpt-4o-mini --run-dir runs/today --out scores.jsonl
+  ragmetrics evaluate rows.jsonl -m faithfulness --llm openai:qwen3:8b \\
+    --base-url http://localhost:11434/v1 --fail-under faithfulness=0.8
+
+Exit status: 0 all went well; 1 a gate of --fail-under is not met; 2 the input, a model or the budget ended the run early, or a
+metric failed on every row; 70 a bug, after its traceback; 130 stopped with Ctrl-C.
+"""
+
+Data = Annotated[
+    str, typer.Argument(metavar="DATA", help="A .jsonl, .json, .csv, .tsv (.gz may follow) or .parquet file.")
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metrics",
+        "-m",
+        metavar="NAMES",
+        help="Names with commas between (`ragmetrics metrics` lists them); settings as in 'ndcg(k=3)'; your own as "
+        "module:Class. Without it, those that fit the data are named.",
+    ),
+]
+LLMName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MODEL",
+        help="openai:MODEL (the key from OPENAI_API_KEY); server:MODEL: a lean client for the server at --base-url; lexical: "
+        "offline, a baseline.",
+    ),
+]
+EmbeddingsName = Annotated[
+    str | None,
+    typer.Option(metavar="MODEL", help="openai:MODEL, sentence-transformers:MODEL, or hashing: offline, a baseline."),
+]
+BaseURL = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="Address of an OpenAI-compatible server, such as http://localhost:11434/v1."),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write rows, scores and their evidence to this .jsonl file; - writes them to stdout, and the table to stderr.",
+    ),
+]
+FailUnder = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="METRIC=VALUE",
+        help="Exit with status 1 if the metric's mean is lower, or if it failed on over half of the rows. Repeatable.",
+    ),
+]
+Limit = Annotated[int | None, typer.Option(metavar="N", help="Only the first so many rows.")]
+MaxConcurrency = Annotated[int, typer.Option(metavar="N", help="Most calls to models in flight.")]
+OnError = Annotated[
+    str, typer.Option(metavar="WORD", help="record: go on, and count what failed. raise: stop at the first error.")
+]
+RunDir = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Keep every reply and the scores in this directory; the same command goes on there where it was stopped.",
+    ),
+]
+Replace = Annotated[
+    bool,
+    typer.Option(
+        "--replace",
+        help="Where --run-dir holds finished scores of another model, other settings or other rows: keep them there as "
+        "scores.1.jsonl, and score anew.",
+    ),
+]
+Some = Annotated[int | None, typer.Option("--sample", metavar="N", help="Only so many rows, chosen at random.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="The same seed chooses the same rows.")]
+Repeats = Annotated[
+    int, typer.Option(metavar="N", help="Judge every row so many times: the mean counts, the spread is shown.")
+]
+Budget = Annotated[
+    list[str] | None,
+    typer.Option(metavar="KIND=N", help="calls=NUMBER or tokens=NUMBER: stop when so much is spent. Repeatable."),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS", help="Seconds for one attempt of a call; by default learnt from the answers so far."
+    ),
+]
+Progress = Annotated[str, typer.Option(metavar="WORD", help="auto: a bar in a terminal; always; never.")]
+Empty = Annotated[
+    str,
+    typer.Option(
+        metavar="WORD",
+        help="Rows without retrieved contexts or with a blank answer: skip leaves them out of the mean and counts them beside it, "
+        "zero counts them as the worst value.",
+    ),
+]
+MaxRetries = Annotated[int, typer.Option(metavar="N", help="How often a call that was lost is made again.")]
+
+
+@app.command(cls=Command, help=EVALUATE, short_help="Score the rows of a file, and print a table.")
+def evaluate(
+    data: Data,
+    *,
+    metrics: Metrics = None,
+    llm: LLMName = None,
+    embeddings: EmbeddingsName = None,
+    base_url: BaseURL = None,
+    out: Out = None,
+    fail_under: FailUnder = None,
+    run_dir: RunDir = None,
+    replace: Replace = False,
+    limit: Limit = None,
+    sample: Some = None,
+    seed: Seed = 0,
+    repeats: Repeats = 1,
+    budget: Budget = None,
+    max_concurrency: MaxConcurrency = 16,
+    timeout: Timeout = None,
+    max_retries: MaxRetries = 5,
+    on_error: OnError = "record",
+    empty: Empty = "skip",
+    progress: Progress = "auto",
+) -> None:
+    """Score the rows of a file, print the table, and end with the status that it deserves."""
+    with clear_errors(out, run_dir):
+        chosen = parse_metrics(metrics or []) or propose_metrics(data)
+        gates = parse_gates(fail_under or [], chosen)
+        check_out(out, data)
+        evaluation = run_evaluation(
+            data,
+            chosen,
+            **parse_models(llm, embeddings, base_url),
+            run_dir=run_dir,
+            replace=replace,
+            max_concurrency=max_concurrency,
+            on_error=on_error,  # type: ignore[arg-type]  # checked by evaluate itself
+            empty=empty,  # type: ignore[arg-type]  # likewise
+            limit=limit,
+            sample=sample,
+            seed=seed,
+            repeats=repeats,
+            budget=parse_budget(budget or []),
+            timeout=timeout,
+            max_retries=max_retries,
+            progress=parse_progress(progress),
+        )
+        report(evaluation, out, run_dir, gates)
+
+
+app.command(cls=Command, help=GENERATE, short_help="Write questions with reference answers from documents.")(generate)
+
+
+@app.command("metrics", short_help="List the built-in metrics.")
+def list_metrics() -> None:
+    """List the built-in metrics: what each says, its inputs, scale, model calls per row (n = retrieved contexts), source."""
+    with clear_errors():
+        say("\n\n".join(map(described, catalogue())))

@@ -1,0 +1,85 @@
+"""Metrics as an option of a command: those that are named, and those that could be."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import fields
+from pathlib import Path
+from typing import NoReturn
+
+from ragmetrics_core import InvalidInput, Metric, Sample
+
+from .._kernel._row import similar_column
+from .._names._metrics import metrics_named, unset
+from .._read import open_source
+from .._report._reasons import first_of
+from .._report._table import room, wrapped
+from ..metrics import Entry, catalogue
+
+__all__ = ["described", "fitting_metrics", "parse_metrics", "propose_metrics"]
+
+
+def parse_metrics(texts: Iterable[str]) -> list[Metric]:
+    """The metrics that the texts name; those of a user's own are looked for in the current directory too, as ``python -m`` does.
+
+    Raises:
+        InvalidInput: a metric is unknown, or its settings cannot be read or do not fit.
+    """
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    return metrics_named(texts)
+
+
+def fitting_metrics(sample: Sample) -> list[str]:
+    """Names of the built-in metrics whose inputs the sample has, and which work without settings."""
+    fitting = []
+    for entry in catalogue():
+        required = [item.name for item in entry.inputs if item.required]
+        # what requires no input takes its bearings from settings
+        if required and all(sample.get(name) is not None for name in required) and not unset(entry.cls, {}):
+            fitting.append(entry.name)
+    return fitting
+
+
+def propose_metrics(data: str) -> NoReturn:
+    """Name the metrics that fit the columns of a file.
+
+    Raises:
+        InvalidInput: always; the message holds their names.
+    """
+    row = next(open_source(data, 1).rows)
+    if row.problem is not None:
+        raise InvalidInput(
+            f"choose metrics with --metrics a,b; none can be proposed, for the first row cannot be read: {row.problem}"
+        )
+    fitting = ", ".join(fitting_metrics(row.sample))
+    if not fitting:
+        raise InvalidInput(
+            f"choose metrics with --metrics a,b; no built-in one fits the columns of {Path(data).name}: "
+            f"{_columns(row.sample)} (`ragmetrics metrics` lists what each needs)"
+        )
+    raise InvalidInput(f"choose metrics with --metrics a,b; these fit the columns of {Path(data).name}: {fitting}")
+
+
+def _columns(sample: Sample) -> str:
+    """The columns that a row has, and what those that no metric knows may be meant for."""
+    known = [item.name for item in fields(sample) if item.name != "metadata"]
+    names = [name for name in known if getattr(sample, name) is not None] + [str(name) for name in sample.metadata]
+    similar = ((similar_column(name, sample.metadata), name) for name in known)
+    cures = "".join(f"; did you mean {column!r} for {name!r}? rename it" for column, name in similar if column)
+    return f"{first_of(names)}{cures}"
+
+
+def described(entry: Entry) -> str:
+    """A metric of the catalogue: its name, what it says, what it takes and costs, where it comes from."""
+    inputs = ", ".join(item.name + "?" * (not item.required) for item in entry.inputs) or "as declared"
+    scale = f"{entry.scale[0]:g} to {entry.scale[1]:g}" if entry.scale else "its own"
+    about = [
+        entry.summary.replace("``", ""),
+        f"inputs (? = optional): {inputs}",
+        f"scale: {scale}; calls: {'1 per retrieved context' if entry.calls == 'n' else entry.calls}",
+        f"source: {entry.source.replace('``', '')}",
+    ]
+    lines = [line for text in about for line in wrapped(text, room(), indent="  ")]
+    return "\n".join([entry.name, *lines])

@@ -1,0 +1,47 @@
+"""Models as options of a command, ``--llm``, ``--embeddings``, ``--base-url``, and what they may spend: ``--budget calls=1000``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ragmetrics_core import InvalidInput
+
+from .._names._models import embeddings_named, llm_named
+
+__all__ = ["parse_budget", "parse_models"]
+
+BUDGETS = ("calls", "tokens")
+
+
+def parse_models(llm: str | None, embeddings: str | None, base_url: str | None) -> dict[str, Any]:
+    """The models that the options name, as ``evaluate`` takes them; models of OpenAI's protocol are looked for at ``base_url``.
+
+    Raises:
+        InvalidInput: there is no such provider, or nobody uses the base URL.
+        MissingExtra: the package that a provider needs is not installed.
+    """
+    remote_embeddings = (embeddings or "").partition(":")[0] in ("openai", "azure")
+    if base_url is not None and llm in (None, "lexical") and not remote_embeddings:
+        raise InvalidInput("--base-url needs --llm openai:MODEL, --llm server:MODEL or --embeddings openai:MODEL")
+    models: dict[str, Any] = {}
+    if llm is not None:
+        models["llm"] = llm_named(llm, base_url)
+    if embeddings is not None:
+        models["embeddings"] = embeddings_named(embeddings, base_url)
+    return models
+
+
+def parse_budget(texts: list[str]) -> dict[str, int] | None:
+    """The budget that texts such as ``calls=1000`` name, as ``evaluate`` takes it.
+
+    Raises:
+        InvalidInput: a text is of another form.
+    """
+    budget = {}
+    for text in texts:
+        name, _, number = (part.strip() for part in text.partition("="))
+        digits = number.replace("_", "")
+        if name not in BUDGETS or not digits.isdecimal() or not int(digits):
+            raise InvalidInput(f"--budget takes calls=NUMBER or tokens=NUMBER, got {text!r}")
+        budget[name] = int(digits)
+    return budget or None

@@ -1,0 +1,234 @@
+"""Everything that leaves the command: what it prints, the file it writes, and the status it ends with.
+
+Strategy. A run may have cost hours and money, so its scores are never lost to the way they are shown: the file comes before the
+table, it takes the place of an older one only when it is whole, and a terminal or a pipe that cannot take a text changes
+nothing but the text. Texts from the data never steer a terminal: control characters are printed as escapes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shlex
+import shutil
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TextIO
+
+import typer
+from typer.core import TyperCommand
+
+from .._evaluate._progress import Progress
+from .._kernel._errors import InvalidInput, RagmetricsError
+from .._report._evaluation import Evaluation
+from .._support._secrets import conceal
+from ._words import in_cli_words
+
+__all__ = [
+    "Command",
+    "check_out",
+    "clear_errors",
+    "complain",
+    "how_to_continue",
+    "parse_progress",
+    "say",
+    "stop",
+    "to_stdout",
+    "write",
+]
+
+BUG = 70
+"""Exit status of a crash (EX_SOFTWARE of sysexits.h): 1 is taken by failed gates, and they must not be mixed up."""
+
+JSONL = frozenset({".jsonl", ".ndjson"})
+"""Endings of files with one JSON object per line."""
+
+CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""What moves cursors, changes colours or turns the direction of writing; line ends are layout."""
+
+
+class Command(TyperCommand):
+    """A command whose usage names its argument as the text below does: DATA, without braces."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The pieces of the line that shows how it is called."""
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
+
+
+def say(text: str | bytes, *, err: bool = False) -> None:
+    """Print to stdout, or to stderr where stdout is taken by something else; bytes go out as they are, for another program.
+
+    Raises:
+        InvalidInput: the stream cannot be written to. A reader that has gone, as ``head`` does, is no error.
+    """
+    stream = sys.stderr if err else sys.stdout
+    try:
+        typer.echo(_printable(text, stream) if isinstance(text, str) else text, err=err)
+    except BrokenPipeError:
+        _silence(stream)
+    except OSError as error:
+        _silence(stream)
+        raise InvalidInput(f"the output cannot be written: {error.strerror}") from None
+
+
+def stop(message: str, status: int, command: str = "") -> None:
+    """End the command with one line on stderr, and below it the command that goes on, if there is one."""
+    complain(message, command)
+    raise typer.Exit(status)
+
+
+def complain(message: str, command: str = "") -> None:
+    """Print one line to stderr; a command stands on a line of its own, to be copied as it is."""
+    one_line = " ".join(part.strip() for part in message.splitlines())
+    lines = [f"ragmetrics: {one_line}", *([command] if command else [])]
+    try:
+        typer.echo(_printable("\n".join(lines), sys.stderr), err=True)
+    except OSError:
+        _silence(sys.stderr)  # the status is all that can still be told
+
+
+def parse_progress(text: str) -> Progress:
+    """The word as ``evaluate`` takes it.
+
+    Raises:
+        InvalidInput: it is another one.
+    """
+    words: dict[str, Progress] = {"auto": True, "always": "always", "never": False}
+    if text not in words:
+        raise InvalidInput(f"--progress is one of {', '.join(words)}, got {text!r}")
+    return words[text]
+
+
+def how_to_continue(run_dir: Path | None) -> tuple[str, str]:
+    """What to tell about going on with this run, and the command that does; no command where nothing was kept."""
+    if run_dir is None:
+        return " (with --run-dir DIR, the next run would go on from here)", ""
+    command = shlex.join(["ragmetrics", *(conceal(_without_password(argument)) for argument in sys.argv[1:])])
+    return f" (all replies are kept in {run_dir}); to go on:", command
+
+
+def _without_password(argument: str) -> str:
+    return re.sub(r"(://)[^/@\s]*@", r"\1", argument)
+
+
+@contextmanager
+def clear_errors(out: Path | None = None, run_dir: Path | None = None) -> Iterator[None]:
+    """Turn what stops a run into one line and an exit status, save what was finished until then, and tell how to go on."""
+    try:
+        yield
+    except typer.Exit:
+        raise
+    except RagmetricsError as error:
+        message = in_cli_words(str(error))
+        # where nothing was started there is nothing to go on with
+        remark, command = how_to_continue(run_dir) if error.partial and run_dir else ("", "")
+        stop(message + _save(error, out) + remark, 2, command)
+    except KeyboardInterrupt as error:
+        remark, command = how_to_continue(run_dir)
+        stop("stopped" + _save(error, out) + remark, 130, command)
+    except (Exception, asyncio.CancelledError) as bug:
+        _show_traceback()
+        complain("this is a bug, in a metric or a model of your own or in ragmetrics" + _save(bug, out))
+        raise typer.Exit(BUG) from bug
+
+
+def _show_traceback() -> None:
+    """The traceback of what is being handled; it may quote data and keys."""
+    try:
+        typer.echo(_printable(conceal(traceback.format_exc().rstrip()), sys.stderr), err=True)
+    except OSError:
+        _silence(sys.stderr)
+
+
+def _save(error: BaseException, out: Path | None) -> str:
+    """Write the rows that were finished before the error; what to tell about it."""
+    partial: Evaluation | None = getattr(error, "partial", None)
+    if not partial or out is None:
+        return ""
+    rows = "row" if len(partial) == 1 else f"{len(partial)} rows"
+    try:
+        write(partial, out)
+    except InvalidInput as problem:
+        return f" (the {rows} finished before are lost: {problem})"
+    return f" (the {rows} finished before can be found in {out})"
+
+
+def check_out(out: Path | None, data: str) -> None:
+    """Refuse before the first call what would only fail, or do harm, after the last.
+
+    Raises:
+        InvalidInput: the name says another format, the path is a directory, the file that is read, or cannot be written to.
+    """
+    if out is None or to_stdout(out):
+        return
+    if out.is_dir():
+        raise InvalidInput(f"--out: {out} is a directory: give the path of a file")
+    special = out.exists() and not out.is_file()  # a device, or a pipe to another program
+    if out.suffix.lower() not in JSONL and not special:
+        raise InvalidInput(
+            f"--out: {out} would hold JSON lines whatever its name says, for no other format is written: let the name end in "
+            ".jsonl"
+        )
+    if not out.parent.is_dir():
+        raise InvalidInput(f"--out: there is no directory {out.parent}")
+    if out.exists() and Path(data).exists() and out.samefile(data):
+        raise InvalidInput(f"--out: {out} is the file that the rows are read from: give another path")
+    if not os.access(out if out.exists() else out.parent, os.W_OK):
+        raise InvalidInput(f"--out: {out} cannot be written: Permission denied")
+
+
+def to_stdout(out: Path | None) -> bool:
+    """Whether what is written goes to stdout: the file is named ``-``."""
+    return str(out) == "-"
+
+
+def write(evaluation: Evaluation, out: Path) -> None:
+    """Write the file beside its place and move it there when it is whole; or write it to stdout.
+
+    Raises:
+        InvalidInput: it cannot be written.
+    """
+    if to_stdout(out):
+        _write_to_stdout(evaluation)
+        return
+    target = Path(os.path.realpath(out))
+    in_place = (target.exists() and not target.is_file()) or not os.access(target.parent, os.W_OK)
+    part = target if in_place else target.with_name(f".ragmetrics-{os.getpid()}.part")
+    try:
+        try:
+            evaluation.to_jsonl(part)
+            if part != target and target.exists():
+                shutil.copymode(target, part)
+            part.replace(target)
+        finally:
+            if part != target:
+                part.unlink(missing_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"--out: {out} cannot be written: {error.strerror}") from None
+
+
+def _write_to_stdout(evaluation: Evaluation) -> None:
+    with TemporaryDirectory() as folder:
+        part = Path(folder) / "scores.jsonl"
+        evaluation.to_jsonl(part)
+        with part.open("rb") as lines:
+            for line in lines:
+                say(line.removesuffix(b"\n"))
+
+
+def _printable(text: str, stream: TextIO | None) -> str:
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    safe = CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+    return safe.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def _silence(stream: Any) -> None:
+    """Send what the stream still holds nowhere, or the interpreter would fail over it once more at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

@@ -1,0 +1,231 @@
+"""One place that turns "a client, or the settings of one" into the right openai client for the moment.
+
+Strategy. The user gives a synchronous client, an asynchronous one, or none; calls come from synchronous code, from event
+loops and from several of them. A client of the other kind is built from the settings of the one that was given. The
+connections of an asynchronous client belong to the event loop that opened them, and nobody but the user knows which loop that
+is: so every loop gets a client of its own, built like the one given (see ``_per_loop``), and the user's stays as it is.
+
+A client cannot be rebuilt when it is a subclass, has an http client of its own, or fetches its credentials by itself: then
+a synchronous client serves asynchronous code from a thread, and an asynchronous one itself serves the first loop, and no other.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import importlib.util
+import os
+import threading
+import weakref
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from ..._kernel._errors import InvalidInput, MissingExtra
+from ..._support._secrets import routing_digest
+from .._wire._api_keys import HOLDS_KEY, check_key, tidy_key
+from .._wire._per_loop import PerLoop
+from .._wire._urls import OPENAI_URL, bare_url, check_no_query, check_url
+from ._twins import can_be_rebuilt, check_headers, header_texts, own_client, twin
+
+if TYPE_CHECKING:
+    import openai
+
+__all__ = ["Clients"]
+
+NOT_FOR_SYNC = (
+    "the AsyncOpenAI given as client cannot serve synchronous calls, because it is a subclass, or has its own http_client or "
+    "credentials: use the asynchronous methods, or give an openai.OpenAI"
+)
+NOT_FOR_THIS_LOOP = (
+    "the AsyncOpenAI given as client belongs to another event loop and cannot be rebuilt for this one, because it is a subclass "
+    "or has its own http_client: give an openai.OpenAI, or make one model per event loop"
+)
+
+
+class Clients:
+    """The openai clients of one model.
+
+    Args:
+        client: the user's ``openai.OpenAI`` or ``openai.AsyncOpenAI`` (Azure ones included), or None.
+        settings: for own clients: ``base_url``, ``api_key``, ``timeout``, ``max_retries``; those that are None are left out.
+
+    Raises:
+        MissingExtra: the openai package is not installed.
+        InvalidInput: the client is something else, or both a client and settings are given, or the base URL is none.
+    """
+
+    def __init__(self, client: openai.OpenAI | openai.AsyncOpenAI | None, settings: Mapping[str, Any]) -> None:
+        if importlib.util.find_spec("openai") is None:
+            raise MissingExtra('the openai package is not installed: pip install "ragmetrics-core[openai]"')
+        check_key("api_key", settings.get("api_key"))
+        settings = {**settings, "api_key": tidy_key(settings.get("api_key"))}
+        self._settings = {name: value for name, value in settings.items() if value is not None}
+        self._given = client
+        self._given_loop: weakref.ref[Any] | None = None
+        self._retrying = True
+        self._forget_connections()
+        if client is None:
+            for name, url in (
+                ("base_url", self._settings.get("base_url")),
+                ("OPENAI_BASE_URL", os.environ.get("OPENAI_BASE_URL")),
+            ):
+                if url is not None and url != "":
+                    check_url(url, name)
+                    check_no_query(url, name)
+        else:
+            _check_client(client, self._settings)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For another process, which makes connections of its own: the settings, which must not hold a key.
+
+        Raises:
+            InvalidInput: they do.
+        """
+        if self._given is not None or "api_key" in self._settings or urlsplit(self._full_url).username:
+            raise InvalidInput(HOLDS_KEY)
+        return {"_settings": self._settings, "_retrying": self._retrying}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(state, _given=None, _given_loop=None)
+        self._forget_connections()
+
+    def __copy__(self) -> Clients:
+        other = object.__new__(type(self))
+        vars(other).update(vars(self))
+        return other
+
+    def _forget_connections(self) -> None:
+        self._made: openai.OpenAI | None = None
+        self._kept: PerLoop[openai.AsyncOpenAI] = PerLoop()
+        self._patient: dict[int, Any] = {}
+        self._unretrying: Clients | None = None
+        self._lock = threading.Lock()
+
+    def without_retries(self) -> Clients:
+        """The same clients, but for what they do about failures: nothing. (Those that cannot be copied keep their retries.)
+
+        Always the same ones, so that their connections outlive a run.
+        """
+        with self._lock:
+            if self._unretrying is None:
+                importlib.import_module("openai")  # a second, which must not count as the latency of the first calls
+                self._unretrying = copy.copy(self)
+                self._unretrying._retrying = False
+                self._unretrying._forget_connections()
+            return self._unretrying
+
+    @property
+    def base_url(self) -> str:
+        """Where the requests go, without credentials and query."""
+        return bare_url(self._full_url)
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """What the client given adds to the query of every request, such as ``api-version`` on Azure."""
+        return dict(getattr(self._given, "default_query", {}))
+
+    @property
+    def headers(self) -> str | None:
+        """A digest of the headers of the client given that may choose a model or a provider: all but those that authorise."""
+        return routing_digest(header_texts(self._given))
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Every text that must never be shown."""
+        names = ("api_key", "_azure_ad_token", "admin_api_key")
+        found = [getattr(client, name, None) for client in (self._given, self._made) for name in names]
+        found += [self._settings.get("api_key"), os.environ.get("OPENAI_API_KEY", "").strip()]
+        found += [urlsplit(self._full_url).password]
+        for value in header_texts(self._given).values():
+            found += [value, value.rpartition(" ")[2]]  # such as "Bearer" and a token
+        return tuple({text for text in found if isinstance(text, str) and text})
+
+    @property
+    def _full_url(self) -> str:
+        if self._given is not None:
+            return str(self._given.base_url)
+        return str(self._settings.get("base_url") or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL)
+
+    def sync(self) -> openai.OpenAI:
+        """A synchronous client.
+
+        Raises:
+            ModelError: there is no API key, or it or a header cannot be sent.
+            InvalidInput: an asynchronous client was given that cannot be rebuilt as a synchronous one.
+        """
+        import openai  # noqa: PLC0415  heavy
+
+        if self._given is not None:
+            check_headers(self._given)
+        if isinstance(self._given, openai.OpenAI):
+            return self._as_wanted(self._given)
+        with self._lock:
+            if self._made is None:
+                if self._given is not None and not can_be_rebuilt(self._given, asynchronous=False):
+                    raise InvalidInput(NOT_FOR_SYNC)
+                made: openai.OpenAI
+                made = twin(self._given, asynchronous=False) if self._given else own_client("OpenAI", self._settings)
+                self._set_retries(made)
+                weakref.finalize(self, made.close)
+                self._made = made
+                return made
+            return self._made
+
+    async def here(self) -> openai.AsyncOpenAI | None:
+        """An asynchronous client for the running loop; None where only a thread with the synchronous one will do.
+
+        Raises:
+            ModelError: there is no API key, or it or a header cannot be sent.
+            InvalidInput: the asynchronous client given serves another loop and cannot be rebuilt for this one.
+        """
+        import asyncio  # noqa: PLC0415  costs more to import than all of this package
+
+        import openai  # noqa: PLC0415  heavy
+
+        given = self._given
+        if given is not None:
+            check_headers(given)
+        if given is None or can_be_rebuilt(given, asynchronous=True):
+            return await self._kept.here(self._make_asynchronous)
+        if isinstance(given, openai.OpenAI):
+            return None
+        loop = weakref.ref(asyncio.get_running_loop())
+        with self._lock:
+            if self._given_loop not in (None, loop):
+                raise InvalidInput(NOT_FOR_THIS_LOOP)
+            self._given_loop = loop
+        return self._as_wanted(given)
+
+    def _make_asynchronous(self) -> openai.AsyncOpenAI:
+        made: openai.AsyncOpenAI
+        made = twin(self._given, asynchronous=True) if self._given else own_client("AsyncOpenAI", self._settings)
+        self._set_retries(made)
+        return made
+
+    def _set_retries(self, made: Any) -> None:
+        if not self._retrying:
+            made.max_retries = 0
+
+    def _as_wanted(self, given: Any) -> Any:
+        """The user's client; without retries it is a copy that uses the same connections."""
+        if self._retrying or not type(given).__module__.startswith("openai"):
+            return given
+        if id(given) not in self._patient:
+            self._patient[id(given)] = given.with_options(max_retries=0)
+        return self._patient[id(given)]
+
+
+def _check_client(client: Any, settings: Mapping[str, Any]) -> None:
+    import openai  # noqa: PLC0415  heavy
+
+    if not isinstance(client, openai.OpenAI | openai.AsyncOpenAI):
+        raise InvalidInput(
+            f"client must be an openai.OpenAI or an openai.AsyncOpenAI, got {type(client).__name__}; a model of another "
+            "library is wrapped in a class with a method generate(ask)"
+        )
+    if settings:
+        raise InvalidInput(
+            f"client and {min(settings)} are both given, but a client has its own settings: leave {min(settings)} out, "
+            "or give client=client.with_options(...)"
+        )

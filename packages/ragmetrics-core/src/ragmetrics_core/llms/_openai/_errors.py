@@ -1,0 +1,75 @@
+"""What the openai package raises, in the words that all models share (see ``_failures``).
+
+The original exception, which holds the request with its headers, is never chained. And only what the openai package raises on
+purpose is translated: anything else is a bug and propagates.
+
+    explained = Explained(model, clients)
+    with explained:
+        answer = client.embeddings.create(...)
+    if explained.problem: raise explained.problem
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from ..._kernel._errors import ModelError
+from ..._support._retry_after import seconds_to_wait
+from .._wire._failures import Failures, Refused, first_line, root_of
+
+if TYPE_CHECKING:
+    from ._clients import Clients
+
+__all__ = ["Explained"]
+
+
+class Explained:
+    """A block in which the openai package may fail: the failure ends the block and is kept, in words, as ``problem``.
+
+    It is not raised from here, so that the exception raised later has nothing attached: the original holds the key.
+
+    Attributes:
+        problem: the failure; None while there was none.
+        refused: the server's own words, where the failure is an answer with an error status.
+    """
+
+    def __init__(self, model: str, clients: Clients) -> None:
+        import openai  # noqa: PLC0415  heavy
+
+        self.problem: ModelError | None = None
+        self.refused: Refused | None = None
+        self._failures = Failures(model, clients)
+        self._expected: tuple[type[Exception], ...] = (openai.OpenAIError, json.JSONDecodeError, RecursionError)
+
+    def __enter__(self) -> None:
+        self.problem = self.refused = None
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
+        if not isinstance(error, self._expected):
+            return False
+        self.refused = _refused(error)
+        self.problem = self._failures.refused(self.refused) if self.refused is not None else self._explain(error)
+        return True
+
+    def _explain(self, error: Exception) -> ModelError:
+        import openai  # noqa: PLC0415  heavy
+
+        if isinstance(error, openai.APITimeoutError):
+            return self._failures.too_late()
+        if isinstance(error, openai.APIConnectionError):
+            return self._failures.unreachable(root_of(error))
+        if isinstance(error, json.JSONDecodeError):
+            return self._failures.no_json(error.doc)
+        if isinstance(error, RecursionError):
+            return self._failures.other_protocol("it is nested too deeply", transient=True)
+        return self._failures.other_protocol(first_line(error))
+
+
+def _refused(error: Any) -> Refused | None:
+    import openai  # noqa: PLC0415  heavy
+
+    if not isinstance(error, openai.APIStatusError):
+        return None
+    wait = seconds_to_wait(error.response.headers)
+    return Refused(error.status_code, error.body, error.message, error.code, error.param, wait)

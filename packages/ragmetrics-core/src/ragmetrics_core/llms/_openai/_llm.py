@@ -1,0 +1,151 @@
+"""A judge behind the OpenAI chat protocol: OpenAI, Azure, or any compatible server (Ollama, vLLM, llama.cpp, ...).
+
+Strategy. One question is one or more attempts, one per form of structured output, until the server accepts the form (see
+``_openai_attempts``); ``generate`` and ``agenerate`` differ in nothing but the call itself. Retries of failed connections
+and busy servers are the openai client's own, as it is configured.
+"""
+
+from __future__ import annotations
+
+import copy
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ..._kernel._requests import Ask, Reply
+from ..._support._threads import in_own_thread
+from .._wire._attempts import Attempts, chat_parameters
+from .._wire._failures import Failures
+from .._wire._hidden import hashed, shown
+from .._wire._known_parameters import check_against_package
+from .._wire._structured import Ladder, Rung
+from .._wire._urls import is_of_this_machine
+from ._clients import Clients
+from ._errors import Explained
+
+if TYPE_CHECKING:
+    import openai
+
+__all__ = ["OpenAILLM"]
+
+SET_ELSEWHERE = {
+    "extra_headers": "headers belong to the client: client=openai.OpenAI(default_headers=...)",
+    "extra_query": "the query belongs to the client: client=openai.OpenAI(default_query=...)",
+}
+
+
+class OpenAILLM:
+    """An LLM that is called through the ``openai`` package.
+
+    Args:
+        model: name of the model, or of the deployment on Azure.
+        client: an ``openai.OpenAI``, ``AsyncOpenAI``, ``AzureOpenAI`` or ``AsyncAzureOpenAI``. Either kind serves both
+            ``generate`` and ``agenerate``. It stays the caller's: it is never closed here, and asynchronous calls go
+            through a client of the same settings in each event loop. One that cannot be rebuilt (a subclass, or with an
+            ``http_client`` of its own) is used itself: a synchronous one in threads, an asynchronous one in one loop only.
+        base_url: address of a compatible server, such as ``http://localhost:11434/v1``; needs no key.
+        api_key: default: the environment variable ``OPENAI_API_KEY``.
+        timeout: seconds to wait for an answer; default: the openai package's.
+        max_retries: retries of the openai client; default: the package's (2). ``evaluate`` retries by its own rules.
+        structured: the highest form of structured output to try: ``schema`` (JSON schema), ``json`` (JSON mode) or ``text``.
+            What the server refuses is found out by itself and remembered.
+        temperature: sent only if it is set; newer models refuse it. So it is with all ``parameters``.
+        parameters: any other parameter of the chat protocol, such as ``max_completion_tokens``, ``seed``, ``extra_body``;
+            what only some servers know goes into ``extra_body``.
+
+    Raises:
+        MissingExtra: the openai package is not installed.
+        InvalidInput: the client is of another library, two settings contradict each other, the base URL is no address, or a
+            parameter is unknown.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        client: openai.OpenAI | openai.AsyncOpenAI | None = None,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        structured: Rung = "schema",
+        temperature: float | None = None,
+        **parameters: Any,
+    ) -> None:
+        self.parameters = chat_parameters(model, structured, temperature, parameters, SET_ELSEWHERE)
+        self.model = model
+        self.structured = structured
+        settings = {"base_url": base_url, "api_key": api_key, "timeout": timeout, "max_retries": max_retries}
+        self._clients = Clients(client, settings)
+        check_against_package(parameters)
+        self._ladder = Ladder(structured)
+
+    def _attempts(self, ask: Ask) -> tuple[Attempts, Explained]:
+        return Attempts(Failures(self.model, self._clients), self.parameters, self._ladder, ask), Explained(
+            self.model, self._clients
+        )
+
+    def without_retries(self) -> OpenAILLM:
+        """The same model for whoever asks again himself, as ``evaluate`` does: it sees every failure and paces its calls."""
+        other = copy.copy(self)
+        other._clients = self._clients.without_retries()
+        return other
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Every setting that can change a reply; of secrets a hash at most."""
+        query, headers = self._clients.query, self._clients.headers
+        return {
+            "provider": "openai",
+            "model": self.model,
+            "base_url": self._clients.base_url,
+            "structured": self.structured,
+            "parameters": hashed(self.parameters, self._clients.secrets),
+            # such as api-version on Azure
+            **({"query": hashed(query, self._clients.secrets)} if query else {}),
+            # such as the provider behind a gateway
+            **({"headers": headers} if headers else {}),
+        }
+
+    @property
+    def on_this_machine(self) -> bool:
+        """Whether the address is one of this machine, where a refusal is known at once."""
+        return is_of_this_machine(self._clients.base_url)
+
+    def generate(self, ask: Ask) -> Reply[str]:
+        """Answer one question.
+
+        The usage counts one call, with the tokens that the server reports; attempts that the server refused cost nothing.
+
+        Raises:
+            ModelError: no key or one that no header can carry, no connection, no such model, no quota, no answer in time, or
+                one that is not of the protocol.
+            BadReply: the model refused to answer, a content filter stopped it, or it answered without any text.
+            InvalidInput: a message cannot be sent as UTF-8, or the client given cannot serve synchronous calls.
+        """
+        client = self._clients.sync()
+        attempts, explained = self._attempts(ask)
+        for parameters in attempts:
+            with explained:
+                return attempts.answered(client.chat.completions.create(**parameters))
+            attempts.failed(explained.problem, explained.refused)
+        raise attempts.failure()
+
+    async def agenerate(self, ask: Ask) -> Reply[str]:
+        """Answer one question without blocking the running loop; otherwise the same as ``generate``."""
+        client = await self._clients.here()
+        if client is None:
+            return await in_own_thread(partial(self.generate, ask))
+        attempts, explained = self._attempts(ask)
+        for parameters in attempts:
+            with explained:
+                return attempts.answered(await client.chat.completions.create(**parameters))
+            attempts.failed(explained.problem, explained.refused)
+        raise attempts.failure()
+
+    def __deepcopy__(self, memo: Any) -> OpenAILLM:
+        return self  # a handle to a server: copies of what holds it share its connections
+
+    def __repr__(self) -> str:
+        settings = [repr(self.model), f"base_url={self._clients.base_url!r}"]
+        settings += [f"{name}={value!r}" for name, value in shown(self.parameters, self._clients.secrets).items()]
+        return f"{type(self).__name__}({', '.join(settings)})"

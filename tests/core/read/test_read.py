@@ -1,0 +1,277 @@
+"""Paths, data frames, data sets and rows in memory, and every message about those that cannot be used."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from pydantic import BaseModel
+
+from core.evaluate.doubles import Length
+from core.read.reading import EXPECTED, ROWS, read, samples, write
+from ragmetrics_core import Document, InvalidInput, MissingExtra, Sample, evaluate
+from ragmetrics_core._read import chosen, open_source
+from ragmetrics_core._read._text import raw_lines
+
+np = pytest.importorskip("numpy")
+pd = pytest.importorskip("pandas")
+
+
+class TestPaths:
+    def test_no_such_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(InvalidInput) as caught:
+            evaluate("q.jsonl", Length())
+        assert str(caught.value) == f"there is no file 'q.jsonl' (looked in {Path.cwd()})"
+
+    def test_a_directory(self, tmp_path: Path) -> None:
+        with pytest.raises(InvalidInput) as caught:
+            evaluate(tmp_path, Length())
+        assert str(caught.value) == f"{str(tmp_path)!r} is a directory: give the path of a file"
+
+    @pytest.mark.parametrize("name", ["q.txt", "q", "q.gz", "q.xlsx", "q.parquet.gz"])
+    def test_a_name_without_a_format(self, tmp_path: Path, name: str) -> None:
+        with pytest.raises(InvalidInput) as caught:
+            evaluate(write(tmp_path / name, "x"), Length())
+        assert str(caught.value) == (
+            f"the name of {name!r} does not tell its format: "
+            "let it end in .jsonl, .json, .csv or .tsv (.gz may follow), or in .parquet"
+        )
+
+    def test_a_file_that_may_not_be_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refuse(*_: object) -> object:
+            raise PermissionError(13, "Permission denied")
+
+        path = write(tmp_path / "q.jsonl", "{}")
+        monkeypatch.setattr(Path, "open", refuse)
+        with pytest.raises(InvalidInput, match=r"^q\.jsonl cannot be read: Permission denied$"):
+            read(path)
+
+
+class TestFrames:
+    FRAME: ClassVar = pd.DataFrame(
+        {
+            "question": ["a", None, "c"],
+            "contexts": [["x", "y"], ["z"], None],
+            "answer": ["1", float("nan"), "3"],
+            "n": [1, 2, 3],
+        }
+    )
+    SAMPLES: ClassVar = [
+        Sample(user_input="a", retrieved_contexts=["x", "y"], response="1", metadata={"n": 1}),
+        Sample(retrieved_contexts=["z"], metadata={"n": 2}),
+        Sample(user_input="c", response="3", metadata={"n": 3}),
+    ]
+
+    def test_a_data_frame(self) -> None:
+        assert read(self.FRAME) == [(f"row {number}", sample, None) for number, sample in enumerate(self.SAMPLES, 1)]
+        assert open_source(self.FRAME).total == 3
+        assert open_source(self.FRAME, limit=2).total == 2
+
+    def test_a_long_frame_keeps_counting(self) -> None:
+        rows = read(pd.DataFrame({"response": [str(number) for number in range(2500)]}))
+        assert [rows[index][0] for index in (0, 999, 1000, 2499)] == ["row 1", "row 1000", "row 1001", "row 2500"]
+        assert [rows[index][1].response for index in (999, 1000, 2499)] == ["999", "1000", "2499"]
+
+    def test_two_columns_of_one_name(self) -> None:
+        with pytest.raises(InvalidInput, match=r"^the DataFrame has two columns 'a': rename or drop one of them$"):
+            read(pd.DataFrame([[1, 2]], columns=["a", "a"]))
+
+    @pytest.mark.skipif(importlib.util.find_spec("pyarrow") is None, reason="pyarrow is not installed")
+    def test_parquet(self, tmp_path: Path) -> None:
+        path = tmp_path / "q.parquet"
+        self.FRAME.to_parquet(path)
+        assert [place for place, _, _ in read(path)] == [f"q.parquet, row {number}" for number in (1, 2, 3)]
+        result = evaluate(path, Length())
+        assert [score.value for score in result.scores["length"]] == [0.1, None, 0.1]
+        write(tmp_path / "bad.parquet", "no parquet at all")
+        with pytest.raises(InvalidInput, match=r"^bad\.parquet is not a Parquet file that can be read: "):
+            read(tmp_path / "bad.parquet")
+
+    def test_parquet_through_pandas(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        path = write(tmp_path / "q.parquet", "x")
+        monkeypatch.setattr(pd, "read_parquet", lambda _: self.FRAME)
+        assert samples(path) == self.SAMPLES
+        monkeypatch.setattr(pd, "read_parquet", lambda _: int("no parquet"))
+        with pytest.raises(InvalidInput, match=r"^q\.parquet is not a Parquet file that can be read: invalid literal"):
+            read(path)
+
+    @pytest.mark.parametrize("package", ["pandas", "pyarrow"])
+    def test_parquet_without_its_packages(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+        monkeypatch.setitem(sys.modules, package, None)
+        monkeypatch.setitem(sys.modules, "fastparquet", None)
+        with pytest.raises(MissingExtra) as caught:
+            read(write(tmp_path / "q.parquet", "x"))
+        assert str(caught.value) == (
+            'reading q.parquet needs pandas and pyarrow: pip install "ragmetrics-core[pandas]" pyarrow'
+        )
+
+
+class FakeDataset:
+    """What is used of a Hugging Face ``Dataset``: it has columns, a length, and its rows are dicts."""
+
+    column_names = ("question", "contexts")
+
+    def __len__(self) -> int:
+        return 2
+
+    def __iter__(self) -> Any:
+        return iter([{"question": "a", "contexts": ["x"]}, {"question": "b", "contexts": []}])
+
+
+class TestInMemory:
+    def test_a_data_set(self) -> None:
+        assert samples(FakeDataset()) == [
+            Sample(user_input="a", retrieved_contexts=["x"]),
+            Sample(user_input="b", retrieved_contexts=[]),
+        ]
+        assert open_source(FakeDataset()).total == 2
+
+    def test_a_generator(self) -> None:
+        source = open_source(row for row in ROWS)
+        assert source.total is None
+        assert [row.sample for row in source.rows] == EXPECTED
+
+    def test_nan_is_a_missing_value(self) -> None:
+        assert samples([{"response": float("nan"), "score": 0.5}]) == [Sample(metadata={"score": 0.5})]
+
+    def test_a_sample_passes_as_it_is(self) -> None:
+        sample = Sample(retrieved_documents=[Document(id="a")])
+        assert samples([sample])[0] is sample
+
+    def test_a_row_of_another_kind(self) -> None:
+        message = "a row must be a Sample or a mapping from column names to values, got str"
+        assert read([{"id": "1"}, "text"])[1] == ("row 2", Sample(), f"row 2: {message}")
+        with pytest.raises(InvalidInput, match=f"^row 1: {message}$"):
+            read(["text"])
+
+    @pytest.mark.parametrize(
+        ("samples", "message"),
+        [
+            (Sample(), "samples must be several samples, got one Sample: write [sample]"),
+            ({"question": "a"}, "samples must be several rows, got one mapping: write [row]"),
+            (
+                {"train": FakeDataset(), "test": FakeDataset()},
+                "samples is a dictionary of data sets: choose one of its splits ('train', 'test')",
+            ),
+            (5, "samples must be a path, an iterable of mappings or Samples, a DataFrame or a Dataset, got int"),
+            (
+                None,
+                "samples must be a path, an iterable of mappings or Samples, a DataFrame or a Dataset, got NoneType",
+            ),
+        ],
+    )
+    def test_no_samples_at_all(self, samples: Any, message: str) -> None:
+        with pytest.raises(InvalidInput) as caught:
+            evaluate(samples, Length())
+        assert str(caught.value) == message
+
+
+class TestCounting:
+    """The number of rows, for those who watch."""
+
+    JSONL = "".join(f'{{"response": "{number}"}}\n' for number in range(5)) + "\n  \n"
+    CSV = 'response,question\n1,"a\nb ""c""\n"\n\n2,b\n,\n3,"c,d"'
+
+    @pytest.mark.parametrize(
+        ("name", "text", "rows"),
+        [
+            ("q.jsonl", JSONL, 5),
+            ("q.ndjson", '{"response": "1"}', 1),
+            ("q.csv", CSV, 3),
+            ("q.tsv", "response\tquestion\n1\t2\n", 1),
+            ("q.json", '{"data": [{"response": "1"}, {"response": "2"}]}', 2),
+        ],
+    )
+    def test_files(self, tmp_path: Path, name: str, text: str, rows: int) -> None:
+        path = write(tmp_path / name, text)
+        packed = tmp_path / f"{name}.gz"
+        packed.write_bytes(gzip.compress(text.encode()))
+        for file in (path, packed):
+            assert open_source(file).total == rows == len(list(open_source(file).rows))
+            assert open_source(file, limit=1).total == 1
+            assert chosen(open_source(file), 2, seed=1).total == min(rows, 2)
+            assert chosen(open_source(file, limit=1), 2, seed=1).total == 1
+
+    def test_no_more_lines_are_read_than_count(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        path = write(tmp_path / "q.jsonl", self.JSONL)
+        looked_at = []
+
+        def lines(path: Path) -> Iterator[tuple[int, bytes]]:
+            for item in raw_lines(path):
+                looked_at.append(item)
+                yield item
+
+        monkeypatch.setattr("ragmetrics_core._read._count.raw_lines", lines)
+        assert open_source(path, limit=2).total == 2
+        assert len(looked_at) == 2
+
+    def test_what_cannot_be_counted_is_told_when_it_is_read(self, tmp_path: Path) -> None:
+        (tmp_path / "q.jsonl.gz").write_bytes(gzip.compress(self.JSONL.encode())[:-8])
+        assert open_source(tmp_path / "q.jsonl.gz").total is None
+        assert open_source(write(tmp_path / "bad.json", "{")).total is None
+        with pytest.raises(InvalidInput, match=r"^bad\.json, line 1: not JSON"):
+            list(open_source(tmp_path / "bad.json").rows)
+
+    def test_a_pipe_is_read_once(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "q.jsonl")
+        assert open_source(tmp_path / "q.jsonl").total is None
+
+    def test_a_bar_over_a_file_knows_how_much_is_left(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        evaluate(write(tmp_path / "q.jsonl", self.JSONL), Length(), progress="always")
+        assert "| 5/5 [" in capsys.readouterr().err
+
+    def test_nothing_is_counted_where_nobody_watches(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        path = write(tmp_path / "q.jsonl", self.JSONL)
+        monkeypatch.setattr("ragmetrics_core._read._count.raw_lines", lambda path: pytest.fail("it was counted"))
+        assert len(evaluate(path, Length(), progress=True)) == 5
+
+
+class Turn(BaseModel):
+    """A sample as RAGAS has it: a pydantic model."""
+
+    user_input: str | None = None
+    retrieved_contexts: list[str] | None = None
+    response: str | None = None
+    rubrics: dict[str, str] | None = None
+
+
+class TestRowsThatAreModels:
+    def test_a_data_set_of_them(self) -> None:
+        rows = [Turn(user_input="a", retrieved_contexts=["x"]), Turn(response="b", rubrics={"1": "poor"})]
+        assert samples(rows) == [
+            Sample(user_input="a", retrieved_contexts=["x"]),
+            Sample(response="b", metadata={"rubrics": {"1": "poor"}}),
+        ]
+
+
+class TestArrays:
+    ROW: ClassVar = {
+        "question": np.str_("a"),
+        "contexts": np.array(["x", "y"], dtype=object),
+        "retrieved_documents": np.array([{"content": "x", "tags": np.array([1, 2])}], dtype=object),
+        "n": np.int64(3),
+        "vector": np.array([0.5, 1.0]),
+        "parts": np.array([np.array(["a"]), np.array(["b", "c"])], dtype=object),
+    }
+
+    def test_rows_hold_lists(self) -> None:
+        (sample,) = evaluate([self.ROW], Length(), progress=False).rows
+        assert sample.retrieved_contexts == ["x", "y"]
+        assert type(sample.retrieved_contexts) is list
+        assert (sample.retrieved_contexts or []) == ["x", "y"]
+        assert sample.retrieved_documents == [{"content": "x", "tags": [1, 2]}]
+        assert sample.metadata == {"n": 3, "vector": [0.5, 1.0], "parts": [["a"], ["b", "c"]]}
+        assert type(sample.metadata["n"]) is int
+
+    @pytest.mark.skipif(importlib.util.find_spec("pyarrow") is None, reason="pyarrow is not installed")
+    def test_those_of_a_parquet_file_too(self, tmp_path: Path) -> None:
+        pd.DataFrame({"answer": ["a"], "contexts": [["x", "y"]]}).to_parquet(tmp_path / "q.parquet")
+        (sample,) = evaluate(tmp_path / "q.parquet", Length(), progress=False).rows
+        assert (type(sample.retrieved_contexts), sample.retrieved_contexts) == (list, ["x", "y"])

@@ -1,0 +1,230 @@
+"""The 95 % intervals: published values, what must always hold, and how often they contain the truth."""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+from collections.abc import Callable
+from typing import ClassVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragmetrics_core._report._intervals import Interval, Z, mean_interval, mean_of, rate_interval, t_quantile
+
+UNIT = (0.0, 1.0)
+SCALES = st.sampled_from([(0.0, 1.0), (-1.0, 1.0), (1.0, 5.0), (0.0, 4.0)])
+
+
+@st.composite
+def samples(draw: st.DrawFn, least: int = 2) -> tuple[list[float], tuple[float, float]]:
+    """Values on a scale; often at its ends, often equal, often next to nothing apart."""
+    low, high = draw(SCALES)
+    usual = st.sampled_from([low, high, (low + high) / 2])
+    value = st.one_of(usual, st.floats(low, high))
+    return draw(st.lists(value, min_size=least, max_size=30)), (low, high)
+
+
+class TestQuantile:
+    # Two-sided 95 % points; three decimals are in every table (NIST/SEMATECH e-Handbook 1.3.6.7.2), more from scipy 1.17.
+    KNOWN: ClassVar = {
+        1: 12.7062047362,
+        2: 4.3026527297,
+        3: 3.1824463053,
+        4: 2.7764451052,
+        5: 2.5705818356,
+        10: 2.2281388520,
+        20: 2.0859634473,
+        30: 2.0422724563,
+        50: 2.0085591121,
+        51: 2.0075837703,
+        60: 2.0002978220,
+        100: 1.9839715185,
+        120: 1.9799304051,
+        1000: 1.9623390808,
+    }
+
+    @pytest.mark.parametrize("freedom", KNOWN)
+    def test_tables(self, freedom: int) -> None:
+        assert t_quantile(freedom) == pytest.approx(self.KNOWN[freedom], abs=1e-8)
+
+    def test_one_and_two_degrees_have_closed_forms(self) -> None:
+        assert t_quantile(1) == pytest.approx(math.tan(0.475 * math.pi), rel=1e-12)
+        assert t_quantile(2) == pytest.approx(0.95 * math.sqrt(2 / (1 - 0.95**2)), rel=1e-12)
+
+    @given(st.integers(3, 1000))
+    def test_95_percent_of_the_density_lie_within(self, freedom: int) -> None:
+        """Simpson's rule over the density: a way of its own, without the sums that the quantile is made of."""
+        quantile, steps = t_quantile(freedom), 400
+        scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
+        width = quantile / steps
+        density = [scale * (1 + (k * width) ** 2 / freedom) ** (-(freedom + 1) / 2) for k in range(steps + 1)]
+        ends = density[0] + density[-1]
+        half = width / 3 * (ends + 4 * math.fsum(density[1:-1:2]) + 2 * math.fsum(density[2:-1:2]))
+        assert 2 * half == pytest.approx(0.95, abs=1e-8)
+
+    def test_it_falls_towards_the_normal_quantile(self) -> None:
+        quantiles = [t_quantile(freedom) for freedom in range(1, 200)]
+        assert quantiles == sorted(quantiles, reverse=True)
+        assert t_quantile(10**9) == pytest.approx(Z, abs=1e-8)
+        assert pytest.approx(statistics.NormalDist().inv_cdf(0.975), abs=1e-14) == Z
+
+
+class TestWilson:
+    @pytest.mark.parametrize(
+        ("hits", "count", "low", "high"),
+        [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+    )
+    def test_published_examples(self, hits: int, count: int, low: float, high: float) -> None:
+        """Newcombe 1998, Statistics in Medicine 17:857, table I, method 3."""
+        found = rate_interval(hits, count)
+        assert found is not None
+        assert (found.low, found.high, found.method) == (
+            pytest.approx(low, abs=5e-5),
+            pytest.approx(high, abs=5e-5),
+            "wilson",
+        )
+        assert mean_interval([1.0] * hits + [0.0] * (count - hits), UNIT) == found
+
+    def test_the_ends_of_any_scale(self) -> None:
+        unit, wide = mean_interval([0, 1, 1], UNIT), mean_interval([1, 5, 5], (1, 5))
+        assert unit is not None
+        assert wide is not None
+        assert wide[:2] == pytest.approx((1 + 4 * unit.low, 1 + 4 * unit.high))
+        assert wide.method == "wilson"
+
+    def test_all_perfect_is_not_certain(self) -> None:
+        assert mean_interval([1.0] * 20, UNIT) == (pytest.approx(20 / (20 + Z * Z)), 1.0, "wilson")
+        assert mean_interval([0.0] * 20, UNIT) == (0.0, pytest.approx(Z * Z / (20 + Z * Z)), "wilson")
+
+
+class TestOtherValues:
+    def test_scale_known(self) -> None:
+        """Both limits p solve (mean - p)² = t² * r * p * (1 - p) / n."""
+        values = [0.2, 0.9, 1.0, 1.0, 0.75]
+        found = mean_interval(values, UNIT)
+        assert found is not None
+        assert found.method == "wilson-t"
+        mean = statistics.fmean(values)
+        ratio = statistics.variance(values) / (mean * (1 - mean))
+        for limit in found[:2]:
+            assert (mean - limit) ** 2 == pytest.approx(2.7764451052**2 * ratio * limit * (1 - limit) / 5)
+        assert found.low < mean < found.high
+
+    def test_scale_unknown(self) -> None:
+        """Mean 3, standard deviation sqrt(2.5), t = 2.776 for 4 degrees of freedom."""
+        half = 2.7764451052 * math.sqrt(2.5 / 5)
+        expected = (pytest.approx(3 - half), pytest.approx(3 + half), "t")
+        assert mean_interval([1, 2, 3, 4, 5], None) == expected
+
+    def test_equal_values_inside_the_scale(self) -> None:
+        """A share of z² / (n + z²) of all rows may differ from the ten seen, and lie at either end."""
+        differ = Z * Z / (10 + Z * Z)
+        expected = (pytest.approx(0.8 * (1 - differ)), pytest.approx(0.8 + 0.2 * differ), "constant")
+        assert mean_interval([0.8] * 10, UNIT) == expected
+
+    @pytest.mark.parametrize("apart", [1e-200, 1e-16, 1e-12])
+    def test_values_that_differ_by_rounding_are_equal(self, apart: float) -> None:
+        equal = mean_interval([1.0] * 10, UNIT)
+        assert equal is not None
+        assert mean_interval([1.0] * 5 + [1 - max(apart, 2e-16)] * 5, UNIT) == pytest.approx(equal)
+        assert mean_interval([0.0] * 5 + [apart] * 5, UNIT) == pytest.approx((0.0, 1 - equal.low, "wilson"))
+        assert mean_interval([0.5] * 5 + [0.5 + apart] * 5, UNIT) == pytest.approx(mean_interval([0.5] * 10, UNIT))
+        assert mean_interval([-7.0, -7.0 - apart], None) is None
+
+    def test_no_interval(self) -> None:
+        assert mean_interval([], UNIT) is None
+        assert mean_interval([0.5], UNIT) is None
+        assert mean_interval([1.0], UNIT) is None
+        assert mean_interval([0.7] * 5, None) is None
+        assert mean_interval([1.0] * 5, (1.0, 1.0)) is None
+        assert rate_interval(0, 0) is None
+        assert rate_interval(1, 1) is None
+        assert mean_of([]) is None
+
+
+class TestAlways:
+    @given(samples())
+    def test_inside_the_scale_and_around_the_mean(self, sample: tuple[list[float], tuple[float, float]]) -> None:
+        values, scale = sample
+        found, mean = mean_interval(values, scale), mean_of(values)
+        assert found is not None
+        assert mean is not None
+        assert scale[0] <= found.low <= mean <= found.high <= scale[1]
+        assert found.low < found.high, "a sample never makes a mean certain"
+
+    @given(samples())
+    def test_more_of_the_same_narrows_it(self, sample: tuple[list[float], tuple[float, float]]) -> None:
+        values, scale = sample
+        few, many = mean_interval(values, scale), mean_interval(values * 4, scale)
+        assert few is not None
+        assert many is not None
+        assert many.high - many.low < few.high - few.low
+
+    @given(samples())
+    def test_turned_round_it_is_the_mirror_image(self, sample: tuple[list[float], tuple[float, float]]) -> None:
+        values, (low, high) = sample
+        found, mirrored = (mean_interval(v, (low, high)) for v in (values, [low + high - value for value in values]))
+        assert found is not None
+        assert mirrored is not None
+        assert mirrored.low == pytest.approx(low + high - found.high, abs=1e-6)
+        assert mirrored.high == pytest.approx(low + high - found.low, abs=1e-6)
+
+    @given(samples())
+    def test_the_order_of_rows_does_not_matter(self, sample: tuple[list[float], tuple[float, float]]) -> None:
+        values, scale = sample
+        assert mean_interval(values, scale) == mean_interval(sorted(values), scale)
+
+
+Draw = Callable[[random.Random], float]
+
+
+def beta(a: float, b: float) -> Draw:
+    return lambda rng: rng.betavariate(a, b)
+
+
+def inflated(share: float, end: float, other: Draw) -> Draw:
+    return lambda rng: end if rng.random() < share else other(rng)
+
+
+def coverage(draw: Draw, truth: float, count: int, method: Callable[[list[float]], Interval | None]) -> float:
+    """How often the interval of ``count`` rows contains the true mean, in 2,000 samples."""
+    rng = random.Random(20240506)
+    hits = 0
+    for _ in range(2000):
+        found = method([draw(rng) for _ in range(count)])
+        hits += found is not None and found.low <= truth <= found.high
+    return hits / 2000
+
+
+class TestCoverage:
+    """Nominal 0.95. With 2,000 samples the figures are right to about 0.01, and the bounds allow for that."""
+
+    CASES: ClassVar = {
+        "beta(8, 2)": (beta(8, 2), 0.8),
+        "60 % zeros": (inflated(0.6, 0.0, beta(2, 2)), 0.2),
+        "90 % zeros": (inflated(0.9, 0.0, beta(2, 2)), 0.05),
+        "60 % ones": (inflated(0.6, 1.0, beta(4, 2)), 0.6 + 0.4 * 4 / 6),
+    }
+
+    @pytest.mark.parametrize("count", [10, 20, 50])
+    @pytest.mark.parametrize("name", CASES)
+    def test_crowded_and_skewed_scores(self, name: str, count: int) -> None:
+        draw, truth = self.CASES[name]
+        assert 0.93 <= coverage(draw, truth, count, lambda values: mean_interval(values, UNIT)) <= 0.985
+
+    @pytest.mark.parametrize(("rate", "count"), [(0.95, 20), (0.95, 50), (0.9, 20), (0.5, 30)])
+    def test_pass_rates(self, rate: float, count: int) -> None:
+        found = coverage(
+            lambda rng: float(rng.random() < rate), rate, count, lambda values: mean_interval(values, UNIT)
+        )
+        assert 0.91 <= found <= 0.985
+
+    def test_why_it_is_not_the_plain_t_interval(self) -> None:
+        draw, truth = self.CASES["90 % zeros"]
+        plain = coverage(draw, truth, 50, lambda values: mean_interval(values, None))
+        chosen = coverage(draw, truth, 50, lambda values: mean_interval(values, UNIT))
+        assert plain < 0.91
+        assert chosen > plain + 0.03

@@ -1,0 +1,198 @@
+"""Replies survive on disk exactly as they came, processes may share the file, and what is no journal is said to be none."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragmetrics_core import InvalidInput, RagmetricsError, Reply, Usage
+from ragmetrics_core._store._journal import Journal
+
+COST = Usage(1, 120, 30)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "journal.sqlite"
+
+
+class TestReplies:
+    @pytest.mark.parametrize(
+        "value",
+        [
+            "",
+            "a reply",
+            "two\nlines\x00and a NUL",
+            "naïve 日本 🎉",
+            "a lone surrogate \ud800 and another \udfff",
+            [0.1, -2.5, 1e-308, 1.7976931348623157e308],
+            [1 / 3],
+            [],
+            [[0.1, 0.2], [0.3, -0.4], [1 / 3, 2 / 3]],
+            [[1.0]],
+            [[], []],
+            [[]],
+        ],
+        ids=ascii,
+    )
+    def test_come_back_as_they_were(self, path: Path, value: Any) -> None:
+        journal = Journal(path)
+        reply = Reply(value, COST, truncated=True)
+        assert journal.keep(b"key", reply) == reply
+        assert journal.find(b"key") == reply
+        journal.close()
+        again = Journal(path)
+        assert again.find(b"key") == reply
+        assert again.find(b"other") is None
+        again.close()
+
+    def test_the_first_one_stands(self, path: Path) -> None:
+        first, second = Journal(path), Journal(path)
+        assert first.keep(b"key", Reply("one", COST)) == Reply("one", COST)
+        # who comes second works with what stands in the file, but has paid for a call of his own
+        assert second.keep(b"key", Reply("two", Usage(1, 7, 7), truncated=True)) == Reply("one", Usage(1, 7, 7))
+        assert second.find(b"key") == Reply("one", COST)
+        first.close()
+        second.close()
+
+    def test_struck_out(self, path: Path) -> None:
+        journal = Journal(path)
+        for key in (b"a", b"b", b"c"):
+            journal.keep(key, Reply(key.decode(), COST))
+        journal.strike([b"a", b"c", b"never there"])
+        assert [journal.find(key) for key in (b"a", b"b", b"c")] == [None, Reply("b", COST), None]
+        journal.keep(b"a", Reply("better", COST))
+        assert journal.find(b"a") == Reply("better", COST)
+        journal.close()
+
+    def test_every_reply_is_in_the_file_at_once(self, path: Path) -> None:
+        journal = Journal(path)
+        journal.keep(b"key", Reply("at once", COST))
+        other = sqlite3.connect(path)
+        assert other.execute("SELECT value FROM replies").fetchall() == [(b"at once",)]
+        assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        other.close()
+        journal.close()
+
+
+class TestOtherFiles:
+    def test_a_text(self, path: Path) -> None:
+        path.write_text("these are my notes\n" * 100)
+        with pytest.raises(InvalidInput) as caught:
+            Journal(path)
+        assert str(caught.value) == (
+            f"{path} is no journal of ragmetrics (file is not a database): give another run_dir, or move the file away"
+        )
+        assert path.read_text() == "these are my notes\n" * 100
+
+    def test_another_version(self, path: Path) -> None:
+        Journal(path).close()
+        database = sqlite3.connect(path)
+        database.execute("PRAGMA user_version = 77")
+        database.commit()
+        database.close()
+        with pytest.raises(InvalidInput) as caught:
+            Journal(path)
+        assert str(caught.value) == f"{path} was written by another version of ragmetrics: give another run_dir"
+
+    def test_a_directory(self, path: Path) -> None:
+        path.mkdir()
+        with pytest.raises(RagmetricsError) as caught:
+            Journal(path)
+        assert str(caught.value) == f"the journal {path} cannot be used: unable to open database file"
+
+    def test_a_damaged_file(self, path: Path) -> None:
+        journal = Journal(path)
+        for number in range(300):
+            journal.keep(b"%d" % number, Reply("x" * 500, COST))
+        journal.close()
+        data = bytearray(path.read_bytes())
+        data[4096:] = os.urandom(len(data) - 4096)  # all pages but the first
+        path.write_bytes(data)
+        with closing(Journal(path)) as damaged, pytest.raises(InvalidInput, match="is no journal of ragmetrics"):
+            damaged.find(b"7")
+
+    @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+    def test_a_read_only_directory(self, tmp_path: Path) -> None:
+        tmp_path.chmod(0o500)
+        try:
+            with pytest.raises(RagmetricsError, match="cannot be used: unable to open database file"):
+                Journal(tmp_path / "journal.sqlite")
+        finally:
+            tmp_path.chmod(0o700)
+
+    def test_a_read_only_file(self, path: Path) -> None:
+        journal = Journal(path)
+        journal.keep(b"other", Reply("x", COST))
+        assert journal._db is not None
+        journal._db.execute("PRAGMA query_only = 1")  # what the operating system would refuse, root or not
+        with pytest.raises(RagmetricsError) as caught:
+            journal.keep(b"key", Reply("x", COST))
+        assert str(caught.value) == (f"the journal {path} cannot be used: attempt to write a readonly database")
+        journal.close()
+
+    def test_a_full_disk(self, path: Path) -> None:
+        journal = Journal(path)
+        journal.keep(b"other", Reply("x", COST))
+        assert journal._db is not None
+        pages = journal._db.execute("PRAGMA page_count").fetchone()[0]
+        journal._db.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(RagmetricsError) as caught:
+            journal.keep(b"key", Reply("x" * 100_000, COST))
+        assert str(caught.value) == f"the journal {path} cannot be used: database or disk is full"
+        journal._db.execute("PRAGMA max_page_count = 100000")
+        assert journal.find(b"key") is None
+        assert journal.keep(b"key", Reply("x", COST)) == Reply("x", COST)
+        journal.close()
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from ragmetrics_core import Reply, Usage
+from ragmetrics_core._store._journal import Journal
+
+path, name = Path(sys.argv[1]), sys.argv[2]
+print("ready", flush=True)
+sys.stdin.readline()
+journal = Journal(path)
+stood = []
+for number in range(300):
+    stood.append(journal.keep(b"%d" % number, Reply(f"{name} {number}", Usage(1))).value)
+    journal.keep(f"{name} {number}".encode(), Reply("own"))
+    journal.strike([f"{name} {number}".encode()] if number % 2 else [])
+journal.close()
+print("\\n".join(stood))
+"""
+
+
+def test_processes_share_a_file_from_its_first_moment(path: Path) -> None:
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(path), name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for name in ("a", "b", "c")
+    ]
+    for writer in writers:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "ready\n"
+    outputs = [writer.communicate("go\n", timeout=120) for writer in writers]
+    assert [writer.returncode for writer in writers] == [0, 0, 0], outputs
+    first, *others = [out.splitlines() for out, _ in outputs]
+    assert len(first) == 300
+    assert all(other == first for other in others), "all work with the same replies"
+    journal = sqlite3.connect(path)
+    assert journal.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert journal.execute("SELECT count(*) FROM replies").fetchone() == (300 + 3 * 150,)
+    journal.close()

@@ -1,0 +1,162 @@
+"""SIGKILL at any moment, the same command again: the same scores, and no finished call is repeated.
+
+The journal says which calls were finished when the process died; the server says which ones were made. After every kill all
+the calls that are still made must be exactly those that the journal lacks. RAGMETRICS_KILLS sets how often a process is killed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.store.killed import Chained, samples
+from loopback import OpenAIServer, Response
+from ragmetrics_core import Evaluation, evaluate
+from ragmetrics_core.llms import OpenAIServerLLM
+
+TESTS = Path(__file__).resolve().parents[2]
+KILLS = int(os.environ.get("RAGMETRICS_KILLS", "8"))
+KILLS_PER_RUN = 4
+ROWS = 120
+CALLS = 3 * ROWS
+CONCURRENCY = 8
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
+
+
+def said(body: dict[str, Any]) -> str:
+    """What was asked: the text that is to be rated."""
+    return str(json.loads(body["messages"][-1]["content"])["text"])
+
+
+def rating(body: dict[str, Any]) -> Response:
+    """A number that nothing but the question decides about."""
+    digest = hashlib.sha256(said(body).encode()).digest()
+    return Response(f"{digest[0] / 255:.4f}", delay=0.008)
+
+
+class Run:
+    """One run: a directory, a server with its log, processes that are started and killed."""
+
+    def __init__(self, server: OpenAIServer, run_dir: Path) -> None:
+        self.server = server
+        self.run_dir = run_dir
+
+    @property
+    def asked(self) -> list[str]:
+        return [said(body) for body in self.server.chats]
+
+    def start(self) -> subprocess.Popen[str]:
+        arguments = [self.server.base_url, str(self.run_dir), str(ROWS), str(CONCURRENCY)]
+        return subprocess.Popen(
+            [sys.executable, "-m", "core.store.killed", *arguments],
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [TESTS, *sys.path]))},
+        )
+
+    def kill(self, moment: random.Random) -> tuple[int, int]:
+        """Start a process and kill it; how many calls were made by then and how many are in the journal."""
+        before = len(self.server.requests)
+        process = self.start()
+        if moment.random() < 0.8:  # the others die while they start
+            while len(self.server.requests) == before and process.poll() is None:
+                time.sleep(0.002)
+        time.sleep(moment.uniform(0, moment.choice([0.1, 0.3, 0.8])))
+        process.send_signal(signal.SIGKILL)
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode in (-signal.SIGKILL, 0), errors
+        while self.server.in_flight:
+            time.sleep(0.002)
+        return len(self.server.requests), self.kept()
+
+    def kept(self) -> int:
+        file = self.run_dir / "journal.sqlite"
+        if not file.exists():
+            return 0
+        journal = sqlite3.connect(file)
+        try:
+            assert journal.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            if not journal.execute("SELECT 1 FROM sqlite_master WHERE name = 'replies'").fetchone():
+                return 0
+            return int(journal.execute("SELECT count(*) FROM replies").fetchone()[0])
+        finally:
+            journal.close()
+
+
+def outcomes(evaluation: Evaluation) -> list[tuple[str, float | None, Any]]:
+    return [
+        (row.user_input or "", score.value, score.details)
+        for row, score in zip(evaluation.rows, evaluation.scores["chained"], strict=True)
+    ]
+
+
+@pytest.fixture(scope="module")
+def undisturbed() -> list[tuple[str, float | None, Any]]:
+    with OpenAIServer(rating) as server:
+        llm = OpenAIServerLLM(server.base_url, "loopback", structured="text")
+        result = evaluate(samples(ROWS), Chained(), llm=llm, max_concurrency=CONCURRENCY)
+    assert len(server.requests) == CALLS
+    assert len({value for _, value, _ in outcomes(result)}) > ROWS / 2
+    return outcomes(result)
+
+
+@pytest.mark.parametrize("number", range(KILLS // KILLS_PER_RUN))
+def test_killed_runs_end_as_if_nothing_had_happened(
+    number: int, tmp_path: Path, undisturbed: list[tuple[str, float | None, Any]]
+) -> None:
+    moment = random.Random(number)
+    expected = {question: (value, details) for question, value, details in undisturbed}
+    with OpenAIServer(rating) as server:
+        run = Run(server, tmp_path / "run")
+        kills = []
+        for _ in range(KILLS_PER_RUN):
+            kills.append(run.kill(moment))
+            if (run.run_dir / "run.json").exists() and (run.run_dir / "scores.jsonl").exists():
+                part = outcomes(Evaluation.load(run.run_dir))
+                assert all(expected[question] == (value, details) for question, value, details in part)
+        last = run.start()
+        _, errors = last.communicate(timeout=60)
+        assert last.returncode == 0, errors
+        asked = run.asked
+    final = Evaluation.load(run.run_dir)
+    assert outcomes(final) == undisturbed
+    assert final.stopped is None
+    lines = (run.run_dir / "scores.jsonl").read_text().splitlines()
+    assert [json.loads(line)["row"] for line in lines] == list(range(1, ROWS + 1))
+    assert run.kept() == CALLS
+    assert len(set(asked)) == CALLS
+    for made, kept in kills:
+        assert len(set(asked[made:])) == CALLS - kept, "what is in the journal is not asked again, all else is"
+    repeated = sum((Counter(asked) - Counter(set(asked))).values())
+    print(f"kills at {kills} calls (made, kept); {repeated} in flight asked again")
+    assert repeated <= CONCURRENCY * KILLS_PER_RUN
+
+
+def test_two_processes_in_one_directory(tmp_path: Path, undisturbed: list[tuple[str, float | None, Any]]) -> None:
+    with OpenAIServer(rating) as server:
+        run = Run(server, tmp_path / "run")
+        processes = [run.start(), run.start()]
+        for process in processes:
+            _, errors = process.communicate(timeout=60)
+            assert process.returncode == 0, errors
+        asked = Counter(run.asked)
+    assert outcomes(Evaluation.load(run.run_dir)) == undisturbed
+    assert run.kept() == CALLS
+    assert len(asked) == CALLS
+    assert max(asked.values()) <= 2, "each process asks at most once"
+    lines = (run.run_dir / "scores.jsonl").read_text().splitlines()
+    assert [json.loads(line)["row"] for line in lines] == list(range(1, ROWS + 1))
+    assert [path.name for path in run.run_dir.iterdir() if path.name.startswith(".")] == []

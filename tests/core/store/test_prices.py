@@ -1,0 +1,124 @@
+"""What a run costs: exact where the price is known, "unknown" with the reason where it is not, never 0."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+from typing import Any
+
+import pytest
+
+from core.evaluate.doubles import AsyncModel, InstantModel, Length, Rated, questions
+from ragmetrics_core import Evaluation, Reply, Usage, evaluate
+from ragmetrics_core._report._text import summary_text
+from ragmetrics_core._store._prices import Cost, ModelUsage
+
+needs_table = pytest.mark.skipif(
+    importlib.util.find_spec("genai_prices") is None, reason="genai-prices is not installed"
+)
+
+OPENAI = "https://api.openai.com/v1"
+TOKENS = Usage(3, 1_000_000, 100_000)
+
+
+def table() -> str:
+    return f"genai-prices {importlib.metadata.version('genai-prices')}"
+
+
+class Priced(AsyncModel):
+    """A model that says what it is and where."""
+
+    def __init__(self, model: str = "gpt-4o-mini", base_url: str | None = OPENAI) -> None:
+        super().__init__("0.5")
+        self.identity = {"model": model, **({"base_url": base_url} if base_url else {})}
+
+    def reply(self, ask: Any) -> object:
+        self.asked.append(ask.inputs["text"])
+        return Reply("0.5", Usage(1, 10_000, 1_000))
+
+
+@needs_table
+class TestKnown:
+    @pytest.mark.parametrize(
+        ("model", "dollars"),
+        [
+            # dollars per million tokens in and out: 0.15 and 0.60; 2.50 and 10.00
+            ("gpt-4o-mini", 1.0 * 0.15 + 0.1 * 0.60),
+            ("gpt-4o", 1.0 * 2.50 + 0.1 * 10.00),
+        ],
+    )
+    def test_by_hand(self, model: str, dollars: float) -> None:
+        cost = ModelUsage(model, OPENAI, TOKENS).cost()
+        assert cost is not None
+        assert cost.dollars == pytest.approx(dollars, abs=1e-12)
+        assert str(cost) == f"${dollars:.4f} ({table()})"
+
+    def test_in_a_summary(self) -> None:
+        result = evaluate(questions(50), Rated(), llm=Priced())
+        # 500,000 tokens in, 50,000 out
+        line = f"cost gpt-4o-mini: $0.1050 ({table()})"
+        assert line in str(result.summary()).splitlines()
+        (entry,) = result.summary().to_dict()["models"]
+        assert entry == {
+            "name": "gpt-4o-mini",
+            "base_url": OPENAI,
+            "usage": Usage(50, 500_000, 50_000).to_dict(),
+            "repeated": 0,
+            "dollars": pytest.approx(0.105),
+            "prices": table(),
+        }
+
+    def test_what_the_journal_answers_costs_nothing(self, tmp_path: Any) -> None:
+        evaluate(questions(4), Rated(), llm=Priced(), run_dir=tmp_path)
+        result = evaluate(questions(4), Rated(), llm=Priced(), run_dir=tmp_path)
+        assert [item.usage for item in result.models] == [Usage()]
+        lines = str(result.summary()).splitlines()
+        cost = f"cost gpt-4o-mini: $0.0084 ({table()})"
+        assert [line for line in lines if "cost" in line] == [f"earlier parts of this run, {cost}"]
+        assert Evaluation.load(tmp_path).earlier == result.earlier
+        assert "dollars" not in result.summary().to_dict()["models"][0]
+
+    @pytest.mark.parametrize(
+        ("model", "base_url"),
+        [
+            ("no-such-model", OPENAI),
+            ("gpt-4o-mini", "http://localhost:11434/v1"),
+            ("gpt-4o-mini", "http://127.0.0.1:8000/v1"),
+            ("", OPENAI),
+        ],
+    )
+    def test_unknown(self, model: str, base_url: str) -> None:
+        assert ModelUsage(model, base_url, TOKENS).cost() == Cost(None, f"{table()} has no price for it at {base_url}")
+
+    def test_several_models(self) -> None:
+        models = Priced(), Priced("llama", "http://localhost:1/v1")
+        result = evaluate(questions(1), [Rated(llm=models[0]), Rated(name="b", llm=models[1])])
+        unknown = f"{table()} has no price for it at http://localhost:1/v1"
+        lines = [line for line in summary_text(result.summary(), 400).splitlines() if line.startswith("cost ")]
+        assert lines == [f"cost gpt-4o-mini: $0.0021 ({table()})", f"cost llama: unknown ({unknown})"]
+
+
+class TestUnknown:
+    def test_without_the_table(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        find = importlib.util.find_spec
+        monkeypatch.setattr(
+            importlib.util, "find_spec", lambda name, *more: None if name == "genai_prices" else find(name)
+        )
+        cost = ModelUsage("gpt-4o-mini", OPENAI, TOKENS).cost()
+        assert str(cost) == 'unknown (pip install "ragmetrics-core[prices]")'
+
+    def test_a_model_that_does_not_say_where_it_is(self) -> None:
+        assert str(ModelUsage("m", None, TOKENS).cost()) == "unknown (the model does not say where it is called)"
+        result = evaluate(questions(1), Rated(), llm=AsyncModel("1"))
+        assert "cost AsyncModel: unknown (the model does not say where it is called)" in str(result.summary())
+
+    def test_no_tokens_no_line(self) -> None:
+        assert ModelUsage("m", OPENAI, Usage(5)).cost() is None
+        assert "cost" not in str(evaluate(questions(1), Length()).summary())
+        assert evaluate(questions(1), Rated(), llm=InstantModel("1")).models == (), "what computes in place is no bill"
+
+    def test_as_plain_values_and_back(self) -> None:
+        usage = ModelUsage("m", OPENAI, TOKENS)
+        assert ModelUsage.from_dict(usage.to_dict()) == usage
+        assert ModelUsage.of(AsyncModel(), TOKENS, 2) == ModelUsage("AsyncModel", None, TOKENS, 2)
+        assert ModelUsage.of(Priced(), TOKENS, 0) == ModelUsage("gpt-4o-mini", OPENAI, TOKENS)
