@@ -4,6 +4,9 @@ The classes live in ``haystack_integrations.components.evaluators.ragmetrics``, 
 there without being told to trust it; this is the short way to import them.
 """
 
+# ruff: noqa: F403, F405
+# the names come by a star for type checkers, so that they stand here once
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -11,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import haystack_integrations.components.evaluators.ragmetrics as _home
 
 if TYPE_CHECKING:
-    from haystack_integrations.components.evaluators.ragmetrics import *  # noqa: F403  # pyright: ignore[reportWildcardImportFromLibrary]
+    from haystack_integrations.components.evaluators.ragmetrics import *  # pyright: ignore[reportWildcardImportFromLibrary]
 
 __all__ = [
     "AnswerExactMatchEvaluator",
