@@ -35,10 +35,20 @@ from ._data._retrieval import (
     register_retrieval_metrics,
 )
 from ._data._testset import agenerate_qa_pairs, generate_qa_pairs
-from ._drop_in._critics import GuidelineEvaluator, PairwiseComparisonEvaluator
-from ._drop_in._graded import AnswerRelevancyEvaluator, ContextRelevancyEvaluator, CorrectnessEvaluator
-from ._drop_in._similarity import SemanticSimilarityEvaluator
-from ._drop_in._yes_no import FaithfulnessEvaluator, QueryResponseEvaluator, RelevancyEvaluator, ResponseEvaluator
+from ._drop_in._scores import (
+    AnswerRelevancyEvaluator,
+    ContextRelevancyEvaluator,
+    CorrectnessEvaluator,
+    SemanticSimilarityEvaluator,
+)
+from ._drop_in._verdicts import (
+    FaithfulnessEvaluator,
+    GuidelineEvaluator,
+    PairwiseComparisonEvaluator,
+    QueryResponseEvaluator,
+    RelevancyEvaluator,
+    ResponseEvaluator,
+)
 from ._embeddings import LlamaIndexEmbeddings
 from ._live._evaluations import QueryEvaluation
 from ._live._handler import QueryEvaluationHandler

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -38,13 +38,11 @@ from ragmetrics_core.adapters import run_blocking
 from .._data._responses import Answer, AnyResponse, answer_of, is_async_stream, mode_of, settle
 from .._embeddings import scorer_of
 from .._llm import LlamaIndexLLM, judge_of
-from .._overriding import by_name
-from ._context_budget import fit
-from ._results import MetricResult, result_of
+from ._context_budget import fit_window
+from ._results import MetricResult, check_threshold, result_of
 from ._templates import Slot, Template, as_template, is_same, shown, worded
-from ._thresholds import check_threshold
 
-__all__ = ["MetricEvaluator"]
+__all__ = ["MetricEvaluator", "OnError"]
 
 OnError = Literal["raise", "record"]
 
@@ -52,15 +50,7 @@ ARGUMENTS = {"user_input": "query", "retrieved_contexts": "contexts"}
 """What LlamaIndex calls the inputs of metrics."""
 
 
-@dataclass(frozen=True)
-class Case:
-    """One evaluation, ready to be driven, or the score that it has already."""
-
-    program: Steps[Score] | None
-    models: Models
-    done: Score | None = None
-
-
+@dataclass(eq=False, repr=False)
 class MetricEvaluator(BaseEvaluator):
     """A metric as a ``BaseEvaluator``, for every place of LlamaIndex that takes one.
 
@@ -80,37 +70,31 @@ class MetricEvaluator(BaseEvaluator):
         InvalidInput: ``metric`` is no metric, or a setting has a value that it cannot have.
     """
 
-    fills_window = False
+    fills_window: ClassVar[bool] = False
     """Whether the metric's window grows to what the judge can read."""
     positional: ClassVar[tuple[str, ...]] = ()
     """What ``aevaluate`` takes by position after the contexts."""
 
-    def __init__(
-        self,
-        metric: Metric,
-        llm: Any = None,
-        embed_model: Any = None,
-        *,
-        threshold: float | None = None,
-        on_error: OnError = "raise",
-        raise_error: bool = False,
-        metadata_mode: MetadataMode | str = MetadataMode.LLM,
-    ) -> None:
-        if not isinstance(metric, Metric):
-            raise InvalidInput(
-                f"MetricEvaluator takes a metric such as Faithfulness(), got {getattr(metric, '__name__', type(metric).__name__)}"
-            )
-        if on_error not in ("raise", "record"):
-            raise InvalidInput(f"MetricEvaluator: on_error must be 'raise' or 'record', got {on_error!r}")
-        if threshold is not None:
-            check_threshold(type(self).__name__, threshold)
-        self.metric = metric
-        self._judge = judge_of(llm)
-        self._embeddings = scorer_of(embed_model)
-        self._threshold = threshold
-        self._on_error = on_error
-        self._raise_error = raise_error
-        self._metadata_mode = mode_of(type(self).__name__, metadata_mode)
+    metric: Metric
+    llm: Any = None
+    embed_model: Any = None
+    _: KW_ONLY
+    threshold: float | None = None
+    on_error: OnError = "raise"
+    raise_error: bool = False
+    metadata_mode: MetadataMode | str = MetadataMode.LLM
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.metric, Metric):
+            kind = getattr(self.metric, "__name__", type(self.metric).__name__)
+            raise InvalidInput(f"MetricEvaluator takes a metric such as Faithfulness(), got {kind}")
+        if self.on_error not in ("raise", "record"):
+            raise InvalidInput(f"MetricEvaluator: on_error must be 'raise' or 'record', got {self.on_error!r}")
+        if self.threshold is not None:
+            check_threshold(type(self).__name__, self.threshold)
+        self.llm = judge_of(self.llm)
+        self.embed_model = scorer_of(self.embed_model)
+        self._mode = mode_of(type(self).__name__, self.metadata_mode)
         self._templates: dict[str, BasePromptTemplate] = {}
 
     def evaluate(
@@ -135,18 +119,17 @@ class MetricEvaluator(BaseEvaluator):
             ValueError: an input that the metric needs is not given (``MissingInput``) or of the wrong type.
             ModelError: the model or its server failed.
         """
-        if (
-            getattr(self.aevaluate, "__func__", None) is not MetricEvaluator.aevaluate
-        ):  # the one that subclasses override
+        # a subclass or an instance with an aevaluate of its own is asked there, as in LlamaIndex
+        if getattr(self.aevaluate, "__func__", None) is not MetricEvaluator.aevaluate:
             waiting = {"sleep_time_in_seconds": sleep_time_in_seconds} if sleep_time_in_seconds else {}
             given: dict[str, Any] = {"query": query, "response": response, "contexts": contexts, **waiting, **kwargs}
             return run_blocking(lambda: self.aevaluate(**given))
         time.sleep(sleep_time_in_seconds)
-        case = self._case(query, response, contexts, kwargs)
+        sample, models = self._sample(query, response, contexts, kwargs), self._models()
         try:
-            score = run(case.program, case.models) if case.program else case.done
+            score = run(self._steps(sample, models.llm), models)
         except RagmetricsError as error:
-            score = self._failed(error)
+            score = self._failed(error, sample)
         return self._result(score, query, response, contexts)
 
     async def aevaluate(
@@ -159,13 +142,13 @@ class MetricEvaluator(BaseEvaluator):
         **kwargs: Any,
     ) -> MetricResult:
         """Judge an answer without blocking the running loop; arguments and errors as in ``evaluate``."""
-        kwargs |= by_name(f"{type(self).__name__}.aevaluate", self.positional, more, kwargs)
+        kwargs |= self._by_name(more, kwargs)
         await asyncio.sleep(kwargs.pop("sleep_time_in_seconds", sleep_time_in_seconds))
-        case = self._case(query, response, contexts, kwargs)
+        sample, models = self._sample(query, response, contexts, kwargs), self._models()
         try:
-            score = await arun(case.program, case.models) if case.program else case.done
+            score = await arun(self._steps(sample, models.llm), models)
         except RagmetricsError as error:
-            score = self._failed(error)
+            score = self._failed(error, sample)
         return self._result(score, query, response, contexts)
 
     def evaluate_response(
@@ -177,14 +160,14 @@ class MetricEvaluator(BaseEvaluator):
         A stream is read to its end first; its text stays in the response, to be printed afterwards.
         """
         settled = run_blocking(partial(settle, response)) if is_async_stream(response) else response
-        answer = answer_of(settled, self._metadata_mode)
+        answer = answer_of(settled, self._mode)
         return self.evaluate(**self._arguments(query, answer, kwargs))
 
     async def aevaluate_response(
         self, query: str | None = None, response: AnyResponse | None = None, **kwargs: Any
     ) -> EvaluationResult:
         """Judge a response without blocking the running loop; otherwise as ``evaluate_response``."""
-        answer = answer_of(await settle(response), self._metadata_mode)
+        answer = answer_of(await settle(response), self._mode)
         return await self.aevaluate(**self._arguments(query, answer, kwargs))
 
     def slots(self) -> Mapping[str, Slot]:
@@ -214,82 +197,81 @@ class MetricEvaluator(BaseEvaluator):
         """
         super().update_prompts({key: as_template(template) for key, template in prompts_dict.items()})
 
-    def _case(
-        self,
-        query: str | None,
-        response: str | None,
-        contexts: Sequence[str] | None,
-        kwargs: Mapping[str, Any],
-    ) -> Case:
-        given = {"user_input": query, "response": response, "retrieved_contexts": contexts}
-        known = set(self.metric.inputs)
-        more = {name: value for name, value in kwargs.items() if name in known and name not in given}
-        sample = Sample.from_mapping({**given, **more})
-        judge = self.metric.models.llm or self._judge
-        if self._on_error == "record" and isinstance(judge, LlamaIndexLLM):
-            judge = judge.failing_softly()
-        models = Models(judge, self.metric.models.embeddings or self._embeddings, self.metric.name)
-        try:
-            metric = self._worded(models.llm)
-            if isinstance(models.llm, LlamaIndexLLM) and hasattr(metric, "window"):
-                inputs = [sample.get(name) for name in known - {"retrieved_contexts"}]
-                metric = fit(metric, inputs, models.llm.room, fill=self.fills_window)
-            return Case(metric.program(sample), models)
-        except RagmetricsError as error:
-            return Case(None, models, self._failed(error, sample))
+    def _by_name(self, values: Sequence[Any], others: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of ``aevaluate`` that were given by position, under their names."""
+        method, names = f"{type(self).__name__}.aevaluate", self.positional
+        if len(values) > len(names):
+            raise TypeError(f"{method} takes {len(names)} arguments by position after contexts, got {len(values)}")
+        given = dict(zip(names, values, strict=False))
+        for name in given.keys() & others.keys():
+            raise TypeError(f"{method} got {name!r} twice, by position and by name")
+        return given
 
-    def _worded(self, judge: Any) -> Metric:
-        """The metric with the templates that were given in the places of its prompts."""
+    def _sample(
+        self, query: str | None, response: str | None, contexts: Sequence[str] | None, kwargs: Mapping[str, Any]
+    ) -> Sample:
+        given = {"user_input": query, "response": response, "retrieved_contexts": contexts}
+        known = set(self.metric.inputs) - given.keys()
+        return Sample.from_mapping({**given, **{name: value for name, value in kwargs.items() if name in known}})
+
+    def _models(self) -> Models:
+        own = self.metric.models
+        judge = own.llm or self.llm
+        if self.on_error == "record" and isinstance(judge, LlamaIndexLLM):
+            judge = judge.failing_softly()
+        return Models(judge, own.embeddings or self.embed_model, self.metric.name)
+
+    def _steps(self, sample: Sample, judge: Any) -> Steps[Score]:
+        """The program of the metric, once its prompts are worded and its window is fitted."""
         metric, templates = self._asked()
-        if not templates:
-            return metric
-        llm: LLM | None = judge.llm if isinstance(judge, LlamaIndexLLM) else None
-        slots = self.slots()
-        changes: dict[str, Any] = {
-            slots[key].prompt: worded(getattr(metric, slots[key].prompt), template, slots[key], llm)
-            for key, template in templates.items()
-        }
-        return replace(metric, **changes)
+        if templates:
+            llm: LLM | None = judge.llm if isinstance(judge, LlamaIndexLLM) else None
+            slots = {key: self.slots()[key] for key in templates}
+            changes: dict[str, Any] = {
+                slot.prompt: worded(getattr(metric, slot.prompt), templates[key], slot, llm)
+                for key, slot in slots.items()
+            }
+            metric = replace(metric, **changes)
+        if isinstance(judge, LlamaIndexLLM):
+            texts = [sample.get(name) for name in metric.inputs if name != "retrieved_contexts"]
+            metric = fit_window(metric, texts, judge, fill=self.fills_window)
+        return (yield from metric.program(sample))
 
     def _asked(self) -> tuple[Metric, Mapping[str, BasePromptTemplate]]:
         """The metric, and the templates that take the places of its prompts."""
         return self.metric, self._templates
 
-    def _failed(self, error: RagmetricsError, sample: Sample | None = None) -> Score:
+    def _failed(self, error: RagmetricsError, sample: Sample) -> Score:
         """The failed score of an error, or the error itself where it is to be raised."""
         unreadable = isinstance(error, BadReply)
         # a blank question or reference is a fault of one row; an argument that was left out is a mistake in the code
-        blank = isinstance(error, MissingInput) and sample is not None and sample.get(error.field) is not None
+        blank = isinstance(error, MissingInput) and sample.get(error.field) is not None
         if isinstance(error, MissingInput) and not error.cure and error.field in ARGUMENTS:
-            argument = ARGUMENTS[error.field]
-            error = MissingInput(error.metric, argument, error.problem)
-        if unreadable or blank or self._on_error == "record":
+            error = MissingInput(error.metric, ARGUMENTS[error.field], error.problem)
+        if unreadable or blank or self.on_error == "record":
             return replace(Score.failed(error), metric=self.metric.name, scale=self._asked()[0].scale)
         raise error
 
     def _result(
-        self, score: Score | None, query: str | None, response: str | None, contexts: Sequence[str] | None
+        self, score: Score, query: str | None, response: str | None, contexts: Sequence[str] | None
     ) -> MetricResult:
-        assert score is not None
-        result = self._finished(score, result_of(score, query, response, contexts, self._threshold))
-        if self._raise_error and self._is_error(result):
+        result = result_of(score, query, response, contexts, self.threshold)
+        if score.value is not None:
+            result = result.model_copy(update=self._said(score.value, result))
+        if self.raise_error and self._is_error(result):
             raise ValueError(f"The response is invalid: {result.feedback}")
         return result
 
-    def _finished(self, score: Score, result: MetricResult) -> MetricResult:  # noqa: ARG002  for those who override it
-        """The result as a drop-in class words it."""
-        return result
+    def _said(self, value: float, result: MetricResult) -> dict[str, Any]:  # noqa: ARG002  for those who override it
+        """What a drop-in class says otherwise in a valid result."""
+        return {}
 
     def _is_error(self, result: MetricResult) -> bool:
         """Whether ``raise_error`` applies."""
         return not result.passing
 
     def _arguments(self, query: str | None, answer: Answer | None, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        arguments: dict[str, Any] = {"query": query}
-        if answer is not None:
-            arguments |= {
-                "response": answer.text,
-                "contexts": answer.contexts,
-                "retrieved_documents": answer.documents,
-            }
-        return {**arguments, **kwargs}
+        if answer is None:
+            return {"query": query, **kwargs}
+        said = {"response": answer.text, "contexts": answer.contexts, "retrieved_documents": answer.documents}
+        return {"query": query, **said, **kwargs}

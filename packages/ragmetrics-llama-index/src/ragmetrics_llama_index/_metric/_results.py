@@ -8,15 +8,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.evaluation import EvaluationResult
 
-from ragmetrics_core import Score
+from ragmetrics_core import InvalidInput, Score
 
-__all__ = ["MetricResult", "default_threshold", "result_of"]
+__all__ = ["MetricResult", "check_threshold", "result_of"]
 
 NOT_JUDGED = "The answer could not be judged."
 """The feedback where the judge failed; ``invalid_reason`` tells why."""
@@ -43,11 +44,7 @@ class MetricResult(EvaluationResult):
 
 
 def result_of(
-    score: Score,
-    query: str | None,
-    response: str | None,
-    contexts: Sequence[str] | None,
-    threshold: float | None = None,
+    score: Score, query: str | None, response: str | None, contexts: Sequence[str] | None, threshold: float | None
 ) -> MetricResult:
     """The result that a score stands for.
 
@@ -56,13 +53,12 @@ def result_of(
         query: the question that was judged.
         response: the answer that was judged.
         contexts: the texts it was made from.
-        threshold: lowest passing value, for metrics without a verdict of their own; None: ``default_threshold``.
+        threshold: lowest passing value, for metrics without a verdict of their own; None: the middle of the scale.
     """
     invalid = score.value is None
-    reason = _invalid_reason(score) if invalid else None
     passing = score.passing
-    if passing is None and score.value is not None and not _is_tie(score):
-        passing = score.value >= (default_threshold(score.scale) if threshold is None else threshold)
+    if passing is None and score.value is not None and score.details.get("winner") != "tie":
+        passing = score.value >= (_middle(score.scale) if threshold is None else threshold)
     return MetricResult(
         query=query,
         response=response,
@@ -71,7 +67,7 @@ def result_of(
         passing=passing,
         feedback=NOT_JUDGED if score.error else score.reason or score.explain(),
         invalid_result=invalid,
-        invalid_reason=reason,
+        invalid_reason=(score.error or score.reason or "there is no score") if invalid else None,
         pairwise_source=score.details.get("source") if "winner" in score.details else None,
         metric=score.metric,
         scale=score.scale,
@@ -82,15 +78,19 @@ def result_of(
     )
 
 
-def default_threshold(scale: tuple[float, float] | None) -> float:
+def _middle(scale: tuple[float, float] | None) -> float:
     """The middle of the scale; half of the highest value where the scale reaches below 0, as that of a cosine does."""
     low, high = scale or (0.0, 1.0)
     return high / 2 if low < 0 else (low + high) / 2
 
 
-def _is_tie(score: Score) -> bool:
-    return score.details.get("winner") == "tie"
+def check_threshold(owner: str, threshold: Any, *, positive: bool = False) -> None:
+    """A threshold is a finite number, above 0 where scores are divided by it; a wrong one is found where it is given.
 
-
-def _invalid_reason(score: Score) -> str:
-    return score.error or score.reason or "there is no score"
+    Raises:
+        InvalidInput: it is not.
+    """
+    number = isinstance(threshold, int | float) and not isinstance(threshold, bool) and math.isfinite(threshold)
+    if not number or (positive and threshold <= 0):
+        wanted = "number above 0" if positive else "finite number"
+        raise InvalidInput(f"{owner}: the threshold must be a {wanted}, got {threshold!r}")

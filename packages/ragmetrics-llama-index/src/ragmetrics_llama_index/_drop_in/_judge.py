@@ -1,0 +1,236 @@
+"""What LlamaIndex's own evaluators share, and so do the classes that take their places: arguments, templates and parsers.
+
+Strategy. The fields of a class are the arguments of its constructor; its class attributes say which metric of the core judges,
+and which of its prompts each template stands for. The parser of a user becomes a reply format, so asking, the one re-ask and the
+record of failures stay the core's. What it cannot read, by its own account or by a ``ValueError``, is an unreadable reply. Its
+numbers are on a scale that only its author knows, so its metric is that of the core without the scale. The template of a user
+may name any scale too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import InitVar, dataclass, field, fields, replace
+from functools import cache
+from typing import Any, ClassVar, TypeVar
+
+from llama_index.core.bridge.pydantic import BaseModel
+from llama_index.core.output_parsers.base import OutputParserException
+from llama_index.core.prompts import BasePromptTemplate
+from llama_index.core.schema import MetadataMode
+
+from ragmetrics_core import BadReply, InvalidInput, Metric, Prompt
+
+from .._metric._evaluator import MetricEvaluator
+from .._metric._templates import Slot, Template, as_template, check_shows_data
+
+__all__ = [
+    "CritiqueParser",
+    "DropIn",
+    "Parser",
+    "Refining",
+    "ScoreParser",
+    "VerdictParser",
+    "asking",
+    "refining",
+    "with_prompts",
+    "without_scale",
+]
+
+M = TypeVar("M", bound=Metric)
+
+UNREADABLE = "Unable to parse the output string."
+
+
+@dataclass(eq=False, repr=False)
+class DropIn(MetricEvaluator):
+    """An evaluator with LlamaIndex's constructor arguments, template variables and result conventions.
+
+    The fields of a subclass come in the order of LlamaIndex's arguments, its templates as ``InitVar``. Contexts are packed to what
+    the judge can read. Failures of the model propagate, as they do in LlamaIndex, unless ``on_error`` is ``"record"``.
+
+    Class attributes:
+        core_metric: the metric of the core that judges.
+        templates: the keys of ``get_prompts``, and the prompts that they stand for.
+        default_template: LlamaIndex's own words; the parsers of users expect the form of reply that these ask for.
+    """
+
+    fills_window = True
+    positional: ClassVar[tuple[str, ...]] = ("sleep_time_in_seconds",)
+    core_metric: ClassVar[Metric]
+    templates: ClassVar[Mapping[str, Slot]] = {}
+    default_template: ClassVar[BasePromptTemplate]
+
+    metric: Metric = field(init=False)
+    embed_model: Any = field(default=None, init=False)
+    threshold: float | None = field(default=None, init=False)
+    raise_error: bool = field(default=False, init=False)
+    metadata_mode: MetadataMode | str = field(default=MetadataMode.NONE, init=False)
+
+    def __post_init__(self, *templates: Template | None) -> None:
+        given = dict(zip(self.templates, templates, strict=True))
+        parser, self.metric = self._parser(), self._own_metric()
+        if parser is not None:
+            self.metric = parser.put_into(self.metric)
+            given["eval_template"] = given["eval_template"] or self.default_template
+        super().__post_init__()
+        self.update_prompts({key: template for key, template in given.items() if template is not None})
+
+    def _own_metric(self) -> Metric:
+        """The metric of the core, made of the arguments that are its settings."""
+        return self.core_metric
+
+    def _parser(self) -> Parser | None:
+        """What reads the replies in the place of the core."""
+        return None
+
+    def slots(self) -> Mapping[str, Slot]:
+        """The keys of ``get_prompts`` and ``update_prompts``, and the prompt of the metric that each stands for."""
+        return self.templates
+
+    def _update_prompts(self, prompts_dict: Mapping[str, Template]) -> None:
+        known = [name for slot in self.templates.values() for name in slot.variables]
+        for key in prompts_dict.keys() & self.templates.keys():
+            check_shows_data(key, as_template(prompts_dict[key]), known)
+        super()._update_prompts(prompts_dict)
+
+
+@dataclass(eq=False, repr=False)
+class Refining(DropIn):
+    """A judge that reads the contexts one after the other."""
+
+    raise_error: bool = False
+    eval_template: InitVar[Template | None] = None
+    refine_template: InitVar[Template | None] = None
+    metadata_mode: MetadataMode | str = field(default=MetadataMode.NONE, kw_only=True)
+
+
+def asking(prompt: str, *names: str, renamed: Mapping[str, str] | None = None, **form: Any) -> Mapping[str, Slot]:
+    """The slot of a judge that is asked once.
+
+    Args:
+        prompt: field of the metric that holds the prompt.
+        names: variables that are called as the inputs of the prompt are.
+        renamed: variables with other names.
+        form: further settings of the slot.
+    """
+    variables = {name: f"{{{name}}}" for name in names} | dict(renamed or {})
+    return {"eval_template": Slot(prompt, variables, **{"adds_form": False, **form})}
+
+
+def refining(query: str, answer: str, **aliases: str) -> Mapping[str, Slot]:
+    """The slots of ``Refining``.
+
+    Args:
+        query: what LlamaIndex calls the query, made of the inputs of the core's prompts.
+        answer: the answer so far.
+        aliases: variables that both templates may use.
+    """
+    first = {"query_str": query, "context_str": "{context}"}
+    refine = {"query_str": query, "existing_answer": answer, "context_msg": "{context}"}
+    form: dict[str, Any] = {"aliases": aliases, "adds_form": False, "one_text": True}
+    return {"eval_template": Slot("first", first, **form), "refine_template": Slot("refine", refine, **form)}
+
+
+@dataclass(frozen=True)
+class Parser:
+    """A reply format that leaves the form of the reply to the template that asks for it.
+
+    Attributes:
+        function: from the text of a reply to what its author reads in it.
+    """
+
+    function: Callable[[str], Any]
+    schema: ClassVar[Mapping[str, Any] | None] = None
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise InvalidInput(f"a parser must be a function of the text of a reply, got {self.function!r}")
+
+    def instructions(self) -> str:
+        """Nothing: the template says how to reply."""
+        return ""
+
+    def parse(self, text: str) -> Any:
+        """What the function reads; what it cannot read is a ``BadReply``."""
+        try:
+            return self.function(text)
+        except (ValueError, OutputParserException) as error:
+            raise BadReply(f"{UNREADABLE} {type(error).__name__}: {error}", text) from None
+
+    def put_into(self, metric: M) -> M:
+        """The metric, whose replies are read by this parser."""
+        return with_prompts(metric, reply=self, check=None)
+
+
+class ScoreParser(Parser):
+    """A function to ``(score, reasoning)``."""
+
+    def parse(self, text: str) -> tuple[float, str]:
+        """The score and the reasoning; a reply without a score, or with one that is not finite, is a ``BadReply``."""
+        score, reasoning = super().parse(text)
+        if score is None:
+            raise BadReply(UNREADABLE, text)
+        if not math.isfinite(score):
+            raise BadReply(f"{score} is not a finite number", text)
+        return float(score), reasoning or text
+
+    def put_into(self, metric: M) -> M:
+        """The metric without its scale, whose replies are read by this parser."""
+        return super().put_into(without_scale(metric))
+
+
+class Verdict(BaseModel):
+    """Which of two responses is better, and why."""
+
+    better: str
+    reason: str
+
+
+class VerdictParser(Parser):
+    """A function to ``(passing, score, feedback)`` of a comparison: score 1.0 for the first answer, 0.0 for the second."""
+
+    def parse(self, text: str) -> Verdict:
+        """The verdict; three times None is a ``BadReply``."""
+        passing, score, feedback = super().parse(text)
+        value = score if score is not None else passing
+        if value is None:
+            raise BadReply(UNREADABLE, text)
+        return Verdict(better="tie" if value == 0.5 else "A" if float(value) > 0.5 else "B", reason=feedback or text)
+
+
+class Critique(BaseModel):
+    """A verdict by guidelines."""
+
+    feedback: str
+    passing: bool
+
+
+class CritiqueParser(Parser):
+    """The ``parse`` of an output parser, whose result has ``passing`` and ``feedback``."""
+
+    def parse(self, text: str) -> Critique:
+        """The verdict and the feedback."""
+        found = super().parse(text)
+        return Critique(feedback=found.feedback, passing=found.passing)
+
+
+def with_prompts(metric: M, **changes: Any) -> M:
+    """The metric with the same changes made to each of its prompts."""
+    settings = {item.name: getattr(metric, item.name) for item in fields(metric)}
+    prompts: dict[str, Any] = {
+        name: replace(value, **changes) for name, value in settings.items() if isinstance(value, Prompt)
+    }
+    return replace(metric, **prompts)
+
+
+def without_scale(metric: M) -> M:
+    """The metric on a scale that only the author of a template or a parser knows."""
+    made: M = _class_without_scale(type(metric))(**{item.name: getattr(metric, item.name) for item in fields(metric)})
+    return made
+
+
+@cache
+def _class_without_scale(cls: type[Metric]) -> Any:
+    return type(cls.__name__, (cls,), {"scale": None, "__module__": cls.__module__})

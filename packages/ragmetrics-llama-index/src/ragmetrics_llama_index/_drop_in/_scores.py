@@ -1,0 +1,228 @@
+"""The judges that give a number: correctness, answer relevancy, context relevancy, and similarity by embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import InitVar, dataclass, field
+from functools import partial
+from typing import Any, ClassVar
+
+from llama_index.core.base.embeddings.base import SimilarityMode, similarity
+from llama_index.core.evaluation import answer_relevancy, context_relevancy, correctness
+from llama_index.core.prompts import BasePromptTemplate
+from llama_index.core.schema import MetadataMode
+
+from ragmetrics_core import InvalidInput, Metric, Score, Steps, embed
+from ragmetrics_core.metrics import AnswerRelevanceRating, ContextRelevanceRating, Correctness, SemanticSimilarity
+from ragmetrics_core.replies import ScoreReply
+
+from .._metric._results import MetricResult, check_threshold
+from .._metric._templates import Template
+from ._judge import DropIn, Refining, ScoreParser, asking, refining, with_prompts, without_scale
+
+__all__ = [
+    "AnswerRelevancyEvaluator",
+    "ContextRelevancyEvaluator",
+    "CorrectnessEvaluator",
+    "SemanticSimilarityEvaluator",
+]
+
+ScoreFunction = Callable[[str], tuple[float | None, str | None]]
+
+NO_REFERENCE = "(NO REFERENCE ANSWER SUPPLIED)"
+
+
+@dataclass(frozen=True)
+class AnyScore(ScoreReply):
+    """A score on whatever scale the template names."""
+
+    low: float = -1e9
+    high: float = 1e9
+
+    def instructions(self) -> str:
+        """The shape of the reply, for templates that ask for it."""
+        return 'Reply with one JSON object and nothing else: {"reason": "<why, in one or two sentences>", "score": <number>}'
+
+
+class Graded(DropIn):
+    """A judge that gives a number, which need not be a multiple of a half: its core metric has no check for that, as in LlamaIndex.
+
+    A parser function or a template of a user may name any scale.
+
+    Class attributes:
+        full: the points that the metric of the core divides by, where the score is points divided by the threshold: 1.0 is the
+            threshold reached.
+    """
+
+    full: ClassVar[float | None] = None
+
+    score_threshold: float
+    parser_function: ScoreFunction | None
+
+    def __post_init__(self, *templates: Template | None) -> None:
+        check_threshold(type(self).__name__, self.score_threshold, positive=self.full is not None)
+        super().__post_init__(*templates)
+
+    def _parser(self) -> ScoreParser | None:
+        return None if self.parser_function is None else ScoreParser(self.parser_function)
+
+    def _asked(self) -> tuple[Metric, Mapping[str, BasePromptTemplate]]:
+        metric, templates = super()._asked()
+        if templates and self.parser_function is None:
+            metric = with_prompts(without_scale(metric), reply=AnyScore(), check=None)
+        return metric, templates
+
+    def _said(self, value: float, result: MetricResult) -> dict[str, Any]:
+        points = value * (self.full or 1.0)
+        said: dict[str, Any] = {"passing": points >= self.score_threshold}
+        if self.full is not None:
+            said["score"] = points / self.score_threshold
+            said["scale"] = result.scale if self.score_threshold == self.full else None
+        return said
+
+    def _is_error(self, result: MetricResult) -> bool:
+        return result.invalid_result
+
+
+@dataclass(eq=False, repr=False)
+class CorrectnessEvaluator(Graded):
+    """Grade of the response from 1 to 5; takes the place of LlamaIndex's class of this name.
+
+    A grade off the scale, or none that can be read, is an invalid result. With an ``eval_template`` of your own there is no scale:
+    whatever finite number the judge gives is the score.
+
+    Args:
+        llm: the judge; None: ``Settings.llm``, looked up when it is asked.
+        eval_template: a template with ``{query}``, ``{reference_answer}`` and ``{generated_answer}``, or its text.
+        score_threshold: lowest passing grade.
+        parser_function: reads ``(score, reasoning)`` from a reply, on any scale; None: the core reads a grade from 1 to 5.
+        on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
+    """
+
+    core_metric = with_prompts(Correctness(), check=None)
+    positional = ("reference", "sleep_time_in_seconds")
+    default_template = correctness.DEFAULT_EVAL_TEMPLATE
+    templates = asking("grade", "query", "reference_answer", "generated_answer", missing=NO_REFERENCE)
+
+    eval_template: InitVar[Template | None] = None
+    score_threshold: float = 4.0
+    parser_function: ScoreFunction | None = None
+
+
+@dataclass(eq=False, repr=False)
+class AnswerRelevancyEvaluator(Graded):
+    """How relevant the response is to the query, 0 to 1; takes the place of LlamaIndex's class of this name.
+
+    Args:
+        llm: the judge; None: ``Settings.llm``, looked up when it is asked.
+        raise_error: raise a ``ValueError`` when the judge is unreadable.
+        eval_template: a template with ``{query}`` and ``{response}``, or its text.
+        score_threshold: points (0 to 2) that make a score of 1.0, from which on a response passes.
+        parser_function: reads ``(points, reasoning)`` from a reply; None: the core reads 0 to 2 points, or any number
+            with an ``eval_template`` of your own.
+        on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
+    """
+
+    core_metric = with_prompts(AnswerRelevanceRating(name="answer_relevancy"), check=None)
+    full = 2.0
+    default_template = answer_relevancy.DEFAULT_EVAL_TEMPLATE
+    templates = asking("rate", "query", "response", one_text=True)
+
+    raise_error: bool = False
+    eval_template: InitVar[Template | None] = None
+    score_threshold: float = 2.0
+    parser_function: ScoreFunction | None = None
+
+
+@dataclass(eq=False, repr=False)
+class ContextRelevancyEvaluator(Refining, Graded):
+    """How relevant the contexts are to the query, 0 to 1; takes the place of LlamaIndex's class of this name.
+
+    Contexts are packed in order into as few calls as the judge's context window allows; the best rating counts.
+
+    Args:
+        llm: the judge; None: ``Settings.llm``, looked up when it is asked.
+        raise_error: raise a ``ValueError`` when the judge is unreadable.
+        eval_template: a template with ``{query_str}`` and ``{context_str}``, or its text.
+        refine_template: a template with ``{query_str}``, ``{existing_answer}`` and ``{context_msg}``, or its text.
+        score_threshold: points (0 to 4) that make a score of 1.0, from which on the contexts pass.
+        parser_function: reads ``(points, reasoning)`` from a reply; None: the core reads 0 to 4 points, or any number with
+            an ``eval_template`` of your own. With either and no ``refine_template`` the ``eval_template`` asks every call.
+        on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
+        metadata_mode: which metadata of the source nodes the judge reads with their text; LlamaIndex's own judge reads none.
+    """
+
+    core_metric = with_prompts(ContextRelevanceRating(name="context_relevancy"), check=None)
+    full = 4.0
+    default_template = context_relevancy.DEFAULT_EVAL_TEMPLATE
+    # both templates may ask every call
+    templates = refining("{query}", "{existing_score}", context_str="{context}", context_msg="{context}")
+
+    score_threshold: float = 4.0
+    parser_function: ScoreFunction | None = None
+
+    def _asked(self) -> tuple[Metric, Mapping[str, BasePromptTemplate]]:
+        metric, templates = super()._asked()
+        if "eval_template" in templates:
+            templates = {"refine_template": templates["eval_template"], **templates}
+        return metric, templates
+
+
+@dataclass(frozen=True)
+class VectorSimilarity(Metric):
+    """Similarity of response and reference by any function of their two vectors; it has no bounds.
+
+    Attributes:
+        function: from two vectors to a number.
+    """
+
+    scale: ClassVar[tuple[float, float] | None] = None
+    calls: ClassVar[str] = "1 embedding request"
+
+    function: Callable[..., float] = field(default=similarity, repr=False, compare=False)
+
+    def measure(self, response: str, reference: str) -> Steps[Score]:
+        """Embed both texts, compare their vectors."""
+        left, right = yield from embed([response, reference])
+        value = float(self.function(left, right))
+        return Score(value, details={"similarity": value})
+
+
+@dataclass(eq=False, repr=False)
+class SemanticSimilarityEvaluator(DropIn):
+    """How close the response is to the reference in meaning; takes the place of LlamaIndex's class of this name.
+
+    Args:
+        embed_model: the embedding model; None: ``Settings.embed_model``, looked up when it is asked.
+        similarity_fn: from two vectors to a number, instead of a mode.
+        similarity_mode: ``cosine`` (the default, clipped to -1 to 1), ``dot_product`` or ``euclidean`` (the negative distance).
+        similarity_threshold: lowest passing similarity.
+        on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
+
+    Raises:
+        InvalidInput: both a function and a mode are given.
+    """
+
+    positional = ("reference",)
+
+    llm: Any = field(default=None, init=False)
+    embed_model: Any = None
+    similarity_fn: Callable[..., float] | None = None
+    similarity_mode: SimilarityMode | str | None = None
+    similarity_threshold: float = 0.8
+    metadata_mode: MetadataMode | str = field(default=MetadataMode.LLM, init=False)
+
+    def __post_init__(self) -> None:
+        self.threshold = self.similarity_threshold
+        super().__post_init__()
+
+    def _own_metric(self) -> Metric:
+        function = self.similarity_fn
+        if function is not None and self.similarity_mode is not None:
+            raise InvalidInput("Cannot specify both similarity_fn and similarity_mode: leave one of them out")
+        if function is not None and not callable(function):
+            raise InvalidInput(f"similarity_fn must be a function of two vectors, got {function!r}")
+        mode = SimilarityMode(self.similarity_mode or SimilarityMode.DEFAULT)
+        if function is None and mode is SimilarityMode.DEFAULT:
+            return SemanticSimilarity()
+        return VectorSimilarity(function or partial(similarity, mode=mode), name="semantic_similarity")
