@@ -1,22 +1,22 @@
 """Which of the objects found in a reply is the judge's answer.
 
 A reply may hold several: an echoed schema, a draft, an object quoted from the text under judgement, the answer, the answer
-again. A reader says of each what it is (an answer, a bad answer, or nothing of the kind). ``choose`` then decides, and what it
-never does is to prefer one of two answers that disagree because of a word: any word may belong to the quotation. It strikes
-what stands in the data that was sent; what is left must speak with one voice, and must not be announced as another's.
+again. A reader says of each what it is (an answer, a bad answer, or nothing of the kind). ``choose`` then decides. It strikes
+what stands in the data that was sent; what is left must speak with one voice, and must not be announced as another's. It never
+lets a word decide between two answers that disagree, for any word may belong to a quotation.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from .._kernel._asked import Asked, asked_of
-from ._json_text._find import Bad, Fit, Reader
 from ._json_text._scan import Found, scan
-from ._prose._problem import Problem
+from ._prose._unreadable import Unreadable
 from ._prose._whose import QUOTED, SENT, announced_by_another, declines, is_quoted, speaks_of_another
+from ._reading import TWO_ANSWERS, Bad, Fit, Reader, Reading
 
 __all__ = ["choose", "unless_doubted"]
 
@@ -40,72 +40,91 @@ _WORDS = re.compile(r"[^\W\d_]{2,}")
 _LABEL = re.compile(r"(?:```|~~~)[\w+-]{0,20}|\b(?:json|output|answer|result|response|assistant)\b", re.IGNORECASE)
 _TORN = re.compile(r"[\"'][\w ]{1,40}[\"']\s{0,9}:[^{}]{0,400}\}")
 _AROUND = re.compile(r"\A(?:\w{1,20}\s?){1,2}[:：]\s?|\s(?:but|however|yet|although)\W{0,3}\Z", re.IGNORECASE)
+_FOLLOWS = re.compile(r"[\s\"'`*_”»]*(?:,|;|–|—|-|\(|[^\W\d_])")
+_CLOSED = frozenset({"whole", "closed", "open"})
+_CUT = frozenset({"cut", "broken"})
 _SHORT = 80
 _MAX_FOUND = 64
 # Data is searched for objects in another form only where that is quick; word for word it always is.
 _MAX_SENT = 1000
 _MAX_DATA = 200_000
-TWO = Bad("the reply gives two different answers; give one")
 
 
 class _Answer(NamedTuple):
+    """An object that is an answer."""
+
     item: Found
     value: Any
 
 
-def choose(text: str, found: list[Found], read: Reader[T], same: Callable[[T, T], bool]) -> Fit[T] | Bad | None:
+class _BadAnswer(NamedTuple):
+    """An object that was meant as an answer and is none."""
+
+    item: Found
+    why: Bad
+
+
+def choose(text: str, found: list[Found], reader: Reader[T]) -> Reading[T]:
     """The one answer among ``found``, or why there is none (None: nothing here is meant as an answer)."""
     if len(found) > _MAX_FOUND:
         return Bad("the reply holds too many objects; give one")
     asked = asked_of(text)
-    fits: list[_Answer] = []
-    bad: list[tuple[Found, Bad]] = []
+    answers, bad = _read_each(found, reader, asked)
+    if not answers:
+        return bad[-1].why if bad else None
+    if _is_alone(text, found) and not _sent(text, found[0], asked):
+        return Fit(answers[0].value)
+    return _decide(text, found, answers, bad, reader)
+
+
+def _read_each(found: list[Found], reader: Reader[Any], asked: Asked) -> tuple[list[_Answer], list[_BadAnswer]]:
+    answers: list[_Answer] = []
+    bad: list[_BadAnswer] = []
     for item in found:
-        reading = read(item.value if item.state in {"whole", "closed", "open"} else _beginning(item.value))
+        reading = reader.in_value(item.value if item.state in _CLOSED else _beginning(item.value))
         if reading is None:
             continue
-        if item.state in {"cut", "broken"} or (item.state == "open" and not _proven(item.value, asked)):
-            bad.append((item, _unfinished(item)))
+        if item.state in _CUT or (item.state == "open" and not _proven(item.value, asked)):
+            bad.append(_BadAnswer(item, _unfinished(item)))
         elif isinstance(reading, Bad):
-            bad.append((item, reading))
+            bad.append(_BadAnswer(item, reading))
         else:
-            fits.append(_Answer(item, reading.value))
-    if not fits:
-        return bad[-1][1] if bad else None
-    alone = len(found) == 1 and not _WORDS.search(_LABEL.sub(" ", text[: found[0].start] + text[found[0].end :]))
-    if alone and not _sent(text, found[0], asked):
-        return Fit(fits[0].value)  # this part of the reply is the object and nothing else
-    return _decide(text, _outside(text, found), fits, bad, same)
+            answers.append(_Answer(item, reading.value))
+    return answers, bad
+
+
+def _is_alone(text: str, found: list[Found]) -> bool:
+    """Whether a text is one object and nothing else but a label or a fence."""
+    return len(found) == 1 and not _WORDS.search(_LABEL.sub(" ", text[: found[0].start] + text[found[0].end :]))
 
 
 def _decide(
-    text: str,
-    outside: str,
-    fits: list[_Answer],
-    bad: list[tuple[Found, Bad]],
-    same: Callable[[T, T], bool],
+    text: str, found: list[Found], answers: list[_Answer], bad: list[_BadAnswer], reader: Reader[T]
 ) -> Fit[T] | Bad:
     asked = asked_of(text)
-    own = [fit for fit in fits if not _sent(text, fit.item, asked)]
-    struck = len(own) < len(fits)
+    own = [answer for answer in answers if not _sent(text, answer.item, asked)]
     if not own:
         return Bad(SENT)
-    everything = sorted([fit.item for fit in fits] + [item for item, _ in bad], key=lambda item: item.start)
-    before = {
-        item.start: text[end : item.start]
-        for end, item in zip([0, *(item.end for item in everything)], everything, strict=False)
-    }
-    bad = [pair for pair in bad if not _sent(text, pair[0], asked) and not _DRAFT.search(before[pair[0].start])]
-    if bad:
-        return bad[-1][1]
+    outside = _outside(text, found)
+    before = _words_before(text, [*answers, *bad])
+    wrong = [one.why for one in bad if not (_sent(text, one.item, asked) or _DRAFT.search(before[one.item.start]))]
+    if wrong:
+        return wrong[-1]
     if _TORN.search(outside):
         return Bad("the JSON in the reply is broken: it goes on behind its end")
-    if not all(same(own[0].value, fit.value) for fit in own[1:]):
+    if not all(reader.same(own[0].value, answer.value) for answer in own[1:]):
         return _final(own, before, outside)
-    clear = [fit for fit in own if not _anothers(text, fit.item, before[fit.item.start], outside)]
-    if not clear or (not struck and declines(outside)):
+    clear = [answer for answer in own if not _anothers(text, answer.item, before[answer.item.start], outside)]
+    if not clear or (len(own) == len(answers) and declines(outside)):
         return Bad(QUOTED)
     return Fit(clear[0].value)
+
+
+def _words_before(text: str, meant: Sequence[_Answer | _BadAnswer]) -> dict[int, str]:
+    """What stands between an object that is meant as an answer and the one before it, by where the object starts."""
+    items = sorted((one.item for one in meant), key=lambda item: item.start)
+    ends = [0, *(item.end for item in items)]
+    return {item.start: text[end : item.start] for end, item in zip(ends, items, strict=False)}
 
 
 def _final(own: list[_Answer], before: dict[int, str], outside: str) -> Fit[Any] | Bad:
@@ -116,7 +135,7 @@ def _final(own: list[_Answer], before: dict[int, str], outside: str) -> Fit[Any]
     words = re.search(r"\w", intro[: final.start()]) if final else None
     if drafts and final and (words is None or _SELF.search(intro)) and not speaks_of_another(outside):
         return Fit(own[-1].value)
-    return TWO
+    return TWO_ANSWERS
 
 
 def _sent(text: str, item: Found, asked: Asked) -> bool:
@@ -146,40 +165,38 @@ def _anothers(text: str, item: Found, before: str, outside: str) -> bool:
     """Whether what stands around an answer shows that it may be another's."""
     if announced_by_another(before):
         return True
-    line = text[text.rfind("\n", 0, item.start) + 1 : item.start].strip(" \t`*_>\"'")
     end = text.find("\n", item.end)
     rest = text[item.end : end if end >= 0 else len(text)]
-    follows = re.match(r"[\s\"'`*_”»]*(?:,|;|–|—|-|\(|[^\W\d_])", rest)
-    if (
-        line
-        and _WORDS.search(line)
-        and not line.endswith((":", "：", "=", ".", "!", ")", "]", ">", "}"))
-        and follows
-        and _WORDS.search(rest)
+    if _FOLLOWS.match(rest) and (
+        speaks_of_another(rest[:200]) or (_WORDS.search(rest) and _begins_sentence(text, item.start))
     ):
-        return True  # in the middle of a sentence
-    if follows and speaks_of_another(rest[:200]):
         return True
     return is_quoted(text, item.start, item.end) and speaks_of_another(outside)
+
+
+def _begins_sentence(text: str, end: int) -> bool:
+    """Whether the line up to ``end`` holds words that go on behind it."""
+    line = text[text.rfind("\n", 0, end) + 1 : end].strip(" \t`*_>\"'")
+    return bool(_WORDS.search(line)) and not line.endswith((":", "：", "=", ".", "!", ")", "]", ">", "}"))
 
 
 def unless_doubted(value: T, doubted: tuple[str, ...], read: Callable[[str], T], same: Callable[[T, T], bool]) -> T:
     """The answer, unless what was left out in doubt holds another one, or says that this one is none.
 
     Raises:
-        Problem: it does.
+        Unreadable: it does.
     """
     for other in doubted:
         try:
             said = _said(other, read)
-        except Problem as problem:
-            if problem.reason in {TWO.reason, QUOTED}:
-                raise Problem(TWO.reason) from None
+        except Unreadable as unreadable:
+            if unreadable.reason in {TWO_ANSWERS.reason, QUOTED}:
+                raise Unreadable(TWO_ANSWERS.reason) from None
             said = value
         if not same(value, said):
-            raise Problem(TWO.reason)
+            raise Unreadable(TWO_ANSWERS.reason)
         if declines(other) or announced_by_another(other):
-            raise Problem(QUOTED)
+            raise Unreadable(QUOTED)
     return value
 
 
@@ -187,14 +204,14 @@ def _said(text: str, read: Callable[[str], T]) -> T:
     """What a text says; where a short one cannot be read, what it says without the words around its answer ("So: 1. But")."""
     try:
         return read(text)
-    except Problem:
+    except Unreadable:
         line = text.strip().rpartition("\n")[2]
         bare = _AROUND.sub("", line) if len(line) <= _SHORT else ""
         if bare in {"", text}:
             raise
         try:
             return read(asked_of(text).on(bare))
-        except Problem:
+        except Unreadable:
             pass
         raise
 

@@ -7,15 +7,11 @@ is never touched.
 
 from __future__ import annotations
 
-import operator
-import re
 from dataclasses import dataclass
 from typing import Any
 
-from .._kernel._asked import asked_of
-from ._choose import choose, unless_doubted
-from ._json_text._find import Bad, Fit, decode, embedded, is_jsonish, views
-from ._json_text._scan import scan
+from ._json_text._find import embedded, is_jsonish
+from ._json_text._scan import Found, scan
 from ._model._keys import (
     ASIDES,
     CONTAINERS,
@@ -23,6 +19,7 @@ from ._model._keys import (
     RELATED,
     WRAPPERS,
     WRITTEN,
+    is_blank,
     is_quotation,
     is_schema,
     is_template,
@@ -30,51 +27,106 @@ from ._model._keys import (
     singular,
     stem,
 )
+from ._pipeline import read_reply
 from ._prose._items import read_lines, split_lines, unique
-from ._prose._problem import Problem, parse_or_bad_reply
 from ._prose._tags import read_tags
-from ._prose._turns import answer_part
+from ._prose._unreadable import Unreadable
+from ._reading import Bad, Fit, Reader, Reading
 
 __all__ = ["LinesReply"]
 
 _ENVELOPES = ("choices", "tool_calls", "candidates")
+_MAX_NESTING = 5
+_SEVERAL = Bad("the reply holds several lists; give one")
+_NO_TEXTS = Bad("the items of the list are no texts")
 
 
-def _texts_in(data: Any, depth: int = 0) -> Fit[list[str]] | Bad | None:
-    """The one list of texts in a JSON value."""
-    if depth > 5:
-        return None
-    if isinstance(data, str):
-        inner = embedded(data)
-        return _texts_in(inner, depth + 1) if not isinstance(inner, str) else None
-    if isinstance(data, list):
-        return _texts_of_list(data, depth)
-    if not isinstance(data, dict) or is_schema(data):
-        return None
-    if isinstance(data.get("properties"), dict):
-        return _texts_in(data["properties"], depth + 1)
-    if len(data) > 1 and any(
-        isinstance(data.get(key), list) and data[key] and isinstance(data[key][0], dict) for key in _ENVELOPES
-    ):
-        data = {key: data[key] for key in _ENVELOPES if key in data}
-    lists = _lists(data)
-    if len(lists) > 1:
-        return Bad("the reply holds several lists; give one")
-    if lists:
-        return _texts_of_list(lists[0], depth + 1)
-    texts = [value for key, value in data.items() if isinstance(value, str) and _names_text(key)]
-    if len(texts) == 1:
-        inner = _texts_in(texts[0], depth + 1)
-        return inner if inner is not None else Fit(split_lines(texts[0])) if not is_template(texts[0]) else None
-    inside = [
-        _texts_in(value, depth + 1)
-        for key, value in data.items()
-        if isinstance(value, (dict, str))
-        and not is_quotation(key)
-        and (len(data) == 1 or singular(name(key)) in WRAPPERS)
-    ]
-    fits = [reading for reading in inside if isinstance(reading, Fit)]
-    return fits[0] if len(fits) == 1 else None
+class _TextsReader(Reader[list[str]]):
+    """Reads the one list of texts."""
+
+    takes_scalars = False
+
+    @property
+    def missing(self) -> str:
+        return "the JSON in the reply holds no list of texts"
+
+    def candidates(self, found: list[Found], view: str) -> list[Found]:
+        """Objects, lists of texts or objects, and an empty list that the reply begins with."""
+        return [item for item in found if _is_data(item.value) or not (item.value or view[: item.start].strip())]
+
+    def in_words(self, part: str) -> list[str]:
+        if is_jsonish(part):
+            raise Unreadable("the JSON in the reply cannot be read")
+        tags = read_tags(part)
+        reading = self.in_value(_untagged(tags)) if tags else None
+        return reading.value if isinstance(reading, Fit) else read_lines(_without_objects(part))
+
+    def in_value(self, data: Any, depth: int = 0) -> Reading[list[str]]:
+        if depth > _MAX_NESTING:
+            return None
+        if isinstance(data, str):
+            inner = embedded(data)
+            return None if isinstance(inner, str) else self.in_value(inner, depth + 1)
+        if isinstance(data, list):
+            return self._in_list(data, depth)
+        return self._in_object(data, depth) if isinstance(data, dict) and not is_schema(data) else None
+
+    def _in_object(self, data: dict[str, Any], depth: int) -> Reading[list[str]]:
+        if isinstance(data.get("properties"), dict):
+            return self.in_value(data["properties"], depth + 1)
+        data = _opened(data)
+        lists = _lists(data)
+        if len(lists) > 1:
+            return _SEVERAL
+        if lists:
+            return self._in_list(lists[0], depth + 1)
+        texts = [value for key, value in data.items() if isinstance(value, str) and _names_text(key)]
+        if len(texts) != 1:
+            return self._inside(data, depth)
+        inner = self.in_value(texts[0], depth + 1)
+        if inner is None and not is_template(texts[0]):
+            return Fit(split_lines(texts[0]))
+        return inner
+
+    def _inside(self, data: dict[str, Any], depth: int) -> Fit[list[str]] | None:
+        """What stands in the one value that wraps a list."""
+        readings = [
+            self.in_value(value, depth + 1)
+            for key, value in data.items()
+            if isinstance(value, (dict, str)) and _wraps(key, alone=len(data) == 1)
+        ]
+        fits = [reading for reading in readings if isinstance(reading, Fit)]
+        return fits[0] if len(fits) == 1 else None
+
+    def _in_list(self, data: list[Any], depth: int) -> Reading[list[str]]:
+        if depth == 0 and len(data) > 1 and all(isinstance(item, dict) and _lists(item) for item in data):
+            return _SEVERAL
+        texts: list[str] = []
+        for item in data:
+            reading = self._in_item(item, depth)
+            if not isinstance(reading, Fit):
+                return reading
+            texts.extend(reading.value)
+        return Fit(unique(texts))
+
+    def _in_item(self, item: Any, depth: int) -> Reading[list[str]]:
+        if isinstance(item, dict) and any(isinstance(value, (list, dict)) for value in item.values()):
+            return self.in_value(item, depth + 1)
+        text = _telling_text(item) if isinstance(item, dict) else item
+        if not isinstance(text, str):
+            return _NO_TEXTS
+        return None if is_blank(text) else Fit([text])
+
+
+def _opened(data: dict[str, Any]) -> dict[str, Any]:
+    """The part of a server's envelope that holds the answer; other objects as they are."""
+    if len(data) == 1 or not any(_holds_objects(data.get(key)) for key in _ENVELOPES):
+        return data
+    return {key: data[key] for key in _ENVELOPES if key in data}
+
+
+def _holds_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
 
 
 def _lists(data: dict[str, Any]) -> list[list[Any]]:
@@ -85,68 +137,23 @@ def _lists(data: dict[str, Any]) -> list[list[Any]]:
     ]
 
 
+def _wraps(key: str, *, alone: bool) -> bool:
+    return not is_quotation(key) and (alone or singular(name(key)) in WRAPPERS)
+
+
 def _names_text(key: str) -> bool:
     group = RELATED.get(stem(key))
     return group is WRITTEN["question"] or group is WRITTEN["claim"]
 
 
-def _texts_of_list(data: list[Any], depth: int) -> Fit[list[str]] | Bad | None:
-    texts: list[str] = []
-    if depth == 0 and len(data) > 1 and all(isinstance(item, dict) and _lists(item) for item in data):
-        return Bad("the reply holds several lists; give one")
-    for item in data:
-        if isinstance(item, str):
-            text = item
-        elif isinstance(item, dict) and any(isinstance(value, (list, dict)) for value in item.values()):
-            inner = _texts_in(item, depth + 1)
-            if not isinstance(inner, Fit):
-                return inner
-            texts.extend(inner.value)
-            continue
-        elif isinstance(item, dict) and not is_schema(item):
-            named = [
-                value
-                for key, value in item.items()
-                if isinstance(value, str) and (_names_text(key) or stem(key) in CONTAINERS)
-            ]
-            others = [value for key, value in item.items() if isinstance(value, str) and name(key) not in REASONS]
-            if len(named) != 1 and len(others) != 1:
-                return Bad("the items of the list are no texts")
-            text = (named if len(named) == 1 else others)[0]
-        else:
-            return Bad("the items of the list are no texts")
-        if re.fullmatch(r"\s*(?:<[^<>]*>|\.{3}|…)\s*", text):
-            return None
-        texts.append(text)
-    return Fit(unique(texts))
-
-
-def _read(text: str) -> list[str]:
-    whole = decode(text)
-    if whole is not None:
-        reading = _texts_in(whole[0])
-        if isinstance(reading, Fit):
-            return list(reading.value)
-        if isinstance(whole[0], (dict, list)):
-            raise Problem(reading.reason if reading else "the JSON in the reply holds no list of texts")
-        text = asked_of(text).on(str(whole[0]))
-    part, doubted = answer_part(text)
-    return unless_doubted(_read_part(part), doubted, _read_part, operator.eq)
-
-
-def _read_part(part: str) -> list[str]:
-    for view in views(part):
-        found = [item for item in scan(view) if _is_data(item.value) or not (item.value or view[: item.start].strip())]
-        reading = choose(view, found, _texts_in, lambda one, two: one == two)
-        if isinstance(reading, Fit):
-            return list(reading.value)
-        if isinstance(reading, Bad):
-            raise Problem(reading.reason)
-    if is_jsonish(part):
-        raise Problem("the JSON in the reply cannot be read")
-    tags = read_tags(part)
-    reading = _texts_in(_untagged(tags)) if tags else None
-    return list(reading.value) if isinstance(reading, Fit) else read_lines(_without_objects(part))
+def _telling_text(item: dict[str, Any]) -> str | None:
+    """The text that an item of a list stands for: the one under a telling name, or the only one but for its reason."""
+    if is_schema(item):
+        return None
+    texts = [(key, value) for key, value in item.items() if isinstance(value, str)]
+    named = [value for key, value in texts if _names_text(key) or stem(key) in CONTAINERS]
+    others = [value for key, value in texts if name(key) not in REASONS]
+    return next((values[0] for values in (named, others) if len(values) == 1), None)
 
 
 def _without_objects(part: str) -> str:
@@ -194,4 +201,7 @@ class LinesReply:
         Raises:
             BadReply: the reply lists nothing, refuses, or holds a JSON list that is cut or broken.
         """
-        return parse_or_bad_reply(text, _read)
+        return read_reply(text, _READER)
+
+
+_READER = _TextsReader()

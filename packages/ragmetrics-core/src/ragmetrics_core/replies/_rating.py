@@ -11,10 +11,8 @@ from typing import Any
 
 from .._kernel._errors import InvalidInput
 from ._model._schema import answer_schema
-from ._prose._numbers import scale_of
-from ._prose._problem import parse_or_bad_reply
-from ._scalar import read_scalar
-from ._score import number_want
+from ._pipeline import read_reply
+from ._score import number_reader
 
 __all__ = ["RatingReply"]
 
@@ -64,6 +62,5 @@ class RatingReply:
         Raises:
             BadReply: see ``parse``.
         """
-        want = number_want(scale_of(self.choices[0], self.choices[-1], self.choices), "rating")
-        answer = parse_or_bad_reply(text, lambda reply: read_scalar(reply, want))
+        answer = read_reply(text, number_reader("rating", self.choices[0], self.choices[-1], self.choices))
         return int(answer.value), answer.reason

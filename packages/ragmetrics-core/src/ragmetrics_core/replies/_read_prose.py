@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from ._json_text._find import unfenced
-from ._prose._problem import Problem, parse_or_bad_reply
 from ._prose._turns import answer_part
+from ._prose._unreadable import Unreadable, parse_or_bad_reply
 from ._prose._whose import QUOTED, declines, own_words
 
 __all__ = ["answer_text", "read_prose"]
@@ -35,10 +35,10 @@ def read_prose(
         part, doubted = answer_part(reply)
         value = read(part)
         if value is not None and (read(own(part)) != value or declines(part)):
-            raise Problem(QUOTED)
+            raise Unreadable(QUOTED)
         others = {read(own(other)) for other in doubted} - {None, value}
         if value is not None and others:
-            raise Problem("the reply gives two different answers; give one")
+            raise Unreadable("the reply gives two different answers; give one")
         return value, str(part)
 
     return parse_or_bad_reply(text, found)

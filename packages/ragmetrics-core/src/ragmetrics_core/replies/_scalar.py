@@ -1,36 +1,35 @@
 """One answer (a yes or no, a number) with or without a reason, in any of the shapes models give it.
 
 The readers of words (``_verdict``) and of numbers (``_marks``) know what an answer is; this module knows where it
-can stand: as a JSON value, in an object beside its reason, in an object inside others, in tags, in prose. A
-``Want`` is what one reply format looks for.
+can stand: as a JSON value, in an object beside its reason, in an object inside others, in tags, in prose.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from .._kernel._asked import Asked, asked_of
-from ._choose import choose, unless_doubted
-from ._json_text._find import Bad, Fit, decode, embedded, views
-from ._json_text._scan import scan
+from .._kernel._asked import asked_of
+from ._json_text._find import embedded
+from ._json_text._scan import Found
 from ._model._keys import ASIDES, REASONS, WRAPPERS, is_count, is_no_answer, is_schema, is_template, name, singular
 from ._prose._around import close_tag, without_role
-from ._prose._problem import Problem, shown
 from ._prose._tags import outside_tags, read_tags
 from ._prose._turns import answer_part
+from ._prose._unreadable import Unreadable, shown
 from ._prose._whose import QUOTED, declines, speaks_of_another
+from ._reading import TWO_ANSWERS, Bad, Fit, Reader, Reading
 
-__all__ = ["Answer", "Want", "read_scalar"]
+__all__ = ["Answer", "ScalarReader"]
 
 T = TypeVar("T")
 _MAX_NESTING = 6
-# An object of one key that lost its colon.
-_NO_COLON = re.compile(
-    r"""\s*\{\s*(?P<key>"[A-Za-z_]{1,40}")\s{1,9}(?P<value>-?[\d.]{1,9}|"[^"\\]{1,40}"|true|false|yes|no)\s*\}\s*"""
-)
+_MAX_ITEMS = 100
+_FINAL = 1
+
+Ranked = dict[int, list[tuple[str, Any]]]
+"""The keys of an object that may name the answer, with their values, by rank."""
 
 
 @dataclass(frozen=True)
@@ -42,58 +41,184 @@ class Answer(Generic[T]):
 
 
 @dataclass(frozen=True)
-class Want(Generic[T]):
-    """What a format looks for: how keys rank, and how a value or a text is read (both raise ``Problem``)."""
+class ScalarReader(Reader[Answer[T]]):
+    """Reads one answer: how keys rank, and how a value or a text is read, is what the forms differ in."""
 
-    rank: Callable[[str], int]  # 1 is the surest name for the answer, 0 is none
+    key: str  # what the instructions call the answer; it decides, and other names count where it is absent
+    rank: Callable[[str], int]  # 1 is a final answer, 2 the surest name for one, and so on; 0 is none
     weak: int  # from this rank on, a value that cannot be read was not meant as the answer
-    read: Callable[[Any], T]
+    read: Callable[[Any], T]  # may raise Unreadable, as ``read_text`` may
     read_text: Callable[[str], Answer[T]]
     wanted: str
     # Whether keys of any rank may not contradict each other; scores of parts may differ from the whole.
     single: bool = False
-    # The key that the instructions ask for; it decides, and other names count where it is absent.
-    asked: str = ""
 
+    @property
+    def missing(self) -> str:
+        return f"the JSON in the reply holds no answer; give {self.wanted}"
 
-def read_scalar(text: str, want: Want[T]) -> Answer[T]:
-    """The one answer in a reply.
+    def same(self, one: Answer[T], two: Answer[T]) -> bool:
+        return one.value == two.value
 
-    Raises:
-        Problem: there is none, or several that disagree.
-    """
-    whole = decode(text)
-    if whole is not None and not isinstance(whole[0], str):
-        return _settle(_in_value(whole[0], want), want)
-    if whole is not None:
-        text = asked_of(text).on(str(whole[0]))
-    part, doubted = answer_part(text)
-    return unless_doubted(
-        _read_part(part, want),
-        doubted,
-        lambda other: _read_part(other, want),
-        lambda one, two: one.value == two.value,
-    )
+    def candidates(self, found: list[Found], view: str) -> list[Found]:
+        """The objects, or a list that is all there is; "[[4]]" is no list but a marker."""
+        stripped = view.strip(" \t\r\n`*>$.")
+        kept = [item for item in found if isinstance(item.value, dict) or item.end - item.start >= len(stripped) - 8]
+        if len(kept) > 1 or "[[" in stripped[:2]:
+            kept = [item for item in kept if isinstance(item.value, dict)]
+        return kept
 
+    def confirmed(self, answer: Answer[T], before: str, after: str) -> Answer[T]:
+        """The answer, unless the words around it give another one."""
+        for words in (before, after):
+            if not words.strip():
+                continue
+            try:
+                other = self.read_text(words)
+            except Unreadable:
+                continue
+            if other.value != answer.value:
+                raise Unreadable(TWO_ANSWERS.reason)
+        return answer
 
-def _read_part(part: str, want: Want[T]) -> Answer[T]:
-    if lost := _NO_COLON.fullmatch(part):
-        part = f"{{{lost['key']}: {lost['value']}}}"
-    for view in views(part):
-        reading, outside = _in_text(view, want)
-        if isinstance(reading, Fit):
-            return _unless_corrected(reading.value, outside, want, asked_of(part))
-        if reading is not None:
-            raise Problem(reading.reason)
-    closed, tag = close_tag(part)
-    tags = read_tags(closed if want.single and tag and 0 < want.rank(tag) < want.weak + 1 else part)
-    reading = _in_object(_once(tags), want, 0) if tags is not None else None
-    if reading is not None:
+    def in_words(self, part: str) -> Answer[T]:
+        """The answer in tags or in prose."""
+        closed, tag = close_tag(part)
+        tags = read_tags(closed if self.single and tag and 0 < self.rank(tag) <= self.weak else part)
+        reading = self._in_object(_once(tags), 0) if tags is not None else None
+        if reading is None:
+            return self.read_text(asked_of(part).on(without_role(part)))
         around = outside_tags(closed)
         if speaks_of_another(around) or declines(around):
-            raise Problem(QUOTED)
-        return _unless_corrected(_settle(reading, want), (around, ""), want, asked_of(part))
-    return want.read_text(asked_of(part).on(without_role(part)))
+            raise Unreadable(QUOTED)
+        return self.confirmed(self.settled(reading), asked_of(part).on(around), "")
+
+    def in_value(self, data: Any, depth: int = 0) -> Reading[Answer[T]]:
+        if depth > _MAX_NESTING:
+            return None
+        if isinstance(data, dict):
+            return self._in_object(data, depth)
+        if isinstance(data, list):
+            return self._in_list(data, depth)
+        if isinstance(data, str):
+            return self._in_string(data, depth)
+        try:
+            return Fit(Answer(self.read(data), ""))
+        except Unreadable as unreadable:
+            return Bad(unreadable.reason)
+
+    def _in_string(self, data: str, depth: int) -> Reading[Answer[T]]:
+        inner = embedded(data)
+        if not isinstance(inner, str):
+            return self.in_value(inner, depth + 1)
+        try:
+            return Fit(self.read_text(answer_part(data).text))
+        except Unreadable as unreadable:
+            return Bad(unreadable.reason) if depth == 0 else None
+
+    def _in_list(self, data: list[Any], depth: int) -> Reading[Answer[T]]:
+        if not data or not (len(data) == 1 or all(isinstance(item, dict) for item in data)):
+            return Bad(f"the reply is a list; give {self.wanted}")
+        return _agreed([self.in_value(item, depth + 1) for item in data[:_MAX_ITEMS]])
+
+    def _in_object(self, data: dict[str, Any], depth: int) -> Reading[Answer[T]]:
+        if is_schema(data):
+            return None
+        ranked: Ranked = {}
+        for key, value in data.items():
+            if rank := self.rank(key):
+                ranked.setdefault(rank, []).append((key, value))
+        reading = self._under_asked_key(data, ranked, depth) or self._under_other_keys(data, ranked, depth)
+        if reading is not None:
+            return reading
+        names = {key: name(key) for key in data}
+        reading = self._in_children(data, names, depth) or self._only_candidate(data, names)
+        if reading is None and depth == 0 and (ranked or REASONS.intersection(names.values())) and not _blank(data):
+            return Bad(f"the answer is missing from the JSON; give {self.wanted}")
+        return reading
+
+    def _under_asked_key(self, data: dict[str, Any], ranked: Ranked, depth: int) -> Reading[Answer[T]]:
+        """What stands under the key that was asked for, unless a final answer beside it says something else."""
+        asked = [(rank, *pair) for rank, pairs in ranked.items() for pair in pairs if name(pair[0]) == self.key]
+        reading = _agreed([self._under(key, value, depth, weak=rank >= self.weak) for rank, key, value in asked])
+        if not isinstance(reading, Fit):
+            return reading
+        final = _agreed([self._under(*pair, depth, weak=True) for pair in ranked.get(_FINAL, ())])
+        value = (final if isinstance(final, Fit) else reading).value.value
+        return Fit(Answer(value, reading.value.reason or reason_in(data)))
+
+    def _under_other_keys(self, data: dict[str, Any], ranked: Ranked, depth: int) -> Reading[Answer[T]]:
+        """What stands under the surest of the other names."""
+        for rank in sorted(ranked):
+            reading = _agreed([self._under(*pair, depth, weak=rank >= self.weak) for pair in ranked[rank]])
+            if isinstance(reading, Fit):
+                agreed = _agreed([reading, *(self._beside(rank, ranked, depth) if self.single else ())])
+                if not isinstance(agreed, Fit):
+                    return agreed
+                return Fit(Answer(reading.value.value, reading.value.reason or reason_in(data)))
+            if reading is not None:
+                return reading
+        return None
+
+    def _beside(self, rank: int, ranked: Ranked, depth: int) -> list[Fit[Answer[T]]]:
+        """The answers under less sure names; beside a final answer none counts."""
+        pairs = [pair for other in ranked if other > rank > _FINAL for pair in ranked[other]]
+        readings = [self._under(*pair, depth, weak=True) for pair in pairs]
+        return [reading for reading in readings if isinstance(reading, Fit)]
+
+    def _under(self, key: str, value: Any, depth: int, *, weak: bool) -> Reading[Answer[T]]:
+        """What a value says under a key that may name the answer."""
+        if isinstance(value, str) and not isinstance(inner := embedded(value), str):
+            return self.in_value(inner, depth + 1)
+        try:
+            return Fit(Answer(self.read(value), ""))
+        except Unreadable as unreadable:
+            if isinstance(value, dict) or (isinstance(value, list) and value and isinstance(value[0], dict)):
+                return self.in_value(value, depth + 1)
+            if is_template(value) or (weak and isinstance(value, (str, list))):
+                return None
+            return Bad(f"{shown(key)}: {unreadable.reason}")
+
+    def _in_children(self, data: dict[str, Any], names: dict[str, str], depth: int) -> Reading[Answer[T]]:
+        """What the values say inside which an answer may stand."""
+        return _agreed(
+            [
+                self.in_value(value, depth + 1)
+                for key, value in data.items()
+                if not is_no_answer(key) and self._opens(names[key], value, alone=len(data) == 1)
+            ]
+        )
+
+    def _opens(self, key: str, value: Any, *, alone: bool) -> bool:
+        """Whether an answer may stand inside this value."""
+        if key in REASONS:
+            return False
+        if key in ASIDES:
+            # Among scores of parts, one may be named as the whole.
+            return key == "scores" and isinstance(value, dict) and any(self.rank(inner) == _FINAL for inner in value)
+        if isinstance(value, str) and not alone:
+            return "_".join(map(singular, key.split("_"))) in WRAPPERS and not value.strip().isalpha()
+        if not isinstance(value, (dict, list, str)) or not value:
+            return False
+        return alone or singular(key) in WRAPPERS or key in WRAPPERS
+
+    def _only_candidate(self, data: dict[str, Any], names: dict[str, str]) -> Fit[Answer[T]] | None:
+        """The answer under a name of the model's own, when nothing else in the object could be it."""
+        candidates = []
+        for key, value in data.items():
+            if isinstance(value, (dict, list)) or value is None or _is_aside(key, names[key]):
+                continue
+            try:
+                candidates.append(self.read(value))
+            except Unreadable:
+                if not isinstance(value, str):
+                    return None
+        return Fit(Answer(candidates[0], reason_in(data))) if len(candidates) == 1 else None
+
+
+def _is_aside(key: str, plain: str) -> bool:
+    """Whether a key names what stands beside an answer, or is no answer."""
+    return plain in ASIDES or plain in REASONS or is_no_answer(key) or is_count(key)
 
 
 def _once(tags: Any) -> Any:
@@ -103,180 +228,19 @@ def _once(tags: Any) -> Any:
     return tags[0] if isinstance(tags, list) and all(item == tags[0] for item in tags) else tags
 
 
-def _settle(reading: Fit[Answer[T]] | Bad | None, want: Want[T]) -> Answer[T]:
-    if isinstance(reading, Fit):
-        answer: Answer[T] = reading.value
-        return answer
-    raise Problem(reading.reason if reading else f"the JSON in the reply holds no answer; give {want.wanted}")
-
-
-def _in_text(view: str, want: Want[T]) -> tuple[Fit[Answer[T]] | Bad | None, tuple[str, str]]:
-    stripped = view.strip(" \t\r\n`*>$.")
-    found = [item for item in scan(view) if isinstance(item.value, dict) or item.end - item.start >= len(stripped) - 8]
-    lists = [item for item in found if isinstance(item.value, list)]
-    if lists and (len(found) > 1 or "[[" in stripped[:2]):
-        found = [item for item in found if isinstance(item.value, dict)]
-    reading = choose(view, found, lambda value: _in_value(value, want), lambda one, two: one.value == two.value)
-    outside = (view[: found[0].start], view[found[-1].end :]) if found else ("", "")
-    return reading, outside
-
-
-def _unless_corrected(answer: Answer[T], outside: tuple[str, str], want: Want[T], asked: Asked) -> Answer[T]:
-    """The answer of an object, unless the words around it give another one."""
-    for text in outside:
-        if not text.strip():
-            continue
-        try:
-            other = want.read_text(asked.on(text))
-        except Problem:
-            continue
-        if other.value != answer.value:
-            raise Problem("the reply gives two different answers; give one")
-    return answer
-
-
-def _in_value(data: Any, want: Want[T], depth: int = 0) -> Fit[Answer[T]] | Bad | None:
-    if depth > _MAX_NESTING:
-        return None
-    if isinstance(data, dict):
-        return _in_object(data, want, depth)
-    if isinstance(data, list):
-        return _in_list(data, want, depth)
-    if isinstance(data, str):
-        inner = embedded(data)
-        if not isinstance(inner, str):
-            return _in_value(inner, want, depth + 1)
-        try:
-            return Fit(want.read_text(answer_part(data).text))
-        except Problem as problem:
-            return Bad(problem.reason) if depth == 0 else None
-    try:
-        return Fit(Answer(want.read(data), ""))
-    except Problem as problem:
-        return Bad(problem.reason)
-
-
-def _in_list(data: list[Any], want: Want[T], depth: int) -> Fit[Answer[T]] | Bad | None:
-    if not data or not (len(data) == 1 or all(isinstance(item, dict) for item in data)):
-        return Bad(f"the reply is a list; give {want.wanted}")
-    readings = [_in_value(item, want, depth + 1) for item in data[:100]]
-    return _agreed(readings)
-
-
-def _agreed(readings: list[Fit[Answer[T]] | Bad | None]) -> Fit[Answer[T]] | Bad | None:
+def _agreed(readings: list[Reading[Answer[T]]]) -> Reading[Answer[T]]:
     fits = [reading for reading in readings if isinstance(reading, Fit)]
     bad = [reading for reading in readings if isinstance(reading, Bad)]
     if bad:
         return bad[0]
     if any(fit.value.value != fits[0].value.value for fit in fits[1:]):
-        return Bad("the reply gives two different answers; give one")
+        return TWO_ANSWERS
     return fits[0] if fits else None
 
 
-def _in_object(data: dict[str, Any], want: Want[T], depth: int) -> Fit[Answer[T]] | Bad | None:
-    if is_schema(data):
-        return None
-    ranked: dict[int, list[tuple[str, Any]]] = {}
-    for key, value in data.items():
-        if rank := want.rank(key):
-            ranked.setdefault(rank, []).append((key, value))
-    if (told := _under_asked_key(data, ranked, want, depth)) is not None:
-        return told
-    for rank in sorted(ranked):
-        reading = _agreed([_under(key, value, want, depth, weak=rank >= want.weak) for key, value in ranked[rank]])
-        if isinstance(reading, Fit):
-            others = [_under(key, value, want, depth, weak=True) for other in ranked if want.single and other > rank > 1
-                      for key, value in ranked[other]]  # fmt: skip
-            agreed = _agreed([reading, *(other for other in others if isinstance(other, Fit))])
-            if not isinstance(agreed, Fit):
-                return agreed
-            return Fit(Answer(reading.value.value, reading.value.reason or reason_in(data)))
-        if reading is not None:
-            return reading
-    names = {key: name(key) for key in data}
-    children = [
-        _in_value(value, want, depth + 1)
-        for key, value in data.items()
-        if not is_no_answer(key)
-        and _opens(names[key], value, alone=len(data) == 1, overall=_has_overall(names[key], value, want))
-    ]
-    reading = _agreed(children)
-    if reading is None:
-        reading = _only_candidate(data, names, want)
-    if reading is None and depth == 0 and (set(names.values()) & REASONS or ranked) and not _blank(data):
-        return Bad(f"the answer is missing from the JSON; give {want.wanted}")
-    return reading
-
-
-def _under_asked_key(
-    data: dict[str, Any], ranked: dict[int, list[tuple[str, Any]]], want: Want[T], depth: int
-) -> Fit[Answer[T]] | Bad | None:
-    """What stands under the key that was asked for, unless a final answer beside it says something else."""
-    asked = {rank: [pair for pair in pairs if name(pair[0]) == want.asked] for rank, pairs in ranked.items()}
-    reading = _agreed(
-        [_under(*pair, want, depth, weak=rank >= want.weak) for rank, pairs in asked.items() for pair in pairs]
-    )
-    if not isinstance(reading, Fit):
-        return reading
-    final = _agreed([_under(*pair, want, depth, weak=True) for pair in ranked.get(1, ())])
-    value = (final if isinstance(final, Fit) else reading).value.value
-    return Fit(Answer(value, reading.value.reason or reason_in(data)))
-
-
 def _blank(data: dict[str, Any]) -> bool:
+    """Whether an object is a template that was not filled in."""
     return any(is_template(value) for value in data.values())
-
-
-def _has_overall(key: str, value: Any, want: Want[T]) -> bool:
-    """Whether an object of scores names one of them as the whole."""
-    return key == "scores" and isinstance(value, dict) and any(want.rank(inner) == 1 for inner in value)
-
-
-def _opens(key: str, value: Any, *, alone: bool, overall: bool = False) -> bool:
-    """Whether an answer may stand inside this value."""
-    if key in REASONS or (key in ASIDES and not overall):
-        return False
-    if key in ASIDES:
-        return True
-    if isinstance(value, str) and not alone:
-        return "_".join(map(singular, key.split("_"))) in WRAPPERS and not value.strip().isalpha()
-    return (
-        isinstance(value, (dict, list, str)) and bool(value) and (alone or singular(key) in WRAPPERS or key in WRAPPERS)
-    )
-
-
-def _under(key: str, value: Any, want: Want[T], depth: int, *, weak: bool) -> Fit[Answer[T]] | Bad | None:
-    if isinstance(value, str) and not isinstance(inner := embedded(value), str):
-        return _in_value(inner, want, depth + 1)
-    try:
-        return Fit(Answer(want.read(value), ""))
-    except Problem as problem:
-        if isinstance(value, dict) or (isinstance(value, list) and value and isinstance(value[0], dict)):
-            return _in_value(value, want, depth + 1)
-        if is_template(value) or (weak and isinstance(value, (str, list))):
-            return None
-        return Bad(f"{shown(key)}: {problem.reason}")
-
-
-def _only_candidate(data: dict[str, Any], names: dict[str, str], want: Want[T]) -> Fit[Answer[T]] | None:
-    """The answer under a name of the model's own, when nothing else in the object could be it."""
-    candidates = []
-    for key, value in data.items():
-        if (
-            names[key] in ASIDES
-            or names[key] in REASONS
-            or is_no_answer(key)
-            or is_count(key)
-            or isinstance(value, (dict, list))
-            or value is None
-        ):
-            continue
-        try:
-            candidates.append(want.read(value))
-        except Problem:
-            if not isinstance(value, str):
-                return None
-    return Fit(Answer(candidates[0], reason_in(data))) if len(candidates) == 1 else None
 
 
 def reason_in(data: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from .._kernel._asked import asked_of
@@ -17,15 +18,16 @@ from .._kernel._errors import InvalidInput
 from ._json_text._find import unfenced
 from ._model._keys import ASIDES, REASONS, is_no_answer, words
 from ._model._schema import answer_schema
+from ._pipeline import read_reply
 from ._prose._clean import tidy
 from ._prose._marks import disagrees, read_marks
 from ._prose._numbers import Scale, scale_of
-from ._prose._problem import Problem, parse_or_bad_reply
+from ._prose._unreadable import Unreadable
 from ._prose._whose import declines, speaks_of_another
 from ._prose._words import word_set
-from ._scalar import Answer, Want, read_scalar
+from ._scalar import Answer, ScalarReader
 
-__all__ = ["ScoreReply", "number_want"]
+__all__ = ["ScoreReply", "number_reader"]
 
 _NAMES = word_set(
     "score rating grade mark points point stars rate bewertung note nota puntuación punteggio voto оценка "
@@ -34,20 +36,16 @@ _NAMES = word_set(
 _LOOSE = word_set(
     "value result answer verdict output number response evaluation judgement judgment assessment label level"
 )
+_OTHERS = word_set("max min maximum minimum confidence")
+_WHOLE = word_set("final overall total")
 
 
 def _rank(key: str) -> int:
     split = words(key)
     joined = "_".join(split)
-    if (
-        not split
-        or is_no_answer(key)
-        or joined in REASONS
-        or joined in ASIDES
-        or set(split) & {"max", "min", "maximum", "minimum", "confidence"}
-    ):
+    if not split or is_no_answer(key) or joined in REASONS or joined in ASIDES or not _OTHERS.isdisjoint(split):
         return 0
-    if {"final", "overall", "total"} & set(split) and (len(split) == 1 or set(split) & (_NAMES | _LOOSE)):
+    if not _WHOLE.isdisjoint(split) and (len(split) == 1 or not (_NAMES | _LOOSE).isdisjoint(split)):
         return 1
     if joined in _NAMES:
         return 2
@@ -56,8 +54,10 @@ def _rank(key: str) -> int:
     return 3 if split[-1] in _NAMES or split[0] in _NAMES else 0
 
 
-def number_want(scale: Scale, asked: str) -> Want[float]:
-    """What a format with a number on ``scale`` looks for, under the key that it asks for."""
+@lru_cache(maxsize=256)
+def number_reader(key: str, low: float, high: float, choices: tuple[int, ...] = ()) -> ScalarReader[float]:
+    """Reads a number from ``low`` to ``high``, or one of ``choices``, that is asked for under ``key``."""
+    scale = scale_of(low, high, choices)
 
     def read_text(text: str) -> Answer[float]:
         text = asked_of(text).on(unfenced(text))
@@ -65,7 +65,7 @@ def number_want(scale: Scale, asked: str) -> Want[float]:
             value = scale.read_text(text)
             if not (speaks_of_another(text) or declines(text) or disagrees(text, scale, value)):
                 return Answer(value, "")
-        except Problem:
+        except Unreadable:
             pass  # not a number alone
         mark = read_marks(text, scale)
         return Answer(mark.value if mark.value is not None else math.nan, _reason(text, scale))
@@ -73,12 +73,12 @@ def number_want(scale: Scale, asked: str) -> Want[float]:
     def read(value: Any) -> float:
         try:
             return scale.read_value(value)
-        except Problem:
+        except Unreadable:
             if isinstance(value, str) and 6 < len(value) < 200:
                 return read_marks(value, scale).value or 0.0
             raise
 
-    return Want(_rank, 4, read, read_text, scale.wanted, asked=asked)
+    return ScalarReader(key, _rank, 4, read, read_text, scale.wanted)
 
 
 def _reason(text: str, scale: Scale) -> str:
@@ -132,6 +132,5 @@ class ScoreReply:
         Raises:
             BadReply: the reply gives no score on this scale, or several that disagree.
         """
-        want = number_want(scale_of(self.low, self.high), "score")
-        answer = parse_or_bad_reply(text, lambda reply: read_scalar(reply, want))
+        answer = read_reply(text, number_reader("score", self.low, self.high))
         return answer.value, answer.reason

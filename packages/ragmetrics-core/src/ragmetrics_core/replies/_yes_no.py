@@ -12,10 +12,11 @@ from typing import Any
 
 from ._model._keys import REASONS, WRITTEN, is_no_answer, words
 from ._model._schema import answer_schema
-from ._prose._problem import Problem, parse_or_bad_reply, shown
+from ._pipeline import read_reply
+from ._prose._unreadable import Unreadable, shown
 from ._prose._verdict import read_verdict, truth
 from ._prose._words import word_set
-from ._scalar import Answer, Want, read_scalar
+from ._scalar import Answer, ScalarReader
 from ._with_reason import words_beside_verdict
 
 __all__ = ["YesNoReply"]
@@ -45,7 +46,7 @@ def _rank(key: str) -> int:
 def _read(value: Any) -> bool:
     said = truth(value)
     if said is None:
-        raise Problem(f"{shown(value)} is neither yes nor no; give {_WANTED}")
+        raise Unreadable(f"{shown(value)} is neither yes nor no; give {_WANTED}")
     return said
 
 
@@ -53,7 +54,7 @@ def _read_text(text: str) -> Answer[bool]:
     return Answer(read_verdict(text), words_beside_verdict(text))
 
 
-_WANT = Want(_rank, 4, _read, _read_text, _WANTED, single=True, asked="answer")
+_READER = ScalarReader("answer", _rank, 4, _read, _read_text, _WANTED, single=True)
 
 
 @dataclass(frozen=True)
@@ -90,5 +91,5 @@ class YesNoReply:
         Raises:
             BadReply: see ``parse``.
         """
-        answer = parse_or_bad_reply(text, lambda reply: read_scalar(reply, _WANT))
+        answer = read_reply(text, _READER)
         return answer.value, answer.reason

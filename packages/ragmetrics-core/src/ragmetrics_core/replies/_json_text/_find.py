@@ -1,37 +1,18 @@
-"""JSON in a text: decoded where it is clean, seen through one more layer of encoding, and what a reader makes of it."""
+"""JSON in a text: decoded where it is clean, seen through one more layer of encoding."""
 
 from __future__ import annotations
 
 import html
 import json
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 from ..._kernel._asked import asked_of
 from ._scan import MAX_DEPTH, scan
 from ._tokens import unescape
 
-__all__ = ["Bad", "Fit", "Reader", "clean_json", "decode", "embedded", "is_jsonish", "unfenced", "views"]
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Fit(Generic[T]):
-    """An answer."""
-
-    value: T
-
-
-class Bad(NamedTuple):
-    """Something that was meant as an answer and is none."""
-
-    reason: str
-
-
-Reader = Callable[[Any], "Fit[T] | Bad | None"]
+__all__ = ["clean_json", "decode", "embedded", "is_jsonish", "unfenced", "views"]
 
 _FENCED = re.compile(r"\s*(?:```|~~~)[ \t]*[\w+-]{0,20}[ \t]*\r?\n(.*?)(?:```|~~~)?\s*\Z", re.DOTALL)
 _JSONISH = re.compile(

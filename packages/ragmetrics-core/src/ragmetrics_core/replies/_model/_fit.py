@@ -15,15 +15,14 @@ from pydantic import BaseModel, RootModel
 
 from .._json_text._find import embedded
 from .._prose._items import split_lines
-from .._prose._problem import Misfit, Problem
+from .._prose._unreadable import Misfit, Unreadable
 from .._prose._verdict import truth
-from ._keys import ASIDES, CONTAINERS, REASONS, RELATED, WRITTEN, is_schema, name, stem
+from ._keys import ASIDES, CONTAINERS, REASONS, RELATED, WRITTEN, is_blank, is_schema, name, stem
 from ._plan import FieldPlan, ModelPlan, bare, is_choice, is_subclass, issubclass_mapping, item_hint, members, plan_of
 from ._values import fit_bool, fit_choice, fit_enum, fit_number, fit_text
 
 __all__ = ["Unrelated", "fit_model"]
 
-_BLANK = re.compile(r"\s*(?:<[^<>]*>|\.{3}|…)\s*")
 _JUDGED = frozenset({"verdict", "final_verdict", "decision", "judgement", "judgment", "conclusion", "result", "answer"})
 _MAX_ITEMS = 5000
 _NUMBERED = re.compile(r"\D{0,30}?(\d{1,4})\D{0,3}")
@@ -38,7 +37,7 @@ def fit_model(data: Any, model: type[BaseModel]) -> Any:
 
     Raises:
         Unrelated: no key of the model is there.
-        Problem: some value cannot be read; the reason starts with its path.
+        Unreadable: some value cannot be read; the reason starts with its path.
     """
     plan = plan_of(model)
     if issubclass(model, RootModel):
@@ -49,7 +48,7 @@ def fit_model(data: Any, model: type[BaseModel]) -> Any:
         return _fit_fields(data, plan)
     if plan.list_field is not None and isinstance(data, (list, dict)):
         if isinstance(data, list) and len(data) > 1 and all(_holds_list(item, plan.list_field.name) for item in data):
-            raise Problem("holds several answers; give one")
+            raise Unreadable("holds several answers; give one")
         return {
             plan.list_field.key: _at(plan.list_field.name, _fit_list, data, plan.list_field.hint, plan.list_field.name)
         }
@@ -62,11 +61,11 @@ def fit_model(data: Any, model: type[BaseModel]) -> Any:
 
 
 def _at(path: str, fit: Any, *arguments: Any) -> Any:
-    """Call ``fit``; a problem inside is told with ``path`` in front."""
+    """Call ``fit``; a misfit inside is told with ``path`` in front."""
     try:
         return fit(*arguments)
-    except Problem as problem:
-        misfit = problem if isinstance(problem, Misfit) else Misfit(problem.reason)
+    except Unreadable as unreadable:
+        misfit = unreadable if isinstance(unreadable, Misfit) else Misfit(unreadable.reason)
         raise misfit.under(path) from None
 
 
@@ -139,7 +138,7 @@ def _fit(data: Any, hint: Any, key: str, limit: float | None = None) -> Any:
     if hint is type(None):
         if data is None or _is_null(data):
             return None
-        raise Problem("must be null")
+        raise Unreadable("must be null")
     if is_subclass(hint, BaseModel):
         return fit_model(data, hint)
     if is_subclass(hint, Enum):
@@ -156,8 +155,8 @@ def _is_null(data: Any) -> bool:
 
 
 def _no_blank(text: str) -> str:
-    if _BLANK.fullmatch(text):
-        raise Problem("is a blank of the template, not a text")
+    if is_blank(text):
+        raise Unreadable("is a blank of the template, not a text")
     return text
 
 
@@ -172,20 +171,20 @@ def _fit_union(data: Any, options: tuple[Any, ...], key: str, limit: float | Non
             type(data) is type(value) and data == value for value in get_args(option)
         ):
             return data
-    first: Problem | None = None
+    first: Unreadable | None = None
     for option in sorted(options, key=lambda option: (option is type(None), option is str)):
         try:
             return _fit(data, option, key, limit)
-        except Problem as problem:  # noqa: PERF203  the next member may fit
-            first = first or problem
-    raise first or Problem("fits nothing")
+        except Unreadable as unreadable:  # noqa: PERF203  the next member may fit
+            first = first or unreadable
+    raise first or Unreadable("fits nothing")
 
 
 def _fit_list(data: Any, hint: Any, key: str) -> list[Any]:
     item = bare(item_hint(hint))
     items = _ordered(_items_of(data, item, key), item)
     if len(items) > _MAX_ITEMS:
-        raise Problem(f"has {len(items)} items, more than any honest answer")
+        raise Unreadable(f"has {len(items)} items, more than any honest answer")
     return [_at(f"[{number}]", _fit_item, value, item, key) for number, value in enumerate(items)]
 
 
@@ -199,7 +198,7 @@ def _items_of(data: Any, item: Any, key: str) -> list[Any]:
         if data and all(numbers):
             count = sorted(int(number.group(1)) for number in numbers if number)
             if count not in (list(range(len(count))), list(range(1, len(count) + 1))):
-                raise Problem("does not number its items one by one")
+                raise Unreadable("does not number its items one by one")
             return [
                 value
                 for _, value in sorted(
@@ -223,7 +222,7 @@ def _items_of(data: Any, item: Any, key: str) -> list[Any]:
         return [part.strip() for part in parts if part.strip()]
     if isinstance(data, (bool, int)) and item is not str:
         return [data]
-    raise Problem("must be a list")
+    raise Unreadable("must be a list")
 
 
 def _holds_list(data: Any, key: str) -> bool:
@@ -236,7 +235,7 @@ def _flattened(data: list[Any], key: str) -> list[Any]:
     for value in data:
         lists = [inner for inner in value.values() if isinstance(inner, list)] if isinstance(value, dict) else []
         if len(data) == 1 and _holds_list(value, key):
-            raise Problem("holds the object itself")
+            raise Unreadable("holds the object itself")
         flat.extend(lists[0] if len(lists) == 1 else [value])
     return flat
 
@@ -253,7 +252,7 @@ def _ordered(items: list[Any], item: Any) -> list[Any]:
         if None in numbers:
             continue
         if len(set(numbers)) < len(numbers):
-            raise Problem(f"gives the same {key} twice")
+            raise Unreadable(f"gives the same {key} twice")
         return [value for _, value in sorted(zip(numbers, items, strict=True), key=lambda pair: pair[0] or 0)]
     return items
 
@@ -269,7 +268,7 @@ def _fit_item(data: Any, item: Any, key: str) -> Any:
     if item is not str or not isinstance(data, dict):
         return _fit(data, item, key)
     if is_schema(data):
-        raise Problem("is a schema, not a text")
+        raise Unreadable("is a schema, not a text")
     for inner, value in data.items():
         telling = stem(inner) in {stem(key), "text", "content"} or stem(inner) in RELATED.get(stem(key), CONTAINERS)
         if telling and isinstance(value, str):
@@ -277,4 +276,4 @@ def _fit_item(data: Any, item: Any, key: str) -> Any:
     texts = [value for inner, value in data.items() if isinstance(value, str) and name(inner) not in REASONS | ASIDES]
     if len(texts) == 1 and not any(isinstance(value, (dict, list)) for value in data.values()):
         return _no_blank(texts[0])
-    raise Problem("must be a text, not an object")
+    raise Unreadable("must be a text, not an object")

@@ -20,6 +20,7 @@ __all__ = [
     "RELATED",
     "WRAPPERS",
     "WRITTEN",
+    "is_blank",
     "is_count",
     "is_no_answer",
     "is_opposite",
@@ -129,6 +130,8 @@ _TEMPLATE = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 
+_BLANK = re.compile(r"\s*(?:<[^<>]*>|\.{3}|…)\s*")
+
 
 @lru_cache(maxsize=4096)
 def is_quotation(key: str) -> bool:
@@ -159,6 +162,11 @@ def is_template(value: Any) -> bool:
         return False
     stripped = value.strip()
     return stripped.casefold() in _TYPES or bool(_TEMPLATE.fullmatch(stripped))
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text is a blank of the form that was shown to the model ("<text>", "..."), copied and not filled in."""
+    return _BLANK.fullmatch(text) is not None
 
 
 def is_schema(data: dict[str, Any]) -> bool:

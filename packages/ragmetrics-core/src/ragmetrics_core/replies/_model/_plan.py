@@ -69,6 +69,26 @@ class ModelPlan(NamedTuple):
     top: frozenset[str]
     known: frozenset[str] | None
 
+    def knows(self, data: Any) -> bool:
+        """Whether data is an object and every key in it is one of the model's, so that nothing in it can be overlooked."""
+        if type(data) is not dict or not data or not self.top.issuperset(data):
+            return False
+        known = self.known
+        if known is None:
+            return True
+        level: list[Any] = list(data.values())
+        while level:
+            inner: list[Any] = []
+            for value in level:
+                if type(value) is dict:
+                    if not known.issuperset(value):
+                        return False
+                    inner.extend(value.values())
+                elif type(value) is list:
+                    inner.extend(value)
+            level = inner
+        return True
+
 
 def bare(hint: Any) -> Any:
     """A type without ``Annotated``, ``NewType`` and ``type X = ...`` around it."""

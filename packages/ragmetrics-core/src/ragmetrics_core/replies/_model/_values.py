@@ -13,7 +13,7 @@ from typing import Any
 
 from .._prose._clean import plain
 from .._prose._numbers import WORDS, scale_of, without_angles
-from .._prose._problem import Problem, shown
+from .._prose._unreadable import Unreadable, shown
 from .._prose._verdict import truth
 from ._keys import REASONS, RELATED, WRITTEN, stem
 
@@ -40,7 +40,7 @@ def is_reason(key: str) -> bool:
 def fit_bool(data: Any) -> bool:
     said = truth(data)
     if said is None:
-        raise Problem(f"must be true or false, not {shown(data)}")
+        raise Unreadable(f"must be true or false, not {shown(data)}")
     return said
 
 
@@ -53,21 +53,21 @@ def fit_number(data: Any, key: str, limit: float | None, *, whole: bool) -> floa
     if isinstance(data, bool) or (isinstance(data, str) and _numeral(data, limit) is None):
         said = truth(data) if is_flag(key) else None
         if said is None:
-            raise Problem(f"must be {wanted}, not {shown(data)}")
+            raise Unreadable(f"must be {wanted}, not {shown(data)}")
         value = int(said)
     elif isinstance(data, str):
         value = _numeral(data, limit)
     if not isinstance(value, (int, float)) or (isinstance(value, float) and not math.isfinite(value)):
-        raise Problem(f"must be {wanted}, not {shown(data)}")
+        raise Unreadable(f"must be {wanted}, not {shown(data)}")
     if whole and value != int(value):
-        raise Problem(f"must be a whole number, not {value}")
+        raise Unreadable(f"must be a whole number, not {value}")
     if whole:
         return int(value)
     return float(value) if abs(value) < 1e308 else _too_large(wanted)
 
 
 def _too_large(wanted: str) -> float:
-    raise Problem(f"must be {wanted} of a sensible size")
+    raise Unreadable(f"must be {wanted} of a sensible size")
 
 
 def _numeral(text: str, limit: float | None) -> int | float | None:
@@ -96,7 +96,7 @@ def fit_text(data: Any, key: str) -> str:
         texts = [value for value in data.values() if isinstance(value, str)]
         if len(texts) == 1:
             return texts[0]
-    raise Problem(f"must be a text, not {shown(data)}")
+    raise Unreadable(f"must be a text, not {shown(data)}")
 
 
 def _label(value: Any) -> str:
@@ -111,7 +111,7 @@ def fit_choice(data: Any, options: tuple[Any, ...]) -> Any:
     """The option that ``data`` is, whatever its form.
 
     Raises:
-        Problem: it is none of them, or could be several.
+        Unreadable: it is none of them, or could be several.
     """
     for option in options:
         if _same(option, data):
@@ -123,9 +123,9 @@ def fit_choice(data: Any, options: tuple[Any, ...]) -> Any:
     if len(numbers) > 1 and not isinstance(data, bool) and not (isinstance(data, str) and set(numbers) == {0, 1}):
         try:
             return int(scale_of(min(numbers), max(numbers), numbers).read_value(data))
-        except Problem:
+        except Unreadable:
             if not isinstance(data, str):
-                raise Problem(f"must be {_menu(options)}, not {shown(data)}") from None
+                raise Unreadable(f"must be {_menu(options)}, not {shown(data)}") from None
     if isinstance(data, str) and len(data) < 500:
         heads = [_label(data), _label(match.group(1)) if (match := _HEAD.match(data)) else ""]
         for head in heads:
@@ -137,7 +137,7 @@ def fit_choice(data: Any, options: tuple[Any, ...]) -> Any:
         sided = [option for option in options if truth(option) is said]
         if len(sided) == 1 and any(truth(option) is not None and truth(option) is not said for option in options):
             return sided[0]
-    raise Problem(f"must be {_menu(options)}, not {shown(data)}")
+    raise Unreadable(f"must be {_menu(options)}, not {shown(data)}")
 
 
 def _menu(options: tuple[Any, ...]) -> str:
@@ -150,9 +150,9 @@ def fit_enum(data: Any, enum: type[Enum]) -> Any:
     values = tuple(member.value for member in enum)
     try:
         return fit_choice(data, values)
-    except Problem:
+    except Unreadable:
         by_name = {member.name: member.value for member in enum}
         try:
             return by_name[fit_choice(data, tuple(by_name))]
-        except Problem:
-            raise Problem(f"must be {_menu(values)}, not {shown(data)}") from None
+        except Unreadable:
+            raise Unreadable(f"must be {_menu(values)}, not {shown(data)}") from None

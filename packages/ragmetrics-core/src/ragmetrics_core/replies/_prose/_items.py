@@ -10,7 +10,7 @@ import re
 
 from ._clean import without_tokens
 from ._numerals import ASKS, arabic
-from ._problem import Problem
+from ._unreadable import Unreadable
 from ._whose import QUOTED, declines, quotes_another
 
 __all__ = ["read_lines", "split_lines", "unique"]
@@ -65,18 +65,18 @@ def read_lines(text: str, *, marked_only: bool = False) -> list[str]:
     ``marked_only``: take them only when every item is numbered, bulleted or labelled, or all are questions.
 
     Raises:
-        Problem: there are none.
+        Unreadable: there are none.
     """
     items, marked = _items(without_tokens(text))
     if not items:
-        raise Problem("the reply lists nothing; write one item per line")
+        raise Unreadable("the reply lists nothing; write one item per line")
     if not marked:
         if marked_only and not all(item.rstrip().endswith(ASKS) for item in items):
-            raise Problem("the reply is prose, not a list")
+            raise Unreadable("the reply is prose, not a list")
         if declines(text):
-            raise Problem(QUOTED)
+            raise Unreadable(QUOTED)
         if _REFUSAL.match(items[0]) or (len(items) == 1 and len(items[0]) > _MAX_BARE):
-            raise Problem("the reply lists nothing; write one item per line")
+            raise Unreadable("the reply lists nothing; write one item per line")
     return items
 
 
@@ -127,9 +127,9 @@ def _one_list(matches: list[tuple[str, re.Match[str] | None]], kind: str) -> Non
         if kind == "number" and re.match(r"\W*1(?!\d)", match["number"])
     }
     if len(quoted) > 1 or len(first) > 1:
-        raise Problem("the reply holds several lists; give one")
+        raise Unreadable("the reply holds several lists; give one")
     if any(declines(line) or (line.rstrip(" *_").endswith((":", "：")) and quotes_another(line)) for line in prose):
-        raise Problem(QUOTED)
+        raise Unreadable(QUOTED)
 
 
 def _kind(match: re.Match[str]) -> str:

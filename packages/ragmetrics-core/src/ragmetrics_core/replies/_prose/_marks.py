@@ -44,7 +44,7 @@ from ._mark_patterns import (
     UNREAL,
 )
 from ._numbers import COMPARED, WORDS, Scale, bare_numbers, written_out
-from ._problem import Problem
+from ._unreadable import Unreadable
 from ._whose import QUOTED, SENT, declines, own_words
 
 __all__ = ["Mark", "disagrees", "read_marks"]
@@ -73,24 +73,24 @@ def read_marks(text: str, scale: Scale) -> Mark:
     """The one score that a text gives.
 
     Raises:
-        Problem: there is none, or the strongest signs disagree, or it may be quoted.
+        Unreadable: there is none, or the strongest signs disagree, or it may be quoted.
     """
     asked = asked_of(text)
     normal = _normal(text, scale)
     marks = list(islice(_marks(normal, scale), _MAX_MARKS + 1))
     if len(marks) > _MAX_MARKS:
-        raise Problem(f"the reply gives very many scores; give one, {scale.wanted}")
+        raise Unreadable(f"the reply gives very many scores; give one, {scale.wanted}")
     left = marks
     if asked.known and len(normal.split()) > 2:
         left = [mark for mark in marks if not asked.holds_saying(normal[mark.start : mark.end])]
         if marks and not left:
-            raise Problem(SENT)
+            raise Unreadable(SENT)
     mark = _decided(left, scale)
     own = own_words(text)
     if own != text and not any(mine.value == mark.value for mine in _marks(_normal(own, scale), scale)):
-        raise Problem(QUOTED)
+        raise Unreadable(QUOTED)
     if len(left) == len(marks) and declines(text):
-        raise Problem(QUOTED)
+        raise Unreadable(QUOTED)
     return mark
 
 
@@ -109,14 +109,14 @@ def _normal(text: str, scale: Scale) -> str:
 def _decided(marks: list[Mark], scale: Scale) -> Mark:
     """The strongest mark, when all of its rank agree with it and no weaker one says something else."""
     if not marks:
-        raise Problem(f"the reply gives no score; give {scale.wanted}")
+        raise Unreadable(f"the reply gives no score; give {scale.wanted}")
     rank = max(mark.rank for mark in marks)
     if rank == _HINT_RANK:
-        raise Problem(f"the reply gives no plain score; give one, {scale.wanted}")
+        raise Unreadable(f"the reply gives no plain score; give one, {scale.wanted}")
     ranked = [mark for mark in marks if mark.rank == rank]
     unreadable = next((mark for mark in ranked if mark.value is None), None)
     if unreadable:
-        raise Problem(unreadable.reason)
+        raise Unreadable(unreadable.reason)
     granted = {mark.value for mark in marks if mark.rank == _GRANT_RANK < rank}
     others = [
         mark
@@ -125,7 +125,7 @@ def _decided(marks: list[Mark], scale: Scale) -> Mark:
         if not (mark.part and rank == _FINAL_RANK) and not (mark.rank == _GRANT_RANK < rank and len(granted) > 1)
     ]
     if len({mark.value for mark in others if mark.value is not None}) > 1:
-        raise Problem(f"the reply gives several scores; give one, {scale.wanted}")
+        raise Unreadable(f"the reply gives several scores; give one, {scale.wanted}")
     return ranked[0]
 
 
@@ -259,8 +259,8 @@ def _mark(scale: Scale, match: re.Match[str], rank: int, digits: str | None, tex
     )
     try:
         value = scale.over(str(WORDS.get(digits, digits)), top, percent)
-    except Problem as problem:
-        return Mark(None, rank, *where, problem.reason)
+    except Unreadable as unreadable:
+        return Mark(None, rank, *where, unreadable.reason)
     return Mark(value, rank, *where)
 
 

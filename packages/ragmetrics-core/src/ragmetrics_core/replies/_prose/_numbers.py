@@ -14,7 +14,7 @@ from typing import Any
 
 from ._around import without_emoji
 from ._clean import plain
-from ._problem import Problem, shown
+from ._unreadable import Unreadable, shown
 
 __all__ = ["COMPARED", "NUMBER", "WORDS", "Scale", "bare_numbers", "scale_of", "without_angles", "written_out"]
 
@@ -119,29 +119,29 @@ class Scale:
         """``value`` if it is on the scale.
 
         Raises:
-            Problem: it is not.
+            Unreadable: it is not.
         """
         if not math.isfinite(value):
-            raise Problem(f"the score is not a number; give {self.wanted}")
+            raise Unreadable(f"the score is not a number; give {self.wanted}")
         if (self.choices and value not in self.choices) or not self.low <= value <= self.high:
-            raise Problem(f"{value:g} is not on the scale; give {self.wanted}")
+            raise Unreadable(f"{value:g} is not on the scale; give {self.wanted}")
         return float(value)
 
     def over(self, digits: str, top: str | None, percent: str | None = None) -> float:
         """``digits``, perhaps out of ``top``, as a value on this scale."""
         if (top is not None and _number(top) != self.high) or (percent and self.high != 100):
-            raise Problem(f"the score is on another scale; give {self.wanted}")
+            raise Unreadable(f"the score is on another scale; give {self.wanted}")
         return self.check(_number(digits))
 
     def read_text(self, text: str) -> float:
         """The number that a short text such as "4/5" or "4 - good" is.
 
         Raises:
-            Problem: the text is something else, or the number is not on the scale.
+            Unreadable: the text is something else, or the number is not on the scale.
         """
         text = without_angles(text)
         if len(text) > _MAX_TEXT or "\n" in text.strip():
-            raise Problem(f"the score is a long text; give {self.wanted}")
+            raise Unreadable(f"the score is a long text; give {self.wanted}")
         normal = bare_numbers(without_emoji(plain(written_out(text)))).strip()
         normal = _PARENTHESIS.sub("", normal) or normal
         normal = " ".join(_DECORATION.sub(" ", normal).split())
@@ -150,23 +150,23 @@ class Scale:
             return self.check(WORDS[word])
         match = _WHOLE.match(normal)
         if match is None or COMPARED.search(text):
-            raise Problem(f"{shown(text)} is no score; give {self.wanted}")
+            raise Unreadable(f"{shown(text)} is no score; give {self.wanted}")
         return self.over(match["number"], match["top"], match["percent"])
 
     def read_value(self, value: Any) -> float:
         """The number that the value of a JSON key is; a boolean is none.
 
         Raises:
-            Problem: there is none, or it is not on the scale.
+            Unreadable: there is none, or it is not on the scale.
         """
         if isinstance(value, list) and len(value) == 1:
             value = value[0][0] if isinstance(value[0], list) and len(value[0]) == 1 else value[0]
         if isinstance(value, bool) or value is None or isinstance(value, (dict, list)):
-            raise Problem(f"the score is {shown(value)}; give {self.wanted}")
+            raise Unreadable(f"the score is {shown(value)}; give {self.wanted}")
         if isinstance(value, str):
             return self.read_text(value)
         if isinstance(value, int) and abs(value) > 10**9:
-            raise Problem(f"the score is not on the scale; give {self.wanted}")
+            raise Unreadable(f"the score is not on the scale; give {self.wanted}")
         return self.check(value)
 
 

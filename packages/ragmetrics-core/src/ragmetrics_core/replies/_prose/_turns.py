@@ -18,7 +18,7 @@ from ..._kernel._asked import asked_of
 from .._json_text._find import decode
 from .._json_text._scan import OPENER, Found, scan
 from ._clean import TOKEN, without_tokens
-from ._problem import Problem
+from ._unreadable import Unreadable
 from ._whose import declines, is_quoted, speaks_of_another
 
 __all__ = ["Part", "answer_part"]
@@ -71,11 +71,11 @@ def answer_part(text: str) -> Part:
     """What is left of a reply without thinking, chat template and invented turns.
 
     Raises:
-        Problem: the reply is empty, or nothing but thinking.
+        Unreadable: the reply is empty, or nothing but thinking.
     """
     asked = asked_of(text)
     if not text.strip("\ufeff\u200b\u2060 \t\r\n\f\v\u00a0"):
-        raise Problem("the reply is empty")
+        raise Unreadable("the reply is empty")
     doubted: list[str] = []
     kept = str(text)
     if "<" in text or "[/" in text or "◁" in text:
@@ -83,7 +83,7 @@ def answer_part(text: str) -> Part:
         kept = _own_turn(_without_thinking(_last_channel(kept, doubted), marks, doubted), marks, doubted)
     kept = _before_new_turn(kept, doubted)
     if not kept.strip():
-        raise Problem("the reply holds no answer outside its thinking")
+        raise Unreadable("the reply holds no answer outside its thinking")
     return Part(asked.on(kept), tuple(asked.on(other) for other in doubted if other.strip()))
 
 
@@ -113,7 +113,7 @@ def _last_channel(text: str, doubted: list[str]) -> str:
         return text
     end = text.find("<|end|>", match.end())
     if end < 0:
-        raise Problem("the reply ends before its thinking does")
+        raise Unreadable("the reply ends before its thinking does")
     return text[: match.start()] + text[end + len("<|end|>") :]
 
 
@@ -169,7 +169,7 @@ def _without_thinking(text: str, marks: _Marks, doubted: list[str]) -> str:
             start = tags[index].end()
         elif _SURE.search(tag.group()):
             if not "".join(kept).strip():
-                raise Problem("the reply ends before its thinking does")
+                raise Unreadable("the reply ends before its thinking does")
             _unless_pure(kept, text[tag.end() :], doubted)
             return "".join(kept)
         else:

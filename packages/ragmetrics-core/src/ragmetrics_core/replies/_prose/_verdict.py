@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from ..._kernel._asked import asked_of
 from ._around import ANOTHERS, plain_labels, undress, without_colour
 from ._clean import tidy
-from ._problem import Problem
+from ._unreadable import Unreadable
 from ._verdict_patterns import (
     AFFIRMS,
     ANSWER,
@@ -219,7 +219,7 @@ def read_verdict(text: str) -> bool:
     """The answer that a reply in words gives.
 
     Raises:
-        Problem: there is none, or two that disagree, or it may be quoted.
+        Unreadable: there is none, or two that disagree, or it may be quoted.
     """
     asked = asked_of(text)
     normal = _normal(text)
@@ -228,18 +228,18 @@ def read_verdict(text: str) -> bool:
     if asked.known and len(normal.split()) > 2:
         left = [sign for sign in signs if sign.said == normal or not asked.holds_saying(sign.said)]
         if signs and not left:
-            raise Problem(SENT)
+            raise Unreadable(SENT)
     answer = _decided(left, normal) if left else _agreed(_copulas(normal))
     if left and (not answer) in _copulas(normal):
-        raise Problem("the reply says both yes and no")
+        raise Unreadable("the reply says both yes and no")
     own = own_words(text)
     if own != text:
         mine = _normal(own)
         said = {sign.truth for sign in _signs(mine)} if left else _copulas(mine)
         if answer not in said:
-            raise Problem(QUOTED)
+            raise Unreadable(QUOTED)
     if len(left) == len(signs) and declines(text):
-        raise Problem(QUOTED)
+        raise Unreadable(QUOTED)
     return answer
 
 
@@ -262,7 +262,7 @@ def _decided(signs: list[_Sign], text: str) -> bool:
         brief = "\n" not in text and len(text.split()) <= _BRIEF
         corrected = rank == _FINALLY and signs[-1].rank == rank and (brief or SELF.search(text))
         if not corrected or speaks_of_another(text) or '"' in text:
-            raise Problem("the reply says both yes and no")
+            raise Unreadable("the reply says both yes and no")
     return answer
 
 
@@ -275,7 +275,7 @@ def _is_item(text: str, body: str) -> bool:
 def _agreed(said: set[bool | None]) -> bool:
     if len(said) == 1 and (answer := next(iter(said))) is not None:
         return answer
-    raise Problem("the reply says both yes and no" if {True, False} <= said else "the reply does not say yes or no")
+    raise Unreadable("the reply says both yes and no" if {True, False} <= said else "the reply does not say yes or no")
 
 
 @lru_cache(maxsize=512)
@@ -283,7 +283,7 @@ def truth_of_text(text: str) -> bool | None:
     """What a short text such as the value of a key says, or None."""
     try:
         return read_verdict(str(text))
-    except Problem:
+    except Unreadable:
         return None
 
 

@@ -1,6 +1,6 @@
 """The one internal signal of this package: a reading that stopped, and why.
 
-Readers deep inside the package do not hold the whole reply, so they raise ``Problem``; the public ``parse`` methods
+Readers deep inside the package do not hold the whole reply, so they raise ``Unreadable``; the public ``parse`` methods
 turn it into a ``BadReply`` that carries the raw text. Nothing else is ever raised for a ``str`` input.
 """
 
@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from ..._kernel._errors import BadReply
 
-__all__ = ["Misfit", "Problem", "parse_or_bad_reply", "shown"]
+__all__ = ["Misfit", "Unreadable", "parse_or_bad_reply", "shown"]
 
 T = TypeVar("T")
 
@@ -21,7 +21,7 @@ MAX_BRACKETS = 100_000
 """Opening brackets in it, which cost most."""
 
 
-class Problem(Exception):
+class Unreadable(Exception):
     """No honest reading; ``args[0]`` is one short sentence that a model can act upon."""
 
     def __init__(self, reason: str) -> None:
@@ -29,7 +29,7 @@ class Problem(Exception):
         self.reason = reason
 
 
-class Misfit(Problem):
+class Misfit(Unreadable):
     """A value inside some data that cannot be read, and where it stands (``statements[2].verdict``)."""
 
     def __init__(self, what: str, path: str = "") -> None:
@@ -38,7 +38,7 @@ class Misfit(Problem):
         self.path = path
 
     def under(self, parent: str) -> Misfit:
-        """The same problem, seen from one level further out."""
+        """The same misfit, seen from one level further out."""
         joint = "." if self.path and not self.path.startswith("[") else ""
         return Misfit(self.what, f"{parent}{joint}{self.path}")
 
@@ -56,8 +56,8 @@ def parse_or_bad_reply(text: str, read: Callable[[str], T]) -> T:
         )
     try:
         return read(text)
-    except Problem as problem:
-        raise BadReply(problem.reason, str(text)) from None
+    except Unreadable as unreadable:
+        raise BadReply(unreadable.reason, str(text)) from None
 
 
 def shown(value: object, limit: int = 40) -> str:
