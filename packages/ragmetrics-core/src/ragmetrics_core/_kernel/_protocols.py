@@ -11,6 +11,9 @@ gap with a thread. Optional attributes tell more:
 * ``texts_per_call``: of an embedding model or a pair scorer, the most texts or pairs that make one request;
 * ``without_retries()``: the same model without retries of its own, for ``evaluate``, which makes lost calls again itself;
 * ``without_cache()``: the same model without a cache of its own, for ``evaluate(repeats=...)``, which judges each row anew.
+
+A reply format may have ``is_json``: whether a reply of it is JSON, so that models ask their servers for JSON. Without it, a format
+with a schema counts as JSON, and one without as text.
 """
 
 from __future__ import annotations

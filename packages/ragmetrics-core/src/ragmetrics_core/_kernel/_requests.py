@@ -17,7 +17,7 @@ from ._errors import InvalidInput
 if TYPE_CHECKING:
     from ._protocols import PromptView, ReplyView
 
-__all__ = ["Ask", "Compare", "Embed", "Message", "Reply", "Request", "Usage", "counted"]
+__all__ = ["Ask", "Compare", "Embed", "Message", "Reply", "Request", "Usage", "counted", "is_json"]
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -89,6 +89,17 @@ class Ask:
     reply: ReplyView
     prompt: PromptView = field(compare=False)
     inputs: Mapping[str, Any] = field(compare=False)
+
+    @property
+    def wants_json(self) -> bool:
+        """Whether the reply is to be JSON: what its format says by ``is_json``, and without a word whether it has a schema."""
+        return is_json(self.reply)
+
+
+def is_json(reply: ReplyView) -> bool:
+    """Whether a reply of this format is JSON."""
+    said = getattr(reply, "is_json", None)
+    return reply.schema is not None if said is None else bool(said)
 
 
 @dataclass(frozen=True, slots=True)

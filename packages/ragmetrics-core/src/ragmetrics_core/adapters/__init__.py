@@ -1,6 +1,8 @@
 """What every adapter of a framework needs, written once: failures, secrets, threads, and judging in the background.
 
 An adapter makes models of the core out of the models of a framework, so it meets the same questions whatever the framework is.
+``LLMBridge`` and ``EmbeddingsBridge`` answer all those about models at once (``Bridge`` is what they have in common): an adapter
+derives from them and says what its framework makes necessary. What they are made of, and what else an adapter needs:
 
 * What did the model raise? ``Explained`` and ``model_error`` make a ``ModelError`` of any library's exception, or let a bug
   through; ``is_bug``, ``is_of_other_loop`` and ``seconds_to_wait`` are its parts.
@@ -27,10 +29,11 @@ from .._support._threads import in_own_thread, in_threads
 from ..embeddings._readable import readable_texts
 from ..llms._wire._structured import strict_schema
 from ._background import Background, settled
+from ._bridge import Bridge, EmbeddingsBridge, LLMBridge
 from ._counts import Counts
 from ._explained import Explained
 from ._failures import is_bug, is_of_other_loop, model_error
-from ._forms import FormsOfReply, wants_json
+from ._forms import Attempts, FormsOfReply, wants_json
 from ._judging import is_judging, judging
 from ._live_evaluation import Finished, LiveEvaluation
 from ._live_judging import LiveJudging
@@ -41,12 +44,16 @@ from ._settings import json_settings, secret_texts
 from ._turn import Turn
 
 __all__ = [
+    "Attempts",
     "Background",
+    "Bridge",
     "Counts",
+    "EmbeddingsBridge",
     "Explained",
     "Finished",
     "FormsOfReply",
     "HomeLoop",
+    "LLMBridge",
     "LiveEvaluation",
     "LiveJudging",
     "LiveSettings",

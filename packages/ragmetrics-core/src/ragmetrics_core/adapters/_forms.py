@@ -14,11 +14,10 @@ from typing import Any
 from .._kernel._errors import ModelError
 from .._kernel._requests import Ask
 from ..llms._wire._refusals import is_about_one_schema, is_refusal
-from ..llms._wire._structured import Ladder, Rung
-from ..replies import ObjectReply
+from ..llms._wire._structured import Ladder, Rung, schema_of
 from ._explained import Explained
 
-__all__ = ["FormsOfReply", "wants_json"]
+__all__ = ["Attempts", "FormsOfReply", "wants_json"]
 
 REFUSED = frozenset({400, 415, 422})
 """Statuses by which a server says that it cannot do what is asked, in whatever words."""
@@ -26,7 +25,7 @@ REFUSED = frozenset({400, 415, 422})
 
 def wants_json(ask: Ask) -> bool:
     """Whether the instructions ask for JSON."""
-    return ask.reply.schema is not None or isinstance(ask.reply, ObjectReply)
+    return ask.wants_json
 
 
 class FormsOfReply:
@@ -39,8 +38,8 @@ class FormsOfReply:
     def __init__(self, highest: Rung = "schema") -> None:
         self._ladder = Ladder(highest)
 
-    def attempts(self, ask: Ask) -> Attempts:
-        """The attempts at one question."""
+    def attempts(self, ask: Ask | None) -> Attempts:
+        """The attempts at one question; None: at one that has no form of reply, as one for vectors."""
         return Attempts(self._ladder, ask)
 
 
@@ -55,31 +54,30 @@ class Attempts:
             return reply
         attempts.failed(attempt)
     raise attempts.problem
+
+    Attributes:
+        rung: the form of the attempt at hand.
     """
 
-    def __init__(self, ladder: Ladder, ask: Ask) -> None:
+    def __init__(self, ladder: Ladder, ask: Ask | None) -> None:
+        self.rung: Rung = "text"
         self._ladder = ladder
         self._ask = ask
-        # JSON whose shape only the instructions tell
-        self._schema: Mapping[str, Any] | None = ask.reply.schema or ({} if wants_json(ask) else None)
+        self._schema: Mapping[str, Any] | None = None if ask is None else schema_of(ask)
         self._refusals: list[tuple[str, bool]] = []
-        self._form: Rung = "text"
         self._problem: ModelError | None = None
 
     def __iter__(self) -> Iterator[Rung]:
-        forms: tuple[Rung, ...] = self._ladder.rungs(self._schema)
-        if not self._schema:
-            forms = tuple(form for form in forms if form != "schema")
-        for number, form in enumerate(forms):
+        for number, form in enumerate(self._ladder.rungs(self._schema)):
             if len(self._refusals) < number:
                 return  # the last attempt failed for a reason that another form would not mend
-            self._form = form
+            self.rung = form
             yield form
 
     def parameters(self) -> dict[str, Any]:
         """What a client of the OpenAI protocol is told for the form of this attempt: at most ``response_format``."""
-        prompt = getattr(self._ask.prompt, "name", None) or "reply"
-        return dict(self._ladder.form(self._form, prompt, self._schema or {}))
+        prompt = getattr(getattr(self._ask, "prompt", None), "name", None) or "reply"
+        return dict(self._ladder.form(self.rung, prompt, self._schema or {}))
 
     @property
     def problem(self) -> ModelError:
@@ -91,7 +89,7 @@ class Attempts:
         """Note what the attempt failed with, and whether the server refused the form, or may have."""
         self._problem = attempt.problem
         refused = attempt.refused
-        if refused is None or self._form == "text":
+        if self._ask is None or refused is None or self.rung == "text":
             return
         found = is_refusal(refused, (message.content for message in self._ask.messages))
         if found is not None or (refused.status in REFUSED and not attempt.is_filtered):
@@ -102,4 +100,4 @@ class Attempts:
         if self._refusals and self._schema is not None:
             said, certain = self._refusals[0]
             one = bool(self._schema) and is_about_one_schema(said)
-            self._ladder.learn(self._form, self._schema, this_schema_only=one, certain=certain)
+            self._ladder.learn(self.rung, self._schema, this_schema_only=one, certain=certain)

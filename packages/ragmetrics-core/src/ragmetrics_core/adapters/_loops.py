@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     import asyncio
 
-__all__ = ["HomeLoop", "run_blocking"]
+__all__ = ["HomeLoop", "at_once", "run_blocking"]
 
 T = TypeVar("T")
 
@@ -50,3 +50,13 @@ def run_blocking(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
     from .._support._blocking import run_blocking as run_in_loop  # noqa: PLC0415  loads asyncio
 
     return run_in_loop(main)
+
+
+def at_once(coroutine: Coroutine[Any, Any, T]) -> T:
+    """What a coroutine returns in which nothing waits."""
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    raise RuntimeError("the synchronous way of a question must not wait")

@@ -8,6 +8,7 @@ changes. A model that cannot be told, as one with a client of an unknown kind, i
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -19,8 +20,15 @@ MAKERS = ("_get_client", "_get_aclient")
 
 
 def without_retries(model: Any) -> Any:
-    """A copy of a model of pydantic whose clients make no lost call again; the model itself where there is nothing to tell."""
-    fields: Any = getattr(type(model), "model_fields", {})
+    """A copy of a model whose clients make no lost call again; the model itself where there is nothing to tell.
+
+    Args:
+        model: one of pydantic with a field ``max_retries``, or any other object with an attribute of this name, which holds its
+            clients.
+    """
+    fields: Any = getattr(type(model), "model_fields", None)
+    if fields is None:
+        return _plain_without_retries(model)
     if "max_retries" not in fields or getattr(model, "max_retries", None) == 0:
         return model
     makes = _make_clients(model)
@@ -36,6 +44,18 @@ def without_retries(model: Any) -> Any:
         other.__dict__.pop(name, None)
     for place in (other.__dict__, other.__pydantic_private__ or {}):
         place.update({name: told[name] for name in place if told.get(name) is not None})
+    return other
+
+
+def _plain_without_retries(model: Any) -> Any:
+    most = getattr(model, "max_retries", 0)
+    clients = {name: value for name, value in getattr(model, "__dict__", {}).items() if _is_client(value)}
+    if not clients or not (most is None or (isinstance(most, int) and most > 0)):
+        return model
+    other = copy.copy(model)
+    other.__dict__.update({name: _told(client) for name, client in clients.items()}, max_retries=0)
+    if hasattr(other, "raise_on_failure"):
+        other.raise_on_failure = True  # a lost call that is only logged would not be made again
     return other
 
 

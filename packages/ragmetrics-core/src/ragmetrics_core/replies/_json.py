@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -42,6 +42,9 @@ class JsonReply(Generic[M]):
     """
 
     model: type[M]
+
+    is_json: ClassVar[bool] = True
+    """It is JSON, also where the model has no strict schema."""
 
     def __post_init__(self) -> None:
         if not (isinstance(self.model, type) and issubclass(self.model, BaseModel)):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from .._kernel._errors import BadReply, InvalidInput
 
@@ -27,6 +27,9 @@ class ObjectReply:
 
     keys: tuple[str, ...]
     meant: tuple[tuple[str, str], ...] = ()
+
+    is_json: ClassVar[bool] = True
+    """It is JSON, though there is no schema that says so."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", tuple(self.keys))

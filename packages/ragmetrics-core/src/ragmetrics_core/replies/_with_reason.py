@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from .._kernel._protocols import ReplyFormat
+from .._kernel._requests import is_json
 
 __all__ = ["WithReason", "value_and_reason", "words_beside_verdict"]
 
@@ -38,6 +39,11 @@ class WithReason(Generic[T]):
     def schema(self) -> Mapping[str, Any] | None:
         """The schema of the format inside."""
         return self.reply.schema
+
+    @property
+    def is_json(self) -> bool:
+        """What the format inside says."""
+        return is_json(self.reply)
 
     def instructions(self) -> str:
         """The shape of the reply, for the system message."""

@@ -10,7 +10,7 @@ from ..._kernel._requests import Ask, Message, Reply, Usage, counted
 from ..._support._secrets import conceal, mask, without_secrets
 from ._failures import Failures, Refused, check_sendable
 from ._refusals import is_about_one_schema, is_refusal
-from ._structured import RUNGS, Ladder, Rung
+from ._structured import RUNGS, Ladder, Rung, schema_of
 
 __all__ = ["Attempts", "chat_parameters"]
 
@@ -61,18 +61,18 @@ class Attempts:
         self._parameters = parameters
         self._ladder = ladder
         self._ask = ask
+        self._schema = schema_of(ask)
         self._rung: Rung = "text"
         self._refusals: list[tuple[str, bool]] = []
         self._problem: ModelError | None = None
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        schema = self._ask.reply.schema
         messages = [_wire(message) for message in self._ask.messages]
-        for number, rung in enumerate(self._ladder.rungs(schema)):
+        for number, rung in enumerate(self._ladder.rungs(self._schema)):
             if len(self._refusals) < number:
                 return  # the last attempt failed for a reason that another form would not mend
             self._rung = rung
-            form = self._ladder.form(rung, self._ask.prompt.name, schema or {})
+            form = self._ladder.form(rung, self._ask.prompt.name, self._schema or {})
             yield {"model": self._failures.model, "messages": messages, **self._parameters, **form}
 
     def failed(self, problem: ModelError | None, refused: Refused | None) -> None:
@@ -103,10 +103,10 @@ class Attempts:
         message = _field(choice, "message")
         if message is None:
             raise self._failures.other_protocol(str(_field(answer, "error") or "it holds no choices"))
-        if self._refusals and self._ask.reply.schema is not None:
+        if self._refusals and self._schema is not None:
             said, certain = self._refusals[0]
-            one = is_about_one_schema(said)
-            self._ladder.learn(self._rung, self._ask.reply.schema, this_schema_only=one, certain=certain)
+            one = bool(self._schema) and is_about_one_schema(said)
+            self._ladder.learn(self._rung, self._schema, this_schema_only=one, certain=certain)
         return self._read(message, _field(choice, "finish_reason"), _usage(answer))
 
     def _read(self, message: Any, finish_reason: Any, usage: Usage) -> Reply[str]:

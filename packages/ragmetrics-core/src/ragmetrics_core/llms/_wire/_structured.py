@@ -1,6 +1,6 @@
 """The ladder of structured output: a JSON schema, else JSON mode, else plain text; learned from what a server refuses.
 
-Strategy. Every question with a schema starts on the highest rung that is not known to be refused. When the server refuses
+Strategy. Every question for JSON starts on the highest rung that is not known to be refused. When the server refuses
 the form (and nothing else), the same question is asked one rung lower, and the refusal is remembered only once that
 worked: so a refusal for another reason, such as a text too long, never costs a model its schemas. A refusal in mere words (see
 ``_refusals``) counts only once a second question met it too. A server that calls one schema invalid loses that schema only.
@@ -14,7 +14,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-__all__ = ["RUNGS", "Ladder", "Rung", "response_format", "strict_schema"]
+from ..._kernel._requests import Ask
+
+__all__ = ["RUNGS", "Ladder", "Rung", "response_format", "schema_of", "strict_schema"]
 
 Rung = Literal["schema", "json", "text"]
 RUNGS: tuple[Rung, ...] = ("schema", "json", "text")
@@ -44,11 +46,11 @@ class Ladder:
         self._forms: dict[tuple[str, str, int], tuple[Mapping[str, Any], dict[str, Any]]] = {}
 
     def rungs(self, schema: Mapping[str, Any] | None) -> tuple[Rung, ...]:
-        """The rungs to try for a question, highest first."""
+        """The rungs to try for a question, highest first; ``schema`` as ``schema_of`` gives it."""
         if schema is None:
             return ("text",)
         special = self._special.get(_key(schema), 0) if self._special else 0
-        return RUNGS[max(self._floor, special) :]
+        return RUNGS[max(self._floor, special, 0 if schema else RUNGS.index("json")) :]
 
     def form(self, rung: Rung, name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters that ask for this form, as ``response_format`` makes them; a prompt's own are made once."""
@@ -80,6 +82,11 @@ class Ladder:
             self._special[key] = RUNGS.index(worked)
         else:
             self._floor = max(self._floor, RUNGS.index(worked))
+
+
+def schema_of(ask: Ask) -> Mapping[str, Any] | None:
+    """The schema of the reply; empty where it is JSON whose shape only the instructions tell, None where it is text."""
+    return (ask.reply.schema or {}) if ask.wants_json else None
 
 
 def response_format(rung: Rung, name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
