@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from loopback import OpenAIServer, Response, error, server_error
-from ragmetrics_core import ModelError
+from ragmetrics_core import Ask, ModelError, Prompt
 from ragmetrics_core.llms import OpenAILLM
 from ragmetrics_core.llms._wire._structured import strict_schema
+from ragmetrics_core.replies import LinesReply, ObjectReply
 
 OTHER = {"type": "object", "properties": {"score": {"type": "integer"}}, "required": ["score"]}
 
@@ -62,6 +63,13 @@ def test_every_rung_is_learned_once(
     assert first.usage.calls == 1  # what the server refused was no call
     assert answer(llm, ask("again?"), way) == '{"reason": "so", "verdict": true}'
     assert forms(server) == expected
+
+
+def test_json_without_a_schema_is_asked_for_in_json_mode(server: OpenAIServer, llm: OpenAILLM) -> None:
+    for reply in (ObjectReply(("verdict",)), LinesReply()):
+        prompt: Prompt[Any] = Prompt("Is it so?", reply)
+        llm.generate(Ask(prompt.messages({"text": "?"}), reply, prompt, {}))
+    assert forms(server) == ["json_object", "none"]
 
 
 def test_what_was_learned_holds_for_every_schema_and_way(server: OpenAIServer, llm: OpenAILLM, ask: Any) -> None:
