@@ -45,10 +45,10 @@ class AcmeLLM(LLMBridge):
     async def _ask_async(self, model: Any, question: Ask, form: Attempts) -> Any:
         return await model.chat_async([item.content for item in question.messages], **form.parameters())
 
-    def _read(self, answer: Any, question: Ask) -> Reply[str]:
+    def _read(self, answer: Any) -> Reply[str]:
         if not answer:
             raise BadReply("no text")
-        return Reply(answer, Usage(1, len(question.messages), len(answer)))
+        return Reply(answer, Usage(1, 2, len(answer)))
 
     def _settings(self, model: Any) -> dict[str, Any] | None:
         return {"model": model.model, "url": model.url, "api_key": model.api_key}
@@ -57,14 +57,13 @@ class AcmeLLM(LLMBridge):
 class AcmeEmbeddings(EmbeddingsBridge):
     _provider = "acme"
 
-    def _ask(self, model: Any, question: list[str], form: Attempts) -> Any:
-        assert form.parameters() == {}
-        return [model(text) for text in question]
+    def _embed(self, model: Any, texts: list[str]) -> Any:
+        return [model(text) for text in texts]
 
-    async def _ask_async(self, model: Any, question: list[str], form: Attempts) -> Any:
-        return self._ask(model, question, form)
+    async def _embed_async(self, model: Any, texts: list[str]) -> Any:
+        return self._embed(model, texts)
 
-    def _read(self, answer: Any, question: list[str]) -> Reply[list[list[float]]]:
+    def _read(self, answer: Any) -> Reply[list[list[float]]]:
         return Reply(answer, Usage(1))
 
 
@@ -300,3 +299,14 @@ def test_what_an_adapter_left_out() -> None:
         LLMBridge(Chat()).generate(ask())
     with pytest.raises(NotImplementedError, match="^LLMBridge has no _ask_async$"):
         asyncio.run(LLMBridge(Chat()).agenerate(ask()))
+    with pytest.raises(NotImplementedError, match="^EmbeddingsBridge has no _embed$"):
+        EmbeddingsBridge(words).embed(["a"])
+    with pytest.raises(NotImplementedError, match="^EmbeddingsBridge has no _embed_async$"):
+        asyncio.run(EmbeddingsBridge(words).aembed(["a"]))
+    with pytest.raises(NotImplementedError, match="^Silent has no _read$"):
+        Silent(Chat()).generate(ask())
+
+
+class Silent(LLMBridge):
+    def _ask(self, model: Any, question: Ask, form: Attempts) -> str:
+        return "yes"

@@ -11,7 +11,7 @@ A model of a framework becomes one of the core by saying what its framework make
         async def _ask_async(self, model, ask, form):
             return await model.chat_async(...)
 
-        def _read(self, answer, ask):
+        def _read(self, answer):
             return Reply(answer.text, Usage(1, answer.tokens_in, answer.tokens_out), truncated=answer.stopped == "length")
 
         def _settings(self, model):
@@ -19,7 +19,8 @@ A model of a framework becomes one of the core by saying what its framework make
 
     evaluate(rows, Faithfulness(), llm=AcmeLLM(acme.Chat("judge-1")))
 
-From there the bridge does the rest. An ``EmbeddingsBridge`` is written in the same way; it is given texts instead of an ``Ask``.
+From there the bridge does the rest. An ``EmbeddingsBridge`` is written in the same way, with ``_embed(model, texts)`` and
+``_embed_async`` in the place of ``_ask`` and ``_ask_async``.
 
 Strategy. One coroutine holds the way of a question: which forms of reply are tried, which model is called, what its failure means.
 Asked asynchronously it is awaited; asked synchronously nothing in it waits, so it is run to its end where it stands. A model is
@@ -85,7 +86,7 @@ class Bridge(Generic[Q, A]):
 
         Args:
             model: the user's model, or a copy without its retries.
-            question: an ``Ask``, or texts.
+            question: an ``Ask``, or the texts to embed.
             form: the form of reply that the server is asked for: ``form.rung`` by name, ``form.parameters()`` in the protocol
                 of OpenAI.
 
@@ -98,7 +99,7 @@ class Bridge(Generic[Q, A]):
         """Call the model without blocking the running loop; not needed where ``_has_async`` says no."""
         raise NotImplementedError(f"{type(self).__name__} has no _ask_async")
 
-    def _read(self, answer: Any, question: Q) -> Reply[A]:
+    def _read(self, answer: Any) -> Reply[A]:
         """What the answer says, and what it cost; raises ``BadReply`` where it is none."""
         raise NotImplementedError(f"{type(self).__name__} has no _read")
 
@@ -192,7 +193,7 @@ class Bridge(Generic[Q, A]):
                 asked = partial(self._ask_async if waits else self._ask, called, question, attempts)
                 answer = await asked() if waits else asked()
                 attempts.answered()
-                return self._read(answer, question)
+                return self._read(answer)
             if waits and failure.is_of_other_loop:
                 return await in_own_thread(partial(self._answered, question))
             attempts.failed(failure)
@@ -270,3 +271,17 @@ class EmbeddingsBridge(Bridge[list[str], list[list[float]]]):
         """One vector per text, without blocking the running loop; otherwise the same as ``embed``."""
         items = readable_texts(texts)
         return await self._answered_async(items) if items else Reply([], Usage())
+
+    def _ask(self, model: Any, question: list[str], form: Attempts) -> Any:  # noqa: ARG002  vectors have one form
+        return self._embed(model, question)
+
+    async def _ask_async(self, model: Any, question: list[str], form: Attempts) -> Any:  # noqa: ARG002
+        return await self._embed_async(model, question)
+
+    def _embed(self, model: Any, texts: list[str]) -> Any:
+        """Call the model synchronously with at least one text; what it answers goes to ``_read``."""
+        raise NotImplementedError(f"{type(self).__name__} has no _embed")
+
+    async def _embed_async(self, model: Any, texts: list[str]) -> Any:
+        """Call the model without blocking the running loop; not needed where ``_has_async`` says no."""
+        raise NotImplementedError(f"{type(self).__name__} has no _embed_async")
