@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import inspect
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import fields
 
 import pytest
 
@@ -28,6 +31,7 @@ from ragmetrics_core import (
     aevaluate,
     evaluate,
 )
+from ragmetrics_core._evaluate._options import RunOptions
 
 
 def unit(text: str) -> str:
@@ -205,3 +209,9 @@ class TestProgress:
     def test_a_process_without_stderr(self, monkeypatch: pytest.MonkeyPatch, progress: bool) -> None:
         monkeypatch.setattr("sys.stderr", None)
         assert len(evaluate(questions(2), Length(), progress=progress)) == 2
+
+
+@pytest.mark.parametrize("function", [evaluate, aevaluate])
+def test_every_argument_is_an_option_of_the_run(function: Callable[..., object]) -> None:
+    names = [name for name, item in inspect.signature(function).parameters.items() if item.kind is item.KEYWORD_ONLY]
+    assert names == [item.name for item in fields(RunOptions)]

@@ -12,6 +12,6 @@ from __future__ import annotations
 from ._budget import Budget
 from ._calls import Rules
 from ._questions import Answers
-from ._schedule import Engine, Judge
+from ._schedule import Assignment, Engine
 
-__all__ = ["Answers", "Budget", "Engine", "Judge", "Rules"]
+__all__ = ["Answers", "Assignment", "Budget", "Engine", "Rules"]

@@ -31,7 +31,7 @@ from ._batches import MOST_REQUESTS
 from ._questions import Answers, Question, RowMemory, nobody
 from ._task_group import Crew
 
-__all__ = ["Engine", "Judge"]
+__all__ = ["Assignment", "Engine"]
 
 BREATH = 0.02
 """Seconds of work without waiting after which a worker lets others run: progress bars, cancellation, Ctrl-C."""
@@ -43,7 +43,7 @@ Finished = Callable[[Row, list[Score]], None]
 
 
 @dataclass(frozen=True)
-class Judge:
+class Assignment:
     """A metric, the models that answer it, and which repeat of it this is (from 0)."""
 
     metric: Metric
@@ -55,7 +55,7 @@ class Judge:
 class Work:
     """A program at work on a row, the questions that it waits for, and those that it has had answered."""
 
-    judge: Judge
+    assignment: Assignment
     row: Row
     memory: RowMemory
     program: Steps[Score]
@@ -68,7 +68,7 @@ class Engine:
     """Scores rows with several metrics; one engine serves one run.
 
     Args:
-        judges: every metric with its models; each row gets one score from each.
+        assignments: every metric with its models; each row gets one score from each.
         answers: who answers the questions.
         max_rows: most rows that are worked on at a time.
         raising: raise what would be recorded in a failed score.
@@ -77,11 +77,11 @@ class Engine:
         waited: by metric, the seconds that its rows have waited for models, all together.
     """
 
-    def __init__(self, judges: Sequence[Judge], answers: Answers, *, max_rows: int, raising: bool) -> None:
-        self._judges = judges
+    def __init__(self, assignments: Sequence[Assignment], answers: Answers, *, max_rows: int, raising: bool) -> None:
+        self._assignments = assignments
         self._answers = answers
         self._most = max_rows
-        self.waited = {judge.metric.name: 0.0 for judge in judges}
+        self.waited = {assignment.metric.name: 0.0 for assignment in assignments}
         self._workers = 0
         self._raising = raising
         self._breath = time.monotonic()
@@ -90,7 +90,7 @@ class Engine:
         self._hire: Callable[[], None] = nobody
 
     async def run(self, rows: Iterator[Row], finished: Finished) -> None:
-        """Score all rows; ``finished`` gets each one with its scores, in the order of the judges, as soon as it is done.
+        """Score all rows; ``finished`` gets each one with its scores, in the order of the assignments, as soon as it is done.
 
         When the budget is used up, no more rows are started, and those that would need another call are left out.
 
@@ -145,10 +145,10 @@ class Engine:
     async def _score(self, row: Row) -> list[Score] | None:
         """The scores of a row; None: the budget was used up before they were complete."""
         if row.problem is not None:
-            return [self._failed(judge, row.problem) for judge in self._judges]
+            return [self._failed(assignment, row.problem) for assignment in self._assignments]
         memory: RowMemory = {}
         reading = Reading(row.sample)
-        states = [self._start(judge, row, reading, memory) for judge in self._judges]
+        states = [self._start(assignment, row, reading, memory) for assignment in self._assignments]
         ready = [state for state in states if isinstance(state, Score)]
         if len(ready) == len(states):
             return ready
@@ -161,23 +161,23 @@ class Engine:
         complete = [score for score in scores if score is not None]
         return complete if len(complete) == len(scores) else None
 
-    def _start(self, judge: Judge, row: Row, reading: Reading, memory: RowMemory) -> Score | Work:
+    def _start(self, assignment: Assignment, row: Row, reading: Reading, memory: RowMemory) -> Score | Work:
         """Run a metric as far as it goes without waiting for anybody: to its score, or to questions that take time."""
         try:
-            program = judge.metric.begin(reading)
+            program = assignment.metric.begin(reading)
         except ModelError as error:
-            return self._failed(judge, error)
+            return self._failed(assignment, error)
         except (MissingInput, InvalidInput) as error:
-            return self._failed(judge, row.locate(error))
+            return self._failed(assignment, row.locate(error))
         except Exception as bug:
-            _note(bug, judge, row)
+            _note(bug, assignment, row)
             raise
         if isinstance(program, Score):
             return program
-        work = Work(judge, row, memory, program, time.monotonic())
+        work = Work(assignment, row, memory, program, time.monotonic())
         state = self._advance(work, None)
         while not isinstance(state, Score):
-            work.questions = self._answers.resolve(judge.models, state, judge.repeat)
+            work.questions = self._answers.resolve(assignment.models, state, assignment.repeat)
             outcomes = self._answers.now(work.questions, memory)
             if outcomes is None:
                 return work
@@ -194,9 +194,9 @@ class Engine:
             work.asked += work.questions
             state = self._advance(work, outcomes)
             if isinstance(state, Score):
-                self.waited[work.judge.metric.name] += time.monotonic() - work.started
+                self.waited[work.assignment.metric.name] += time.monotonic() - work.started
                 return state
-            work.questions = self._answers.resolve(work.judge.models, state, work.judge.repeat)
+            work.questions = self._answers.resolve(work.assignment.models, state, work.assignment.repeat)
 
     def _advance(self, at: Work, outcomes: Sequence[Outcome] | None) -> Score | tuple[Request, ...]:
         """One step of a program: its score, or the next round of requests."""
@@ -208,22 +208,22 @@ class Engine:
         except ModelError as error:
             if isinstance(error, BadReply):
                 self._answers.strike(error, at.asked, at.memory)
-            return self._failed(at.judge, error)
+            return self._failed(at.assignment, error)
         except (MissingInput, InvalidInput) as error:
-            return self._failed(at.judge, at.row.locate(error))
+            return self._failed(at.assignment, at.row.locate(error))
         except Exception as bug:
-            _note(bug, at.judge, at.row)
+            _note(bug, at.assignment, at.row)
             raise
 
-    def _failed(self, judge: Judge, error: RagmetricsError) -> Score:
+    def _failed(self, assignment: Assignment, error: RagmetricsError) -> Score:
         if self._raising:
             raise error
         score = Score.failed(error)
-        return score.made_by(judge.metric.name, judge.metric.scale, score.usage, {})
+        return score.made_by(assignment.metric.name, assignment.metric.scale, score.usage, {})
 
 
-def _note(bug: Exception, judge: Judge, row: Row) -> None:
+def _note(bug: Exception, assignment: Assignment, row: Row) -> None:
     """Where a bug was met, below its traceback (from Python 3.11): it ends the run, and somebody has to find it."""
     add_note = getattr(bug, "add_note", None)
     if add_note is not None:
-        add_note(f"while {judge.metric.name} scored {row.place}")
+        add_note(f"while {assignment.metric.name} scored {row.place}")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from .._kernel._metric import Metric
 from .._kernel._protocols import AnyEmbeddings, AnyLLM
 from .._report._evaluation import Evaluation
+from ._options import RunOptions
 from ._progress import Progress
 from ._run import Run
 
@@ -70,7 +71,7 @@ def evaluate(
     Raises:
         RagmetricsError: what stops the run, see ``docs/running.md``; ``error.partial`` is the ``Evaluation`` until then.
     """
-    return Run(**locals()).block()
+    return Run(samples, metrics, RunOptions.of(locals())).block()
 
 
 async def aevaluate(
@@ -99,4 +100,4 @@ async def aevaluate(
     ``asyncio.wait_for`` the ``CancelledError`` is the ``__cause__`` of the ``TimeoutError`` (on Python 3.10 the
     ``__context__`` of that cause).
     """
-    return await Run(**locals()).execute()
+    return await Run(samples, metrics, RunOptions.of(locals())).execute()

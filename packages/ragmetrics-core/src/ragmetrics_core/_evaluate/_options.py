@@ -1,28 +1,84 @@
-"""The arguments of ``evaluate``, checked one by one: a check raises ``InvalidInput`` that names the argument and what it may be."""
+"""The arguments of ``evaluate`` besides rows and metrics, checked once; from then on they are values that nobody needs to check.
+
+A check raises ``InvalidInput`` that names the argument and what it may be.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from .._kernel._errors import InvalidInput
 from .._kernel._metric import Metric
+from .._kernel._protocols import AnyEmbeddings, AnyLLM
 from .._names._metrics import metrics_named
+from ._progress import Progress
 
-__all__ = [
-    "check_choice",
-    "check_positive",
-    "check_progress",
-    "check_replace",
-    "check_seconds",
-    "check_whole",
-    "checked_directory",
-    "checked_metrics",
-]
+__all__ = ["RunOptions", "checked_metrics"]
 
 OPTIONAL = ("limit", "sample")
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a run goes: the keyword arguments of ``evaluate``, which says what each of them means.
+
+    Raises:
+        InvalidInput: one of them may not have this value.
+    """
+
+    llm: AnyLLM | str | None
+    embeddings: AnyEmbeddings | str | None
+    run_dir: str | os.PathLike[str] | None
+    max_concurrency: int
+    on_error: str
+    progress: Progress
+    limit: int | None
+    sample: int | None
+    seed: int
+    repeats: int
+    budget: Mapping[str, int] | None
+    timeout: float | None
+    max_retries: int
+    empty: str
+    replace: bool
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> RunOptions:
+        """The options among all arguments of ``evaluate``, by name."""
+        return cls(**{item.name: arguments[item.name] for item in fields(cls)})
+
+    def __post_init__(self) -> None:
+        for name in ("max_concurrency", "repeats", "limit", "sample"):
+            check_whole(name, getattr(self, name), least=1)
+        check_whole("max_retries", self.max_retries, least=0)
+        check_whole("seed", self.seed)
+        check_seconds("timeout", self.timeout)
+        check_choice("on_error", self.on_error, "record", "raise")
+        check_choice("empty", self.empty, "skip", "zero")
+        check_progress(self.progress)
+        check_replace(self.replace, self.run_dir)
+        check_directory(self.run_dir)
+
+    @property
+    def directory(self) -> Path | None:
+        """Where the run is kept; None if it is not."""
+        return None if self.run_dir is None else Path(self.run_dir)
+
+    @property
+    def most_rows(self) -> int | None:
+        """Rows that are scored at most; None: all."""
+        if self.sample is None or self.limit is None:
+            return self.sample or self.limit
+        return min(self.limit, self.sample)
+
+    @property
+    def chosen(self) -> dict[str, int | None] | None:
+        """The random choice of rows, as ``run.json`` holds it; None: there is none."""
+        return None if self.sample is None else {"sample": self.sample, "seed": self.seed, "limit": self.limit}
 
 
 def checked_metrics(metrics: Any) -> tuple[Metric, ...]:
@@ -53,11 +109,12 @@ def checked_metrics(metrics: Any) -> tuple[Metric, ...]:
     return given
 
 
-def checked_directory(path: object) -> Path:
-    """The path that was given."""
+def check_directory(path: object) -> None:
+    """A path, or None."""
+    if path is None:
+        return
     if not isinstance(path, str | os.PathLike) or not str(path).strip() or "\0" in str(path):
         raise InvalidInput(f"run_dir must be the path of a directory, got {path!r}")
-    return Path(path)
 
 
 def check_progress(progress: object) -> None:
@@ -72,12 +129,6 @@ def check_replace(value: object, run_dir: object) -> None:
         raise InvalidInput(f"replace must be True or False, got {value!r}")
     if value and run_dir is None:
         raise InvalidInput("replace=True is about the scores in a run_dir: give run_dir=..., or leave replace out")
-
-
-def check_positive(**numbers: int | None) -> None:
-    """Each is a whole number from 1; None where it may be left out."""
-    for name, number in numbers.items():
-        check_whole(name, number, least=1)
 
 
 def check_whole(name: str, value: object, *, least: int | None = None) -> None:

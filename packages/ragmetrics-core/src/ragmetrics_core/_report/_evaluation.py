@@ -13,9 +13,11 @@ from .._kernel._errors import InvalidInput, MissingExtra, RagmetricsError
 from .._kernel._metric import Metric
 from .._kernel._sample import Sample
 from .._kernel._score import Score
+from .._store._account import RunAccount
 from .._store._prices import ModelUsage
 from .._store._records import Records, is_given, record_dict, record_line
 from .._store._run_dir import SCORES, read_run
+from .._store._scored_by import MetricColumn
 from ._metric_summary import Tally
 from ._reasons import Causes
 from ._summary import Summary
@@ -24,26 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
 
 __all__ = ["Evaluation", "MetricColumn", "Scores"]
-
-
-@dataclass(frozen=True)
-class MetricColumn:
-    """A metric as a run knows it.
-
-    Attributes:
-        name: its name.
-        scale: lowest and highest possible value, or None.
-        settings: the metric in words, such as ``NDCG(k=3)``.
-    """
-
-    name: str
-    scale: tuple[float, float] | None
-    settings: str
-
-    @classmethod
-    def of(cls, metric: Metric) -> MetricColumn:
-        """The column of a metric."""
-        return cls(metric.name, metric.scale, repr(metric))
 
 
 class Scores(Mapping[str, Sequence[Score]]):
@@ -97,28 +79,21 @@ class Evaluation:
     run_dir: Path | None = None
 
     @classmethod
+    def of(
+        cls, records: Records, metrics: tuple[MetricColumn, ...], account: RunAccount, run_dir: Path | None
+    ) -> Evaluation:
+        """The result of a run, from the account of it."""
+        return cls(records, metrics, run_dir=run_dir, **vars(account))
+
+    @classmethod
     def load(cls, run_dir: str | os.PathLike[str]) -> Evaluation:
         """What the run in this directory has finished so far; its rows are read when they are looked at.
 
         Raises:
             InvalidInput: it is not the directory of a run, or nothing was finished there.
         """
-        account, records = read_run(Path(run_dir))
-        return cls(
-            records,
-            tuple(
-                MetricColumn(item["name"], tuple(item["scale"]) if item["scale"] else None, item["settings"])
-                for item in account["metrics"]
-            ),
-            caveats=tuple(account.get("caveats", ())),
-            source=account.get("source", ""),
-            seconds=account.get("seconds"),
-            models=tuple(ModelUsage.from_dict(item) for item in account.get("models", ())),
-            earlier=tuple(ModelUsage.from_dict(item) for item in account.get("earlier", ())),
-            waited=account.get("waited", {}),
-            stopped=account.get("stopped", "the run has not come to its end"),
-            run_dir=Path(run_dir),
-        )
+        columns, account, records = read_run(Path(run_dir))
+        return cls.of(records, columns, account, Path(run_dir))
 
     @cached_property
     def rows(self) -> Sequence[Sample]:

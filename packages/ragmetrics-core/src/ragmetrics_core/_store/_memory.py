@@ -17,6 +17,7 @@ from .._kernel._sample import Sample
 from .._kernel._score import NO_USAGE, Score
 from .._kernel._steps import Outcome
 from .._read import Source
+from ._account import RunAccount
 from ._prices import ModelUsage
 from ._records import Record, Records
 
@@ -65,11 +66,11 @@ class Keeper(Protocol):
         """What is finished by now, in input order; from any thread."""
         ...
 
-    def finish(self, account: Mapping[str, Any], *, complete: bool) -> Records:
+    def finish(self, account: RunAccount, *, complete: bool) -> Records:
         """The run is over: the records that stand, in input order.
 
         Args:
-            account: what to tell about the run, as plain JSON values.
+            account: what became of the run; the keeper knows its earlier parts and its notes itself.
             complete: whether it has come to its last row.
         """
         ...
@@ -104,7 +105,7 @@ class InMemory:
         """What is finished by now, in input order."""
         return self._records.in_order()
 
-    def finish(self, account: Mapping[str, Any], *, complete: bool) -> Records:  # noqa: ARG002  nothing is written
+    def finish(self, account: RunAccount, *, complete: bool) -> Records:  # noqa: ARG002  nothing is written
         """The run is over."""
         return self.snapshot()
 

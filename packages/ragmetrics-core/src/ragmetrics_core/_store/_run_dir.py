@@ -12,24 +12,26 @@ without a name. A run that gets no answer and needs none is over when its last r
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from .._kernel._errors import BadReply, InvalidInput
 from .._kernel._requests import Reply
 from .._kernel._row import Row
 from .._kernel._steps import Outcome
 from .._read import Source
-from ._account import ACCOUNT, carried_on, difference, read_account, write_account
+from ._account import ACCOUNT, RunAccount, StoredRun, read_account, write_account
 from ._files import check_directory, free_name, make_directory, replaced, sweep, worded
 from ._journal import Journal
 from ._memory import KeptRecords
 from ._prices import ModelUsage, added_up
 from ._records import Record, Records
+from ._run_settings import RunSettings, carried_on, difference
 from ._same_rows import changed, is_finished, is_unanswered, rows_finished, signature
+from ._scored_by import MetricColumn
 from ._scores_file import ScoresFile
 
 __all__ = ["LOOK_AHEAD", "SCORES", "RunDir", "read_run"]
@@ -45,7 +47,7 @@ class RunDir:
 
     Args:
         path: the directory; made when it is needed.
-        account: what decides about scores (see ``judged_by``).
+        settings: what decides about scores.
         replacing: whether the finished scores of another run may be set aside.
 
     Attributes:
@@ -57,20 +59,23 @@ class RunDir:
         InvalidInput: the path can be no directory, or it holds somebody else's files.
     """
 
-    def __init__(self, path: Path, account: Mapping[str, Any], *, replacing: bool) -> None:
+    def __init__(self, path: Path, settings: RunSettings, *, replacing: bool) -> None:
         check_directory(path)
         self.path = path
         self.notes: tuple[str, ...] = ()
         self._replacing = replacing
         self._earlier = read_account(path)
-        self._account = dict(account)
+        self._settings = settings
+        self._source = ""
         scores = path / SCORES
         if self._earlier is None and scores.is_file() and scores.stat().st_size:
             raise InvalidInput(
                 f"{scores} is not that of a run, for there is no {ACCOUNT} beside it: give another run_dir, or move the file away"
             )
-        there = [item["name"] for item in (self._earlier or {}).get("metrics", ())]
-        self._scores = ScoresFile(scores, writing=True, metrics=there) if scores.exists() else None
+        there = _columns(self._earlier)
+        self._scores = (
+            ScoresFile(scores, writing=True, metrics=[item.name for item in there]) if scores.exists() else None
+        )
         self._held: ScoresFile | None = None
         self._finished = 0 if self._scores is None else rows_finished(self._scores)
         self._others = False  # what stands there is of another run: it is set aside as a whole
@@ -91,15 +96,15 @@ class RunDir:
         Raises:
             InvalidInput: finished scores of another run, or of other rows, are there, and may not be set aside.
         """
-        self._account["source"] = source.name
+        self._source = source.name
         if self._scores is None or not self._scores.indexes():
             return source.rows
         first = list(islice(source.rows, LOOK_AHEAD))
         rows = chain(first, source.rows)
-        if not self._earlier:
+        if self._earlier is None or self._earlier.settings is None:
             self._others = True
             return rows
-        found = difference(self._earlier, self._account) or self._other_data(self._scores, first, source.name)
+        found = difference(self._earlier.settings, self._settings) or self._other_data(self._scores, first, source.name)
         if found:
             self._others = True
             self._allow(found)
@@ -135,7 +140,7 @@ class RunDir:
             return ScoresFile(self.path / SCORES, writing=False).records()
         return self._waiting()
 
-    def finish(self, account: Mapping[str, Any], *, complete: bool) -> Records:
+    def finish(self, account: RunAccount, *, complete: bool) -> Records:
         """The run is over: one line per row. Rows of an earlier part of the run stay, unless this one has come to its end."""
         if complete and not self._unanswered:
             self._begin()
@@ -146,8 +151,8 @@ class RunDir:
             rows = "row that is" if left == 1 else "rows that are"
             self._set_aside_copy(f"the scores of {left} {rows} no more among those of this run")
         self._scores.settle(lambda index: not complete or index < self._rows)
-        self._account.update(account, caveats=(*account.get("caveats", ()), *self.notes))
-        write_account(self.path, self._account)
+        told = replace(account, source=self._source, earlier=self.earlier, caveats=(*account.caveats, *self.notes))
+        write_account(self.path, self._settings, told.to_dict())
         return self._scores.records()
 
     def close(self) -> None:
@@ -167,11 +172,8 @@ class RunDir:
             self._others = False
         elif self._copying:
             self._set_aside_copy()
-        self._account = {
-            **carried_on(self._account, self._earlier or {}),
-            "earlier": [one.to_dict() for one in self.earlier],
-        }
-        write_account(self.path, self._account)
+        self._settings = carried_on(self._settings, self._earlier.settings if self._earlier else None)
+        write_account(self.path, self._settings, RunAccount(self._source, earlier=self.earlier).begun())
         if self._scores is None:
             self._scores = ScoresFile(self.path / SCORES, writing=True)
         if self._held is not None:
@@ -181,9 +183,9 @@ class RunDir:
     def _check_again(self) -> None:
         """Another process may have begun a run here since this one looked."""
         latest = read_account(self.path)
-        if latest == self._earlier or not latest:
+        if latest is None or latest.settings is None or latest == self._earlier:
             return
-        if difference(latest, self._account):
+        if difference(latest.settings, self._settings):
             raise InvalidInput(
                 f"another process has just started a run of other settings in {self.path}: give another run_dir"
             )
@@ -202,7 +204,7 @@ class RunDir:
             account = self.path / ACCOUNT
             if account.exists():
                 account.rename(kept.with_name(kept.name.replace("scores", "run", 1).replace(".jsonl", ".json")))
-        if not self._earlier:
+        if self._earlier is None or self._earlier.settings is None:
             damaged = f"{ACCOUNT} was damaged, so the scores that stood in {self.path} were set aside as {kept.name}"
             self.notes += (f"{damaged}, and all rows were scored anew from the replies",)
         self._earlier = None
@@ -269,32 +271,30 @@ class RunDir:
         return KeptRecords() if self._held is None else self._held.records()
 
     def _spent(self) -> tuple[ModelUsage, ...]:
-        parts = [(self._earlier or {}).get(name, ()) for name in ("earlier", "models")]
-        return added_up(*([ModelUsage.from_dict(item) for item in part] for part in parts))
+        account = self._earlier.account if self._earlier else RunAccount()
+        return added_up(account.earlier, account.models)
 
 
-def read_run(path: Path) -> tuple[dict[str, Any], Records]:
-    """The account and the records of a run; where the account is damaged, as much of it as the records tell.
+def read_run(path: Path) -> tuple[tuple[MetricColumn, ...], RunAccount, Records]:
+    """The metrics, the account and the records of a run; where ``run.json`` is damaged, as much of it as the records tell.
 
     Raises:
         InvalidInput: the directory is not that of a run.
     """
-    account = read_account(path)
-    if account is None:
+    stored = read_account(path)
+    if stored is None:
         raise InvalidInput(f"{path} is not the directory of a run: it holds no {ACCOUNT}")
     if not (path / SCORES).exists():
         raise InvalidInput(f"{path} holds no {SCORES}: no row was finished there")
-    names = [item["name"] for item in account.get("metrics", ())]
-    records = ScoresFile(path / SCORES, writing=False, metrics=names).records()
-    return account or _rebuilt(records), records
-
-
-def _rebuilt(records: Records) -> dict[str, Any]:
+    columns = _columns(stored)
+    records = ScoresFile(path / SCORES, writing=False, metrics=[item.name for item in columns]).records()
+    if stored.settings is not None:
+        return columns, stored.account, records
     scores = records[0].scores if records else {}
-    return {
-        "metrics": [
-            {"name": name, "scale": list(score.scale) if score.scale else None, "settings": name}
-            for name, score in scores.items()
-        ],
-        "caveats": [f"{ACCOUNT} is damaged: settings, models and costs of this run are not known"],
-    }
+    rebuilt = tuple(MetricColumn(name, score.scale, name) for name, score in scores.items())
+    damaged = f"{ACCOUNT} is damaged: settings, models and costs of this run are not known"
+    return rebuilt, replace(stored.account, caveats=(damaged,)), records
+
+
+def _columns(stored: StoredRun | None) -> tuple[MetricColumn, ...]:
+    return () if stored is None or stored.settings is None else stored.settings.metrics

@@ -6,8 +6,8 @@ import json
 
 from .._kernel._errors import ModelError
 from .._kernel._sample import Sample
-from ._account import digest_of
 from ._records import Record, json_value, stored
+from ._scored_by import digest_of
 from ._scores_file import ScoresFile
 
 __all__ = ["changed", "is_finished", "is_unanswered", "rows_finished", "signature"]

@@ -1,0 +1,183 @@
+"""Who gives the scores of a run: its metrics and their models, as ``run.json`` holds them.
+
+Of settings and of what a model is only digests are written, by name: they tell which setting differs and give none away. Names
+and addresses of models stand there in plain.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from hashlib import blake2b
+from typing import Any
+
+from .._kernel._metric import Metric
+from .._kernel._plain import plain
+from .._kernel._prompt import Prompt
+from .._kernel._requests import Usage
+from ._prices import ModelUsage
+
+__all__ = ["KINDS", "MetricColumn", "ModelIdentity", "ScoredBy", "digest_of", "unequal"]
+
+KINDS = {"llm": "the LLM", "embeddings": "the embedding model"}
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+"""Where an object stands in memory, which is another address in each process."""
+
+
+@dataclass(frozen=True)
+class MetricColumn:
+    """A metric as a run knows it.
+
+    Attributes:
+        name: its name.
+        scale: lowest and highest possible value, or None.
+        settings: the metric in words, such as ``NDCG(k=3)``.
+    """
+
+    name: str
+    scale: tuple[float, float] | None
+    settings: str
+
+    @classmethod
+    def of(cls, metric: Metric) -> MetricColumn:
+        """The column of a metric."""
+        return cls(metric.name, metric.scale, repr(metric))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``run.json`` holds it."""
+        return {"name": self.name, "scale": list(self.scale) if self.scale else None, "settings": self.settings}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> MetricColumn:
+        """What ``to_dict`` wrote.
+
+        Raises:
+            LookupError, TypeError, ValueError: it has another shape.
+        """
+        scale = data["scale"]
+        if scale is not None:
+            low, high = map(float, scale)
+            scale = (low, high)
+        return cls(_a_text(data["name"]), scale, _a_text(data["settings"]))
+
+
+@dataclass(frozen=True)
+class ModelIdentity:
+    """A model by its name, for messages, and by digests of all that can change its answers."""
+
+    name: str
+    parts: Mapping[str, str]
+
+    @classmethod
+    def of(cls, model: Any) -> ModelIdentity | None:
+        """The identity of a model; None where there is no model."""
+        if model is None:
+            return None
+        identity = getattr(model, "identity", None)
+        if not identity:  # never the same as another
+            return cls(type(model).__name__, {"unknown": str(uuid.uuid4())})
+        if not isinstance(identity, Mapping):
+            return cls(type(model).__name__, {"identity": digest_of(str(identity))})
+        known = ModelUsage.of(model, Usage(), 0)
+        name = f"{known.name} at {known.base_url}" if known.base_url else known.name
+        return cls(name, dict(_parts(identity)))
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any] | None) -> ModelIdentity | None:
+        """What ``run.json`` holds of it."""
+        return None if data is None else cls(_a_text(data["name"]), _texts(data["parts"]))
+
+    def difference(self, here: ModelIdentity, words: str) -> str:
+        """What the model of this run has that this one had not, in words; empty if it is the same."""
+        if self.parts == here.parts:
+            return ""
+        if self.name != here.name:
+            return f"{words} is {self.name} there, {here.name} here"
+        if here.parts.keys() == {"unknown"}:
+            return f"{words}, {here.name}, has no attribute `identity`, so nobody knows whether it is the same"
+        return f"{words}, {here.name}, has another {', '.join(unequal(self.parts, here.parts))}"
+
+
+@dataclass(frozen=True)
+class ScoredBy:
+    """Who gives the scores of one metric: digests of its settings, by name, and its models."""
+
+    settings: Mapping[str, str]
+    llm: ModelIdentity | None
+    embeddings: ModelIdentity | None
+
+    def model(self, kind: str) -> ModelIdentity | None:
+        """The model of this kind: ``llm`` or ``embeddings``."""
+        found: ModelIdentity | None = getattr(self, kind)
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``run.json`` holds it."""
+        models = {kind: self.model(kind) for kind in KINDS}
+        written = {kind: model and {"name": model.name, "parts": dict(model.parts)} for kind, model in models.items()}
+        return {"settings": dict(self.settings), **written}
+
+    @classmethod
+    def of(cls, metric: Metric, llm: Any, embeddings: Any) -> ScoredBy:
+        """A metric with the models that answer it."""
+        return cls(_settings(metric), ModelIdentity.of(llm), ModelIdentity.of(embeddings))
+
+    def carried_on(self, earlier: ScoredBy | None) -> ScoredBy:
+        """The same, with the models of an earlier part of the run where this one has none."""
+        if earlier is None:
+            return self
+        return ScoredBy(self.settings, self.llm or earlier.llm, self.embeddings or earlier.embeddings)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ScoredBy:
+        """What ``to_dict`` wrote."""
+        models = [ModelIdentity.from_dict(data[kind]) for kind in KINDS]
+        return cls(_texts(data["settings"]), *models)
+
+
+def _settings(metric: Metric) -> dict[str, str]:
+    """By name a digest of each setting; of a prompt, of all the words that are sent."""
+    found = {}
+    for item in fields(metric):
+        if item.compare:
+            value = getattr(metric, item.name)
+            found[item.name] = digest_of(value.system if isinstance(value, Prompt) else _text(value))
+    return found
+
+
+def _text(value: Any) -> str:
+    try:
+        return json.dumps(plain(value), sort_keys=True)
+    except (TypeError, ValueError):  # what has no form in JSON, such as a function
+        return ADDRESS.sub("", repr(value))
+
+
+def _parts(identity: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, str]]:
+    for name, value in identity.items():
+        if isinstance(value, Mapping) and value:
+            yield from _parts(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}", digest_of(json.dumps(value, sort_keys=True, default=str))
+
+
+def digest_of(text: str) -> str:
+    """A short digest of a text."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _a_text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def _texts(values: Mapping[str, Any]) -> dict[str, str]:
+    return {name: _a_text(value) for name, value in values.items()}
+
+
+def unequal(there: Mapping[str, str], here: Mapping[str, str]) -> Sequence[str]:
+    """Names whose digests differ, or that only one of the two has."""
+    return sorted(name for name in there.keys() | here.keys() if there.get(name) != here.get(name))
