@@ -169,6 +169,7 @@ def test_a_chain_that_ends_with_a_metric() -> None:
         {"documents": [D1, D2], "context": f"{D1.page_content}\n\n{D2.page_content}"},
         {"context": [D1, D2], "contexts": [D1.page_content]},
         {"context": {"documents": [D1, D2]}},
+        {"context": {"retrieved_documents": [D1, D2]}},
         {"context": {"documents": [D1.page_content, D2.page_content]}},
         {"context": [D1, D2.page_content]},
         {"docs": (D1, D2)},

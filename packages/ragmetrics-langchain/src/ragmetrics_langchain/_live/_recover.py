@@ -1,10 +1,10 @@
 """From a finished run to the sample that it stands for: the default extractors, and the references in the run's metadata.
 
-Contexts are looked for where they are surest: what the chain itself returns as its context (the generator saw just that, also
-after a reranking), then what the retrievers found, then what tools left in the messages of this turn, then any documents in
-the output, then any that a step returned, then what the caller put in, then what a step returned as the text of its context; where
-nobody searched at all, what the tools said.
-A context that the chain returns empty says that nothing was shown.
+Contexts are taken from the first of these that has any, the surest first: what the chain itself returns as its context (exactly
+what the generator saw, even after a reranking); what the retrievers found; the documents that tools left in the messages of this
+turn; any documents in the output; any that a step returned; what the caller put in; what a step returned as the text of its
+context; what the tools said, if nobody searched. But an empty context that the chain returns means that the generator was shown
+nothing.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ FROM_METADATA = frozenset({*REFERENCES, *EXPECTED})
 
 
 def question_of(run: FinishedRun) -> str | None:
-    """The user's question: from the inputs, else (a resumed graph has none) from what came out under the name of a question or as
-    messages, else the first search.
+    """The user's question: from the inputs, else (a resumed graph has none) from the question or messages in the outputs, else
+    the first search.
     """
     if run.kind == "llm":  # the inputs of a model that was called by itself are a batch of one
         return question_in(run.inputs[0] if isinstance(run.inputs, list | tuple) and run.inputs else run.inputs)
@@ -54,7 +54,7 @@ def question_of(run: FinishedRun) -> str | None:
 
 
 def answer_of(run: FinishedRun) -> str | None:
-    """The final answer, as far as it came; None where a graph stopped before there was one.
+    """The final answer, complete or not; None where a graph stopped before there was one.
 
     In the state that a graph returns, only what its steps wrote in this call is an answer.
     """
@@ -115,9 +115,9 @@ def is_waiting(run: FinishedRun) -> bool:
 
 
 def references_in(metadata: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The fields that the metadata fill, and what is wrong with those that they cannot fill.
+    """The fields of the sample that stand in the metadata, and what is wrong with those that cannot be used.
 
-    Nobody stands near when they are read, so a reference that cannot be used costs nothing but itself.
+    Nobody is there to catch an error, so a bad reference costs only itself.
     """
     fields: dict[str, Any] = {}
     problems: list[str] = []

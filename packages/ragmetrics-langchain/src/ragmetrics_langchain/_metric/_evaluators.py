@@ -1,8 +1,8 @@
 """A metric as an evaluator of LangSmith and of openevals: both give inputs, outputs and reference outputs, and want a dict back.
 
-Strategy. The three values are read as everywhere else in this package; what stands in the reference outputs under the name of
-an answer is the reference. An unscored sample has the score None and says why. What fails is raised by the evaluator for openevals,
-and is an error result, as LangSmith makes of an exception, in the one for LangSmith.
+Strategy. The three values are read as everywhere else in this package; in the reference outputs, a name that means an answer
+means the reference. An unscored sample has the score None and says why. A failure is raised for openevals; for LangSmith it is an
+error result, such as LangSmith makes of an exception.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Keys(NamedTuple):
-    """Where the user says that each of them stands; None: under a usual name."""
+    """The unusual keys that the user names; None: the usual ones are tried."""
 
     question: str | None
     answer: str | None
@@ -153,9 +153,8 @@ def as_openevals(
 def langsmith_feedback(client: Any, *, project: str | None = None) -> Callable[[EvaluationRecord], None]:
     """An ``on_result`` for ``RagEvaluationCallback`` that posts every score as feedback to the run in LangSmith.
 
-    It first waits until the runs that wait to be sent are sent. The comment says in a sentence what the score rests on, also
-    where it failed or there was nothing to score. What cannot be posted does not keep the other scores back; the record says in
-    ``error`` what is missing.
+    It first waits until all runs are sent. The comment says in a sentence what the score rests on, or why there is none. A score
+    that cannot be posted does not hold back the others; the ``error`` of the record says which are missing.
 
     Args:
         client: a ``langsmith.Client``.
@@ -184,9 +183,9 @@ def langsmith_feedback(client: Any, *, project: str | None = None) -> Callable[[
 
 
 def _judged(runnable: MetricRunnable, sample: Sample, fields: Mapping[str, Any]) -> Score:
-    """The score; where LangSmith keeps its results to itself (``upload_results=False``), nothing of the judging is sent either.
+    """The score; where LangSmith uploads no results (``upload_results=False``), the judging is not traced either.
 
-    LangChain takes that mode for tracing that is on, and would post every call. LangSmith is loaded where it is the one who calls.
+    LangChain takes that mode for tracing that is on, and would post every call. If LangSmith calls us, it is loaded already.
     """
     helpers = sys.modules.get("langsmith.run_helpers")
     is_local = helpers is not None and helpers.get_tracing_context().get("enabled") == "local"
@@ -233,7 +232,7 @@ def _with_contexts_at(key: str | None, outputs: Any) -> Any:
 
 
 def _reference(value: Any, answer: Answer) -> str | None:
-    """The reference; in the reference outputs a name that means an answer means it too."""
+    """The reference in the reference outputs: under its own names, else wherever an answer would be."""
     found = mapping_of(value) or {}
     named = next((found[name] for name in REFERENCES if found.get(name) is not None), value)
     return reference_in("the reference outputs", named, answer)

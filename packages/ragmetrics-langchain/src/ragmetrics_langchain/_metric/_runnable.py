@@ -1,10 +1,9 @@
 """A metric as a Runnable: whatever works with a LangChain chain works with a metric.
 
-Strategy. All that is inherited (``batch``, ``stream``, ``|``, ``assign``, ``with_retry``, ...) rests on ``invoke`` and
-``ainvoke``, and these hand the core's own program to the core's own drivers, so a score is the same as without LangChain. The
-config that LangChain makes for the children of the metric's run goes to the judge with every call, so that judge calls are
-child runs of the metric.
-Nothing about a call is kept on the object: ``batch`` uses it from many threads.
+Strategy. Whatever is inherited (``batch``, ``stream``, ``|``, ``assign``, ``with_retry``, ...) calls ``invoke`` or ``ainvoke``.
+These give the core's own program to the core's own drivers, so a score is the same as without LangChain. Every call of the judge
+gets the config that LangChain makes for children of the metric's run, and so becomes one. No call keeps anything on the object,
+because ``batch`` uses it from many threads.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import fields as dataclass_fields
 from typing import Any, Literal, cast
 
 from langchain_core.load.serializable import SerializedConstructor, SerializedNotImplemented
@@ -20,7 +18,7 @@ from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.pydantic import create_model_v2
 
-from ragmetrics_core import InvalidInput, Metric, Models, RagmetricsError, Sample, Score, Steps, arun, run
+from ragmetrics_core import InvalidInput, Metric, Models, RagmetricsError, Score, Steps, arun, run
 from ragmetrics_core.adapters import judging
 
 from .._models import bound, models_of
@@ -45,7 +43,7 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
         name: name of the runs; default: the metric's.
 
     Raises:
-        InvalidInput: the metric is none, a model is none, or there is no such setting.
+        InvalidInput: what was given is no metric or no model, or there is no such setting.
     """
 
     metric: Any
@@ -73,7 +71,7 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
 
     @property
     def InputType(self) -> Any:  # noqa: N802  LangChain's name
-        """A mapping; ``get_input_schema`` tells its fields."""
+        """A mapping; ``get_input_schema`` has its fields."""
         return dict[str, Any]
 
     @property
@@ -82,12 +80,12 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
         return Score
 
     def get_input_schema(self, config: RunnableConfig | None = None) -> Any:  # noqa: ARG002  the fields are always the same
-        """The fields that the metric takes, under the core's names; it lets LangChain's names through."""
+        """The fields that the metric takes, under the core's names; LangChain's names are accepted too."""
         return _schema(self.metric, self.get_name("Input"))
 
     @classmethod
     def is_lc_serializable(cls) -> bool:
-        """True: the settings of the metric are written; ``load`` needs the models to be serialisable as well."""
+        """True: the settings of the metric are written; to ``load`` it, its models must be serialisable as well."""
         return True
 
     @classmethod
@@ -96,7 +94,7 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
         return ["ragmetrics_langchain"]
 
     def to_json(self) -> SerializedConstructor | SerializedNotImplemented:
-        """What ``langchain_core.load.dumpd`` writes: the metric by its settings, without its models."""
+        """What ``langchain_core.load.dumpd`` writes: the settings of the metric, without its models."""
         data = super().to_json()
         if data["type"] == "constructor":
             data["kwargs"]["metric"] = self.metric.to_dict()
@@ -133,13 +131,17 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
         described = (type(self.metric).__doc__ or self.metric.name).strip().splitlines()[0]
         settings = {"name": self.get_name(), "description": described, **settings}
         schema = args_schema or (None if settings.get("arg_types") else _schema(self.metric, self.metric.name))
-        told: Any = self | _told
-        made: Any = told.as_tool(schema, **settings)
-        made.response_format = "content_and_artifact"
-        return cast("BaseTool", made)
+        worded: Any = self | _worded
+        tool: Any = worded.as_tool(schema, **settings)
+        tool.response_format = "content_and_artifact"
+        return cast("BaseTool", tool)
 
     def _program(self, value: Any, fields: Mapping[str, Any]) -> Steps[Score]:
-        program: Steps[Score] = self.metric.program(_sample(value, fields))
+        sample = sample_of(value)
+        if fields:
+            given = vars(sample_of(fields))
+            sample = sample.updated({name: field for name, field in given.items() if field is not None})
+        program: Steps[Score] = self.metric.program(sample)
         return program
 
     def _score(self, value: Any, config: RunnableConfig, **fields: Any) -> Score:
@@ -160,7 +162,7 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
 
 
 def _check(cls: type[MetricRunnable], settings: Mapping[str, Any]) -> None:
-    """Refuse a setting that pydantic would leave out without a word."""
+    """Refuse a setting that pydantic would ignore."""
     known = [name for name in cls.model_fields if name != "metric"]
     unknown = next((name for name in settings if name not in known), None)
     if unknown is not None:
@@ -180,13 +182,13 @@ TYPES: Mapping[str, Any] = {
     "rubric": dict[int, str],
     "any": Any,
 }
-"""What the input schema says of each kind of input."""
+"""The type of each kind of input in the schema."""
 
 
 def _schema(metric: Metric, name: str) -> Any:
-    """The fields of a metric as a pydantic model: the core's names are shown, the usual other ones are let through.
+    """The fields of a metric as a pydantic model: it lists the core's names and accepts all others.
 
-    What is missing is told by the metric, so pydantic demands nothing.
+    The metric itself says what is missing, so pydantic demands nothing.
     """
     types = {item: TYPES[item.kind] for item in metric.inputs}
     optional: Any = {str(item): (kind if item.required else kind | None, None) for item, kind in types.items()}
@@ -197,22 +199,13 @@ def _schema(metric: Metric, name: str) -> Any:
     return schema
 
 
-def _sample(value: Any, fields: Mapping[str, Any]) -> Sample:
-    sample = sample_of(value)
-    if not fields:
-        return sample
-    more = sample_of(fields)
-    named = {item.name: getattr(more, item.name) for item in dataclass_fields(Sample) if item.name != "metadata"}
-    return sample.updated({**{name: field for name, field in named.items() if field is not None}, **more.metadata})
-
-
-def _told(score: Score) -> tuple[str, dict[str, Any]]:
-    """A score for an agent: in words, and as plain values, which every checkpoint can hold."""
+def _worded(score: Score) -> tuple[str, dict[str, Any]]:
+    """A score for an agent: in words, and as plain values, which any checkpoint can store."""
     return f"{score}: {score.explain()}", score.to_dict()
 
 
 def untraced() -> AbstractContextManager[Any]:
-    """A block of which nothing is sent to LangSmith."""
+    """A ``with`` block that sends nothing to LangSmith."""
     from langsmith.run_helpers import tracing_context  # noqa: PLC0415  slow to load, and only needed here
 
     return tracing_context(enabled=False)

@@ -24,7 +24,7 @@ __all__ = [
     "with_contexts",
 ]
 
-# in one mapping the documents are surer than a text, which may be made of them for the prompt
+# in a mapping that is the context as a whole, a text may be made of the documents, for the prompt
 DOCUMENTS_FIRST = sorted(CONTEXTS, key=lambda name: "doc" not in name)
 
 
@@ -46,7 +46,7 @@ def document_of(value: Any) -> LangChainDocument | None:
 def contexts_in(value: Any, depth: int = 2) -> list[Any] | None:
     """Contexts however they are given: one text, one document, a list of both, or a mapping with one of these.
 
-    Documents may come with a score, which is left out. An empty list stays one: nothing was shown. None for anything else.
+    ``(document, score)`` counts as the document. An empty list stays one: nothing was shown. None for anything else.
     """
     if isinstance(value, list | tuple):
         found = []
@@ -71,12 +71,12 @@ def _context(item: Any) -> Any:
 
 
 def are_texts(contexts: Iterable[Any]) -> bool:
-    """Whether there is no document among them."""
+    """Whether they are texts only."""
     return all(isinstance(item, str) for item in contexts)
 
 
 def document_lists(value: Any, depth: int = 2) -> Iterator[list[LangChainDocument]]:
-    """The lists of nothing but documents in a value: itself, or in a mapping, up to ``depth`` levels down."""
+    """The lists of documents, and only documents, that a value is or holds in mappings up to ``depth`` levels deep."""
     if isinstance(value, list | tuple):
         found = contexts_in(value)
         if found and all(isinstance(item, LangChainDocument) for item in found):
@@ -87,7 +87,7 @@ def document_lists(value: Any, depth: int = 2) -> Iterator[list[LangChainDocumen
 
 
 def distinct(documents: Iterable[LangChainDocument]) -> list[LangChainDocument]:
-    """Each document once, by id and text, where it came first."""
+    """The documents without repetitions of the same id and text."""
     found: dict[tuple[str | None, str], LangChainDocument] = {}
     for document in documents:
         found.setdefault((document.id, document.page_content), document)
@@ -109,7 +109,7 @@ def returned(value: Any) -> tuple[list[Any] | None, list[str] | None]:
 
 
 def found_by_tools(messages: Sequence[BaseMessage]) -> list[Any]:
-    """What the tools of this turn brought: the documents that they left, else what they said, unless that is the answer."""
+    """What the tools of this turn found: the documents in their artifacts, else what they said, unless that is the answer."""
     said = [message for message in this_turn(messages) if is_from_tool(message)]
     left = (document_lists(getattr(message, "artifact", None)) for message in said)
     documents = distinct(document for lists in left for found in lists for document in found)
@@ -118,7 +118,7 @@ def found_by_tools(messages: Sequence[BaseMessage]) -> list[Any]:
 
 
 def core_documents(found: Iterable[Any]) -> list[Any]:
-    """The same with LangChain's documents as the core's, by whose id or metadata metrics can match them."""
+    """The same with LangChain's documents as the core's, which metrics can match by id or metadata."""
     documents = ((item, document_of(item)) for item in found)
     return [
         item if document is None else Document(document.page_content, document.id, meta=document.metadata)

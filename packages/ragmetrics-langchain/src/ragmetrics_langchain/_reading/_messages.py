@@ -42,7 +42,7 @@ def messages_in(value: Any) -> list[BaseMessage] | None:
 
 
 def _convertible(value: Any) -> BaseMessage | str | dict[str, Any] | None:
-    """What ``convert_to_messages`` makes the same message of without fail; None for what is no message."""
+    """The same message as ``convert_to_messages`` takes it without an error; None for what is no message."""
     if isinstance(value, BaseMessage | str):
         return value
     if _is_pair(value):
@@ -65,7 +65,7 @@ def _convertible(value: Any) -> BaseMessage | str | dict[str, Any] | None:
 
 
 def _content(content: Any) -> str | list[Any]:
-    """A text or its blocks, which not every provider gives a type."""
+    """A text or a list of blocks; some providers leave out their type."""
     if isinstance(content, str) or not isinstance(content, Sequence):
         return content if isinstance(content, str) else ""
     blocks = [block for block in content if isinstance(block, str | Mapping)]
@@ -78,18 +78,18 @@ def _is_pair(value: Any) -> bool:
 
 
 def text_of(value: Any) -> str | None:
-    """The text of a text or of a message; None where there is none, or nothing but white space."""
+    """A text, or the text of a message; None if it is blank, or the value neither."""
     text = value if isinstance(value, str) else str(value.text) if isinstance(value, BaseMessage) else None
     return text if text and text.strip() else None
 
 
 def calls_tools(message: BaseMessage) -> bool:
-    """Whether it is a model's call of tools: somebody has to go on before there is an answer."""
+    """Whether a model calls tools with it, so that the answer is still to come."""
     return isinstance(message, AIMessage) and bool(message.tool_calls or message.invalid_tool_calls)
 
 
 def is_from_tool(message: BaseMessage) -> bool:
-    """Whether a tool says it."""
+    """Whether it is what a tool said."""
     return isinstance(message, ToolMessage | FunctionMessage)
 
 
@@ -100,15 +100,15 @@ def last_question(messages: Sequence[BaseMessage]) -> str | None:
 
 
 def this_turn(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
-    """What came after the user's last message; all of it where no user spoke."""
+    """What came after the user's last message; everything where there is none."""
     start = next((at for at in range(len(messages), 0, -1) if isinstance(messages[at - 1], HumanMessage)), 0)
     return messages[start:]
 
 
 def last_answer(messages: Sequence[BaseMessage]) -> str | None:
-    """What the assistant said last in answer to the user; what a tool said, where that is the last word.
+    """The last text of the assistant since the user's last message; that of a tool, if the tool spoke last.
 
-    An assistant that ends its turn without a word gave a blank answer.
+    If the assistant's last message is blank and there is no other, so is the answer.
     """
     said = this_turn(messages)
     if said and is_from_tool(said[-1]):  # a tool that answers directly

@@ -1,8 +1,8 @@
 """The sample that a value of a LangChain program stands for: what a ``MetricRunnable`` or an evaluator is given.
 
 Strategy. A row is written for the metric, unlike the output of a chain, so it is read key by key, as the core reads it: what two
-keys say about one field must agree. Documents fill two fields, their texts and themselves; the one that was not named gives way to
-a value of its own. ``messages`` fill what nothing else has filled.
+keys say about one field must agree. Documents fill two fields, their texts and themselves; the one that was not named gives way
+to a value of its own. ``messages`` fill what nothing else has filled.
 """
 
 from __future__ import annotations

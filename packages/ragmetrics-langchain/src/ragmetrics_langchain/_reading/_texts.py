@@ -1,8 +1,8 @@
 """What is one text in a sample: the question, the answer and the reference, found in any value of a LangChain program.
 
-Strategy. A value is searched in a fixed order: a text or a message is what it is; in a mapping (or an object with fields) the usual
-keys come first, then ``messages``, then, for want of anything better, the only text under a key that means nothing else. Nothing is
-invented: where two readings are equally good, none is taken.
+Strategy. A value is searched in a fixed order: a text or a message is what it is; in a mapping (or an object with fields) the
+usual keys come first, then ``messages``, then, for want of anything better, the only text under a key that means nothing else.
+Nothing is invented: where two readings are equally good, none is taken.
 """
 
 from __future__ import annotations
