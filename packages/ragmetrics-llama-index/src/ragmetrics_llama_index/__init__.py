@@ -23,7 +23,14 @@ from llama_index.core.evaluation import (
     resolve_metrics,
 )
 
-from ._data._datasets import aevaluate_query_engine, aevaluate_retriever, evaluate_query_engine, evaluate_retriever
+from ._data._datasets import (
+    aevaluate_query_engine,
+    aevaluate_retriever,
+    agenerate_qa_pairs,
+    evaluate_query_engine,
+    evaluate_retriever,
+    generate_qa_pairs,
+)
 from ._data._retrieval import (
     MRR,
     NDCG,
@@ -34,7 +41,6 @@ from ._data._retrieval import (
     RetrievalMetric,
     register_retrieval_metrics,
 )
-from ._data._testset import agenerate_qa_pairs, generate_qa_pairs
 from ._drop_in._scores import (
     AnswerRelevancyEvaluator,
     ContextRelevancyEvaluator,

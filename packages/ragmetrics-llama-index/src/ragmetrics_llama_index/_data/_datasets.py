@@ -1,4 +1,4 @@
-"""Runs over the data sets that LlamaIndex used to write, and over test sets.
+"""Runs over the data sets that LlamaIndex used to write, and over test sets, which may be written from nodes.
 
 LlamaIndex removed its own classes for these files; the core reads them. A run asks the engine or the retriever, several questions
 at a time, and hands the samples to the core's ``evaluate``, so summary and export are the core's. The four functions differ in
@@ -16,16 +16,35 @@ from typing import Any, Literal
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.chat_engine.types import BaseChatEngine
-from llama_index.core.schema import MetadataMode
+from llama_index.core.schema import BaseNode, MetadataMode
 
-from ragmetrics_core import Evaluation, Metric, Sample, Testset, aevaluate, evaluate
+from ragmetrics_core import (
+    Document,
+    Evaluation,
+    InvalidInput,
+    Metric,
+    Sample,
+    Testset,
+    aevaluate,
+    agenerate_testset,
+    evaluate,
+    generate_testset,
+)
 from ragmetrics_core.adapters import run_blocking
 
 from .._embeddings import scorer_of
 from .._llm import judge_of
 from ._asking import asking_engine, asking_retriever
+from ._responses import mode_of
 
-__all__ = ["aevaluate_query_engine", "aevaluate_retriever", "evaluate_query_engine", "evaluate_retriever"]
+__all__ = [
+    "aevaluate_query_engine",
+    "aevaluate_retriever",
+    "agenerate_qa_pairs",
+    "evaluate_query_engine",
+    "evaluate_retriever",
+    "generate_qa_pairs",
+]
 
 Source = str | os.PathLike[str]
 OnError = Literal["record", "raise"]
@@ -163,3 +182,55 @@ class Scoring:
             # LlamaIndex wrote its data sets as one JSON object; what a test set is saved as has other names
             dataset = read(dataset) if Path(dataset).suffix == ".json" else Testset.load(dataset)
         return list(islice(dataset, self.settings.get("limit")))
+
+
+def generate_qa_pairs(
+    nodes: Iterable[BaseNode],
+    llm: Any = None,
+    num_questions_per_chunk: int = 10,
+    *,
+    metadata_mode: MetadataMode | str = MetadataMode.NONE,
+    **options: Any,
+) -> Testset:
+    """Write questions with reference answers from nodes, each from its node alone.
+
+    Args:
+        nodes: documents or nodes with text; the identifier of each is kept with its questions.
+        llm: writes questions and answers: an LLM of LlamaIndex or of ``ragmetrics_core``; None: ``Settings.llm``.
+        num_questions_per_chunk: most questions per node.
+        metadata_mode: which metadata of a node the LLM reads with its text; with ``"all"`` or ``"llm"`` it asks about them too.
+        options: passed to ``ragmetrics_core.generate_testset``, such as ``max_concurrency``.
+
+    Returns:
+        Samples with ``user_input``, ``reference``, ``reference_contexts`` (what the LLM read) and ``reference_documents`` (the node
+        with its identifier, for ``evaluate_retriever`` with ``field="id"``); ``save`` writes them as JSON lines.
+
+    Raises:
+        InvalidInput: there are no nodes, or one of them is none.
+        ModelError: the model refuses in a way that every further call would meet.
+    """
+    documents = documents_of(nodes, mode_of("generate_qa_pairs", metadata_mode))
+    return generate_testset(documents, judge_of(llm), num_questions_per_chunk, **options)
+
+
+async def agenerate_qa_pairs(
+    nodes: Iterable[BaseNode],
+    llm: Any = None,
+    num_questions_per_chunk: int = 10,
+    *,
+    metadata_mode: MetadataMode | str = MetadataMode.NONE,
+    **options: Any,
+) -> Testset:
+    """The same without blocking the running loop."""
+    documents = documents_of(nodes, mode_of("agenerate_qa_pairs", metadata_mode))
+    return await agenerate_testset(documents, judge_of(llm), num_questions_per_chunk, **options)
+
+
+def documents_of(nodes: Iterable[BaseNode], mode: MetadataMode) -> list[Document]:
+    """The nodes as documents of the core."""
+    documents = []
+    for number, node in enumerate(nodes):
+        if not isinstance(node, BaseNode):
+            raise InvalidInput(f"nodes[{number}] must be a node of LlamaIndex, got {type(node).__name__}")
+        documents.append(Document(content=node.get_content(metadata_mode=mode), id=node.node_id))
+    return documents

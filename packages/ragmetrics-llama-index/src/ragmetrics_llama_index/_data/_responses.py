@@ -11,7 +11,7 @@ import asyncio
 import inspect
 import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -115,8 +115,7 @@ def answer_of(response: AnyResponse | None, mode: MetadataMode) -> Answer | None
             f"evaluate_response takes the response of a query engine, a chat engine or an agent, got {type(response).__name__}: "
             "for a text call evaluate(query=..., response=..., contexts=...)"
         )
-    text = text_of(response)
-    nodes = nodes_of(response)
+    text, nodes = text_of(response), nodes_of(response)
     if nodes is None:
         return Answer(text, None, None)
     return Answer(text, contexts_of(nodes, mode), [document_of(node) for node in nodes])
@@ -133,7 +132,7 @@ def text_of(response: Any, otherwise: str | None = None) -> str:
         InvalidInput: it is no text, or a stream whose beginning somebody has read already.
     """
     if isinstance(response, StreamingResponse):
-        return _read(response)
+        return _read_to_end(response)
     if isinstance(response, StreamingAgentChatResponse):
         _wait_for(response)
     said = getattr(response, "response", otherwise)
@@ -152,15 +151,14 @@ def text_of(response: Any, otherwise: str | None = None) -> str:
     )
 
 
-def _read(response: StreamingResponse) -> str:
-    tokens = response.response_gen
-    if response.response_txt is None and inspect.isgenerator(tokens):
-        state = inspect.getgeneratorstate(tokens)
-        if state != inspect.GEN_CREATED:
-            raise InvalidInput(
-                "the stream of the response has been read already, so its text is not in it: give the text you have read to "
-                "evaluate(query=..., response=..., contexts=...), or read streams with str(response)"
-            )
+def _read_to_end(response: StreamingResponse) -> str:
+    stream = response.response_gen
+    is_fresh = not inspect.isgenerator(stream) or inspect.getgeneratorstate(stream) == inspect.GEN_CREATED
+    if response.response_txt is None and not is_fresh:
+        raise InvalidInput(
+            "the stream of the response has been read already, so its text is not in it: give the text you have read to "
+            "evaluate(query=..., response=..., contexts=...), or read streams with str(response)"
+        )
     return response.get_response().response or ""
 
 
@@ -192,34 +190,30 @@ def nodes_of(response: Any) -> list[NodeWithScore] | None:
     return list(nodes.values()) if has_place else None
 
 
-def _nodes_of_tool(output: Any) -> Iterator[NodeWithScore]:
+def _nodes_of_tool(output: Any) -> list[NodeWithScore]:
     """What a tool has retrieved: it returned the response of a query engine, or nodes."""
     raw = getattr(output, "raw_output", None)
     items = raw if isinstance(raw, list | tuple) else getattr(raw, "source_nodes", None) or ()
-    yield from (item for item in items if isinstance(item, NodeWithScore))
+    return [item for item in items if isinstance(item, NodeWithScore)]
 
 
 def contexts_of(nodes: Sequence[NodeWithScore], mode: MetadataMode) -> list[str]:
     """The texts of the nodes, in order. Those without any, such as images, are left out: no judge can read them."""
-    texts = [node.get_content(metadata_mode=mode) if _has_text(node) else "" for node in nodes]
+    # metadata alone is no text, but it would be shown as one
+    texts = [node.get_content(metadata_mode=mode) if _text_alone(node).strip() else "" for node in nodes]
     readable = [text for text in texts if text.strip()]
     if len(readable) < len(texts):
-        log.warning(
-            "%d of %d source nodes have no text, such as images: no judge reads them",
-            len(texts) - len(readable),
-            len(texts),
-        )
+        missing = len(texts) - len(readable)
+        log.warning("%d of %d source nodes have no text, such as images: no judge reads them", missing, len(texts))
     return readable
-
-
-def _has_text(node: Any) -> bool:
-    # metadata alone is no text, but it would be shown as one
-    return bool(node.get_content(metadata_mode=MetadataMode.NONE).strip())
 
 
 def document_of(node: NodeWithScore) -> Document:
     """The node as a document of the core, which ranking metrics compare by text, identifier or metadata."""
-    meta: dict[str, Any] = dict(node.metadata or {})
     # the text alone: with the metadata in front, no two documents would be the same by text
-    content = node.get_content(metadata_mode=MetadataMode.NONE)
-    return Document(content=content, id=node.node_id, score=getattr(node, "score", None), meta=meta)
+    meta: dict[str, Any] = dict(node.metadata or {})
+    return Document(content=_text_alone(node), id=node.node_id, score=getattr(node, "score", None), meta=meta)
+
+
+def _text_alone(node: NodeWithScore) -> str:
+    return node.get_content(metadata_mode=MetadataMode.NONE)

@@ -104,7 +104,7 @@ class Ranking(RetrievalMetric):
         k: look at the first k retrieved nodes only; None for all.
     """
 
-    core_metric: ClassVar[type[Any]] = core.NDCG
+    core_metric: ClassVar[type[Any]]
     k: int | None = None
 
     def model_post_init(self, context: Any, /) -> None:
@@ -126,8 +126,8 @@ class HitRate(Ranking):
         use_granular_hit_rate: the share of the expected nodes that is among the retrieved ones instead.
     """
 
-    metric_name: ClassVar[Any] = Name("hit_rate")
-    core_metric: ClassVar[type[Any]] = core.HitRate
+    metric_name = Name("hit_rate")
+    core_metric = core.HitRate
     use_granular_hit_rate: bool = False
 
     def _value(self, score: Score) -> float:
@@ -143,8 +143,8 @@ class MRR(Ranking):
         use_granular_mrr: the mean of 1 / rank over all expected nodes that were retrieved instead.
     """
 
-    metric_name: ClassVar[Any] = Name("mrr")
-    core_metric: ClassVar[type[Any]] = core.ReciprocalRank
+    metric_name = Name("mrr")
+    core_metric = core.ReciprocalRank
     use_granular_mrr: bool = False
 
     def _value(self, score: Score) -> float:
@@ -157,22 +157,22 @@ class MRR(Ranking):
 class Precision(Ranking):
     """Expected nodes among the retrieved ones / retrieved (or the first k)."""
 
-    metric_name: ClassVar[Any] = Name("precision")
-    core_metric: ClassVar[type[Any]] = core.Precision
+    metric_name = Name("precision")
+    core_metric = core.Precision
 
 
 class Recall(Ranking):
     """Expected nodes that were retrieved / expected nodes."""
 
-    metric_name: ClassVar[Any] = Name("recall")
-    core_metric: ClassVar[type[Any]] = core.Recall
+    metric_name = Name("recall")
+    core_metric = core.Recall
 
 
 class AveragePrecision(Ranking):
     """Sum over hits of precision at their ranks / number of expected nodes."""
 
-    metric_name: ClassVar[Any] = Name("ap")
-    core_metric: ClassVar[type[Any]] = core.AveragePrecision
+    metric_name = Name("ap")
+    core_metric = core.AveragePrecision
 
 
 class NDCG(Ranking):
@@ -182,8 +182,8 @@ class NDCG(Ranking):
         mode: how a grade of relevance becomes a gain; a node is either expected or not, so both modes give the same value.
     """
 
-    metric_name: ClassVar[Any] = Name("ndcg")
-    core_metric: ClassVar[type[Any]] = core.NDCG
+    metric_name = Name("ndcg")
+    core_metric = core.NDCG
     mode: Literal["linear", "exponential"] = "linear"
 
 
@@ -196,9 +196,8 @@ def register_retrieval_metrics(prefix: str = "ragmetrics_") -> list[str]:
     """
     if not isinstance(prefix, str):
         raise InvalidInput(f"register_retrieval_metrics: prefix must be a str, got {type(prefix).__name__}")
-    for cls in (HitRate, MRR, Precision, Recall, AveragePrecision, NDCG):
-        name = f"{prefix}{cls.metric_name}"
-        METRIC_REGISTRY[name] = (
-            type(cls.__name__, (cls,), {"metric_name": Name(name), "__module__": __name__}) if prefix else cls
-        )
-    return [f"{prefix}{cls.metric_name}" for cls in (HitRate, MRR, Precision, Recall, AveragePrecision, NDCG)]
+    classes = {f"{prefix}{cls.metric_name}": cls for cls in (HitRate, MRR, Precision, Recall, AveragePrecision, NDCG)}
+    for name, cls in classes.items():
+        own = {"metric_name": Name(name), "__module__": __name__}
+        METRIC_REGISTRY[name] = type(cls.__name__, (cls,), own) if prefix else cls
+    return list(classes)
