@@ -19,21 +19,36 @@ from haystack.core.errors import SerializationError
 from haystack.core.serialization import component_to_dict, import_class_by_name
 from haystack.utils import deserialize_component_inplace
 
-from haystack import component, default_from_dict, default_to_dict, logging
-from ragmetrics_core import Evaluation, InvalidInput, Metric, Score, Usage, aevaluate, evaluate
+from haystack import Document, component, default_from_dict, default_to_dict, logging
+from ragmetrics_core import InvalidInput, Metric, Score, Usage, aevaluate, evaluate
 
 from ._chat import BlockingEmbeddings, BlockingLLM, close, close_async, warm_up, warm_up_async
 from ._checks import check_calls, check_switch
 from ._embeddings import HaystackEmbeddings
 from ._home import HOME
 from ._llm import HaystackLLM
-from ._metric_inputs import SOCKETS, rows_of
 
 __all__ = ["MetricEvaluator"]
 
 logger = logging.getLogger(__name__)
 
 BUILT_IN = "ragmetrics_core"
+
+BRIDGES = (HaystackLLM, HaystackEmbeddings)
+
+SETTINGS = ("progress_bar", "raise_on_failure", "max_concurrency", "max_retries", "timeout", "json_mode")
+"""Arguments that are saved as they are."""
+
+SOCKETS: Mapping[str, Any] = {
+    "text": list[str],
+    "texts": list[list[str]] | list[list[Document]],
+    "documents": list[list[Document]],
+    "rubric": list[dict[int, str]],
+    "any": list[Any],
+}
+"""The type of the socket for each kind of input."""
+
+OUTPUTS = {"score": float, "individual_scores": list[float], "results": list[dict[str, Any]], "meta": dict[str, Any]}
 
 
 @component
@@ -82,10 +97,15 @@ class MetricEvaluator:
         check_switch("json_mode", json_mode)
         own = metric.models
         self._llm = own.llm if isinstance(own.llm, HaystackLLM) else None
+        if self._llm is None and chat_generator is not None:
+            self._llm = HaystackLLM(chat_generator, json_mode=json_mode)
         self._embeddings = own.embeddings if isinstance(own.embeddings, HaystackEmbeddings) else None
+        if self._embeddings is None and embedder is not None:
+            self._embeddings = HaystackEmbeddings(embedder)
         self.metric = metric
-        self.chat_generator = chat_generator if self._llm is None else self._llm.chat_generator
-        self.embedder = embedder if self._embeddings is None else self._embeddings.text_embedder
+        self.chat_generator = None if self._llm is None else self._llm.chat_generator
+        self.embedder = None if self._embeddings is None else self._embeddings.text_embedder
+        self._given = [model for model in (self.chat_generator, self.embedder) if model is not None]
         self.progress_bar = progress_bar
         self.raise_on_failure = raise_on_failure
         self.max_concurrency = max_concurrency
@@ -93,10 +113,6 @@ class MetricEvaluator:
         self.timeout = timeout
         self.json_mode = json_mode if self._llm is None else self._llm.json_mode
         self._bare = _without_bridges(metric)
-        if self._llm is None and chat_generator is not None:
-            self._llm = HaystackLLM(chat_generator, json_mode=json_mode)
-        if self._embeddings is None and embedder is not None:
-            self._embeddings = HaystackEmbeddings(embedder)
         component.set_input_types(self, **{item.name: SOCKETS[item.kind] for item in metric.inputs if item.required})
         for item in metric.inputs:
             if not item.required:
@@ -122,9 +138,7 @@ class MetricEvaluator:
         for model in self._given:
             await close_async(model)
 
-    @component.output_types(
-        score=float, individual_scores=list[float], results=list[dict[str, Any]], meta=dict[str, Any]
-    )
+    @component.output_types(**OUTPUTS)
     def run(self, **inputs: Any) -> dict[str, Any]:
         """Score the rows.
 
@@ -142,23 +156,20 @@ class MetricEvaluator:
                 a row is missing (``MissingInput``) or of the wrong type (``InvalidInput``).
             ModelError: a model refuses all calls; with ``raise_on_failure`` also if it could not answer for one row.
         """
-        rows = rows_of(self.metric, inputs)
+        rows = self._rows(inputs)
         embeddings = None if self._embeddings is None else self._embeddings.without_retries()
-        settings = {
-            **self._settings,
-            "llm": BlockingLLM(self._judge.without_retries().generate),
-            "embeddings": None if embeddings is None else BlockingEmbeddings(embeddings.embed),
-        }
-        return self._outputs(evaluate(rows, self._bare, **settings) if rows else None)
+        settings = self._settings(
+            BlockingLLM(self._judge.without_retries().generate),
+            None if embeddings is None else BlockingEmbeddings(embeddings.embed),
+        )
+        return self._outputs(evaluate(rows, self._bare, **settings).scores[self.metric.name] if rows else ())
 
-    @component.output_types(
-        score=float, individual_scores=list[float], results=list[dict[str, Any]], meta=dict[str, Any]
-    )
+    @component.output_types(**OUTPUTS)
     async def run_async(self, **inputs: Any) -> dict[str, Any]:
         """Score the rows without blocking the running loop; arguments, outputs and errors as in ``run``."""
-        rows = rows_of(self.metric, inputs)
-        settings = {**self._settings, "llm": self._judge, "embeddings": self._embeddings}
-        return self._outputs(await aevaluate(rows, self._bare, **settings) if rows else None)
+        rows = self._rows(inputs)
+        settings = self._settings(self._judge, self._embeddings)
+        return self._outputs((await aevaluate(rows, self._bare, **settings)).scores[self.metric.name] if rows else ())
 
     def to_dict(self) -> dict[str, Any]:
         """The component as plain values, as Haystack saves it.
@@ -166,8 +177,7 @@ class MetricEvaluator:
         Raises:
             SerializationError: the metric has a model of its own.
         """
-        models = self._bare.models
-        own = [name for name in ("llm", "embeddings") if getattr(models, name) is not None]
+        own = [name for name in ("llm", "embeddings") if getattr(self._bare.models, name) is not None]
         if self._llm is not None and self._llm.overlap is not None:
             own.append("an overlap of HaystackLLM")
         if own:
@@ -180,12 +190,7 @@ class MetricEvaluator:
             self,
             metric=self._bare.to_dict(),
             **{name: None if part is None else component_to_dict(obj=part, name=name) for name, part in parts.items()},
-            progress_bar=self.progress_bar,
-            raise_on_failure=self.raise_on_failure,
-            max_concurrency=self.max_concurrency,
-            max_retries=self.max_retries,
-            timeout=self.timeout,
-            json_mode=self.json_mode,
+            **{name: getattr(self, name) for name in SETTINGS},
         )
 
     @classmethod
@@ -213,13 +218,11 @@ class MetricEvaluator:
             self._llm = HaystackLLM(OpenAIChatGenerator(), json_mode=self.json_mode)
         return self._llm
 
-    @property
-    def _given(self) -> list[Any]:
-        return [model for model in (self.chat_generator, self.embedder) if model is not None]
-
-    @property
-    def _settings(self) -> dict[str, Any]:
+    def _settings(self, llm: Any, embeddings: Any) -> dict[str, Any]:
+        """How ``evaluate`` is called with these models."""
         return {
+            "llm": llm,
+            "embeddings": embeddings,
             "on_error": "raise" if self.raise_on_failure else "record",
             "progress": bool(self.progress_bar),
             "max_concurrency": self.max_concurrency,
@@ -227,8 +230,31 @@ class MetricEvaluator:
             "timeout": self.timeout,
         }
 
-    def _outputs(self, scored: Evaluation | None) -> dict[str, Any]:
-        scores: Sequence[Score] = () if scored is None else scored.scores[self.metric.name]
+    def _rows(self, inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The rows that the inputs of ``run`` make, each by the names of the metric's inputs."""
+        given = {name: values for name, values in inputs.items() if values is not None}
+        self._check(given)
+        kinds = {item.name: item.kind for item in self.metric.inputs}
+        columns = [map(_texts, values) if kinds[name] == "texts" else values for name, values in given.items()]
+        return [dict(zip(given, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def _check(self, given: Mapping[str, Any]) -> None:
+        metric, inputs = self.metric.name, self.metric.inputs
+        known = {item.name for item in inputs}
+        missing = [item.name for item in inputs if item.required and item.name not in given]
+        if missing:
+            raise ValueError(f"{metric} needs the input '{missing[0]}': give a list with one item per row.")
+        for name, values in given.items():
+            if name not in known:
+                raise ValueError(f"{metric} has no input '{name}'; it has {', '.join(sorted(known))}.")
+            if not isinstance(values, list):
+                kind = type(values).__name__
+                raise ValueError(f"{metric}: '{name}' must be a list with one item per row, got {kind}.")  # noqa: TRY004
+        lengths = {name: len(values) for name, values in given.items()}
+        if len(set(lengths.values())) > 1:
+            raise ValueError(f"{metric}: all inputs must be lists of the same length, got {lengths}.")
+
+    def _outputs(self, scores: Sequence[Score]) -> dict[str, Any]:
         values = [score.value for score in scores if score.value is not None]
         failed = [score.error for score in scores if score.error is not None]
         if failed:
@@ -247,12 +273,17 @@ class MetricEvaluator:
         }
 
 
+def _texts(row: Any) -> Any:
+    """The contents of documents in their place; a document without a text stays what it is, and fails its row."""
+    if not isinstance(row, list | tuple):
+        return row
+    return [item.content if isinstance(item, Document) and item.content is not None else item for item in row]
+
+
 def _without_bridges(metric: Metric) -> Metric:
     """The metric without its models of Haystack, which the component drives itself, and can save."""
-    bridges = (HaystackLLM, HaystackEmbeddings)
-    changes: dict[str, Any] = {
-        name: None for name in ("llm", "embeddings", "model") if isinstance(getattr(metric, name, None), bridges)
-    }
+    names = ("llm", "embeddings", "model")
+    changes: dict[str, Any] = {name: None for name in names if isinstance(getattr(metric, name, None), BRIDGES)}
     return replace(metric, **changes) if changes else metric
 
 

@@ -33,6 +33,13 @@ __all__ = ["ContextRelevanceEvaluator", "FaithfulnessEvaluator"]
 
 logger = logging.getLogger(__name__)
 
+OUTPUTS: dict[str, Any] = {
+    "score": float,
+    "individual_scores": list[float],
+    "results": list[dict[str, Any]],
+    "meta": list[dict[str, Any]] | None,
+}
+
 
 class ScoredEvaluator(LLMEvaluator):
     """Base of the evaluators with a score for each row; their own documentation names the arguments."""
@@ -68,9 +75,7 @@ class ScoredEvaluator(LLMEvaluator):
             max_concurrency=max_concurrency,
         )
 
-    @component.output_types(
-        score=float, individual_scores=list[float], results=list[dict[str, Any]], meta=list[dict[str, Any]] | None
-    )
+    @component.output_types(**OUTPUTS)
     def run(self, **inputs: Any) -> dict[str, Any]:
         """Judge the rows.
 
@@ -86,9 +91,7 @@ class ScoredEvaluator(LLMEvaluator):
         """
         return self._with_scores(super().run(**inputs))
 
-    @component.output_types(
-        score=float, individual_scores=list[float], results=list[dict[str, Any]], meta=list[dict[str, Any]] | None
-    )
+    @component.output_types(**OUTPUTS)
     async def run_async(self, **inputs: Any) -> dict[str, Any]:
         """Judge the rows without blocking the running loop; arguments, outputs and errors as in ``run``."""
         return self._with_scores(await super().run_async(**inputs))
