@@ -10,7 +10,6 @@ import pytest
 from loopback import OpenAIServer, Response, error, server_error
 from ragmetrics_core import Ask, ModelError, Prompt
 from ragmetrics_core.llms import OpenAILLM
-from ragmetrics_core.llms._wire._structured import strict_schema
 from ragmetrics_core.replies import LinesReply, ObjectReply
 
 OTHER = {"type": "object", "properties": {"score": {"type": "integer"}}, "required": ["score"]}
@@ -222,39 +221,6 @@ def test_an_invalid_schema_and_no_json_mode(server: OpenAIServer, llm: OpenAILLM
 def test_the_user_may_start_lower(server: OpenAIServer, key: str, ask: Any, highest: Any, form: str) -> None:
     OpenAILLM("judge", base_url=server.base_url, api_key=key, structured=highest).generate(ask())
     assert forms(server) == [form]
-
-
-def test_strict_schemas() -> None:
-    nested = {
-        "$defs": {"Item": {"title": "Item", "type": "object", "properties": {"n": {"type": "integer", "title": "N"}}}},
-        "type": "object",
-        "properties": {
-            "items": {"type": "array", "items": {"$ref": "#/$defs/Item"}},
-            "first": {"$ref": "#/$defs/Item", "description": "the first one", "default": None},
-            "either": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
-            "one": {"allOf": [{"$ref": "#/$defs/Item"}], "description": "old pydantic"},
-            "title": {"type": "string"},
-        },
-    }
-    item = {
-        "type": "object",
-        "properties": {"n": {"type": "integer"}},
-        "required": ["n"],
-        "additionalProperties": False,
-    }
-    assert strict_schema(nested) == {
-        "$defs": {"Item": item},
-        "type": "object",
-        "properties": {
-            "items": {"type": "array", "items": {"$ref": "#/$defs/Item"}},
-            "first": {**item, "description": "the first one"},
-            "either": {"anyOf": [{"type": "string"}, {"type": "null"}]},
-            "one": {**item, "description": "old pydantic"},
-            "title": {"type": "string"},
-        },
-        "required": ["items", "first", "either", "one", "title"],
-        "additionalProperties": False,
-    }
 
 
 @pytest.mark.parametrize(

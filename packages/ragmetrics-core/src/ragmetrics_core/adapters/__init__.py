@@ -25,9 +25,9 @@ from __future__ import annotations
 from .._kernel._in_order import in_order, read_in_order
 from .._support._retry_after import seconds_to_wait
 from .._support._secrets import conceal, is_secret
+from .._support._strict_schema import strict_schema
 from .._support._threads import in_own_thread, in_threads
 from ..embeddings._readable import readable_texts
-from ..llms._wire._structured import strict_schema
 from ._background import Background, settled
 from ._bridge import Bridge, EmbeddingsBridge, LLMBridge
 from ._counts import Counts

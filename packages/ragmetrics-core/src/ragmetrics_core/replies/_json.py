@@ -17,9 +17,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from .._kernel._errors import InvalidInput
+from .._support._strict_schema import strict_schema
 from ._json_reader import ModelReader
 from ._json_text._find import clean_json
-from ._model._schema import strict_schema
 from ._model._shape import shape_of
 from ._pipeline import read_reply
 
@@ -64,7 +64,7 @@ class JsonReply(Generic[M]):
 
     @cached_property
     def _schema(self) -> Mapping[str, Any] | None:
-        return strict_schema(self.model.model_json_schema())
+        return strict_schema(self.model.model_json_schema(), portable=True)
 
     @cached_property
     def _reader(self) -> ModelReader[M]:

@@ -15,14 +15,12 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from ..._kernel._requests import Ask
+from ..._support._strict_schema import strict_schema
 
-__all__ = ["RUNGS", "Ladder", "Rung", "response_format", "schema_of", "strict_schema"]
+__all__ = ["RUNGS", "Ladder", "Rung", "response_format", "schema_of"]
 
 Rung = Literal["schema", "json", "text"]
 RUNGS: tuple[Rung, ...] = ("schema", "json", "text")
-
-NOT_STRICT = frozenset({"oneOf", "allOf", "not", "if", "prefixItems", "patternProperties"})
-MEANINGLESS = frozenset({"title", "default", "$schema", "examples"})
 
 
 SURE = 2
@@ -100,50 +98,6 @@ def response_format(rung: Rung, name: str, schema: Mapping[str, Any]) -> dict[st
     if strict is None:
         return {"response_format": {"type": "json_schema", "json_schema": {**wanted, "schema": dict(schema)}}}
     return {"response_format": {"type": "json_schema", "json_schema": {**wanted, "schema": strict, "strict": True}}}
-
-
-def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The schema in the strict dialect (all properties required, no others allowed); None where it has no such form.
-
-    The dialect: https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
-    """
-    try:
-        return _strict(schema, schema)
-    except NotStrictError:
-        return None
-
-
-class NotStrictError(Exception):
-    """The schema says what the strict dialect cannot, such as objects with free keys."""
-
-
-def _strict(node: Mapping[str, Any], root: Mapping[str, Any]) -> dict[str, Any]:
-    if len(node.get("allOf", ())) == 1:
-        node = {**node["allOf"][0], **{key: item for key, item in node.items() if key != "allOf"}}
-    if "$ref" in node and len(node) > 1:  # nothing may stand beside a reference
-        node = {**_resolve(node["$ref"], root), **{key: item for key, item in node.items() if key != "$ref"}}
-    typed = node.keys() & {"$ref", "type", "anyOf", "enum", "const"}
-    if not typed or node.keys() & NOT_STRICT or node.get("additionalProperties"):
-        raise NotStrictError
-    result = {key: item for key, item in node.items() if key not in MEANINGLESS}
-    for key in ("properties", "$defs"):
-        if key in node:
-            result[key] = {name: _strict(item, root) for name, item in node[key].items()}
-    if "anyOf" in node:
-        result["anyOf"] = [_strict(item, root) for item in node["anyOf"]]
-    if isinstance(node.get("items"), Mapping):
-        result["items"] = _strict(node["items"], root)
-    if node.get("type") == "object":
-        if "properties" not in node:
-            raise NotStrictError
-        result.update(required=list(node["properties"]), additionalProperties=False)
-    return result
-
-
-def _resolve(reference: str, root: Mapping[str, Any]) -> Mapping[str, Any]:
-    for part in reference.removeprefix("#/").split("/"):
-        root = root[part]
-    return root
 
 
 def _key(schema: Mapping[str, Any]) -> str:
