@@ -1,4 +1,4 @@
-"""Contexts: LangChain's documents, the same as mappings (as they come back from a store or a data set), and plain texts."""
+"""Contexts: LangChain's documents, mappings that stand for documents (as a store or a data set gives them), and plain texts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
     "with_contexts",
 ]
 
-# in a mapping that is the context as a whole, a text may be made of the documents, for the prompt
+# where one mapping is the whole context, its text may be made of its documents, for the prompt
 DOCUMENTS_FIRST = sorted(CONTEXTS, key=lambda name: "doc" not in name)
 
 

@@ -1,4 +1,4 @@
-"""Which name means what in the mappings that LangChain programs take and return: the one table, for all who read them."""
+"""Which name means what in the mappings that LangChain programs take and return: the only table, used by all readers."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ CONTEXTS = (
 REFERENCES = ("reference", "ground_truth", "reference_answer", "ground_truth_answer", "expected_answer")
 EXPECTED = ("reference_contexts", "reference_documents", "rubric")
 HISTORY = ("chat_history", "history", "messages")
-"""Each in the order in which they are tried."""
+"""Each table lists its names in the order in which they are tried."""
 
 
 def mapping_of(value: Any) -> Mapping[str, Any] | None:
-    """A mapping as it is, an object with declared fields as one; None for anything else, messages and documents included."""
+    """A mapping as it is, an object with declared fields as a mapping; None for anything else, also for messages and documents."""
     if isinstance(value, Mapping):
         return value
     if isinstance(value, BaseMessage | Document | PromptValue | LLMResult | Score | type):

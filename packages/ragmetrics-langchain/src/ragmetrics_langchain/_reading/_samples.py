@@ -1,8 +1,8 @@
 """The sample that a value of a LangChain program stands for: what a ``MetricRunnable`` or an evaluator is given.
 
-Strategy. A row is written for the metric, unlike the output of a chain, so it is read key by key, as the core reads it: what two
-keys say about one field must agree. Documents fill two fields, their texts and themselves; the one that was not named gives way
-to a value of its own. ``messages`` fill what nothing else has filled.
+Strategy. Unlike the output of a chain, a row is written for a metric. So it is read key by key, as the core reads rows, and two
+keys for one field must agree. Documents fill two fields, ``retrieved_contexts`` and ``retrieved_documents``; the one that was not
+named gives way to a value of its own. ``messages`` fill what nothing else has filled.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from ._texts import Answer, answer_in, find_answer, question_in, reference_in
 __all__ = ["sample_of"]
 
 RESPONSES = tuple(name for name in ANSWERS if name != "text")
-"""Names of the response; beside other columns, a ``text`` may be any."""
+"""Names of the response in a row, where a ``text`` may be anything."""
 
-LANGCHAIN_S_OWN = Sample.from_mapping(dict.fromkeys([*RESPONSES, *CONTEXTS])).metadata.keys()
-"""Those names that the core does not know."""
+UNKNOWN_TO_CORE = Sample.from_mapping(dict.fromkeys([*RESPONSES, *CONTEXTS])).metadata.keys()
+"""Names that LangChain programs use and the core would file under metadata."""
 
 
 def sample_of(value: Any) -> Sample:
@@ -67,7 +67,7 @@ def sample_of(value: Any) -> Sample:
 
 
 def _field(name: str, item: Any, answer: Answer | None) -> tuple[str, Any, dict[str, Any]]:
-    """One key as the core knows it: its name there, its value, and what else the value tells."""
+    """One key as the core knows it: its name there, its value, and the other field that the value fills."""
     if name in CONTEXTS or name == "reference_documents":
         return _contexts(name, item)
     if name in QUESTIONS and not isinstance(item, str):
@@ -75,13 +75,13 @@ def _field(name: str, item: Any, answer: Answer | None) -> tuple[str, Any, dict[
     if name in REFERENCES and not isinstance(item, str):
         item = reference_in(name, item, answer)
     if name in RESPONSES:
-        return "response" if name in LANGCHAIN_S_OWN else name, answer_in(item), {}
+        return "response" if name in UNKNOWN_TO_CORE else name, answer_in(item), {}
     return name, item, {}
 
 
 def _contexts(name: str, item: Any) -> tuple[str, Any, dict[str, Any]]:
     found = contexts_in(item)
-    is_known = name not in LANGCHAIN_S_OWN
+    is_known = name not in UNKNOWN_TO_CORE
     key = name if is_known or found is None else "retrieved_contexts"
     if not found or (is_known and are_texts(found)):
         return key, found if found and isinstance(item, Mapping) else item, {}
@@ -92,7 +92,7 @@ def _contexts(name: str, item: Any) -> tuple[str, Any, dict[str, Any]]:
 
 
 def _without_copies(found: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Without the texts that only repeat documents, such as the ``context`` joined from the ``documents`` for the prompt."""
+    """Without texts that only repeat the documents, such as a ``context`` that was joined from them for the prompt."""
     written = {name: contexts_in(found[name]) or [] for name in CONTEXTS if name in found}
     copies = {name for name, items in written.items() if are_texts(items)} - {"retrieved_contexts"}
     if all(map(are_texts, written.values())):
@@ -101,7 +101,7 @@ def _without_copies(found: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _from_messages(messages: Sequence[BaseMessage]) -> dict[str, Any]:
-    """Question and answer of the last turn; as contexts the documents that its tools left, else what they said."""
+    """Question, answer and contexts of the last turn."""
     contexts = found_by_tools(messages)
     fields = with_contexts(contexts) if contexts else {}
     if are_texts(contexts):

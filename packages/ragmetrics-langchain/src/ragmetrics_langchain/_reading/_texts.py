@@ -1,8 +1,8 @@
-"""What is one text in a sample: the question, the answer and the reference, found in any value of a LangChain program.
+"""The fields that are one text, in any value of a LangChain program: the question, the answer and the reference.
 
-Strategy. A value is searched in a fixed order: a text or a message is what it is; in a mapping (or an object with fields) the
-usual keys come first, then ``messages``, then, for want of anything better, the only text under a key that means nothing else.
-Nothing is invented: where two readings are equally good, none is taken.
+Strategy. A value is searched in a fixed order: a text or a message is taken as it is; in a mapping (or an object with fields) the
+usual names come first, then ``messages``, then, for want of anything better, the only text under a name that means nothing else.
+Nothing is guessed: of two readings that are equally good, neither is taken.
 """
 
 from __future__ import annotations
@@ -38,46 +38,46 @@ def question_in(value: Any, depth: int = 3) -> str | None:
         return text_of(value)
     if isinstance(value, list | tuple | PromptValue):
         return last_question(messages_in(value) or ())
-    found = mapping_of(value)
-    if found is None or not depth:
+    mapping = mapping_of(value)
+    if mapping is None or not depth:
         return None
-    if "role" in found and "content" in found:
-        return text_of(next(iter(messages_in(found) or ()), None))
+    if "role" in mapping and "content" in mapping:
+        return text_of(next(iter(messages_in(mapping) or ()), None))
     for name in QUESTIONS:
-        question = question_in(found.get(name), depth - 1)
+        question = question_in(mapping.get(name), depth - 1)
         if question is not None:
             return question
-    messages = messages_in(found.get("messages"))
+    messages = messages_in(mapping.get("messages"))
     if messages is not None:
         return last_question(messages)
-    return _only_text(found, NO_QUESTION) if isinstance(value, Mapping) else None
+    return _only_text(mapping, NO_QUESTION) if isinstance(value, Mapping) else None
 
 
-def _only_text(found: Mapping[str, Any], other: Iterable[str]) -> str | None:
-    texts = [text for name, value in found.items() if name not in other and (text := text_of(value)) is not None]
+def _only_text(mapping: Mapping[str, Any], other: Iterable[str]) -> str | None:
+    texts = [text for name, value in mapping.items() if name not in other and (text := text_of(value)) is not None]
     return texts[0] if len(texts) == 1 else None
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a value says its answer is: a text, structured output as JSON values, or None where it says that there is none."""
+    """What a value gives as the answer: a text, or structured output as JSON values; None if it says that there is none."""
 
-    said: Any
+    content: Any
 
     @property
     def is_structured(self) -> bool:
-        """Whether it is no text."""
-        return not (self.said is None or isinstance(self.said, str))
+        """Whether it is structured output."""
+        return not (self.content is None or isinstance(self.content, str))
 
     @property
     def is_blank(self) -> bool:
-        """Whether it is a text without a word."""
-        return isinstance(self.said, str) and not self.said.strip()
+        """Whether it is a text of nothing but white space."""
+        return isinstance(self.content, str) and not self.content.strip()
 
     @property
     def text(self) -> str | None:
         """What is judged."""
-        return json.dumps(self.said, ensure_ascii=False) if self.is_structured else self.said
+        return json.dumps(self.content, ensure_ascii=False) if self.is_structured else self.content
 
 
 MISSING = Answer(None)
@@ -89,15 +89,16 @@ def answer_in(value: Any, inputs: Any = None, *, whole: bool = True) -> str | No
 
 
 def find_answer(value: Any, inputs: Any = None, depth: int = 3, *, whole: bool = True) -> Answer | None:
-    """The answer that a value holds; None where nothing tells.
+    """The answer that a value holds; None if nothing tells which that is.
 
-    A number or a switch is its text. What holds None where an answer belongs holds none, whatever else there is.
+    A number or a boolean counts as its text. None under a name that means an answer says that there is none, unless another such
+    name or the messages have one.
 
     Args:
-        value: the output.
-        inputs: what was given to the chain; it is no answer where it comes back.
+        value: the output of a chain.
+        inputs: what the chain was given; what it returns under the same names is no answer.
         depth: levels of mappings to look into.
-        whole: whether structured output may be the answer as a whole.
+        whole: whether a mapping as a whole may be the answer, as structured output.
     """
     if isinstance(value, BaseMessage):
         return None if getattr(value, "tool_calls", None) else Answer(str(value.text))
@@ -111,12 +112,12 @@ def find_answer(value: Any, inputs: Any = None, depth: int = 3, *, whole: bool =
         if messages is not None:
             return _said_last(messages)
         return _structure(value) if whole and value and all(map(mapping_of, value)) else None
-    found = mapping_of(value)
-    if not found or not depth:
+    mapping = mapping_of(value)
+    if not mapping or not depth:
         return None
-    if "role" in found and "content" in found:
-        return find_answer(next(iter(messages_in(found) or ()), None))
-    return _in_mapping(value, found, inputs, depth, whole=whole)
+    if "role" in mapping and "content" in mapping:
+        return find_answer(next(iter(messages_in(mapping) or ()), None))
+    return _in_mapping(value, mapping, inputs, depth, whole=whole)
 
 
 def _scalar(value: Any) -> Answer:
@@ -134,33 +135,33 @@ def _said_last(messages: list[BaseMessage]) -> Answer | None:
     return None if text is None else Answer(text)
 
 
-def _in_mapping(value: Any, found: Mapping[str, Any], inputs: Any, depth: int, *, whole: bool) -> Answer | None:
-    """The answer under a name that means one, else in the messages, else the only text, else the whole as structured output."""
-    named = [_named(found[name], depth) for name in _names(found) if name in found]
+def _in_mapping(value: Any, mapping: Mapping[str, Any], inputs: Any, depth: int, *, whole: bool) -> Answer | None:
+    """The answer under a name that means one, else in the messages, else the only text, else all of it as structured output."""
+    named = [_named(mapping[name], depth) for name in _names(mapping) if name in mapping]
     readable = [answer for answer in named if answer is not None and answer != MISSING]
     if readable:
         return min(readable, key=lambda answer: answer.is_blank)
-    messages = messages_in(found.get("messages"))
+    messages = messages_in(mapping.get("messages"))
     if messages is not None:
         return _said_last(messages)
-    if MISSING in named or _only_failed(found):
+    if MISSING in named or _only_failed(mapping):
         return MISSING
-    choices = None if named else found.get("choices")
+    choices = None if named else mapping.get("choices")
     if isinstance(choices, list) and len(choices) == 1 and mapping_of(choices[0]):  # as in OpenAI's protocol
         return find_answer(choices[0], None, depth - 1)
     other = NO_ANSWER | set(mapping_of(inputs) or ())
-    text = _only_text(found, other)
+    text = _only_text(mapping, other)
     if text is not None:
         return Answer(text)
-    return _structure(value) if whole and not named and other.isdisjoint(found) else None
+    return _structure(value) if whole and not named and other.isdisjoint(mapping) else None
 
 
-def _names(found: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names that mean an answer; structured output comes before the messages it was made of."""
-    message = found.get("message")
+def _names(mapping: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names that mean an answer; structured output before the message that it was parsed from."""
+    message = mapping.get("message")
     return (
         "structured_response",
-        *(("parsed", "raw") if {"raw", "parsed"} <= set(found) else ()),
+        *(("parsed", "raw") if {"raw", "parsed"} <= set(mapping) else ()),
         *ANSWERS,
         *(("message",) if isinstance(message, BaseMessage) or mapping_of(message) else ()),
     )
@@ -173,14 +174,14 @@ def _named(value: Any, depth: int) -> Answer | None:
     return _structure(value) if answer is None and isinstance(value, list | tuple) and value else answer
 
 
-def _only_failed(found: Mapping[str, Any]) -> bool:
-    """Whether all that is said is an error, or the one list that answers come in is empty."""
-    said = {name for name, value in found.items() if value is not None and value not in ("", [], {})}
-    return said == {"error"} or (not said and bool({"choices", "generations"} & set(found)))
+def _only_failed(mapping: Mapping[str, Any]) -> bool:
+    """Whether a mapping holds an error and nothing else, or nothing but an empty list of what would be answers."""
+    said = {name for name, value in mapping.items() if value is not None and value not in ("", [], {})}
+    return said == {"error"} or (not said and bool({"choices", "generations"} & set(mapping)))
 
 
 def _structure(value: Any) -> Answer | None:
-    """Structured output as JSON values; None where something in it is none, as in what a program keeps for itself."""
+    """Structured output as JSON values, ``MISSING`` if they say nothing; None for anything else, such as the state of a program."""
     if any(isinstance(item, BaseMessage | Document | Score) for item in _leaves(value, depth=5)):
         return None  # no model wrote those
     try:
@@ -194,11 +195,11 @@ def _structure(value: Any) -> Answer | None:
 
 
 def _leaves(value: Any, depth: int = 1000) -> Iterator[Any]:
-    """What a value says, at any depth; an empty list says that nothing was found, an empty object says nothing."""
-    found = mapping_of(value)
+    """The values in a value that hold no others; an empty list is one (nothing was found), an empty object none."""
+    mapping = mapping_of(value)
     inner: Iterable[Any]
-    if found is not None:
-        inner = found.values()
+    if mapping is not None:
+        inner = mapping.values()
     elif value and isinstance(value, list | tuple | set):
         inner = value
     else:
@@ -209,16 +210,16 @@ def _leaves(value: Any, depth: int = 1000) -> Iterator[Any]:
 
 
 def reference_in(where: str, value: Any, answer: Answer | None) -> str | None:
-    """The reference that a value is; as JSON only where the answer is structured output too.
+    """A value as the reference: one text, or JSON where the answer is structured output of the same form.
 
     Raises:
-        InvalidInput: it is something else: no comparison with an answer would mean anything.
+        InvalidInput: it is anything else, which no answer can be compared with.
     """
     if value is None or value == {}:
         return None
     found = find_answer(value)
-    if found is not None and answer is not None and _have_one_form(answer.said, found.said):
-        return Answer(_ordered_as(answer.said, found.said)).text
+    if found is not None and answer is not None and _have_one_form(answer.content, found.content):
+        return Answer(_ordered_as(answer.content, found.content)).text
     if found is None or found.is_structured or (found != MISSING and _is_guess(value)):
         keys = mapping_of(value)
         what = type(value).__name__ if keys is None else f"{sorted(map(str, keys))}, and none of them tells which it is"
@@ -227,7 +228,7 @@ def reference_in(where: str, value: Any, answer: Answer | None) -> str | None:
 
 
 def _is_guess(value: Any) -> bool:
-    """Whether nothing but the kind of a value could tell which of several in a mapping is the answer."""
+    """Whether a mapping has several values, and no name tells which of them is the answer."""
     found = {name: item for name, item in (mapping_of(value) or {}).items() if item is not None}
     return len(found) > 1 and found.keys().isdisjoint({*_names(found), "messages", "choices", "content"})
 
@@ -240,7 +241,7 @@ def _have_one_form(answer: Any, reference: Any) -> bool:
 
 
 def _ordered_as(model: Any, value: Any) -> Any:
-    """The same value, its names in the order that they have in another one: stores of data sets do not keep it."""
+    """The value with its names in the order of the model's: stores of data sets do not keep the order."""
     if isinstance(value, dict) and isinstance(model, dict):
         names = [name for name in model if name in value] + [name for name in value if name not in model]
         return {name: _ordered_as(model.get(name), value[name]) for name in names}
