@@ -21,7 +21,7 @@ from ragmetrics_core import (
     evaluate,
     together,
 )
-from ragmetrics_core._engine._questions import MOST_TEXTS
+from ragmetrics_core._engine._transport import MOST_TEXTS
 from ragmetrics_core._kernel._steps import compare
 from ragmetrics_core.metrics import SemanticSimilarity
 

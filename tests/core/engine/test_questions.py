@@ -54,7 +54,7 @@ def ask_together(model: Slow, cancelled: tuple[int, ...] = (), budget: dict[str,
         for number in cancelled:
             tasks[number].cancel()
         found = await asyncio.gather(*tasks, return_exceptions=True)
-        assert not answers._flying
+        assert not answers._in_flight
         assert answers.gathering == 0
         return found
 

@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterator
 
 from .._kernel._drive import Call
 from .._kernel._errors import ModelError
-from .._kernel._requests import Compare, Embed, Reply
+from .._kernel._requests import Ask, Compare, Embed, Reply
 from .._kernel._steps import Outcome
-from ._calls import Line
+from ._calls import ModelCaller
+from ._pending import PendingCall
 from ._sharing import SHARED, as_shared
 
 __all__ = ["MOST_REQUESTS", "Batches"]
@@ -40,14 +41,14 @@ class Batches:
     once, another one starts as soon as there is enough to fill it.
 
     Args:
-        line: the line to the model.
+        caller: makes the calls to the model.
         make: the call for a request.
         most: texts or pairs in one call; less once the model has refused so many.
         overlapping: whether several calls may be under way.
     """
 
-    def __init__(self, line: Line, make: Callable[[Bulk], Call], *, most: int, overlapping: bool) -> None:
-        self._line = line
+    def __init__(self, caller: ModelCaller, make: Callable[[Bulk], Call], *, most: int, overlapping: bool) -> None:
+        self._caller = caller
         self._make = make
         self._most = most
         self._overlapping = overlapping
@@ -58,8 +59,10 @@ class Batches:
         self._refused = 0
         self._at_work: dict[asyncio.Task[None], list[Waiting]] = {}
 
-    async def perform(self, request: Bulk) -> Outcome | None:
-        """The outcome of the request; None: the budget is used up. Of those answered together, the first books the cost."""
+    async def perform(self, pending: PendingCall) -> Outcome | None:
+        """The outcome of a call; None: the budget is used up. Of those answered together, the first books the cost."""
+        request = pending.request
+        assert not isinstance(request, Ask)
         future: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
         self._waiting.append((request, future))
         self._items_waiting += len(_items(request))
@@ -131,7 +134,7 @@ class Batches:
             return True
         requests = [request for request, _ in batch]
         merged = _merged(requests)
-        outcome = await self._line.perform(self._make(merged), size=len(batch))
+        outcome = await self._caller.perform(self._make(merged), size=len(batch))
         if self._is_refused(outcome) and len(batch) > 1:
             # One text that the model does not take must not cost the others their answer; halving finds it in few calls. Or it
             # was too much at once, and then that is remembered.

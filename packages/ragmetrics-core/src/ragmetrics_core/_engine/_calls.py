@@ -1,4 +1,4 @@
-"""The line to one model: when a call is made, how long it may take, when it is made again, and when it is given up.
+"""Calls to one model: when a call is made, how long it may take, when it is made again, and when it is given up.
 
 What goes wrong falls into three kinds. *Refused* (429): the server takes no more at the moment; the pace is lowered and the call
 waits for its turn again, however often. *Lost* (5xx, a reset, no answer in time): the call is made again after a growing,
@@ -17,15 +17,16 @@ from typing import Any
 
 from .._kernel._drive import Call
 from .._kernel._errors import ModelError
+from .._kernel._model_traits import ModelTraits
 from .._kernel._requests import Reply, Usage
 from .._kernel._steps import Outcome
 from ._budget import Budget
 from ._deadline import Deadline
 from ._gate import Gate, Pace
-from ._gate import Started as Turn
+from ._gate import Started as Permit
 from ._tuning import NEVER
 
-__all__ = ["Line", "Rules"]
+__all__ = ["ModelCaller", "Rules"]
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 20.0
 """Seconds before a lost call is made again; doubled each time, and then spread between half and one and a half of it."""
@@ -56,7 +57,7 @@ class Rules:
     max_retries: int = 5
 
 
-class Line:
+class ModelCaller:
     """Makes the calls to one model.
 
     Attributes:
@@ -65,13 +66,14 @@ class Line:
         repeated: calls that were refused or lost, and so had to be made again or were given up.
     """
 
-    def __init__(self, model: Any, gate: Gate, rules: Rules, budget: Budget) -> None:
+    def __init__(self, model: Any, traits: ModelTraits, gate: Gate, rules: Rules, budget: Budget) -> None:
         self.model = model
+        self._name = traits.name
         self.usage = Usage()
         self.repeated = 0
         self._rules = rules
         self._budget = budget
-        self._pace = Pace(gate, near=getattr(model, "on_this_machine", False) is True)
+        self._pace = Pace(gate, near=traits.on_this_machine)
         self._deadline = Deadline(rules.timeout)
         self._jitter = random.Random()  # noqa: S311  spreads calls, hides nothing
         self._heard = float("-inf")  # when the model last answered
@@ -101,18 +103,18 @@ class Line:
         clock = asyncio.get_running_loop().time
         since = clock()
         while True:
-            turn = await self._pace.enter(again)
+            permit = await self._pace.enter(again)
             started = clock()
             if not self._budget.take():
-                self._pace.lost(turn)
+                self._pace.lost(permit)
                 return None
             try:
                 answer = await self._deadline.keep(call.aperform(), started, lost, size)
             except BaseException:
-                self._pace.lost(turn)  # the run stops here
+                self._pace.lost(permit)  # the run stops here
                 raise
             outcome = self._too_late(clock() - started) if answer is None else answer
-            self._book(outcome, turn, clock(), started, size)
+            self._book(outcome, permit, clock(), started, size)
             if isinstance(outcome, Reply) or not outcome.transient:
                 return outcome
             again = True
@@ -131,20 +133,20 @@ class Line:
                     return self._give_up(_too_long(outcome))
                 await self._rest(clock() + pause)
 
-    def _book(self, outcome: Outcome, turn: Turn, now: float, started: float, size: int) -> None:
+    def _book(self, outcome: Outcome, permit: Permit, now: float, started: float, size: int) -> None:
         """Tell everybody who learns from it how a call has ended."""
         self._spend(outcome)
         if isinstance(outcome, Reply) or not outcome.transient:
             self._heard = now
             self._given_up = 0
             self._deadline.learn(now - started, size if isinstance(outcome, Reply) else 1)
-            self._pace.answered(turn)
+            self._pace.answered(permit)
             return
         self.repeated += 1
         if outcome.rate_limited:
-            self._pace.refused(turn, outcome.retry_after)
+            self._pace.refused(permit, outcome.retry_after)
         else:
-            self._pace.lost(turn)
+            self._pace.lost(permit)
 
     async def _rest(self, until: float) -> None:
         self._resting.append(until)
@@ -189,7 +191,7 @@ class Line:
         return min(FIRST_PAUSE * 2 ** (lost - 1), LONGEST_PAUSE) * self._jitter.uniform(0.5, 1.5)
 
     def _too_late(self, waited: float) -> ModelError:
-        return ModelError(f"{self._name()}: no answer within {waited:.3g} seconds", transient=True)
+        return ModelError(f"{self._name}: no answer within {waited:.3g} seconds", transient=True)
 
     def _give_up(self, error: ModelError) -> ModelError:
         self._given_up += 1
@@ -200,10 +202,6 @@ class Line:
             "server is back.)",
             fatal=True,
         )
-
-    def _name(self) -> str:
-        name = getattr(self.model, "model", None)
-        return name if isinstance(name, str) else type(self.model).__name__
 
 
 def _later(error: ModelError) -> ModelError:

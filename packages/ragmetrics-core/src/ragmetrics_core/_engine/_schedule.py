@@ -28,7 +28,8 @@ from .._kernel._score import Score
 from .._kernel._steps import Outcome, Steps, next_round
 from .._support._tasks import all_of
 from ._batches import MOST_REQUESTS
-from ._questions import Answers, Question, RowMemory, nobody
+from ._pending import PendingCall, RowMemory
+from ._questions import Answers, no_op
 from ._task_group import Crew
 
 __all__ = ["Assignment", "Engine"]
@@ -52,16 +53,16 @@ class Assignment:
 
 
 @dataclass(slots=True)
-class Work:
-    """A program at work on a row, the questions that it waits for, and those that it has had answered."""
+class ActiveProgram:
+    """A program at work on a row, the calls that it waits for, and those that were answered."""
 
     assignment: Assignment
     row: Row
     memory: RowMemory
     program: Steps[Score]
     started: float
-    questions: list[Question] = field(default_factory=list)
-    asked: list[Question] = field(default_factory=list)
+    waiting_for: list[PendingCall] = field(default_factory=list)
+    answered: list[PendingCall] = field(default_factory=list)
 
 
 class Engine:
@@ -87,7 +88,7 @@ class Engine:
         self._breath = time.monotonic()
         self._resting = False
         self._open = True
-        self._hire: Callable[[], None] = nobody
+        self._hire: Callable[[], None] = no_op
 
     async def run(self, rows: Iterator[Row], finished: Finished) -> None:
         """Score all rows; ``finished`` gets each one with its scores, in the order of the assignments, as soon as it is done.
@@ -104,7 +105,7 @@ class Engine:
             self._grow()
             await crew.join()
         finally:  # what refers to each other in a circle would keep all that was scored in memory
-            self._hire = self._answers.on_gathering = nobody
+            self._hire = self._answers.on_gathering = no_op
 
     def _grow(self) -> None:
         """Start another worker, if there may be more."""
@@ -129,7 +130,7 @@ class Engine:
                 else:
                     return
         finally:
-            self._open = False  # the rows are at their end, or the run stops: nobody takes another one
+            self._open = False  # the rows are at their end, or the run stops: no_op takes another one
 
     async def _rest(self) -> None:
         if not self._resting:
@@ -152,16 +153,16 @@ class Engine:
         ready = [state for state in states if isinstance(state, Score)]
         if len(ready) == len(states):
             return ready
-        waiting = [state for state in states if isinstance(state, Work)]
+        waiting = [state for state in states if isinstance(state, ActiveProgram)]
         if len(waiting) > 1:
             late = iter(await all_of(map(self._finish, waiting)))
         else:
             late = iter([await self._finish(work) for work in waiting])
-        scores = [next(late) if isinstance(state, Work) else state for state in states]
+        scores = [next(late) if isinstance(state, ActiveProgram) else state for state in states]
         complete = [score for score in scores if score is not None]
         return complete if len(complete) == len(scores) else None
 
-    def _start(self, assignment: Assignment, row: Row, reading: Reading, memory: RowMemory) -> Score | Work:
+    def _start(self, assignment: Assignment, row: Row, reading: Reading, memory: RowMemory) -> Score | ActiveProgram:
         """Run a metric as far as it goes without waiting for anybody: to its score, or to questions that take time."""
         try:
             program = assignment.metric.begin(reading)
@@ -174,31 +175,31 @@ class Engine:
             raise
         if isinstance(program, Score):
             return program
-        work = Work(assignment, row, memory, program, time.monotonic())
+        work = ActiveProgram(assignment, row, memory, program, time.monotonic())
         state = self._advance(work, None)
         while not isinstance(state, Score):
-            work.questions = self._answers.resolve(assignment.models, state, assignment.repeat)
-            outcomes = self._answers.now(work.questions, memory)
+            work.waiting_for = self._answers.resolve(assignment.models, state, assignment.repeat)
+            outcomes = self._answers.now(work.waiting_for, memory)
             if outcomes is None:
                 return work
-            work.asked += work.questions
+            work.answered += work.waiting_for
             state = self._advance(work, outcomes)
         return state
 
-    async def _finish(self, work: Work) -> Score | None:
+    async def _finish(self, work: ActiveProgram) -> Score | None:
         while True:
-            outcomes = await self._answers.later(work.questions, work.memory)
+            outcomes = await self._answers.later(work.waiting_for, work.memory)
             if outcomes is None:
                 work.program.close()
                 return None
-            work.asked += work.questions
+            work.answered += work.waiting_for
             state = self._advance(work, outcomes)
             if isinstance(state, Score):
                 self.waited[work.assignment.metric.name] += time.monotonic() - work.started
                 return state
-            work.questions = self._answers.resolve(work.assignment.models, state, work.assignment.repeat)
+            work.waiting_for = self._answers.resolve(work.assignment.models, state, work.assignment.repeat)
 
-    def _advance(self, at: Work, outcomes: Sequence[Outcome] | None) -> Score | tuple[Request, ...]:
+    def _advance(self, at: ActiveProgram, outcomes: Sequence[Outcome] | None) -> Score | tuple[Request, ...]:
         """One step of a program: its score, or the next round of requests."""
         try:
             return next_round(at.program, outcomes)
@@ -207,7 +208,7 @@ class Engine:
             return score
         except ModelError as error:
             if isinstance(error, BadReply):
-                self._answers.strike(error, at.asked, at.memory)
+                self._answers.strike(error, at.answered, at.memory)
             return self._failed(at.assignment, error)
         except (MissingInput, InvalidInput) as error:
             return self._failed(at.assignment, at.row.locate(error))

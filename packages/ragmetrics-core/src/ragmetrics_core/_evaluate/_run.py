@@ -17,6 +17,7 @@ from .._engine import Answers, Assignment, Budget, Engine, Rules
 from .._kernel._drive import Models
 from .._kernel._errors import RagmetricsError
 from .._kernel._metric import Metric
+from .._kernel._model_traits import prepared
 from .._kernel._row import Row
 from .._kernel._score import Score
 from .._names._models import embeddings_named, llm_named
@@ -145,11 +146,11 @@ class Run:
 
     def _account(self, stopped: str | None) -> RunAccount:
         answers = self._answers
-        lines = answers.lines if answers else ()
+        callers = answers.callers if answers else ()
         return RunAccount(
             source=self._source.name,
             seconds=time.perf_counter() - self._started,
-            models=tuple(ModelUsage.of(line.model, line.usage, line.repeated) for line in lines),
+            models=tuple(ModelUsage.of(item.model, item.usage, item.repeated) for item in callers),
             caveats=tuple(dict.fromkeys(answers.caveats)) if answers else (),
             waited=dict(self._waited),
             stopped=stopped,
@@ -189,16 +190,13 @@ def _why(error: BaseException) -> str:
 
 def _assignments(metrics: Iterable[Metric], models: Models, repeats: int) -> list[Assignment]:
     """Every metric with the models that answer it: its own where it has them, else those of the run."""
-    prepared: dict[int, tuple[Any, Any]] = {}
+    known: dict[int, tuple[Any, Any]] = {}
 
     def once(model: Any) -> Any:
-        """The model without retries of its own: who sees all failures can pace the calls."""
-        if id(model) not in prepared:
-            other = model.without_retries() if hasattr(model, "without_retries") else model
-            # what a cache gives twice is not judged twice
-            other = other.without_cache() if repeats > 1 and hasattr(other, "without_cache") else other
-            prepared[id(model)] = (model, other)
-        return prepared[id(model)][1]
+        """The same model for all metrics that share one, so that they share its calls."""
+        if id(model) not in known:
+            known[id(model)] = (model, prepared(model, repeats))
+        return known[id(model)][1]
 
     assignments = []
     for metric in metrics:

@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 from .._support._threads import in_loop, in_own_thread, in_threads, start
 from ._checks import check_numbers, check_text, check_vectors, cosines, distinct_texts
 from ._errors import InvalidInput, ModelError
+from ._model_traits import ModelTraits
 from ._protocols import AnyEmbeddings, AnyLLM
 from ._requests import Ask, Compare, Embed, Reply, Request
 from ._steps import Outcome, Steps, next_round
@@ -177,19 +179,41 @@ class Models:
             TypeError: the one that is set has not the methods.
         """
         if isinstance(request, Ask):
-            return _call(self._need("llm", "an LLM"), "generate", "agenerate", request, check_text)
-        model = self._need("embeddings", "an embedding model")
+            return Call(*self._generating, request, check_text, self._instant("llm"))
+        self._need("embeddings", "an embedding model")
+        instant = self._instant("embeddings")
         if isinstance(request, Embed):
             texts = request.texts
-            return _call(model, "embed", "aembed", texts, lambda answer: check_vectors(answer, len(texts)))
+            return Call(*self._embedding, texts, lambda answer: check_vectors(answer, len(texts)), instant)
         assert isinstance(request, Compare)
         pairs = request.pairs
-        if hasattr(model, "compare") or hasattr(model, "acompare"):
-            return _call(model, "compare", "acompare", pairs, lambda answer: check_numbers(answer, len(pairs)))
+        if self._traits["embeddings"].compares:
+            return Call(*self._comparing, pairs, lambda answer: check_numbers(answer, len(pairs)), instant)
         texts = distinct_texts(pairs)
-        return _call(
-            model, "embed", "aembed", texts, lambda answer: cosines(check_vectors(answer, len(texts)), texts, pairs)
+        return Call(
+            *self._embedding, texts, lambda answer: cosines(check_vectors(answer, len(texts)), texts, pairs), instant
         )
+
+    # read once: a run makes many calls of each kind
+
+    @cached_property
+    def _traits(self) -> dict[str, ModelTraits]:
+        return {kind: ModelTraits.of(getattr(self, kind)) for kind in KINDS}
+
+    def _instant(self, kind: str) -> bool:
+        return self._traits[kind].instant
+
+    @cached_property
+    def _generating(self) -> Functions:
+        return _functions(self._need("llm", "an LLM"), "generate", "agenerate")
+
+    @cached_property
+    def _embedding(self) -> Functions:
+        return _functions(self.embeddings, "embed", "aembed")
+
+    @cached_property
+    def _comparing(self) -> Functions:
+        return _functions(self.embeddings, "compare", "acompare")
 
     def _need(self, attribute: str, what: str) -> Any:
         model = getattr(self, attribute)
@@ -208,11 +232,14 @@ class Models:
         return model
 
 
-def _call(model: Any, sync: str, asynchronous: str, argument: Any, check: Callable[[Any], Reply[Any]]) -> Call:
+Functions = tuple[Callable[[Any], Any] | None, Callable[[Any], Awaitable[Any]] | None]
+
+
+def _functions(model: Any, sync: str, asynchronous: str) -> Functions:
     functions = getattr(model, sync, None), getattr(model, asynchronous, None)
     if functions == (None, None):
         raise TypeError(f"{type(model).__name__} has neither a method {sync}() nor {asynchronous}()")
-    return Call(*functions, argument, check, bool(getattr(model, "instant", False)))
+    return functions
 
 
 def run(steps: Steps[T], models: Models | AnyLLM) -> T:

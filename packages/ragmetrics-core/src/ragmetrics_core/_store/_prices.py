@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
+from .._kernel._model_traits import ModelTraits
 from .._kernel._requests import Usage
 
 __all__ = ["Cost", "ModelUsage", "added_up"]
@@ -53,10 +54,9 @@ class ModelUsage:
     @classmethod
     def of(cls, model: Any, usage: Usage, repeated: int) -> ModelUsage:
         """The usage of a model, whose ``identity`` says which one it is and where it is called."""
-        identity = getattr(model, "identity", None)
-        settings = identity if isinstance(identity, Mapping) else {}
-        base_url = settings.get("base_url")
-        return cls(str(settings.get("model") or type(model).__name__), base_url and str(base_url), usage, repeated)
+        traits = ModelTraits.of(model)
+        base_url = traits.settings.get("base_url")
+        return cls(str(traits.settings.get("model") or traits.kind), base_url and str(base_url), usage, repeated)
 
     def __add__(self, other: ModelUsage) -> ModelUsage:
         return replace(self, usage=self.usage + other.usage, repeated=self.repeated + other.repeated)

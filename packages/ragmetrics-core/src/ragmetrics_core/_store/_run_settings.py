@@ -16,6 +16,7 @@ from typing import Any
 from .._engine import Assignment
 from .._kernel._errors import InvalidInput
 from .._kernel._metric import Metric
+from .._kernel._model_traits import ModelTraits
 from ._scored_by import KINDS, MetricColumn, ScoredBy, digest_of, unequal
 
 __all__ = ["RunSettings", "carried_on", "difference"]
@@ -143,7 +144,7 @@ def _in_one(assignments: Sequence[Assignment], run: Mapping[str, Any], chosen: M
         "metrics": [_as_written(item.metric) for item in assignments],
         "models": [
             [
-                model and (getattr(model, "identity", None) or str(uuid.uuid4()))
+                model and (ModelTraits.of(model).identity or str(uuid.uuid4()))
                 for model in (item.models.llm, item.models.embeddings)
             ]
             for item in assignments

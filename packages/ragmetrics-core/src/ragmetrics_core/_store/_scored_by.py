@@ -15,6 +15,7 @@ from hashlib import blake2b
 from typing import Any
 
 from .._kernel._metric import Metric
+from .._kernel._model_traits import ModelTraits
 from .._kernel._plain import plain
 from .._kernel._prompt import Prompt
 from .._kernel._requests import Usage
@@ -76,14 +77,14 @@ class ModelIdentity:
         """The identity of a model; None where there is no model."""
         if model is None:
             return None
-        identity = getattr(model, "identity", None)
-        if not identity:  # never the same as another
-            return cls(type(model).__name__, {"unknown": str(uuid.uuid4())})
-        if not isinstance(identity, Mapping):
-            return cls(type(model).__name__, {"identity": digest_of(str(identity))})
+        traits = ModelTraits.of(model)
+        if not traits.identity:  # never the same as another
+            return cls(traits.kind, {"unknown": str(uuid.uuid4())})
+        if not isinstance(traits.identity, Mapping):
+            return cls(traits.kind, {"identity": digest_of(str(traits.identity))})
         known = ModelUsage.of(model, Usage(), 0)
         name = f"{known.name} at {known.base_url}" if known.base_url else known.name
-        return cls(name, dict(_parts(identity)))
+        return cls(name, dict(_parts(traits.identity)))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | None) -> ModelIdentity | None:

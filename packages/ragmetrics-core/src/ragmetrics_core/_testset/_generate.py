@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._kernel._drive import Call, Models
 from .._kernel._errors import InvalidInput
+from .._kernel._model_traits import ModelTraits
 from .._kernel._prompt import Prompt
 from .._kernel._protocols import AnyLLM
 from .._kernel._sample import Document
@@ -103,8 +104,7 @@ class Generation:
             raise InvalidInput("generate_testset needs a model: give llm=...")
         llm = llm_named(llm)
         self._models = Models(llm, metric="generate_testset")
-        caveat = getattr(llm, "testset_caveat", None)
-        self._questioning = Questioning(number, write, answer, caveat if isinstance(caveat, str) else None)
+        self._questioning = Questioning(number, write, answer, ModelTraits.of(llm).testset_caveat)
         self._sources, skipped = documents_of(documents)
         self._skipped = tuple(Problem(item.files, None, item.why) for item in skipped)
         self._most = max_concurrency
