@@ -181,7 +181,7 @@ def test_a_full_queue_keeps_no_error_from_on_result() -> None:
     told: list[str] = []
     callback = RagEvaluationCallback(
         [Faithfulness(llm=ScriptedLLM(hang))],
-        max_queue=1,
+        max_pending=2,
         workers=1,
         on_result=lambda record: told.append(record.status),
     )

@@ -15,6 +15,7 @@ from langchain_core.runnables import RunnableLambda
 from lc_parts import ANSWER, D1, QUESTION, Scripted, Shelf, Tracer, lcel, with_sources
 
 from ragmetrics_core import ModelError
+from ragmetrics_core.adapters import _live_evaluation
 from ragmetrics_core.llms import LexicalJudge
 from ragmetrics_core.metrics import ContextRecall, ExactMatch, Faithfulness, Recall
 from ragmetrics_core.testing import ScriptedLLM
@@ -24,7 +25,6 @@ from ragmetrics_langchain import (
     MetricRunnable,
     RagEvaluationCallback,
 )
-from ragmetrics_langchain import _callback as callback_module
 
 
 def config(*callbacks: Any, **more: Any) -> Any:
@@ -120,14 +120,14 @@ def test_a_judge_that_fails_changes_nothing(raised: BaseException, caplog: pytes
 
 
 def test_a_judge_that_hangs_delays_nothing(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    monkeypatch.setattr(callback_module, "PATIENCE", 0.05)
+    monkeypatch.setattr(_live_evaluation, "PATIENCE", 0.05)
     release = threading.Event()
 
     def hang(ask: Any) -> str:
         release.wait(60)
         return '{"claims": []}'
 
-    callback = RagEvaluationCallback([Faithfulness()], llm=ScriptedLLM(hang), max_queue=3, workers=2)
+    callback = RagEvaluationCallback([Faithfulness()], llm=ScriptedLLM(hang), max_pending=5, workers=2)
     start = time.perf_counter()
     with callback, caplog.at_level(logging.WARNING):
         for _ in range(10):
@@ -216,7 +216,7 @@ def test_asynchronous_blocks() -> None:
 
 def test_judges_are_never_watched() -> None:
     """Not the callback's own, though its judge reports to it, nor metrics that the user runs."""
-    callback = RagEvaluationCallback([ExactMatch()], max_queue=5)
+    callback = RagEvaluationCallback([ExactMatch()], max_pending=5)
     judge = Scripted(says='{"claims": []}', callbacks=[callback])
     watching = RagEvaluationCallback([Faithfulness()], llm=judge)
     with watching.attached(), callback:
@@ -263,7 +263,7 @@ def test_results_are_handed_on(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_the_newest_results_are_kept() -> None:
-    callback = RagEvaluationCallback([], max_results=3, workers=1)
+    callback = RagEvaluationCallback([], keep=3, workers=1)
     with callback:
         for number in range(10):
             lcel().invoke(f"q{number}", config(callback))

@@ -8,6 +8,7 @@ import inspect
 import time
 import tracemalloc
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from lc_parts import ANSWER, QUESTION, EchoShelf, Hanging, Scripted, lcel
@@ -48,7 +49,7 @@ def test_ten_thousand_runs_cost_little_and_leave_nothing() -> None:
     Of ten thousands of runs the quietest counts: the clock of a thread runs on while a shared machine takes its processor away.
     """
     chain = lcel(EchoShelf(), Scripted())
-    callback = Timed([ExactMatch()], max_queue=20_000)
+    callback = Timed([ExactMatch()], max_pending=20_000)
     config: Any = {"callbacks": [callback]}
     costs = []
     held = 0
@@ -76,7 +77,7 @@ def remembered(callback: RagEvaluationCallback) -> int:
 @pytest.mark.usefixtures("untraced")
 def test_memory_does_not_grow() -> None:
     """Runs that end in every way there is, cancelled ones included, whose children never end."""
-    callback = RagEvaluationCallback([], max_results=1)
+    callback = RagEvaluationCallback([], keep=1)
     config: Any = {"callbacks": [callback]}
     chain, hanging = lcel(), lcel(model=Hanging())
     broken = lcel(model=Scripted(says=lambda messages: ValueError("broken")))
@@ -162,3 +163,18 @@ def test_hooks_have_langchain_s_names() -> None:
             for by_place in [inspect.Parameter.POSITIONAL_OR_KEYWORD]
         ]
         assert names[0] == names[1], name
+
+
+def test_hooks_hear_the_same_by_place_and_by_name() -> None:
+    callback = RagEvaluationCallback([], workers=1)
+    for by_name in (False, True):
+        run_id = uuid4()
+        if by_name:
+            callback.on_chain_start(serialized=None, inputs={"question": "q"}, run_id=run_id, name="rag", tags=["t"])
+            callback.on_chain_end(outputs={"answer": "a"}, run_id=run_id)
+        else:
+            callback.on_chain_start(None, {"question": "q"}, run_id=run_id, name="rag", tags=["t"])
+            callback.on_chain_end({"answer": "a"}, run_id=run_id)
+    assert callback.flush(10)
+    seen = [(item.name, item.tags, item.sample.user_input, item.sample.response) for item in callback.results]
+    assert seen == [("rag", ("t",), "q", "a")] * 2

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import InvalidInput, Score
-from ragmetrics_core.adapters import Finished, LiveEvaluation, _live_evaluation, current_names
+from ragmetrics_core.adapters import LiveEvaluation, _live_evaluation, current_names
 
 LOGGER = logging.getLogger("ragmetrics_tests")
 
@@ -68,8 +68,8 @@ class Watching(LiveEvaluation[Record, Score]):
         if self._is_sampled():
             self._judge(Call(question, self.judge, slow))
 
-    def _left_out(self, finished: Finished[Record, Score]) -> None:
-        self.left_out.append(finished.record().question)
+    def _left_out(self, record: Record) -> None:
+        self.left_out.append(record.question)
 
     def _with_problem(self, record: Record, function: str, problem: BaseException) -> Record:
         return replace(record, problem=f"{function}: {problem}")

@@ -193,12 +193,12 @@ class LiveEvaluation(Generic[R, T]):
     def _chosen(self, choice: Choice[R, T], outcomes: Mapping[str, Future[T]]) -> None:
         problem = choice.problem()
         if problem is None and not choice.is_wanted:
-            self._left_out(choice.finished)
+            self._left_out(choice.finished.record())
             return
         record = choice.finished.judged(outcomes)
         self._keep_and_tell(record if problem is None else self._with_problem(record, "only", problem))
 
-    def _left_out(self, finished: Finished[R, T]) -> None:
+    def _left_out(self, record: R) -> None:
         """What becomes of a call that ``only`` does not want."""
 
     def _with_problem(self, record: R, function: str, problem: BaseException) -> R:  # noqa: ARG002  for those who override it

@@ -22,7 +22,7 @@ from .._reading._contexts import are_texts, core_documents, document_lists, foun
 from .._reading._messages import calls_tools, messages_in
 from .._reading._names import ANSWERS, CONTEXTS, EXPECTED, QUESTIONS, REFERENCES, mapping_of
 from .._reading._texts import answer_in, question_in
-from .._runs import FinishedRun
+from ._tree import FinishedRun
 
 __all__ = [
     "FROM_METADATA",

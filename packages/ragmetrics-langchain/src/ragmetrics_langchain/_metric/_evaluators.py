@@ -26,7 +26,7 @@ from ._runnable import MetricRunnable, failed, untraced
 __all__ = ["as_langsmith_evaluator", "as_openevals", "langsmith_feedback"]
 
 if TYPE_CHECKING:
-    from .._record import EvaluationRecord
+    from .._live._record import EvaluationRecord
 
 
 class Keys(NamedTuple):

@@ -25,7 +25,7 @@ from llama_index.core.instrumentation.events.query import QueryEndEvent, QuerySt
 from llama_index.core.instrumentation.events.span import SpanDropEvent  # type: ignore[attr-defined]  # the same
 from llama_index.core.schema import MetadataMode
 
-from ragmetrics_core.adapters import Counts, Finished, LiveEvaluation, LiveSettings, current_names, is_judging, judging
+from ragmetrics_core.adapters import Counts, LiveEvaluation, LiveSettings, current_names, is_judging, judging
 
 from .._data._responses import mode_of, nodes_of, text_of
 from ._evaluations import Asked, Evaluators, QueryEvaluation, named, problem_of
@@ -192,7 +192,7 @@ class QueryEvaluationHandler(BaseEventHandler, LiveEvaluation[QueryEvaluation, E
         # a copy, as the user may do with the response what he likes
         self._judge(self._asked(query, Response(text, nodes_of(response) or []), tags, span_id))
 
-    def _left_out(self, finished: Finished[QueryEvaluation, EvaluationResult]) -> None:  # noqa: ARG002
+    def _left_out(self, record: QueryEvaluation) -> None:  # noqa: ARG002
         self._answered.add("left_out")
 
     def _keep(self, record: QueryEvaluation) -> None:

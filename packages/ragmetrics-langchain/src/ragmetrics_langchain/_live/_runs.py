@@ -21,10 +21,9 @@ from langchain_core.runnables.config import var_child_runnable_config
 
 from ragmetrics_core import Score
 
-from ._notes import is_graph_step
-from ._tree import FinishedRun, Kind, Node, Outcome, Tree, finished, note
+from ._tree import FinishedRun, Kind, Node, Outcome, Tree
 
-__all__ = ["FinishedRun", "Kind", "Runs"]
+__all__ = ["Runs"]
 
 RECENT = 2048
 """Ids of finished runs that are remembered for late children."""
@@ -56,27 +55,22 @@ class Runs:
         parent_run_id: UUID | None,
         name: str | None,
         query: str | None = None,
-        **root: Any,
+        **start: Any,
     ) -> None:
-        """A run starts; ``root`` is what is known of it, for the case that it is one."""
+        """A run starts; ``start`` is what else is known of it: its inputs, metadata and tags."""
         with self._lock:
             if run_id in self._nodes:
                 return
             parent = self._nodes.get(parent_run_id) if parent_run_id is not None else None
             parent = parent or self._fallbacks()
             if parent is not None:
-                node = Node(kind, name, parent, parent.tree, query)
-                parent.tree.nodes[run_id] = node
-                if parent is parent.tree.root and is_graph_step(root.get("tags")):
-                    node.is_node = True
-                    parent.tree.notes.node_starts(root.get("inputs"))
+                node = self._nodes[run_id] = Node(kind, name, parent, parent.tree, query)
+                node.tree.begin(run_id, node, start["inputs"], start["tags"])
             elif parent_run_id in self._recent:
                 self._remember(run_id)
-                return
             else:
-                node = Tree(FinishedRun(run_id, kind, name, parent_run_id=parent_run_id, **root), query).root
-            node.tree.note_source(node)
-            self._nodes[run_id] = node
+                root = FinishedRun(run_id, kind, name, parent_run_id=parent_run_id, **start)
+                self._nodes[run_id] = Tree(root, query).root
 
     def _fallbacks(self) -> Node | None:
         """The run that this one is an attempt of: LangChain gives the attempts of ``with_fallbacks`` no parent.
@@ -93,18 +87,18 @@ class Runs:
             node = self._nodes.get(run_id)
             if node is None or not node.is_open:
                 return None
-            node.is_open = False
             tree = node.tree
-            note(node, tree, outputs)
+            tree.end(node, outputs)
             if node is not tree.root:
                 return None
             self._forget(tree)
         if isinstance(outputs, Score):
-            outputs = tree.notes.last
+            outputs = tree.last
         # a stream, whose inputs are only known now, that brought nothing was left before its first piece
         cut = (outputs is None and inputs is not None) or tree.is_cut_short()
-        outcome: Outcome = "interrupted" if tree.interrupted else "incomplete" if cut else "complete"
-        return finished(tree, inputs, outputs, outcome, None)
+        return tree.finished(
+            inputs, outputs, "interrupted" if tree.interrupted else "incomplete" if cut else "complete"
+        )
 
     def fail(self, run_id: UUID, error: BaseException, inputs: Any = None) -> FinishedRun | None:
         """A run raises; what has finished with it, if it was a root."""
@@ -116,14 +110,14 @@ class Runs:
             tree = node.tree
             node.failed = not _is_one_of(error, CONTROL_FLOW)
             tree.interrupted = tree.interrupted or _is_one_of(error, INTERRUPTS)
-            if node.is_node and type(error).__name__ == "ParentCommand":
-                tree.notes.node_returned(error.args[0])
+            if node.is_step and type(error).__name__ == "ParentCommand":
+                tree.step_returned(error.args[0])
             if node is not tree.root:
                 return None
             self._forget(tree)
         cut = isinstance(error, CUT_SHORT) or type(error).__name__ == "CancelledError"
         outcome: Outcome = "incomplete" if cut else "interrupted" if _is_one_of(error, INTERRUPTS) else "error"
-        return finished(tree, inputs, None, outcome, error)
+        return tree.finished(inputs, None, outcome, error)
 
     def interrupt(self, run_id: UUID, *, waits: bool) -> None:
         """A graph says that it waits for somebody, or that it goes on."""
