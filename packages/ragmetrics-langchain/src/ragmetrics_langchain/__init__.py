@@ -5,13 +5,13 @@ Depends on langchain-core alone. The metrics themselves live in ``ragmetrics_cor
 
 from __future__ import annotations
 
-from ._embeddings import LangChainEmbeddings
 from ._live._callback import RagEvaluationCallback
 from ._live._record import EvaluationRecord
 from ._live._tree import FinishedRun
-from ._llm import LangChainLLM
 from ._metric._evaluators import as_langsmith_evaluator, as_openevals, langsmith_feedback
 from ._metric._runnable import MetricRunnable
+from ._model._embeddings import LangChainEmbeddings
+from ._model._llm import LangChainLLM
 
 __all__ = [
     "EvaluationRecord",

@@ -8,10 +8,11 @@ derives from them and says what its framework makes necessary. What they are mad
   through; ``is_bug``, ``is_of_other_loop`` and ``seconds_to_wait`` are its parts.
 * Which form of reply is it asked for, and what if its server refuses that form? ``FormsOfReply``; ``wants_json``;
   ``strict_schema``.
+* What did the answer cost, and why does it end? ``usage_of``, ``finish_reason_of``, ``is_cut_off``.
 * Who makes a lost call again? Only ``evaluate``: ``without_retries``.
 * What may be shown and stored? ``conceal``, ``is_secret``, ``secret_texts``; ``json_settings`` for an ``identity``;
   ``readable_texts`` for embedding models; ``in_order`` and ``read_in_order`` for what a file must not sort.
-* On which thread, in which loop? ``in_own_thread``, ``in_threads``, ``run_blocking``, ``HomeLoop``, ``Turn``.
+* On which thread, in which loop? ``in_own_thread``, ``in_threads``, ``run_blocking``, ``HomeLoop``, ``shared_home``, ``Turn``.
 * How is a running application evaluated? An adapter's callback or handler is a ``LiveEvaluation``, with ``LiveSettings``
   (``current_names`` knows their former names), and hands each ``Finished`` call to it. ``LiveJudging`` makes the judgements in the
   background and accounts for them (``Background`` is one of its lines, ``settled`` keeps what a job comes to); ``judging`` marks
@@ -28,6 +29,7 @@ from .._support._secrets import conceal, is_secret
 from .._support._strict_schema import strict_schema
 from .._support._threads import in_own_thread, in_threads
 from ..embeddings._readable import readable_texts
+from ._answers import finish_reason_of, is_cut_off, usage_of
 from ._background import Background, settled
 from ._bridge import Bridge, EmbeddingsBridge, LLMBridge
 from ._counts import Counts
@@ -38,7 +40,7 @@ from ._judging import is_judging, judging
 from ._live_evaluation import Finished, LiveEvaluation
 from ._live_judging import LiveJudging
 from ._live_settings import LiveSettings, current_names
-from ._loops import HomeLoop, run_blocking
+from ._loops import HomeLoop, run_blocking, shared_home
 from ._retries import without_retries
 from ._settings import json_settings, secret_texts
 from ._turn import Turn
@@ -60,10 +62,12 @@ __all__ = [
     "Turn",
     "conceal",
     "current_names",
+    "finish_reason_of",
     "in_order",
     "in_own_thread",
     "in_threads",
     "is_bug",
+    "is_cut_off",
     "is_judging",
     "is_of_other_loop",
     "is_secret",
@@ -76,7 +80,9 @@ __all__ = [
     "seconds_to_wait",
     "secret_texts",
     "settled",
+    "shared_home",
     "strict_schema",
+    "usage_of",
     "wants_json",
     "without_retries",
 ]

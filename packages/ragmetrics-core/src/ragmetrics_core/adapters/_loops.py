@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Hashable
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     import asyncio
 
-__all__ = ["HomeLoop", "at_once", "run_blocking"]
+__all__ = ["HomeLoop", "at_once", "run_blocking", "shared_home"]
 
 T = TypeVar("T")
 
@@ -36,6 +37,12 @@ class HomeLoop:
             if self._loop is None:
                 self._loop = weakref.ref(running)
             return self._loop() is running
+
+
+@cache  # one small entry per key, as long as the process lives: so do connections that are shared behind the user's back
+def shared_home(*key: Hashable) -> HomeLoop:  # noqa: ARG001  told apart by it
+    """The one home of all models with this key, such as a class and an address, which may share connections."""
+    return HomeLoop()
 
 
 def run_blocking(main: Callable[[], Coroutine[Any, Any, T]]) -> T:

@@ -21,7 +21,7 @@ from langchain_core.utils.pydantic import create_model_v2
 from ragmetrics_core import InvalidInput, Metric, Models, RagmetricsError, Score, Steps, arun, run
 from ragmetrics_core.adapters import judging
 
-from .._models import bound, models_of
+from .._model._llm import bound, models_of
 from .._reading._samples import sample_of
 
 __all__ = ["MetricRunnable", "failed", "untraced"]

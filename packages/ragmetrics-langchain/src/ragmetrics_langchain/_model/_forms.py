@@ -29,30 +29,29 @@ MOST_FORMS = 64
 
 
 class Shaped:
-    """A model in every form that it is asked for, each made once."""
+    """Models in every form that they are asked for, each made once."""
 
-    def __init__(self, model: Model) -> None:
-        self._model = model
-        self._known: dict[tuple[str, str, int], tuple[Any, Model]] = {}
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, str, str, int], tuple[Model, Any, Model]] = {}
 
-    def model(self, form: str, ask: Ask) -> Model:
+    def model(self, model: Model, form: str, ask: Ask) -> Model:
         """The model that answers in a form: ``schema``, ``json`` or ``text``."""
         schema = ask.reply.schema
         if form == "text":
-            return self._model
-        key = (form, ask.prompt.name, id(schema))
+            return model
+        key = (id(model), form, ask.prompt.name, id(schema))
         known = self._known.get(key)
-        if known is None or known[0] is not schema:  # the entry holds the schema, so that its id stays its own
+        if known is None or known[0] is not model or known[1] is not schema:  # held, so that their ids stay their own
             if len(self._known) >= MOST_FORMS:
                 self._known.clear()
             change = partial(_in_json, form=form, name=ask.prompt.name, schema=schema or {})
-            known = self._known[key] = (schema, _changed(self._model, change) or self._model)
-        return known[1]
+            known = self._known[key] = (model, schema, _changed(model, change) or model)
+        return known[2]
 
 
 def uncached(model: Model) -> Model:
     """The same model without LangChain's cache."""
-    return _changed(model, _without_cache) or model
+    return _changed(model, lambda item: item.model_copy(update={"cache": False})) or model
 
 
 def unretrying(model: Model) -> Model:
@@ -77,11 +76,6 @@ def _changed(model: Any, change: Callable[[Any], Model | None]) -> Model | None:
             return None
         return model.model_copy(update={"runnable": first, "fallbacks": others})
     return change(model) if isinstance(model, BaseLanguageModel) else None
-
-
-def _without_cache(model: Any) -> Model:
-    changed: Model = model.model_copy(update={"cache": False})
-    return changed
 
 
 def _in_json(model: Any, *, form: str, name: str, schema: Mapping[str, Any]) -> Model | None:

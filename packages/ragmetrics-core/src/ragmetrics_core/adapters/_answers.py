@@ -1,0 +1,43 @@
+"""What an answer cost and why it ends, in the words of all providers: frameworks pass on what a server said, as it said it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._kernel._requests import Usage, counted
+
+__all__ = ["finish_reason_of", "is_cut_off", "usage_of"]
+
+INPUT_COUNTS = ("prompt_tokens", "input_tokens", "prompt_token_count", "prompt_eval_count")
+OUTPUT_COUNTS = ("completion_tokens", "output_tokens", "candidates_token_count", "eval_count")
+REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason")
+CUT_OFF = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
+
+
+def usage_of(*places: Any) -> Usage:
+    """What an answer cost: one call, and the first counts of tokens that are found; 0 where there is none.
+
+    Args:
+        places: mappings or objects in which a server's counts may stand, the likeliest first.
+    """
+    return Usage(1, _first_count(places, INPUT_COUNTS), _first_count(places, OUTPUT_COUNTS))
+
+
+def finish_reason_of(*places: Any) -> str | None:
+    """Why an answer ends, in lower case, as its provider words it; None where nothing is said."""
+    reasons = (_field(place, name) for place in places for name in REASONS)
+    reason = next(filter(None, reasons), None)
+    return None if reason is None else str(getattr(reason, "name", reason)).lower().rpartition(".")[2]
+
+
+def is_cut_off(reason: str | None) -> bool:
+    """Whether an answer that ends for this reason ends at the token limit."""
+    return reason in CUT_OFF
+
+
+def _first_count(places: tuple[Any, ...], names: tuple[str, ...]) -> int:
+    return next(filter(None, (counted(_field(place, name)) for place in places for name in names)), 0)
+
+
+def _field(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, dict) else getattr(value, name, None)

@@ -1,0 +1,1 @@
+"""LangChain's models as the core's."""

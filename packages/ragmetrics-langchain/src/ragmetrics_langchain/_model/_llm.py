@@ -1,0 +1,149 @@
+"""A LangChain model as a judge.
+
+Strategy. The model is called as LangChain calls it, through ``invoke`` and ``ainvoke``, so its callbacks, tracing, cache, rate
+limiter and retries stay its own. The config of the run at hand reaches it in two ways: a ``MetricRunnable`` hands its own over
+(``with_config``), and without one LangChain finds the ambient one in the context, which the core carries into its threads. Each
+call is marked as a judge's, so that a callback that evaluates live chains never takes it for one, and LangGraph never streams it
+to the user of the graph. Where a reply is JSON, the model is asked for it in the way of its provider.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, Literal
+
+from langchain_core.embeddings import Embeddings
+from langchain_core.messages import BaseMessage
+from langchain_core.messages.utils import convert_to_messages
+from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.config import merge_configs
+
+from ragmetrics_core import Ask, InvalidInput, Metric, Models, Prompt, Reply
+from ragmetrics_core.adapters import Attempts, FormsOfReply, LLMBridge
+
+from ._answers import finish_errors, finished, read_answer
+from ._described import Described, home_of
+from ._embeddings import LangChainEmbeddings
+from ._forms import Shaped, uncached, unretrying
+
+__all__ = ["LangChainLLM", "bound", "models_of"]
+
+TAGS = ["nostream", "ragmetrics"]
+"""LangGraph streams no tokens of a model with the first one; the second is for whoever filters traces and events."""
+
+
+class LangChainLLM(Described[Ask, str], LLMBridge):
+    """An LLM behind any LangChain chat or completion model.
+
+    Its runs carry the tag ``ragmetrics`` and the name of the prompt.
+
+    Args:
+        chat_model: a ``BaseChatModel``, a ``BaseLLM``, or one of these with ``bind``, ``with_config``, ``with_retry`` or
+            ``with_fallbacks``.
+        config: a LangChain config for every call: callbacks, tags, metadata.
+        structured: the first form of reply to ask for: ``schema``, ``json`` (JSON without a schema) or ``text``. What the model
+            or its server refuses is asked one form lower, and that is remembered.
+
+    Raises:
+        InvalidInput: it is no LangChain model, or there is no such form.
+    """
+
+    def __init__(
+        self,
+        chat_model: Runnable[Any, Any],
+        *,
+        config: RunnableConfig | None = None,
+        structured: Literal["schema", "json", "text"] = "schema",
+    ) -> None:
+        if not isinstance(chat_model, Runnable):
+            raise InvalidInput(f"LangChainLLM takes a LangChain chat model, got {type(chat_model).__name__}")
+        if structured not in ("schema", "json", "text"):
+            raise InvalidInput(f"structured must be one of schema, json, text, got {structured!r}")
+        super().__init__(chat_model, forms=FormsOfReply(structured), home=home_of(chat_model))
+        self.config = config
+        self._shaped = Shaped()
+
+    @property
+    def chat_model(self) -> Runnable[Any, Any]:
+        """The model that answers."""
+        model: Runnable[Any, Any] = self._ready(self._given)
+        return model
+
+    def with_config(self, config: RunnableConfig | None) -> LangChainLLM:
+        """The same model, called with this config on top of its own."""
+        other = self.__copy__()
+        other.config = merge_configs(self.config, config)
+        return other
+
+    def without_cache(self) -> LangChainLLM:
+        """The same model without LangChain's cache, for ``evaluate(repeats=...)``: an answer from a cache is no second answer."""
+        return self._calling(uncached)
+
+    @staticmethod
+    def _unretrying(model: Any) -> Any:
+        """What was wrapped on purpose stays: the retries of ``with_retry``, and those of a model with ``with_fallbacks``."""
+        return unretrying(model)
+
+    def _ask(self, model: Any, question: Ask, form: Attempts) -> Any:
+        try:
+            return self._shaped.model(model, form.rung, question).invoke(*self._sent(question))
+        except finish_errors() as error:
+            return finished(error)
+
+    async def _ask_async(self, model: Any, question: Ask, form: Attempts) -> Any:
+        try:
+            return await self._shaped.model(model, form.rung, question).ainvoke(*self._sent(question))
+        except finish_errors() as error:
+            return finished(error)
+
+    def _sent(self, ask: Ask) -> tuple[list[BaseMessage], RunnableConfig]:
+        own: RunnableConfig = {"tags": TAGS, "run_name": ask.prompt.name}
+        messages = convert_to_messages([(message.role, message.content) for message in ask.messages])
+        return messages, merge_configs(own, self.config)
+
+    def _read(self, answer: Any) -> Reply[str]:
+        if isinstance(answer, str):
+            return Reply(answer)
+        if isinstance(answer, BaseMessage):
+            return read_answer(answer, self._name(self._given))
+        raise InvalidInput(
+            f"LangChainLLM: {self._name(self._given)} answers with {type(answer).__name__} instead of a message: give the model "
+            "itself, without an output parser and without structured output"
+        )
+
+
+def models_of(metric: Metric, llm: Any, embeddings: Any) -> Models:
+    """The metric's own models, else the ones given.
+
+    Raises:
+        InvalidInput: one of them is no model, or the metric asks an LLM and there is none.
+    """
+    own = metric.models
+    llm = own.llm if own.llm is not None else llm
+    embeddings = own.embeddings if own.embeddings is not None else embeddings
+    if llm is None and _asks_an_llm(metric):
+        raise InvalidInput(
+            f"{metric.name} asks an LLM, but none is set: give llm=..., a LangChain chat model such as ChatOpenAI(...) "
+            "(LangChainLLM(...) with a config of its own), or any LLM of ragmetrics_core"
+        )
+    # a chat model has a method `generate` of another meaning, so it has to be wrapped before anybody calls that
+    return Models(
+        LangChainLLM(llm) if isinstance(llm, Runnable) else llm,
+        LangChainEmbeddings(embeddings) if isinstance(embeddings, Embeddings) else embeddings,
+        metric.name,
+    )
+
+
+def _asks_an_llm(metric: Metric) -> bool:
+    """Whether a metric has prompts; one that makes its prompts on the way is found out when it asks."""
+    return type(metric).calls != "none" and any(
+        isinstance(getattr(metric, item.name), Prompt) for item in fields(metric)
+    )
+
+
+def bound(models: Models, config: RunnableConfig) -> Models:
+    """The same models, an LLM of LangChain called with the config."""
+    llm = models.llm
+    return (
+        Models(llm.with_config(config), models.embeddings, models.metric) if isinstance(llm, LangChainLLM) else models
+    )
