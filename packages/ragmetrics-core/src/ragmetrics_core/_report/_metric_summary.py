@@ -78,6 +78,17 @@ class MetricSummary:
         """Whether it failed on every row, so that nothing at all is known."""
         return self.failed > 0 and self.failed == self.rows
 
+    @property
+    def tokens_known(self) -> bool:
+        """Whether anything is known of tokens: a server that reports none is not one that used none."""
+        usage = self.usage
+        return usage.calls == usage.cached_calls or bool(usage.prompt_tokens or usage.completion_tokens)
+
+    @property
+    def has_own_pass_rate(self) -> bool:
+        """Whether the pass rate says more than the mean; of yes/no metrics it is the mean."""
+        return self.passed is not None and self.pass_rate != self.mean
+
     @classmethod
     def of(
         cls, name: str, scale: tuple[float, float] | None, scores: Iterable[Score], labels: Sequence[str] = ()

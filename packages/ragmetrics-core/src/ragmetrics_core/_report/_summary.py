@@ -1,7 +1,7 @@
-"""The account of a run: one line per metric, then why rows were not scored, then what must be known about the models.
+"""The summary of a run: per metric what is known, why rows were not scored, what must be known about the models. Data only.
 
-A mean over nothing shows as "-". Beside each mean stands how sure it is: its 95 % interval, made as ``_statistics`` says. Under
-the table stand the rows to look at first: those with the lowest values, and those without any.
+Pictures of it are functions of it: `_text` draws it for a terminal. What a picture shows is computed here or in `_metric_summary`,
+so that all pictures say the same; how it is arranged is the picture's own affair.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .._kernel._requests import Usage
 from .._store._prices import ModelUsage
 from ._metric_summary import MetricSummary
 from ._reasons import Reason
@@ -21,7 +22,7 @@ __all__ = ["MetricSummary", "Summary"]
 
 @dataclass(frozen=True)
 class Summary:
-    """The account of a run; ``str()`` or ``print`` shows it as a table, as wide as the terminal, or 80 columns where there is none.
+    """The summary of a run; ``str()`` or ``print`` shows it as a table, as wide as the terminal, or 80 columns where there is none.
 
     Attributes:
         title: what was evaluated.
@@ -50,6 +51,22 @@ class Summary:
             if item.name == name:
                 return item
         raise KeyError(f"no metric {name!r}; there are {', '.join(item.name for item in self.metrics)}")
+
+    @property
+    def failed_everywhere(self) -> tuple[str, ...]:
+        """Names of the metrics that failed on every row."""
+        return tuple(item.name for item in self.metrics if item.failed_everywhere)
+
+    @property
+    def asked(self) -> Usage:
+        """What all models were asked, rows that were not finished included."""
+        return sum((item.usage for item in self.models), Usage())
+
+    @property
+    def calls_of_unfinished_rows(self) -> int:
+        """Calls that were made for rows that the run has left unfinished: they are in no score."""
+        told = sum(item.usage.calls - item.usage.cached_calls for item in self.metrics)
+        return max(0, self.asked.calls - told) if self.stopped is not None else 0
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values."""

@@ -1,5 +1,8 @@
 """A summary as text, for people: sections, one below the other, that fit the width they are given.
 
+A mean over nothing shows as "-". Under the table stand the rows to look at first: those with the lowest values, and those without
+any.
+
 Every section is a function from the summary and the width to its lines; one that has nothing to say gives none. ``SECTIONS``
 is their order. What is wrong with a whole metric comes first, since the table below may be long.
 """
@@ -9,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from .._kernel._requests import Usage
 from ._intervals import METHODS
 from ._metric_summary import MetricSummary
 from ._reasons import LONGEST_ROW, first_of
@@ -39,7 +41,7 @@ def _title(summary: Summary, width: int) -> list[str]:
 
 
 def _without_any_score(summary: Summary, width: int) -> list[str]:
-    names = [item.name for item in summary.metrics if item.failed_everywhere]
+    names = summary.failed_everywhere
     return wrapped_items("FAILED ON EVERY ROW:", names, width) if names else []
 
 
@@ -79,15 +81,12 @@ CALLS: tuple[Column, ...] = (
 
 
 def _tokens(item: MetricSummary, number: int) -> str:
-    usage = item.usage
-    # A server that reports no tokens is not one that used none.
-    unknown = usage.calls > usage.cached_calls and not usage.prompt_tokens and not usage.completion_tokens
-    return "-" if unknown else str(number)
+    return str(number) if item.tokens_known else "-"
 
 
 def _remarks(summary: Summary, width: int) -> list[str]:
     """What the numbers of the table rest on, and what else was measured: one line each."""
-    rates = map(_passed, filter(_has_own_rate, summary.metrics))
+    rates = (_passed(item) for item in summary.metrics if item.has_own_pass_rate)
     lines = (*_methods(summary.metrics), *rates, *_labels(summary.metrics), *_spreads(summary.metrics))
     lines += (*_waits(summary), *_unfinished(summary), *_costs(summary))
     return [part for line in lines for part in hanging(line, width)]
@@ -102,11 +101,6 @@ def _methods(metrics: Sequence[MetricSummary]) -> Iterator[str]:
     if names:
         ways = names if len(names) == 1 else [f"{method} for {first_of(found)}" for method, found in names.items()]
         yield f"95 % interval: {'; '.join(ways)}"
-
-
-def _has_own_rate(item: MetricSummary) -> bool:
-    """Whether the pass rate says more than the mean; of yes/no metrics it is the mean."""
-    return item.passed is not None and item.pass_rate != item.mean
 
 
 def _passed(item: MetricSummary) -> str:
@@ -140,11 +134,10 @@ def _waits(summary: Summary) -> Iterator[str]:
 
 def _unfinished(summary: Summary) -> Iterator[str]:
     """What the table does not hold although it was spent: the calls of rows that a run has left unfinished."""
-    asked = sum((item.usage for item in summary.models), Usage())
-    told = sum(item.usage.calls - item.usage.cached_calls for item in summary.metrics)
-    if summary.stopped is not None and asked.calls > told:
+    asked, unfinished = summary.asked, summary.calls_of_unfinished_rows
+    if unfinished:
         tokens = f"{asked.prompt_tokens} tokens in, {asked.completion_tokens} tokens out"
-        yield f"asked altogether: {asked.calls} calls ({tokens}), {asked.calls - told} of them for rows that were not finished"
+        yield f"asked altogether: {asked.calls} calls ({tokens}), {unfinished} of them for rows that were not finished"
 
 
 def _costs(summary: Summary) -> Iterator[str]:

@@ -52,7 +52,7 @@ def parse_gates(texts: list[str], metrics: list[Metric]) -> dict[str, float]:
 def report(evaluation: Evaluation, out: Path | None, run_dir: Path | None, gates: dict[str, float]) -> None:
     """Write the file, print the table, and end with the status that they deserve."""
     summary = _in_cli_words(evaluation.summary())
-    dead = [item.name for item in summary.metrics if item.failed_everywhere]
+    dead = summary.failed_everywhere
     for name in dead:
         complain(f"{name} failed on every row: {_why(summary, name)}")
     try:
