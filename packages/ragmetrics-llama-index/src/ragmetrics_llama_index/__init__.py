@@ -1,9 +1,8 @@
 """ragmetrics for LlamaIndex.
 
-``MetricEvaluator`` makes a ``BaseEvaluator`` of any metric; the classes with LlamaIndex's own names take the places of
-LlamaIndex's evaluators and retrieval metrics; ``QueryEvaluationHandler`` evaluates the queries of a running application in the
-background. The other names of ``llama_index.core.evaluation`` are here as they are there, so that an import line needs no second
-one.
+``MetricEvaluator`` makes a ``BaseEvaluator`` of any metric; the classes with LlamaIndex's own names replace LlamaIndex's
+evaluators and retrieval metrics; ``QueryEvaluationHandler`` evaluates the queries of a running application in the background. The
+other names of ``llama_index.core.evaluation`` can be imported from here as well, unchanged.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What LlamaIndex hands over and asks for besides evaluators: responses, data sets, test sets, retrieval metrics."""
+"""Responses, data sets, test sets and retrieval metrics of LlamaIndex."""

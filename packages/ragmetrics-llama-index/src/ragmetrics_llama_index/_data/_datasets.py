@@ -1,8 +1,7 @@
-"""Runs over the data sets that LlamaIndex used to write, and over test sets, which may be written from nodes.
+"""Test sets from nodes, and runs over them and over the data sets that LlamaIndex used to write.
 
-LlamaIndex removed its own classes for these files; the core reads them. A run asks the engine or the retriever, several questions
-at a time, and hands the samples to the core's ``evaluate``, so summary and export are the core's. The four functions differ in
-whom they ask, and in whether that is awaited.
+LlamaIndex removed its own classes for these files; the core reads them. A run asks the engine or the retriever several questions
+at a time and passes the samples to the core's ``evaluate``, so summary and export are those of the core.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ OnError = Literal["record", "raise"]
 Metrics = Metric | Iterable[Metric]
 
 OF_THE_RUN = frozenset({"run_dir", "replace", "progress"})
-"""Options that a run over no rows must not have: it leaves nothing behind."""
+"""Options that the check, a run over no rows, leaves out, as it must leave nothing behind."""
 
 
 def evaluate_query_engine(
@@ -66,19 +65,18 @@ def evaluate_query_engine(
     metadata_mode: MetadataMode | str = MetadataMode.LLM,
     **options: Any,
 ) -> Evaluation:
-    """Ask a query engine or a chat engine every question of a data set, and score its answers.
+    """Ask a query engine or a chat engine every question of a data set and score its answers.
 
     A chat engine is reset before each question and asked one at a time, so that no answer depends on another question.
 
     Args:
         dataset: the JSON file (.json) of a ``LabelledRagDataset``, the file of a test set (.jsonl, .csv, .parquet), or samples.
         query_engine: answers the questions.
-        metrics: what to score.
+        metrics: one metric or several.
         llm: the judge; None: ``Settings.llm``.
         embed_model: embeds for the metrics that need it; None: ``Settings.embed_model``.
-        workers: questions that are asked at the same time.
-        on_error: ``"record"``: whatever the engine raises fails the scores of that question only; ``"raise"``: it ends the run. The
-            same goes for the judge.
+        workers: how many questions are asked at the same time.
+        on_error: ``"record"``: if the engine or the judge fails, only that question's scores fail; ``"raise"``: the run ends.
         metadata_mode: which metadata of the source nodes the judge reads with their text; by default what the generator saw.
         options: passed to ``ragmetrics_core.evaluate``, such as ``max_concurrency``.
     """
@@ -100,7 +98,7 @@ async def aevaluate_query_engine(
     metadata_mode: MetadataMode | str = MetadataMode.LLM,
     **options: Any,
 ) -> Evaluation:
-    """The same without blocking the running loop, by the engine's ``aquery`` or ``achat``."""
+    """The same without blocking the running loop, with the engine's ``aquery`` or ``achat``."""
     asking = asking_engine(query_engine, workers, on_error, metadata_mode, awaited=True)
     run = Scoring(metrics, llm, embed_model, on_error, options)
     rows = await asking.rows(run.samples(dataset, Testset.from_labelled_rag_dataset))
@@ -119,18 +117,18 @@ def evaluate_retriever(
     metadata_mode: MetadataMode | str = MetadataMode.LLM,
     **options: Any,
 ) -> Evaluation:
-    """Ask a retriever every question of a data set, and score what it finds.
+    """Ask a retriever every question of a data set and score what it finds.
 
-    Ranking metrics compare nodes by identifier with ``field="id"``, and by text, without metadata, with ``field="content"``.
+    Ranking metrics compare nodes by identifier (``field="id"``) or by text without metadata (``field="content"``).
 
     Args:
         dataset: the JSON file of an ``EmbeddingQAFinetuneDataset``, the file of a test set, or samples with
             ``reference_documents``, as ``generate_qa_pairs`` makes them.
         retriever: finds the nodes.
-        metrics: what to score.
+        metrics: one metric or several.
         llm: the judge of the metrics that need one; None: ``Settings.llm``.
         embed_model: embeds for the metrics that need it; None: ``Settings.embed_model``.
-        workers: questions that are asked at the same time.
+        workers: how many questions are asked at the same time.
         on_error: as in ``evaluate_query_engine``.
         metadata_mode: which metadata of the nodes a judge reads with their text.
         options: passed to ``ragmetrics_core.evaluate``.
@@ -153,7 +151,7 @@ async def aevaluate_retriever(
     metadata_mode: MetadataMode | str = MetadataMode.LLM,
     **options: Any,
 ) -> Evaluation:
-    """The same without blocking the running loop, by the retriever's ``aretrieve``."""
+    """The same without blocking the running loop, with the retriever's ``aretrieve``."""
     asking = asking_retriever(retriever, workers, on_error, metadata_mode, awaited=True)
     run = Scoring(metrics, llm, embed_model, on_error, options)
     rows = await asking.rows(run.samples(dataset, Testset.from_embedding_qa_dataset))
@@ -161,10 +159,10 @@ async def aevaluate_retriever(
 
 
 class Scoring:
-    """How the answers will be scored, checked before the first question is asked: answers cost more than a second try.
+    """How the answers will be scored; checked before the first question is asked, as answers cost money.
 
     Raises:
-        InvalidInput: a metric or an option cannot be used.
+        InvalidInput: a metric or an option is invalid.
     """
 
     def __init__(
@@ -177,9 +175,9 @@ class Scoring:
         evaluate([], self.metrics, **checked, progress=False)
 
     def samples(self, dataset: Source | Iterable[Sample], read: Callable[[Source], Testset]) -> list[Sample]:
-        """The samples of a data set, no more than will be scored."""
+        """The samples of a data set, up to the ``limit`` of the run."""
         if isinstance(dataset, str | os.PathLike):
-            # LlamaIndex wrote its data sets as one JSON object; what a test set is saved as has other names
+            # the data sets of LlamaIndex are .json files, those of the core are not
             dataset = read(dataset) if Path(dataset).suffix == ".json" else Testset.load(dataset)
         return list(islice(dataset, self.settings.get("limit")))
 
@@ -192,13 +190,13 @@ def generate_qa_pairs(
     metadata_mode: MetadataMode | str = MetadataMode.NONE,
     **options: Any,
 ) -> Testset:
-    """Write questions with reference answers from nodes, each from its node alone.
+    """Write questions with reference answers, each from one node.
 
     Args:
-        nodes: documents or nodes with text; the identifier of each is kept with its questions.
+        nodes: documents or nodes with text; each question keeps the identifier of its node.
         llm: writes questions and answers: an LLM of LlamaIndex or of ``ragmetrics_core``; None: ``Settings.llm``.
-        num_questions_per_chunk: most questions per node.
-        metadata_mode: which metadata of a node the LLM reads with its text; with ``"all"`` or ``"llm"`` it asks about them too.
+        num_questions_per_chunk: how many questions there are per node at most.
+        metadata_mode: which metadata of a node the LLM reads with its text, and may ask about.
         options: passed to ``ragmetrics_core.generate_testset``, such as ``max_concurrency``.
 
     Returns:
@@ -206,8 +204,8 @@ def generate_qa_pairs(
         with its identifier, for ``evaluate_retriever`` with ``field="id"``); ``save`` writes them as JSON lines.
 
     Raises:
-        InvalidInput: there are no nodes, or one of them is none.
-        ModelError: the model refuses in a way that every further call would meet.
+        InvalidInput: there are no nodes, or an item is no node.
+        ModelError: the model fails in a way that every further call would meet.
     """
     documents = documents_of(nodes, mode_of("generate_qa_pairs", metadata_mode))
     return generate_testset(documents, judge_of(llm), num_questions_per_chunk, **options)

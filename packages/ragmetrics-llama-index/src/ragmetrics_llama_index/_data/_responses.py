@@ -1,8 +1,8 @@
-"""What a response of LlamaIndex holds, of whichever kind it is.
+"""The text and the sources of any response of LlamaIndex.
 
-Strategy. Query engines, chat engines and agents answer with objects of many classes that have two things in common: ``response``,
-which is the answer, and ``source_nodes``, which is what it was made from. These two are read from any object; only streams, whose
-text is not there yet, and agents, whose sources are hidden in the outputs of tools, are known by their classes.
+Strategy. The responses of query engines, chat engines and agents are of many classes with two common attributes: ``response``, the
+answer, and ``source_nodes``, what it was made from. These two are read from any object. Two kinds need more: the text of a stream
+is not there yet, and the sources of an agent are in the outputs of its tools.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ log = logging.getLogger("ragmetrics_llama_index")
 
 @dataclass(frozen=True)
 class Answer:
-    """The text of a response and what it was made from.
+    """The text of a response, and its sources.
 
     Attributes:
         text: the answer; empty where there is none.
-        contexts: the texts of the source nodes, in rank order; None where the response names no sources.
-        documents: the same nodes with identifier, retrieval score and metadata.
+        contexts: the texts of the source nodes, in rank order; None if the response cannot have sources.
+        documents: the same nodes, with identifier, retrieval score and metadata.
     """
 
     text: str
@@ -58,7 +58,7 @@ class Answer:
 
 
 def mode_of(owner: str, mode: Any) -> MetadataMode:
-    """The metadata mode, given as such or by its name.
+    """The metadata mode; ``mode`` may be its name.
 
     Raises:
         InvalidInput: there is no such mode.
@@ -70,17 +70,17 @@ def mode_of(owner: str, mode: Any) -> MetadataMode:
 
 
 def is_async_stream(response: Any) -> bool:
-    """Whether an event loop is needed to read the response to its end."""
+    """Whether reading the response to its end takes an event loop."""
     if isinstance(response, StreamingAgentChatResponse):
         return response.achat_stream is not None
     return isinstance(response, AsyncStreamingResponse)
 
 
 async def settle(response: Any) -> Any:
-    """The response, its stream read to the end where it is an asynchronous one; the text stays in it for others to read.
+    """The response; an asynchronous stream is read to its end, and its text stays in the response.
 
     Raises:
-        InvalidInput: another event loop, which waits for this call, is still writing the answer of a chat engine.
+        InvalidInput: the event loop of the caller, which waits for this call, is still writing the answer of a chat engine.
     """
     if isinstance(response, AsyncStreamingResponse):
         return await response.get_response()
@@ -103,10 +103,10 @@ async def settle(response: Any) -> Any:
 
 
 def answer_of(response: AnyResponse | None, mode: MetadataMode) -> Answer | None:
-    """What the response holds; None for none. A stream is read to its end, and its text stays in the response.
+    """What the response holds; None if there is no response. A stream is read to its end, and its text stays in the response.
 
     Raises:
-        InvalidInput: it is no response, or a stream whose beginning somebody has read already.
+        InvalidInput: it is no response, or a stream that has been read in part.
     """
     if response is None:
         return None
@@ -122,14 +122,14 @@ def answer_of(response: AnyResponse | None, mode: MetadataMode) -> Answer | None
 
 
 def text_of(response: Any, otherwise: str | None = None) -> str:
-    """The answer; a stream is read to its end.
+    """The answer in a response; a stream is read to its end.
 
     Args:
         response: an object with the attribute ``response``.
-        otherwise: the answer of any other object.
+        otherwise: the answer where the object has none.
 
     Raises:
-        InvalidInput: it is no text, or a stream whose beginning somebody has read already.
+        InvalidInput: it is no text, or a stream that has been read in part.
     """
     if isinstance(response, StreamingResponse):
         return _read_to_end(response)
@@ -163,8 +163,8 @@ def _read_to_end(response: StreamingResponse) -> str:
 
 
 def _wait_for(response: StreamingAgentChatResponse) -> None:
-    """A thread of the chat engine writes the answer; what the user has not yet read of the stream stays there for him."""
-    # older releases do not tell which thread writes, so that the stream has to be read
+    """Wait for the thread of a chat engine that writes the answer; the user can still read the stream."""
+    # older releases do not say which thread writes, so the stream has to be read
     is_old = not hasattr(response, "write_response_to_history_thread")
     thread = getattr(response, "write_response_to_history_thread", None)
     if thread is not None:
@@ -177,29 +177,29 @@ def _wait_for(response: StreamingAgentChatResponse) -> None:
 
 
 def nodes_of(response: Any) -> list[NodeWithScore] | None:
-    """The source nodes; None where the response has no place for any."""
+    """The source nodes; None if the response cannot have any."""
     found = getattr(response, "source_nodes", None)
-    # a pydantic response answers None to any name that it does not know
+    # a pydantic response returns None for any unknown attribute
     if found or isinstance(response, PydanticResponse):
         return list(found or [])
-    # an agent tells of the calls of its tools, a chat engine of their outputs
+    # agents list the calls of their tools, chat engines the outputs
     outputs = [getattr(call, "tool_output", None) for call in getattr(response, "tool_calls", None) or ()]
     outputs += getattr(response, "sources", None) or ()
     nodes = {node.node_id: node for output in outputs for node in _nodes_of_tool(output)}
-    has_place = any(hasattr(response, name) for name in ("source_nodes", "tool_calls", "sources"))
-    return list(nodes.values()) if has_place else None
+    can_have_any = any(hasattr(response, name) for name in ("source_nodes", "tool_calls", "sources"))
+    return list(nodes.values()) if can_have_any else None
 
 
 def _nodes_of_tool(output: Any) -> list[NodeWithScore]:
-    """What a tool has retrieved: it returned the response of a query engine, or nodes."""
+    """The nodes that a tool has retrieved; its output is the response of a query engine, or a list."""
     raw = getattr(output, "raw_output", None)
     items = raw if isinstance(raw, list | tuple) else getattr(raw, "source_nodes", None) or ()
     return [item for item in items if isinstance(item, NodeWithScore)]
 
 
 def contexts_of(nodes: Sequence[NodeWithScore], mode: MetadataMode) -> list[str]:
-    """The texts of the nodes, in order. Those without any, such as images, are left out: no judge can read them."""
-    # metadata alone is no text, but it would be shown as one
+    """The texts of the nodes, in order, without those that have none, such as images: no judge can read these."""
+    # metadata alone is no text, though it would be shown as one
     texts = [node.get_content(metadata_mode=mode) if _text_alone(node).strip() else "" for node in nodes]
     readable = [text for text in texts if text.strip()]
     if len(readable) < len(texts):
@@ -209,8 +209,8 @@ def contexts_of(nodes: Sequence[NodeWithScore], mode: MetadataMode) -> list[str]
 
 
 def document_of(node: NodeWithScore) -> Document:
-    """The node as a document of the core, which ranking metrics compare by text, identifier or metadata."""
-    # the text alone: with the metadata in front, no two documents would be the same by text
+    """The node as a document of the core; ranking metrics compare documents by text, identifier or metadata."""
+    # without metadata, which would make two documents with the same text different
     meta: dict[str, Any] = dict(node.metadata or {})
     return Document(content=_text_alone(node), id=node.node_id, score=getattr(node, "score", None), meta=meta)
 

@@ -1,9 +1,9 @@
 """The ranking metrics of the core as retrieval metrics of LlamaIndex.
 
-They compare identifiers of nodes. As trec_eval has it, a node that is retrieved twice counts once, at its first rank, so no
-value exceeds 1; an empty result is 0.0 and no error.
+They compare the identifiers of nodes. As in trec_eval, a node that is retrieved twice counts once, at its first rank, so no
+value exceeds 1. An empty result scores 0.0 and is no error.
 
-LlamaIndex keeps results by the name of the metric, so the name of an instance tells its cut-off: ``hit_rate@3``.
+LlamaIndex keeps results by the name of the metric, so the name of an instance includes its cut-off: ``hit_rate@3``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
 
 
 class Name:
-    """The name of a class of metrics; that of an instance says what makes it different from the others."""
+    """The name of a class of metrics; the name of an instance adds its settings."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -54,7 +54,7 @@ class RetrievalMetric(BaseRetrievalMetric):
         """Check the metric.
 
         Raises:
-            InvalidInput: it does not compare rankings.
+            InvalidInput: it is no ranking metric.
         """
         super().model_post_init(context)
         if not isinstance(self.metric, Metric) or "retrieved_documents" not in self.metric.inputs:
@@ -65,14 +65,14 @@ class RetrievalMetric(BaseRetrievalMetric):
         query: str | None = None,
         expected_ids: list[str] | None = None,
         retrieved_ids: list[str] | None = None,
-        expected_texts: list[str] | None = None,  # noqa: ARG002  nodes are the same when their identifiers are
+        expected_texts: list[str] | None = None,  # noqa: ARG002  only identifiers are compared
         retrieved_texts: list[str] | None = None,  # noqa: ARG002
         **_: Any,
     ) -> RetrievalMetricResult:
-        """Score one ranking; the metadata holds the ranks of the hits.
+        """Score one ranking; the metadata of the result holds the ranks of the hits.
 
         Raises:
-            ValueError: no identifiers are given, or no expected one.
+            ValueError: ``retrieved_ids`` or ``expected_ids`` is missing, or no node is expected.
         """
         for name, ids in (("retrieved_ids", retrieved_ids), ("expected_ids", expected_ids)):
             if ids is None:
@@ -86,29 +86,29 @@ class RetrievalMetric(BaseRetrievalMetric):
             raise ValueError(f"{self.metric_name}: {score.error or score.reason}")
         return RetrievalMetricResult(score=self._value(score), metadata=dict(score.details))
 
-    def _named(self, name: str) -> str:  # noqa: ARG002  for those who override it
+    def _named(self, name: str) -> str:  # noqa: ARG002  for subclasses
         own: str = self.metric.name
         cut = getattr(self.metric, "k", None)
         return f"{own}@{cut}" if cut and own == self.metric.default_name() else own
 
     def _value(self, score: Score) -> float:
-        """The value of the core's score, or another one made from the same evidence."""
+        """The value of the score, or another one from the same evidence."""
         assert score.value is not None
         return score.value
 
 
 class Ranking(RetrievalMetric):
-    """A ranking metric that is made by name, as LlamaIndex makes its own.
+    """A ranking metric that LlamaIndex can make by its name.
 
     Attributes:
-        k: look at the first k retrieved nodes only; None for all.
+        k: how many of the retrieved nodes count, from the first on; None: all of them.
     """
 
     core_metric: ClassVar[type[Any]]
     k: int | None = None
 
     def model_post_init(self, context: Any, /) -> None:
-        """Make the metric of the core from the setting."""
+        """Make the metric of the core."""
         if "metric" in self.model_fields_set:
             name = type(self).__name__
             raise InvalidInput(f"{name} is made of {name}(k=...): for another metric write RetrievalMetric(metric=...)")
@@ -123,7 +123,7 @@ class HitRate(Ranking):
     """1.0 if any expected node is among the retrieved ones, else 0.0.
 
     Attributes:
-        use_granular_hit_rate: the share of the expected nodes that is among the retrieved ones instead.
+        use_granular_hit_rate: return the share of expected nodes that were retrieved instead.
     """
 
     metric_name = Name("hit_rate")
@@ -137,10 +137,10 @@ class HitRate(Ranking):
 
 
 class MRR(Ranking):
-    """1 / rank of the first expected node, 0.0 without any.
+    """1 / rank of the first expected node; 0.0 if none was retrieved.
 
     Attributes:
-        use_granular_mrr: the mean of 1 / rank over all expected nodes that were retrieved instead.
+        use_granular_mrr: return the mean of 1 / rank over all expected nodes that were retrieved instead.
     """
 
     metric_name = Name("mrr")
@@ -155,7 +155,7 @@ class MRR(Ranking):
 
 
 class Precision(Ranking):
-    """Expected nodes among the retrieved ones / retrieved (or the first k)."""
+    """Expected nodes among the retrieved ones (or the first k of them) / their number."""
 
     metric_name = Name("precision")
     core_metric = core.Precision
@@ -169,17 +169,17 @@ class Recall(Ranking):
 
 
 class AveragePrecision(Ranking):
-    """Sum over hits of precision at their ranks / number of expected nodes."""
+    """Sum of the precision at the rank of each hit / number of expected nodes."""
 
     metric_name = Name("ap")
     core_metric = core.AveragePrecision
 
 
 class NDCG(Ranking):
-    """Discounted cumulative gain / that of the ideal ranking, cut at the same k.
+    """Discounted cumulative gain / that of the ideal ranking, both cut at k.
 
     Attributes:
-        mode: how a grade of relevance becomes a gain; a node is either expected or not, so both modes give the same value.
+        mode: how a grade of relevance becomes a gain; as a node is either expected or not, both modes give the same value.
     """
 
     metric_name = Name("ndcg")
@@ -188,10 +188,10 @@ class NDCG(Ranking):
 
 
 def register_retrieval_metrics(prefix: str = "ragmetrics_") -> list[str]:
-    """Make the six ranking metrics known to ``RetrieverEvaluator.from_metric_names``; the names they are known by.
+    """Register the six ranking metrics for ``RetrieverEvaluator.from_metric_names``, and return their names.
 
     Args:
-        prefix: put before ``hit_rate``, ``mrr``, ``precision``, ``recall``, ``ap`` and ``ndcg``. An empty one takes the places of
+        prefix: stands before ``hit_rate``, ``mrr``, ``precision``, ``recall``, ``ap`` and ``ndcg``. An empty prefix replaces
             LlamaIndex's own metrics.
     """
     if not isinstance(prefix, str):

@@ -1,1 +1,1 @@
-"""The classes that take the places of those that LlamaIndex has under the same names."""
+"""Evaluators that replace LlamaIndex's own, under the same names."""

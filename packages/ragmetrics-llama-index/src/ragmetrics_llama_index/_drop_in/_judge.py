@@ -1,10 +1,9 @@
-"""What LlamaIndex's own evaluators share, and so do the classes that take their places: arguments, templates and parsers.
+"""What LlamaIndex's own evaluators have in common, and so do the classes that replace them: arguments, templates and parsers.
 
-Strategy. The fields of a class are the arguments of its constructor; its class attributes say which metric of the core judges,
-and which of its prompts each template stands for. The parser of a user becomes a reply format, so asking, the one re-ask and the
-record of failures stay the core's. What it cannot read, by its own account or by a ``ValueError``, is an unreadable reply. Its
-numbers are on a scale that only its author knows, so its metric is that of the core without the scale. The template of a user
-may name any scale too.
+Strategy. The fields of a class are the arguments of its constructor; its class attributes say which metric of the core judges
+and which prompts its templates replace. A user's parser becomes a reply format, so asking, the one re-ask and the record of
+failures stay with the core; where it returns None or raises a ``ValueError``, the reply is unreadable. Only the author of a parser
+or a template knows its scale, so it is used with a metric that has none.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from llama_index.core.output_parsers.base import OutputParserException
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import MetadataMode
 
-from ragmetrics_core import BadReply, InvalidInput, Metric, Prompt
+from ragmetrics_core import BadReply, InvalidInput, Metric
 
 from .._metric._evaluator import MetricEvaluator
-from .._metric._templates import Slot, Template, as_template, check_shows_data
+from .._metric._templates import Slot, Template, as_template, check_shows_data, prompts_of
 
 __all__ = [
     "CritiqueParser",
@@ -47,13 +46,13 @@ UNREADABLE = "Unable to parse the output string."
 class DropIn(MetricEvaluator):
     """An evaluator with LlamaIndex's constructor arguments, template variables and result conventions.
 
-    The fields of a subclass come in the order of LlamaIndex's arguments, its templates as ``InitVar``. Contexts are packed to what
-    the judge can read. Failures of the model propagate, as they do in LlamaIndex, unless ``on_error`` is ``"record"``.
+    A subclass declares its fields in the order of LlamaIndex's arguments, templates as ``InitVar``. Contexts are packed to fill the
+    judge's context window.
 
     Class attributes:
         core_metric: the metric of the core that judges.
-        templates: the keys of ``get_prompts``, and the prompts that they stand for.
-        default_template: LlamaIndex's own words; the parsers of users expect the form of reply that these ask for.
+        templates: the keys of ``get_prompts``, each with the prompt that it stands for.
+        default_template: LlamaIndex's own; a user's parser expects the form of reply that it asks for.
     """
 
     fills_window = True
@@ -78,11 +77,11 @@ class DropIn(MetricEvaluator):
         self.update_prompts({key: template for key, template in given.items() if template is not None})
 
     def _own_metric(self) -> Metric:
-        """The metric of the core, made of the arguments that are its settings."""
+        """The metric of the core, with the arguments that are its settings."""
         return self.core_metric
 
     def _parser(self) -> Parser | None:
-        """What reads the replies in the place of the core."""
+        """The parser that was given, as a reply format."""
         return None
 
     def slots(self) -> Mapping[str, Slot]:
@@ -98,7 +97,7 @@ class DropIn(MetricEvaluator):
 
 @dataclass(eq=False, repr=False)
 class Refining(DropIn):
-    """A judge that reads the contexts one after the other."""
+    """A judge that refines its answer from one window of contexts to the next."""
 
     raise_error: bool = False
     eval_template: InitVar[Template | None] = None
@@ -111,8 +110,8 @@ def asking(prompt: str, *names: str, renamed: Mapping[str, str] | None = None, *
 
     Args:
         prompt: field of the metric that holds the prompt.
-        names: variables that are called as the inputs of the prompt are.
-        renamed: variables with other names.
+        names: variables with the names of the prompt's inputs.
+        renamed: variables with other names, and the inputs that fill them in.
         form: further settings of the slot.
     """
     variables = {name: f"{{{name}}}" for name in names} | dict(renamed or {})
@@ -123,9 +122,9 @@ def refining(query: str, answer: str, **aliases: str) -> Mapping[str, Slot]:
     """The slots of ``Refining``.
 
     Args:
-        query: what LlamaIndex calls the query, made of the inputs of the core's prompts.
-        answer: the answer so far.
-        aliases: variables that both templates may use.
+        query: the inputs of the prompt that LlamaIndex calls the query.
+        answer: the input that holds the answer so far.
+        aliases: further variables for both templates.
     """
     first = {"query_str": query, "context_str": "{context}"}
     refine = {"query_str": query, "existing_answer": answer, "context_msg": "{context}"}
@@ -138,7 +137,7 @@ class Parser:
     """A reply format that leaves the form of the reply to the template that asks for it.
 
     Attributes:
-        function: from the text of a reply to what its author reads in it.
+        function: reads the text of a reply.
     """
 
     function: Callable[[str], Any]
@@ -160,12 +159,12 @@ class Parser:
             raise BadReply(f"{UNREADABLE} {type(error).__name__}: {error}", text) from None
 
     def put_into(self, metric: M) -> M:
-        """The metric, whose replies are read by this parser."""
+        """The metric with this parser as the form of its replies."""
         return with_prompts(metric, reply=self, check=None)
 
 
 class ScoreParser(Parser):
-    """A function to ``(score, reasoning)``."""
+    """A function that returns ``(score, reasoning)``."""
 
     def parse(self, text: str) -> tuple[float, str]:
         """The score and the reasoning; a reply without a score, or with one that is not finite, is a ``BadReply``."""
@@ -177,7 +176,7 @@ class ScoreParser(Parser):
         return float(score), reasoning or text
 
     def put_into(self, metric: M) -> M:
-        """The metric without its scale, whose replies are read by this parser."""
+        """The metric without a scale, with this parser as the form of its replies."""
         return super().put_into(without_scale(metric))
 
 
@@ -189,10 +188,10 @@ class Verdict(BaseModel):
 
 
 class VerdictParser(Parser):
-    """A function to ``(passing, score, feedback)`` of a comparison: score 1.0 for the first answer, 0.0 for the second."""
+    """A function that returns ``(passing, score, feedback)``, with score 1.0 for the first answer and 0.0 for the second."""
 
     def parse(self, text: str) -> Verdict:
-        """The verdict; three times None is a ``BadReply``."""
+        """The verdict; without a score and without ``passing`` the reply is a ``BadReply``."""
         passing, score, feedback = super().parse(text)
         value = score if score is not None else passing
         if value is None:
@@ -208,7 +207,7 @@ class Critique(BaseModel):
 
 
 class CritiqueParser(Parser):
-    """The ``parse`` of an output parser, whose result has ``passing`` and ``feedback``."""
+    """The ``parse`` of an output parser; its result has ``passing`` and ``feedback``."""
 
     def parse(self, text: str) -> Critique:
         """The verdict and the feedback."""
@@ -218,15 +217,12 @@ class CritiqueParser(Parser):
 
 def with_prompts(metric: M, **changes: Any) -> M:
     """The metric with the same changes made to each of its prompts."""
-    settings = {item.name: getattr(metric, item.name) for item in fields(metric)}
-    prompts: dict[str, Any] = {
-        name: replace(value, **changes) for name, value in settings.items() if isinstance(value, Prompt)
-    }
-    return replace(metric, **prompts)
+    changed: dict[str, Any] = {name: replace(prompt, **changes) for name, prompt in prompts_of(metric).items()}
+    return replace(metric, **changed)
 
 
 def without_scale(metric: M) -> M:
-    """The metric on a scale that only the author of a template or a parser knows."""
+    """The metric with any finite number for a score."""
     made: M = _class_without_scale(type(metric))(**{item.name: getattr(metric, item.name) for item in fields(metric)})
     return made
 

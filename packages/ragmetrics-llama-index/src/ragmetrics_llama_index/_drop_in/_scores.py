@@ -45,13 +45,10 @@ class AnyScore(ScoreReply):
 
 
 class Graded(DropIn):
-    """A judge that gives a number, which need not be a multiple of a half: its core metric has no check for that, as in LlamaIndex.
-
-    A parser function or a template of a user may name any scale.
+    """A judge that gives a number: any fraction, as in LlamaIndex, and on any scale where the user has a parser or a template.
 
     Class attributes:
-        full: the points that the metric of the core divides by, where the score is points divided by the threshold: 1.0 is the
-            threshold reached.
+        full: the most points there are, where the score is the points divided by the threshold; None where it is the grade itself.
     """
 
     full: ClassVar[float | None] = None
@@ -66,13 +63,13 @@ class Graded(DropIn):
     def _parser(self) -> ScoreParser | None:
         return None if self.parser_function is None else ScoreParser(self.parser_function)
 
-    def _asked(self) -> tuple[Metric, Mapping[str, BasePromptTemplate]]:
-        metric, templates = super()._asked()
+    def _wording(self) -> tuple[Metric, Mapping[str, BasePromptTemplate]]:
+        metric, templates = super()._wording()
         if templates and self.parser_function is None:
             metric = with_prompts(without_scale(metric), reply=AnyScore(), check=None)
         return metric, templates
 
-    def _said(self, value: float, result: MetricResult) -> dict[str, Any]:
+    def _changes(self, value: float, result: MetricResult) -> dict[str, Any]:
         points = value * (self.full or 1.0)
         said: dict[str, Any] = {"passing": points >= self.score_threshold}
         if self.full is not None:
@@ -86,17 +83,17 @@ class Graded(DropIn):
 
 @dataclass(eq=False, repr=False)
 class CorrectnessEvaluator(Graded):
-    """Grade of the response from 1 to 5; takes the place of LlamaIndex's class of this name.
+    """Grade of the response from 1 to 5; replaces LlamaIndex's class of the same name.
 
-    A grade off the scale, or none that can be read, is an invalid result. With an ``eval_template`` of your own there is no scale:
-    whatever finite number the judge gives is the score.
+    A grade off the scale, or a reply without a grade, is an invalid result. With your own ``eval_template`` there is no scale:
+    any finite number is the score.
 
     Args:
-        llm: the judge; None: ``Settings.llm``, looked up when it is asked.
+        llm: the judge; None: ``Settings.llm``, looked up at each call.
         eval_template: a template with ``{query}``, ``{reference_answer}`` and ``{generated_answer}``, or its text.
         score_threshold: lowest passing grade.
         parser_function: reads ``(score, reasoning)`` from a reply, on any scale; None: the core reads a grade from 1 to 5.
-        on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
+        on_error: ``"record"`` turns a failure of the model into an invalid result, ``"raise"`` raises it.
     """
 
     core_metric = with_prompts(Correctness(), check=None)
@@ -111,16 +108,16 @@ class CorrectnessEvaluator(Graded):
 
 @dataclass(eq=False, repr=False)
 class AnswerRelevancyEvaluator(Graded):
-    """How relevant the response is to the query, 0 to 1; takes the place of LlamaIndex's class of this name.
+    """How relevant the response is to the query, 0 to 1; replaces LlamaIndex's class of the same name.
 
     Args:
-        llm: the judge; None: ``Settings.llm``, looked up when it is asked.
-        raise_error: raise a ``ValueError`` when the judge is unreadable.
+        llm: the judge; None: ``Settings.llm``, looked up at each call.
+        raise_error: raise a ``ValueError`` when the reply is unreadable.
         eval_template: a template with ``{query}`` and ``{response}``, or its text.
-        score_threshold: points (0 to 2) that make a score of 1.0, from which on a response passes.
-        parser_function: reads ``(points, reasoning)`` from a reply; None: the core reads 0 to 2 points, or any number
-            with an ``eval_template`` of your own.
-        on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
+        score_threshold: points (0 to 2) that make a score of 1.0; fewer do not pass.
+        parser_function: reads ``(points, reasoning)`` from a reply; None: the core reads 0 to 2 points, or, with your own
+            ``eval_template``, any number.
+        on_error: ``"record"`` turns a failure of the model into an invalid result, ``"raise"`` raises it.
     """
 
     core_metric = with_prompts(AnswerRelevanceRating(name="answer_relevancy"), check=None)
@@ -136,33 +133,34 @@ class AnswerRelevancyEvaluator(Graded):
 
 @dataclass(eq=False, repr=False)
 class ContextRelevancyEvaluator(Refining, Graded):
-    """How relevant the contexts are to the query, 0 to 1; takes the place of LlamaIndex's class of this name.
+    """How relevant the contexts are to the query, 0 to 1; replaces LlamaIndex's class of the same name.
 
-    Contexts are packed in order into as few calls as the judge's context window allows; the best rating counts.
+    Contexts are packed in order into as few calls as the judge's context window allows; the best rating counts. Without a
+    ``refine_template`` your own ``eval_template``, or that of LlamaIndex for your parser, words every call.
 
     Args:
-        llm: the judge; None: ``Settings.llm``, looked up when it is asked.
-        raise_error: raise a ``ValueError`` when the judge is unreadable.
+        llm: the judge; None: ``Settings.llm``, looked up at each call.
+        raise_error: raise a ``ValueError`` when the reply is unreadable.
         eval_template: a template with ``{query_str}`` and ``{context_str}``, or its text.
         refine_template: a template with ``{query_str}``, ``{existing_answer}`` and ``{context_msg}``, or its text.
-        score_threshold: points (0 to 4) that make a score of 1.0, from which on the contexts pass.
-        parser_function: reads ``(points, reasoning)`` from a reply; None: the core reads 0 to 4 points, or any number with
-            an ``eval_template`` of your own. With either and no ``refine_template`` the ``eval_template`` asks every call.
-        on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
+        score_threshold: points (0 to 4) that make a score of 1.0; fewer do not pass.
+        parser_function: reads ``(points, reasoning)`` from a reply; None: the core reads 0 to 4 points, or, with your own
+            ``eval_template``, any number.
+        on_error: ``"record"`` turns a failure of the model into an invalid result, ``"raise"`` raises it.
         metadata_mode: which metadata of the source nodes the judge reads with their text; LlamaIndex's own judge reads none.
     """
 
     core_metric = with_prompts(ContextRelevanceRating(name="context_relevancy"), check=None)
     full = 4.0
     default_template = context_relevancy.DEFAULT_EVAL_TEMPLATE
-    # both templates may ask every call
+    # either template may word every call
     templates = refining("{query}", "{existing_score}", context_str="{context}", context_msg="{context}")
 
     score_threshold: float = 4.0
     parser_function: ScoreFunction | None = None
 
-    def _asked(self) -> tuple[Metric, Mapping[str, BasePromptTemplate]]:
-        metric, templates = super()._asked()
+    def _wording(self) -> tuple[Metric, Mapping[str, BasePromptTemplate]]:
+        metric, templates = super()._wording()
         if "eval_template" in templates:
             templates = {"refine_template": templates["eval_template"], **templates}
         return metric, templates
@@ -173,7 +171,7 @@ class VectorSimilarity(Metric):
     """Similarity of response and reference by any function of their two vectors; it has no bounds.
 
     Attributes:
-        function: from two vectors to a number.
+        function: makes a number of two vectors.
     """
 
     scale: ClassVar[tuple[float, float] | None] = None
@@ -190,14 +188,14 @@ class VectorSimilarity(Metric):
 
 @dataclass(eq=False, repr=False)
 class SemanticSimilarityEvaluator(DropIn):
-    """How close the response is to the reference in meaning; takes the place of LlamaIndex's class of this name.
+    """How close the response is to the reference in meaning; replaces LlamaIndex's class of the same name.
 
     Args:
         embed_model: the embedding model; None: ``Settings.embed_model``, looked up when it is asked.
-        similarity_fn: from two vectors to a number, instead of a mode.
+        similarity_fn: makes a number of two vectors, instead of a mode.
         similarity_mode: ``cosine`` (the default, clipped to -1 to 1), ``dot_product`` or ``euclidean`` (the negative distance).
         similarity_threshold: lowest passing similarity.
-        on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
+        on_error: ``"record"`` turns a failure of the model into an invalid result, ``"raise"`` raises it.
 
     Raises:
         InvalidInput: both a function and a mode are given.

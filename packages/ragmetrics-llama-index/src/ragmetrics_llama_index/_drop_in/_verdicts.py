@@ -33,22 +33,22 @@ ANSWERS = {"answer_1": "{response_a}", "answer_2": "{response_b}"}
 class YesNo(Refining):
     """A judge whose feedback is YES or NO, which LlamaIndex's query transformations look for."""
 
-    def _said(self, value: float, result: MetricResult) -> dict[str, Any]:  # noqa: ARG002
+    def _changes(self, value: float, result: MetricResult) -> dict[str, Any]:  # noqa: ARG002
         return {"feedback": "YES" if result.passing else "NO"}
 
 
 class FaithfulnessEvaluator(YesNo):
-    """Whether the contexts support the response; takes the place of LlamaIndex's class of this name.
+    """Whether the contexts support the response; replaces LlamaIndex's class of the same name.
 
     Contexts are packed in order into as few calls as the judge's context window allows; the first YES ends it. The score is 1.0
     or 0.0; the feedback is YES or NO.
 
     Args:
-        llm: the judge; None: ``Settings.llm``, looked up when it is asked.
-        raise_error: raise a ``ValueError`` when the response is not supported, or the judge is unreadable.
+        llm: the judge; None: ``Settings.llm``, looked up at each call.
+        raise_error: raise a ``ValueError`` when the response is not supported, or the reply is unreadable.
         eval_template: a template with ``{query_str}`` (the response) and ``{context_str}``, or its text.
         refine_template: a template with ``{query_str}``, ``{existing_answer}`` and ``{context_msg}``, or its text.
-        on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
+        on_error: ``"record"`` turns a failure of the model into an invalid result, ``"raise"`` raises it.
         metadata_mode: which metadata of the source nodes the judge reads with their text; LlamaIndex's own judge reads none.
     """
 
@@ -57,14 +57,14 @@ class FaithfulnessEvaluator(YesNo):
 
 
 class RelevancyEvaluator(YesNo):
-    """Whether the response is in line with query and contexts; takes the place of LlamaIndex's class of this name.
+    """Whether the response is in line with query and contexts; replaces LlamaIndex's class of the same name.
 
     Args:
-        llm: the judge; None: ``Settings.llm``, looked up when it is asked.
-        raise_error: raise a ``ValueError`` when the response is not in line, or the judge is unreadable.
+        llm: the judge; None: ``Settings.llm``, looked up at each call.
+        raise_error: raise a ``ValueError`` when the response is not in line, or the reply is unreadable.
         eval_template: a template with ``{query_str}`` (query and response) and ``{context_str}``, or its text.
         refine_template: a template with ``{query_str}``, ``{existing_answer}`` and ``{context_msg}``, or its text.
-        on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
+        on_error: ``"record"`` turns a failure of the model into an invalid result, ``"raise"`` raises it.
         metadata_mode: which metadata of the source nodes the judge reads with their text; LlamaIndex's own judge reads none.
     """
 
@@ -78,15 +78,15 @@ QueryResponseEvaluator = RelevancyEvaluator
 
 @dataclass(eq=False, repr=False)
 class GuidelineEvaluator(DropIn):
-    """Whether the response keeps guidelines; takes the place of LlamaIndex's class of this name.
+    """Whether the response keeps guidelines; replaces LlamaIndex's class of the same name.
 
     Args:
-        llm: the judge; None: ``Settings.llm``, looked up when it is asked.
-        guidelines: what a good response does; None: LlamaIndex's own three.
-        eval_template: a template with ``{query}``, ``{response}`` and ``{guidelines}``, or its text; the words that tell how to
-            reply are added to it.
-        output_parser: reads an object with ``passing`` and ``feedback`` from a reply, and words how to reply. None: the core's.
-        on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
+        llm: the judge; None: ``Settings.llm``, looked up at each call.
+        guidelines: what a good response does; None: the three of LlamaIndex.
+        eval_template: a template with ``{query}``, ``{response}`` and ``{guidelines}``, or its text; instructions on how
+            to reply are added to it.
+        output_parser: reads an object with ``passing`` and ``feedback`` from a reply, and says how to reply; None: the core does.
+        on_error: ``"record"`` turns a failure of the model into an invalid result, ``"raise"`` raises it.
     """
 
     default_template = guideline.DEFAULT_EVAL_TEMPLATE
@@ -109,13 +109,13 @@ class GuidelineEvaluator(DropIn):
     def _update_prompts(self, prompts_dict: Mapping[str, Template]) -> None:
         super()._update_prompts(prompts_dict)
         if self.output_parser is not None:
-            # it words how to reply; templates are shared, so the original stays as it is
-            words = {"output_parser": self.output_parser}
-            self._templates = {key: item.model_copy(update=words) for key, item in self._templates.items()}
+            # the parser adds how to reply; templates are shared, so the original stays as it is
+            change = {"output_parser": self.output_parser}
+            self._templates = {key: item.model_copy(update=change) for key, item in self._templates.items()}
 
 
 class WholeWords(Prompt[Any]):
-    """A comparison whose reason is all that the judge has said, its marks included, where it wrote prose with marks."""
+    """A comparison that keeps a reply in prose as the reason, its marks included, as LlamaIndex does."""
 
     def read(self, reply: Reply[str], inputs: Mapping[str, Any]) -> Any:
         """The verdict, as the core reads it."""
@@ -125,17 +125,17 @@ class WholeWords(Prompt[Any]):
 
 @dataclass(eq=False, repr=False)
 class PairwiseComparisonEvaluator(DropIn):
-    """Whether the response is better than ``second_response``; takes the place of LlamaIndex's class of this name.
+    """Whether the response is better than ``second_response``; replaces LlamaIndex's class of the same name.
 
     Score 1.0 and passing for the response, 0.0 and not passing for the second, 0.5 and neither for a tie. ``pairwise_source``
-    tells which order decided: ``original``, ``flipped`` (the score is still that of the response) or ``neither``.
+    says which order decided: ``original``, ``flipped`` (the score is still that of the response) or ``neither``.
 
     Args:
-        llm: the judge; None: ``Settings.llm``, looked up when it is asked.
+        llm: the judge; None: ``Settings.llm``, looked up at each call.
         eval_template: a template with ``{query}``, ``{answer_1}``, ``{answer_2}`` and ``{reference}``, or its text.
         parser_function: reads ``(passing, score, feedback)`` from a reply; None: the core reads the verdict.
         enforce_consensus: ask both orders.
-        on_error: ``"record"`` makes an invalid result of what goes wrong with the model, ``"raise"`` passes it on.
+        on_error: ``"record"`` turns a failure of the model into an invalid result, ``"raise"`` raises it.
     """
 
     positional = ("second_response", "reference", "sleep_time_in_seconds")

@@ -1,8 +1,8 @@
 """Any metric of the core as an evaluator of LlamaIndex.
 
-Strategy. An evaluation is prepared (inputs read off the arguments, templates put in place, the window fitted to the judge), then
-driven by the core's ``run`` or ``arun``, then turned into a result. Only the driving differs between ``evaluate`` and
-``aevaluate``, so both work anywhere, inside a running loop too, and an exception comes as it was raised.
+Strategy. The arguments become a sample; the program of the metric, with the templates of the user and a window that the judge can
+read, is driven by the core's ``run`` or ``arun``; its score becomes a result. ``evaluate`` and ``aevaluate`` differ in the driver
+alone, so both work anywhere, even inside a running loop, and exceptions stay as they were raised.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -25,7 +25,6 @@ from ragmetrics_core import (
     Metric,
     MissingInput,
     Models,
-    Prompt,
     RagmetricsError,
     Sample,
     Score,
@@ -40,7 +39,7 @@ from .._embeddings import scorer_of
 from .._llm import LlamaIndexLLM, judge_of
 from ._context_budget import fit_window
 from ._results import MetricResult, check_threshold, result_of
-from ._templates import Slot, Template, as_template, is_same, shown, worded
+from ._templates import Slot, Template, as_template, is_same, prompts_of, shown, worded
 
 __all__ = ["MetricEvaluator", "OnError"]
 
@@ -55,25 +54,25 @@ class MetricEvaluator(BaseEvaluator):
     """A metric as a ``BaseEvaluator``, for every place of LlamaIndex that takes one.
 
     Args:
-        metric: any metric; models that it has itself come first.
-        llm: the judge: an LLM of LlamaIndex or of ``ragmetrics_core``. None: ``Settings.llm``, looked up when it is asked.
-        embed_model: the same for metrics that embed; None: ``Settings.embed_model``.
+        metric: any metric; its own models take precedence.
+        llm: the judge: an LLM of LlamaIndex or of ``ragmetrics_core``. None: ``Settings.llm``, looked up at each call.
+        embed_model: likewise, for metrics that embed; None: ``Settings.embed_model``.
         threshold: lowest passing score, for metrics without a verdict of their own; None: the middle of the scale.
-        on_error: ``"raise"`` passes on what goes wrong with the model, the server or a missing input; ``"record"`` makes an
-            invalid result of it, so that one failure does not cost a batch. An unreadable reply is always an invalid result.
-        raise_error: raise a ``ValueError`` instead of returning a result that does not pass, or is invalid.
+        on_error: ``"raise"`` raises failures of the model or its server, and missing inputs; ``"record"`` turns them into invalid
+            results, so that one failure does not cost a batch. An unreadable reply is always an invalid result.
+        raise_error: raise a ``ValueError`` for a result that does not pass or is invalid.
         metadata_mode: which metadata of the source nodes the judge reads with their text; by default what the generator saw.
 
-    A metric that packs contexts into windows gets smaller ones where the judge's context window is smaller.
+    A metric that packs contexts into windows gets smaller windows where the judge's context window demands it.
 
     Raises:
-        InvalidInput: ``metric`` is no metric, or a setting has a value that it cannot have.
+        InvalidInput: ``metric`` is not a metric, or a setting is invalid.
     """
 
     fills_window: ClassVar[bool] = False
     """Whether the metric's window grows to what the judge can read."""
     positional: ClassVar[tuple[str, ...]] = ()
-    """What ``aevaluate`` takes by position after the contexts."""
+    """The arguments that ``aevaluate`` takes by position after the contexts."""
 
     metric: Metric
     llm: Any = None
@@ -113,13 +112,13 @@ class MetricEvaluator(BaseEvaluator):
             response: the answer.
             contexts: the texts that the answer was made from, in rank order.
             sleep_time_in_seconds: wait before the first call.
-            kwargs: other inputs of the metric by name, such as ``reference``; names that it does not know are ignored.
+            kwargs: other inputs of the metric by name, such as ``reference``; unknown names are ignored.
 
         Raises:
-            ValueError: an input that the metric needs is not given (``MissingInput``) or of the wrong type.
+            ValueError: an input that the metric needs is missing (``MissingInput``) or has the wrong type.
             ModelError: the model or its server failed.
         """
-        # a subclass or an instance with an aevaluate of its own is asked there, as in LlamaIndex
+        # where a subclass or an instance has its own aevaluate, evaluate calls it, as in LlamaIndex
         if getattr(self.aevaluate, "__func__", None) is not MetricEvaluator.aevaluate:
             waiting = {"sleep_time_in_seconds": sleep_time_in_seconds} if sleep_time_in_seconds else {}
             given: dict[str, Any] = {"query": query, "response": response, "contexts": contexts, **waiting, **kwargs}
@@ -154,10 +153,9 @@ class MetricEvaluator(BaseEvaluator):
     def evaluate_response(
         self, query: str | None = None, response: AnyResponse | None = None, **kwargs: Any
     ) -> EvaluationResult:
-        """Judge the response of a query engine, a chat engine or an agent, plain or streaming, or any object that has the
-        attributes ``response`` and ``source_nodes``.
+        """Judge a response of a query engine, a chat engine or an agent, or any object with ``response`` and ``source_nodes``.
 
-        A stream is read to its end first; its text stays in the response, to be printed afterwards.
+        A stream is first read to its end; its text stays in the response and can still be printed.
         """
         settled = run_blocking(partial(settle, response)) if is_async_stream(response) else response
         answer = answer_of(settled, self._mode)
@@ -166,14 +164,13 @@ class MetricEvaluator(BaseEvaluator):
     async def aevaluate_response(
         self, query: str | None = None, response: AnyResponse | None = None, **kwargs: Any
     ) -> EvaluationResult:
-        """Judge a response without blocking the running loop; otherwise as ``evaluate_response``."""
+        """Judge a response without blocking the running loop; otherwise the same as ``evaluate_response``."""
         answer = answer_of(await settle(response), self._mode)
         return await self.aevaluate(**self._arguments(query, answer, kwargs))
 
     def slots(self) -> Mapping[str, Slot]:
-        """The keys of ``get_prompts`` and ``update_prompts``, and the prompt of the metric that each stands for."""
-        found = (item.name for item in fields(self.metric) if isinstance(getattr(self.metric, item.name), Prompt))
-        return {name: Slot(name) for name in found}
+        """For each key of ``get_prompts`` and ``update_prompts``: which prompt of the metric it stands for."""
+        return {name: Slot(name) for name in prompts_of(self.metric)}
 
     def _get_prompts(self) -> dict[str, BasePromptTemplate]:
         return {
@@ -186,25 +183,23 @@ class MetricEvaluator(BaseEvaluator):
         for key in prompts_dict.keys() & slots.keys():
             template = as_template(prompts_dict[key])
             if is_same(template, shown(getattr(self.metric, slots[key].prompt), slots[key])):
-                self._templates.pop(key, None)  # as get_prompts gave it: asked as the core words it
+                self._templates.pop(key, None)  # as get_prompts returned it: the words of the core
             else:
                 self._templates[key] = template
 
     def update_prompts(self, prompts_dict: Mapping[str, Template]) -> None:
-        """Word the prompts of ``get_prompts`` anew, with templates or with the texts of templates.
-
-        Keys that are not among them are ignored, as everywhere in LlamaIndex.
-        """
+        """Replace prompts of ``get_prompts`` by templates or their texts; unknown keys are ignored, as everywhere in LlamaIndex."""
         super().update_prompts({key: as_template(template) for key, template in prompts_dict.items()})
 
     def _by_name(self, values: Sequence[Any], others: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments of ``aevaluate`` that were given by position, under their names."""
+        """The arguments of ``aevaluate`` that came by position, under their names."""
         method, names = f"{type(self).__name__}.aevaluate", self.positional
         if len(values) > len(names):
             raise TypeError(f"{method} takes {len(names)} arguments by position after contexts, got {len(values)}")
         given = dict(zip(names, values, strict=False))
-        for name in given.keys() & others.keys():
-            raise TypeError(f"{method} got {name!r} twice, by position and by name")
+        twice = [name for name in given if name in others]
+        if twice:
+            raise TypeError(f"{method} got {twice[0]!r} twice, by position and by name")
         return given
 
     def _sample(
@@ -222,8 +217,8 @@ class MetricEvaluator(BaseEvaluator):
         return Models(judge, own.embeddings or self.embed_model, self.metric.name)
 
     def _steps(self, sample: Sample, judge: Any) -> Steps[Score]:
-        """The program of the metric, once its prompts are worded and its window is fitted."""
-        metric, templates = self._asked()
+        """The program of the metric, with the templates that were given and a window that the judge can read."""
+        metric, templates = self._wording()
         if templates:
             llm: LLM | None = judge.llm if isinstance(judge, LlamaIndexLLM) else None
             slots = {key: self.slots()[key] for key in templates}
@@ -237,19 +232,19 @@ class MetricEvaluator(BaseEvaluator):
             metric = fit_window(metric, texts, judge, fill=self.fills_window)
         return (yield from metric.program(sample))
 
-    def _asked(self) -> tuple[Metric, Mapping[str, BasePromptTemplate]]:
-        """The metric, and the templates that take the places of its prompts."""
+    def _wording(self) -> tuple[Metric, Mapping[str, BasePromptTemplate]]:
+        """The metric, and the templates that replace its prompts."""
         return self.metric, self._templates
 
     def _failed(self, error: RagmetricsError, sample: Sample) -> Score:
-        """The failed score of an error, or the error itself where it is to be raised."""
+        """The score that records the error; raises the error where it is not to be recorded."""
         unreadable = isinstance(error, BadReply)
-        # a blank question or reference is a fault of one row; an argument that was left out is a mistake in the code
+        # a blank question or reference is the fault of one row; an argument that was left out is a mistake in the code
         blank = isinstance(error, MissingInput) and sample.get(error.field) is not None
         if isinstance(error, MissingInput) and not error.cure and error.field in ARGUMENTS:
             error = MissingInput(error.metric, ARGUMENTS[error.field], error.problem)
         if unreadable or blank or self.on_error == "record":
-            return replace(Score.failed(error), metric=self.metric.name, scale=self._asked()[0].scale)
+            return replace(Score.failed(error), metric=self.metric.name, scale=self._wording()[0].scale)
         raise error
 
     def _result(
@@ -257,17 +252,17 @@ class MetricEvaluator(BaseEvaluator):
     ) -> MetricResult:
         result = result_of(score, query, response, contexts, self.threshold)
         if score.value is not None:
-            result = result.model_copy(update=self._said(score.value, result))
+            result = result.model_copy(update=self._changes(score.value, result))
         if self.raise_error and self._is_error(result):
             raise ValueError(f"The response is invalid: {result.feedback}")
         return result
 
-    def _said(self, value: float, result: MetricResult) -> dict[str, Any]:  # noqa: ARG002  for those who override it
-        """What a drop-in class says otherwise in a valid result."""
+    def _changes(self, value: float, result: MetricResult) -> dict[str, Any]:  # noqa: ARG002  for subclasses
+        """The fields of a valid result that a subclass fills in differently."""
         return {}
 
     def _is_error(self, result: MetricResult) -> bool:
-        """Whether ``raise_error`` applies."""
+        """Whether ``raise_error`` applies to this result."""
         return not result.passing
 
     def _arguments(self, query: str | None, answer: Answer | None, kwargs: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""From a ``Score`` to an ``EvaluationResult``: the one place where this is decided.
+"""How a ``Score`` becomes an ``EvaluationResult``.
 
-* A score with a value is a valid result. ``passing`` is the metric's own verdict where it has one, else whether the value
-  reaches a threshold; ``feedback`` is what the judge said, else one sentence about the evidence.
-* A score without a value (nothing to score, an unreadable judge, a failing model) is an invalid result with the reason.
-  LlamaIndex's retrying query engines write the feedback into the next question, so the words of a failure never stand there.
+* A score with a value is a valid result. ``passing`` is the metric's own verdict if it has one, else whether the value reaches
+  a threshold; ``feedback`` is what the judge said, else one sentence about the evidence.
+* A score without a value (nothing to score, an unreadable reply, a failing model) is an invalid result with the reason.
+  LlamaIndex's retrying query engines write the feedback into the next question, so it never describes a failure.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from ragmetrics_core import InvalidInput, Score
 __all__ = ["MetricResult", "check_threshold", "result_of"]
 
 NOT_JUDGED = "The answer could not be judged."
-"""The feedback where the judge failed; ``invalid_reason`` tells why."""
+"""The feedback where the judge failed; ``invalid_reason`` says why."""
 
 
 class MetricResult(EvaluationResult):
-    """An ``EvaluationResult`` that also keeps where the score comes from.
+    """An ``EvaluationResult`` with the evidence for its score.
 
     Attributes:
         metric: name of the metric.
         scale: lowest and highest possible score; None where it has no bounds.
         details: the evidence, as plain JSON values: statements, verdicts, ratings, versions of the prompts.
-        usage: calls and tokens that the judge took.
-        error: what went wrong where the judge failed; None where it did not, though there may have been nothing to score.
-        label: what an empty result stands for, such as ``no_retrieval``; None where there is nothing to say.
+        usage: how many calls and tokens the judge used.
+        error: why the judge failed; None if it did not, even if there was nothing to score.
+        label: what a result without a score stands for, such as ``no_retrieval``; None otherwise.
     """
 
     metric: str | None = None
@@ -46,13 +46,13 @@ class MetricResult(EvaluationResult):
 def result_of(
     score: Score, query: str | None, response: str | None, contexts: Sequence[str] | None, threshold: float | None
 ) -> MetricResult:
-    """The result that a score stands for.
+    """The result for a score.
 
     Args:
-        score: what the metric said.
+        score: the score of the metric.
         query: the question that was judged.
         response: the answer that was judged.
-        contexts: the texts it was made from.
+        contexts: the texts that it was made from.
         threshold: lowest passing value, for metrics without a verdict of their own; None: the middle of the scale.
     """
     invalid = score.value is None
@@ -79,13 +79,13 @@ def result_of(
 
 
 def _middle(scale: tuple[float, float] | None) -> float:
-    """The middle of the scale; half of the highest value where the scale reaches below 0, as that of a cosine does."""
+    """The middle of the scale; half of the highest value if the scale goes below 0, as that of a cosine does."""
     low, high = scale or (0.0, 1.0)
     return high / 2 if low < 0 else (low + high) / 2
 
 
 def check_threshold(owner: str, threshold: Any, *, positive: bool = False) -> None:
-    """A threshold is a finite number, above 0 where scores are divided by it; a wrong one is found where it is given.
+    """Check that a threshold is a finite number, above 0 where scores are divided by it.
 
     Raises:
         InvalidInput: it is not.

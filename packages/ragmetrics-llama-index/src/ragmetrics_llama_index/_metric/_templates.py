@@ -1,9 +1,9 @@
-"""Templates of LlamaIndex in the place of a prompt of the core, and the prompts of the core shown as templates.
+"""LlamaIndex's templates as prompts of the core, and the core's prompts shown as templates.
 
 Strategy. A ``TemplatePrompt`` is a prompt of the core that renders its messages with a template; asking, reading, the one
-re-ask and the record of versions stay the core's. A ``Slot`` says which prompt of a metric a template stands for, and what
-LlamaIndex calls the inputs of that prompt. A prompt that nobody has changed is asked as the core words it, and
-shown as a template that renders the same two messages.
+re-ask and the record of versions stay with the core. A ``Slot`` says which prompt of a metric a template replaces, and what
+LlamaIndex calls the inputs of that prompt. A prompt that nobody has changed keeps the words of the core, and is shown as a template
+that renders the same two messages.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, TypeVar
 
@@ -19,9 +19,19 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate, PromptTemplate
 
-from ragmetrics_core import InvalidInput, Message, Prompt, Reply
+from ragmetrics_core import InvalidInput, Message, Metric, Prompt, Reply
 
-__all__ = ["Slot", "Template", "TemplatePrompt", "as_template", "check_shows_data", "is_same", "shown", "worded"]
+__all__ = [
+    "Slot",
+    "Template",
+    "TemplatePrompt",
+    "as_template",
+    "check_shows_data",
+    "is_same",
+    "prompts_of",
+    "shown",
+    "worded",
+]
 
 T = TypeVar("T")
 
@@ -31,7 +41,7 @@ DATA = "data"
 """The variable that holds all inputs of a prompt as one JSON object."""
 
 REPLY_FORM = "reply_form"
-"""The variable that holds the words that tell the judge how to reply."""
+"""The variable that holds the instructions on how to reply."""
 
 ROLES: Mapping[MessageRole, Any] = {
     MessageRole.SYSTEM: "system",
@@ -44,16 +54,16 @@ ROLES: Mapping[MessageRole, Any] = {
 
 @dataclass(frozen=True)
 class Slot:
-    """Where a template belongs.
+    """Which prompt a template replaces, and how the template is filled in.
 
     Attributes:
         prompt: field of the metric that holds the prompt.
-        variables: the variables of the template and what stands for each, with inputs of the prompt in braces; empty where they
-            are the inputs of the prompt, whatever these are.
-        aliases: variables that are filled in too, though the prompt is not shown with them.
-        missing: what stands for an input that is left out or empty.
-        adds_form: whether the words that tell how to reply are added to a template that leaves them out.
-        one_text: whether the prompt is shown as one text, as LlamaIndex's own is, and not as messages.
+        variables: the variables of the template, each with the text that fills it in, where ``{input}`` stands for an input of the
+            prompt. Empty: the variables are the inputs themselves.
+        aliases: further variables that are filled in, but not shown.
+        missing: the text for an input that is missing or empty.
+        adds_form: whether a template without instructions on how to reply gets those of the prompt.
+        one_text: whether the prompt is shown as one text, as LlamaIndex's own is, rather than as messages.
     """
 
     prompt: str
@@ -64,7 +74,7 @@ class Slot:
     one_text: bool = False
 
     def values(self, inputs: Mapping[str, Any]) -> dict[str, str]:
-        """The variables of the template, filled in from the inputs of the prompt."""
+        """The text for each variable."""
         texts = {name: self._text(value) for name, value in inputs.items()}
         wanted = {**self.variables, **self.aliases}
         return {name: words.format_map(texts) for name, words in wanted.items()} if wanted else texts
@@ -77,7 +87,7 @@ class Slot:
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class TemplatePrompt(Prompt[T]):
-    """A prompt that is worded by a template of LlamaIndex, and read as the prompt is in whose place it stands."""
+    """A prompt with the words of a template, whose replies are read by the prompt that it replaces."""
 
     template: BasePromptTemplate = field(hash=False)
     slot: Slot = field(hash=False)
@@ -88,10 +98,10 @@ class TemplatePrompt(Prompt[T]):
         """The messages that the template renders.
 
         Raises:
-            InvalidInput: the template shows none of the data to the judge.
+            InvalidInput: the template shows the judge none of the data.
         """
         data, form = self.data(inputs), self.reply.instructions()
-        # by way of the JSON that the core sends, so that numbered items have their numbers here too
+        # read from the JSON that the core sends, so that numbered items have their numbers here too
         values = {DATA: data, REPLY_FORM: form, **self.slot.values(json.loads(data))}
         check_shows_data(self.name, self.template, values)
         messages = [
@@ -103,12 +113,18 @@ class TemplatePrompt(Prompt[T]):
         return tuple(messages)
 
     def read(self, reply: Reply[str], inputs: Mapping[str, Any]) -> T:
-        """The value in one reply, read and checked as without the template."""
+        """The value in one reply, as the prompt that is replaced reads and checks it."""
         return self.reader.read(reply, inputs)
 
 
+def prompts_of(metric: Metric) -> dict[str, Prompt[Any]]:
+    """The prompts among the settings of a metric, by the name of the field."""
+    settings = {item.name: getattr(metric, item.name) for item in fields(metric)}
+    return {name: value for name, value in settings.items() if isinstance(value, Prompt)}
+
+
 def check_shows_data(name: str, template: BasePromptTemplate, known: Iterable[str]) -> None:
-    """A judge that sees nothing of what it is to judge would only guess.
+    """Check that the judge will see what it is to judge: otherwise it would only guess.
 
     Raises:
         InvalidInput: the template has none of the known variables.
@@ -121,7 +137,7 @@ def check_shows_data(name: str, template: BasePromptTemplate, known: Iterable[st
 
 
 def as_template(template: Template) -> BasePromptTemplate:
-    """A template from a template or from its text.
+    """A template, given as such or as its text.
 
     Raises:
         InvalidInput: it is neither.
@@ -134,7 +150,7 @@ def as_template(template: Template) -> BasePromptTemplate:
 
 
 def worded(prompt: Prompt[T], template: BasePromptTemplate, slot: Slot, llm: LLM | None) -> Prompt[T]:
-    """The prompt with the words of the template; its version is a fingerprint of these words."""
+    """The prompt with the words of the template; its version is a hash of these words."""
     digest = hashlib.sha256(template.get_template().encode("utf-8", "backslashreplace")).hexdigest()
     return TemplatePrompt(
         instructions=prompt.instructions,
@@ -150,9 +166,9 @@ def worded(prompt: Prompt[T], template: BasePromptTemplate, slot: Slot, llm: LLM
 
 
 def shown(prompt: Prompt[Any], slot: Slot) -> BasePromptTemplate:
-    """A prompt of the core as a template that can be changed and given back: its instructions, then the data as JSON."""
+    """The prompt as a template that a user can change and give back: its instructions, then the data as JSON."""
     pairs = ", ".join(f'"{name}": {{{name}}}' for name in slot.variables)
-    # LlamaIndex fills in the names it knows and leaves every other brace as it is
+    # LlamaIndex fills in the names it knows and leaves all other braces alone
     data = f"{{{pairs or DATA}}}"
     encoders: dict[str, Callable[..., str]] = {name: partial(_as_json, name) for name in slot.variables}
     if slot.one_text:
@@ -169,12 +185,12 @@ def _as_json(name: str, /, **values: Any) -> str:
 
 
 def is_same(template: BasePromptTemplate, own: BasePromptTemplate) -> bool:
-    """Whether a template is one that ``shown`` made, unchanged."""
+    """Whether the template is still the one that ``shown`` made."""
     if type(template) is not type(own):
         return False
     words = "message_templates" if isinstance(own, ChatPromptTemplate) else "template"
     parts = [
-        # functions are made anew each time, so only their names are compared
+        # the functions are new objects each time, so only their names are compared
         (
             getattr(item, words),
             item.kwargs,
