@@ -126,6 +126,20 @@ def test_one_line_for_the_first_failure_and_one_for_the_first_drop(caplog: pytes
     )
 
 
+def test_a_judge_that_returns_something_else_has_failed(caplog: pytest.LogCaptureFixture) -> None:
+    got: list[Outcomes] = []
+    live = judging()
+    live.judge({"m": lambda: None, "n": lambda: Score(1.0)}, got.append)  # type: ignore[dict-item, return-value]
+    assert live.flush(10)
+    (outcomes,) = got
+    assert isinstance(outcomes["m"].exception(), AttributeError)
+    assert outcomes["n"].result().value == 1.0
+    assert live.counts == {"scored": 1, "failed": 1, "timed_out": 0, "dropped": 0, "pending": 0, "untold": 0}
+    assert lines(caplog) == [
+        "m failed: 'NoneType' object has no attribute 'error'; further failures are only counted, see counts"
+    ]
+
+
 def test_a_slow_function_of_the_user_s_keeps_no_judge_from_its_work() -> None:
     release = threading.Event()
     judged = threading.Semaphore(0)

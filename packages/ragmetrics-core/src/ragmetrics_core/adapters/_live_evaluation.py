@@ -68,7 +68,7 @@ class LiveEvaluation(Generic[R, T]):
     Args:
         logger: the adapter's, by the name of its package.
         problem_of: what is wrong with a judgement, in words; None if nothing is.
-        record: what a record is called, for messages, such as ``an EvaluationRecord``.
+        record: what messages call a record, such as ``an EvaluationRecord``; None: they leave it out.
         sample_rate: share of the finished calls to judge, 0 to 1.
         seed: makes the choice of these repeatable.
         only: which of these to judge: asked in the background about the record without scores.
@@ -88,7 +88,7 @@ class LiveEvaluation(Generic[R, T]):
         self,
         logger: logging.Logger,
         problem_of: Callable[[T], str | None],
-        record: str,
+        record: str | None = None,
         *,
         sample_rate: float = 1.0,
         seed: int | None = None,

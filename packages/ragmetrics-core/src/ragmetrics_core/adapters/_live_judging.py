@@ -88,14 +88,13 @@ class LiveJudging(Generic[T]):
     @property
     def pending(self) -> int:
         """Evaluations that are not finished, and functions of the user's that have not been called to their end."""
-        count = self._count
-        return count["begun"] - count["ended"] + self._tellers.pending - count["preparing"]
+        return self._count["begun"] - self._count["ended"] + self._tellers.pending - self._count["preparing"]
 
     @property
     def is_alone(self) -> bool:
         """Whether nothing is pending but the one function of the user's that asks this."""
-        count = self._count
-        return count["begun"] - count["reported"] + self._tellers.pending - count["preparing"] <= 1
+        unreported = self._count["begun"] - self._count["reported"]
+        return unreported + self._tellers.pending - self._count["preparing"] <= 1
 
     @property
     def dropped(self) -> int:
@@ -235,14 +234,15 @@ class LiveJudging(Generic[T]):
             self._closed = True
 
     def _judged(self, evaluation: Evaluation[T], name: str, outcome: Future[T]) -> None:
-        error = outcome.exception()
-        problem = self._problem_of(outcome.result()) if error is None else str(error) or type(error).__name__
+        checked: Future[Any] = settled(lambda: self._problem_of(outcome.result()))  # a judge may return anything
+        error = checked.exception()
+        problem = checked.result() if error is None else str(error) or type(error).__name__
         if problem is None:
             self._count.add("scored")
         else:
             self._note_failure(name, problem)
         with evaluation.lock:
-            evaluation.outcomes[name] = outcome
+            evaluation.outcomes[name] = outcome if error is None else checked
             is_last = len(evaluation.outcomes) == len(evaluation.expected)
         if is_last:
             self._finish(evaluation)

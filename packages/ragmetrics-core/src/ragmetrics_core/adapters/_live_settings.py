@@ -72,7 +72,7 @@ def check_seconds(name: str, value: Any, *, least: float) -> None:
         raise InvalidInput(f"{name} must be a number of seconds, at least {least:g}, got {value!r}")
 
 
-def check_function(name: str, value: Any, what: str) -> None:
+def check_function(name: str, value: Any, argument: str | None) -> None:
     """Refuse what cannot be called."""
     if not callable(value):
-        raise InvalidInput(f"{name} must be a function of {what}, got {value!r}")
+        raise InvalidInput(f"{name} must be a function{f' of {argument}' if argument else ''}, got {value!r}")

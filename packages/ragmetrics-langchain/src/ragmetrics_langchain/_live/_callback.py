@@ -135,7 +135,7 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         status: Status = "scored" if run.outcome == "complete" else run.outcome
         if status == "scored" and not self._is_sampled():
             status = "skipped"
-        call = Call(run, status, self._extractors, self._metrics, self._score)
+        call = Call(run, status, self._extractors, self._metrics, self._judgement)
         if status == "scored" and call.is_complete and is_many(run):
             call.status = "skipped"
         if call.status == "scored":
@@ -145,7 +145,7 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         else:
             self._live.tell(call.complete, lambda _: self._keep_and_tell(call.record()))
 
-    def _score(self, runnable: MetricRunnable, sample: Sample) -> Score:
+    def _judgement(self, runnable: MetricRunnable, sample: Sample) -> Score:
         with nullcontext() if self._trace else untraced():
             return runnable.invoke(sample, self._config)
 

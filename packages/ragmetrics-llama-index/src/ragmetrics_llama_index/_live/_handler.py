@@ -80,9 +80,7 @@ class QueryEvaluationHandler(BaseEventHandler, LiveEvaluation[QueryEvaluation, E
     ) -> None:
         super().__init__()
         given: Any = {"keep": 10_000, **current_names(settings, {"sampling_rate": "sample_rate"})}
-        LiveEvaluation.__init__(
-            self, logging.getLogger("ragmetrics_llama_index"), problem_of, "a QueryEvaluation", **given
-        )
+        LiveEvaluation.__init__(self, logging.getLogger("ragmetrics_llama_index"), problem_of, **given)
         mode = mode_of("QueryEvaluationHandler", metadata_mode)
         self._asked = partial(Asked, named(metrics, llm, embed_model, mode), mode)
         self._open = OpenQueries()
