@@ -1,9 +1,9 @@
-"""Evaluates live chains: watches them, recovers what was asked, found and answered, and lets the metrics judge it in the
+"""Evaluates live chains: watches them, recovers what was asked, found and answered, and has the metrics judge it in the
 background.
 
-Strategy. A hook does nothing but note an event; when a root run has ended, its sample is recovered at once (the caller may
-change the messages afterwards) and handed over. Judging happens on threads of its own, in an empty context, so it changes and
-delays nothing of the chain, and never watches itself.
+Strategy. A hook only notes an event. When a root run has ended, its sample is recovered at once, because the caller may change
+the messages afterwards, and handed over. Judging happens on threads of its own, in an empty context, so it neither changes nor
+delays the chain, and never watches itself.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         llm: a judge for metrics that have none of their own: a LangChain chat model, or any LLM of the core.
         embeddings: an embedding model for metrics that have none of their own, of LangChain or of the core.
         question, answer, contexts: functions from a ``FinishedRun`` to the question, the answer (texts or messages), and the
-            contexts (texts or documents, one or a list), instead of the built-in ones. They are called in the background. One
-            that raises, or returns anything else, leaves the field empty and the problem in the record.
-        config: LangChain config of the judging, such as callbacks that trace it; the chain's own never reaches it.
-        trace: whether the judging is sent to LangSmith where tracing is on: each judgement is a trace of its own, with the tag
+            contexts (texts or documents, one or a list), instead of the built-in ones. They are called in the background. If one
+            raises or returns anything else, the field stays empty and the record says why.
+        config: LangChain config of the judging, such as callbacks that trace it; that of the chain is never used for it.
+        trace: whether the judging is sent to LangSmith where tracing is on. Each judgement is a trace of its own, with the tag
             ``ragmetrics``.
         sample_rate: share of the complete calls to judge, 0 to 1; the others become records with the status ``skipped``.
         seed: makes the choice of these repeatable.
@@ -59,12 +59,12 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         on_result: called in the background with every record but the skipped ones, such as ``langsmith_feedback(client)``; a
             coroutine function is run to its end. What it raises is logged, and stands in the ``error`` of the record in
             ``results``.
-        max_pending: calls that may wait or be in work (1000); one more is dropped and counted in ``dropped``.
+        max_pending: calls that may wait or be judged at the same time (1000); further ones are dropped and counted in ``dropped``.
         workers: judgements (one metric on one call) that are made at the same time (4).
         keep: how many records to keep, the newest ones; default: all. Set it, or clear ``results``, in a service.
-        timeout: seconds that one judgement may take (120), and one call of a function of yours; then it counts as failed,
-            and its place is given to the next one. None: as long as it likes.
-        exit_timeout: seconds that the end of the program waits for what is still pending (10); what is lost then is logged.
+        timeout: seconds that one judgement may take (120), or one call of a function of yours; after that it counts as failed, and
+            the next one starts. None: no limit.
+        exit_timeout: seconds that the program waits at its end for what is still pending (10); what is lost then is logged.
 
     Raises:
         InvalidInput: a setting is impossible, a metric is none, two metrics have the same name, or a metric asks an LLM and
@@ -94,7 +94,7 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         given: Any = current_names(settings, {"max_queue": "max_pending", "max_results": "keep"})
         queue, workers = {**settings}.get("max_queue"), given.get("workers", 4)
         if isinstance(queue, int) and queue > 0 and isinstance(workers, int):
-            given["max_pending"] = queue + workers  # the queue did not count what is in work
+            given["max_pending"] = queue + workers  # the queue did not count the calls that were being judged
         LiveEvaluation.__init__(
             self, logging.getLogger("ragmetrics_langchain"), attrgetter("error"), "an EvaluationRecord", **given
         )
@@ -120,7 +120,7 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         """All chains that this block calls are evaluated, without ``config``; its end waits for the judging.
 
         What it calls in threads that do not carry its context, such as those of a ``ThreadPoolExecutor``, is not seen. Of two
-        such blocks, one in the other, the inner one counts.
+        nested blocks, only the inner one counts.
         """
         token = _attached.set(self)
         try:

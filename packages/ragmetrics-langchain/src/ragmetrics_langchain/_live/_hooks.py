@@ -1,14 +1,15 @@
-"""LangChain's hooks, each one line: which event of which run. No hook calls anybody or waits for anything, as it is a part of the
-user's chain, and it costs an asynchronous chain nothing but its own work.
+"""LangChain's hooks, one line each: which event of which run. A hook runs inside the user's chain, so it calls nobody and waits
+for nothing, and costs an asynchronous chain no more than its own work.
 
 Why. In an asynchronous chain LangChain sends every event of a synchronous handler through a thread pool, and the chain waits:
 about 20 hops per call, and one more per token of a stream, far more than the work itself. Coroutine functions are awaited in
-place, but in a synchronous chain each of their events costs an event loop of its own. (``run_inline`` would help, but takes
-``on_llm_start`` away from the other handlers of the chain.)
+place, but in a synchronous chain each of their events costs an event loop of its own. (``run_inline`` would help, but then the
+other handlers of the chain miss ``on_llm_start``.)
 
-Strategy. A hook does its work when it is called and returns something that can be awaited and is no coroutine: both ways of
-LangChain to call it are served at once. So that it is awaited in place, it answers ``inspect.iscoroutinefunction`` with yes, as any
-object with the code of a coroutine function does. Where that is not believed, the hook goes through the thread pool as before.
+Strategy. A hook does its work when it is called, and returns something that can be awaited but is no coroutine. That suits both
+ways in which LangChain calls it. To be awaited in place, it passes for a coroutine function: ``inspect.iscoroutinefunction`` goes
+by the code of an object, and a hook has the code of one. If LangChain ever checked otherwise, hooks would merely go through the
+thread pool again.
 """
 
 from __future__ import annotations
@@ -52,12 +53,12 @@ def _newer(self: Any, event: Any) -> None:
 
 
 class Hook:
-    """A hook, which hands its watcher the whole event: all that it is given, under LangChain's own names.
+    """A hook, which gives its watcher the whole event: all arguments, under LangChain's own names.
 
-    Some is given by name and some by place; the names of the latter are read from LangChain's base class.
+    LangChain passes some of them by position; their names are read from its base class.
     """
 
-    __code__ = _stub.__code__  # with the three next ones, what ``inspect`` knows a function by
+    __code__ = _stub.__code__  # ``inspect`` recognises a function by this and the next three
     __defaults__ = None
     __kwdefaults__ = None
 
@@ -70,33 +71,33 @@ class Hook:
         self.__wrapped__ = getattr(BaseCallbackHandler, name, _newer)
         self.__doc__ = self.__wrapped__.__doc__
         parameters = inspect.signature(self.__wrapped__).parameters.values()
-        self._by_place = [item.name for item in parameters if item.kind is item.POSITIONAL_OR_KEYWORD][1:]
+        self._positional = [item.name for item in parameters if item.kind is item.POSITIONAL_OR_KEYWORD][1:]
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
 
-    def __call__(self, watcher: RunWatcher, *by_place: Any, **by_name: Any) -> Done:
-        self._hear(watcher, {**dict(zip(self._by_place, by_place, strict=False)), **by_name})
+    def __call__(self, watcher: RunWatcher, *positional: Any, **named: Any) -> Done:
+        self._hear(watcher, {**dict(zip(self._positional, positional, strict=False)), **named})
         return DONE
 
 
 def starts(kind: Kind, inputs: str) -> Any:
-    """The hook by which a run starts; the inputs of a stream are known only when it ends."""
+    """The hook for the start of a run; the inputs of a stream are known only at its end."""
     return Hook(lambda watcher, event: watcher._start(kind, event[inputs], event))
 
 
 def ends(outputs: str) -> Any:
-    """The hook by which a run returns."""
+    """The hook for a run that returns."""
     return Hook(lambda watcher, event: watcher._end(event[outputs], event))
 
 
 def fails() -> Any:
-    """The hook by which a run raises, or is given up."""
+    """The hook for a run that raises or is given up."""
     return Hook(lambda watcher, event: watcher._fail(event["error"], event))
 
 
 def passes() -> Any:
-    """The hook for a piece of an answer; the end has all of it."""
+    """The hook for a piece of an answer, which is ignored: the end of the run has all of it."""
     return Hook(_pass)
 
 
@@ -105,7 +106,7 @@ def _pass(watcher: RunWatcher, event: Event) -> None:
 
 
 def waits(*, waits: bool) -> Any:
-    """The hook by which a graph of LangGraph stops and waits for somebody, or goes on."""
+    """The hook for a graph of LangGraph that stops and waits for somebody, or goes on."""
     return Hook(lambda watcher, event: watcher._wait(event["event"].run_id, waits=waits))
 
 
@@ -135,12 +136,12 @@ class RunWatcher(BaseCallbackHandler):
 
     @property
     def ignore_retry(self) -> bool:
-        """True: an attempt that fails has an end of its own."""
+        """True: a failed attempt is a run of its own, which raises."""
         return True
 
     @property
     def ignore_custom_event(self) -> bool:
-        """True: events of the user's own say nothing about question, contexts and answer."""
+        """True: the user's own events say nothing about question, contexts and answer."""
         return True
 
     def _finish(self, run: FinishedRun) -> None:
@@ -173,10 +174,10 @@ class RunWatcher(BaseCallbackHandler):
 
 @cache
 def hearing_graphs(cls: Any) -> Any:
-    """The class of handlers, with LangGraph's base class where that is installed: it alone is told that a graph waits for somebody.
+    """The class, with LangGraph's own class of handlers as a base where that is installed: only those hear that a graph waits.
 
-    A graph that ``interrupt_before`` or ``interrupt_after`` stops ends like one that is through. Newer versions of LangGraph tell
-    the two apart in an event of their own.
+    A graph that ``interrupt_before`` or ``interrupt_after`` stops seems to have come to its end. Newer versions of LangGraph have
+    an event that tells the two apart.
     """
     if importlib.util.find_spec("langgraph") is None or importlib.util.find_spec("langgraph.callbacks") is None:
         return cls

@@ -1,8 +1,8 @@
 """What a ``RagEvaluationCallback`` hands out, one record per call of a chain, and how it comes to be.
 
-Strategy. What the built-in extractors find is read at once, as the caller may change his messages afterwards. An extractor of the
-user's runs in the background and may raise or return anything: what it cannot mean leaves the field empty, and the record says
-what it returned and what would do.
+Strategy. The built-in extractors read the run at once, because the caller may change the messages afterwards. An extractor of the
+user's runs in the background, and may raise or return anything. If its result cannot be used, the field stays empty, and the
+record says what it returned and what it should return.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ class EvaluationRecord:
         run_id: LangChain's id of the root run.
         sample: what was recovered: question, response, contexts; a reference from the run's metadata.
         scores: by name of the metric; empty where none was asked. A metric that failed has a failed score.
-        status: ``scored``: the metrics were asked; ``failed``: no metric came to a score, and not only for want of a field;
-            ``error``: the chain itself failed; ``incomplete``: its answer is cut short, as a stream was closed or a task
-            cancelled; ``interrupted``: a graph waits for somebody; ``skipped``: not in the share to judge, or several questions
-            in one run, as with ``map()``.
-        error: what the chain raised; what went wrong with the judging, where something did.
+        status: ``scored``: the metrics were asked; ``failed``: no metric came to a score, and not only because a field is
+            missing; ``error``: the chain itself failed; ``incomplete``: its answer is cut short, because a stream was closed or a
+            task cancelled; ``interrupted``: a graph waits for somebody; ``skipped``: not in the share to judge, or several
+            questions in one run, as with ``map()``.
+        error: what the chain raised, and what went wrong with the judging.
         name: name of the root run.
         tags, metadata: of the root run, from its config.
-        trace_id: the trace that the run belongs to, where that is known: it is the run's own, unless the run stands below another
-            one, such as a traced function.
+        trace_id: the trace that the run belongs to, if that is known: the run's own, unless it stands below another run, such as
+            a traced function.
     """
 
     run_id: UUID
@@ -85,8 +85,8 @@ class Call:
         run: the run.
         status: what the record is to say of it.
         extractors: what finds question, answer and contexts in it; those of the user's are left to ``complete``.
-        metrics: who is to judge.
-        score: has one of them judge a sample.
+        metrics: what to judge it by.
+        score: scores a sample by one of them.
     """
 
     def __init__(
@@ -163,13 +163,13 @@ class Call:
         return {metric.metric.name: partial(self._score, metric, sample) for metric in self._metrics}
 
     def judged(self, outcomes: Mapping[str, Future[Score]]) -> EvaluationRecord:
-        """The record with its scores; a failed one for whatever goes wrong, as nobody stands here to catch it."""
+        """The record with its scores. Whatever goes wrong is a failed score, because nobody is there to catch it."""
         record = self.record()
         known = {runnable.metric.name: runnable.metric for runnable in self._metrics}
         scores = {name: _outcome(known[name], outcome) for name, outcome in outcomes.items()}
         failures = {name: score.error for name, score in scores.items() if score.error is not None}
         told = _together(record.error, *(f"{name}: {error}" for name, error in failures.items()))
-        # where nothing but fields are missing, the judges may be well
+        # if only fields are missing, nothing is wrong with the judges
         is_dead = any(not isinstance(outcomes[name].exception(), MissingInput | InvalidInput) for name in failures)
         has_failed = bool(known) and len(failures) == len(scores) and (is_dead or not scores)
         return replace(record, scores=scores, error=told, status="failed" if has_failed else "scored")

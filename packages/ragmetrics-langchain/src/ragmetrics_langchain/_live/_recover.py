@@ -72,12 +72,12 @@ def answer_of(run: FinishedRun) -> str | None:
 
 
 def _is_earlier(message: Any, run: FinishedRun) -> bool:
-    """Whether a message was there before the call; the user's own stay, as they tell where the turn begins."""
+    """Whether a message was there before the call; the user's messages stay, because they tell where the turn begins."""
     return isinstance(message, BaseMessage) and message.type != "human" and message.id in run.earlier
 
 
 def is_many(run: FinishedRun) -> bool:
-    """Whether one run stands for several questions and answers, as that of ``map()``: no single reading is right."""
+    """Whether one run stands for several questions and answers, as with ``map()``, so that no single reading is right."""
     inputs, outputs = run.inputs, run.outputs
     if run.kind != "chain" or not isinstance(inputs, list) or not isinstance(outputs, list):
         return False

@@ -1,12 +1,11 @@
 """Which events belong together: from LangChain's stream of events to one finished run per call of a chain.
 
-Strategy. A run is known from its start to the end of its tree. The root of a tree is a run whose parent is nobody, or nobody
-that this handler has seen (it may be attached to an inner step, or stand below a LangSmith trace). When the root ends,
-whatever its end is, the whole tree is forgotten, cancelled children included, which never end. What arrives later finds its
-parent among the recently finished runs and is ignored. Everything happens once per run id, as a handler that is passed twice
-gets root events twice.
+Strategy. A run is remembered from its start to the end of its tree. The root of a tree is a run without a parent, or with one
+that this handler has not seen (it may be attached to an inner step, or stand below a LangSmith trace). However the root ends, its
+whole tree is then forgotten, also cancelled children, which never end. What arrives later finds its parent among the recently
+finished runs and is ignored. Every event counts once per run id, because a handler that is passed twice gets root events twice.
 
-All state is here, behind one lock, and nothing here calls anybody: hooks come from many threads at once.
+Hooks come from many threads at once, so all state is here, behind one lock, and nothing here calls anybody.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ RECENT = 2048
 
 INTERRUPTS = {"GraphInterrupt", "NodeInterrupt"}
 CONTROL_FLOW = INTERRUPTS | {"GraphBubbleUp"}
-"""Exceptions by which LangGraph moves on; a step that raises one has not failed."""
+"""Exceptions that control the flow of a graph; a step that raises one has not failed."""
 
 FALLBACKS = "RunnableWithFallbacks"
 NOBODY = UUID(int=0)
@@ -57,7 +56,7 @@ class Runs:
         query: str | None = None,
         **start: Any,
     ) -> None:
-        """A run starts; ``start`` is what else is known of it: its inputs, metadata and tags."""
+        """A run starts; ``start`` has its inputs, metadata and tags."""
         with self._lock:
             if run_id in self._nodes:
                 return
@@ -73,16 +72,15 @@ class Runs:
                 self._nodes[run_id] = Tree(root, query).root
 
     def _fallbacks(self) -> Node | None:
-        """The run that this one is an attempt of: LangChain gives the attempts of ``with_fallbacks`` no parent.
-
-        The config that it makes for them stands in the context all the same.
+        """The run that this one is an attempt of. LangChain gives the attempts of ``with_fallbacks`` no parent, but the config
+        that it makes for them stands in the context.
         """
         ambient = var_child_runnable_config.get() or {}
         parent = self._nodes.get(getattr(ambient.get("callbacks"), "parent_run_id", None) or NOBODY)
         return parent if parent is not None and parent.name == FALLBACKS and parent.is_open else None
 
     def end(self, run_id: UUID, outputs: Any, inputs: Any = None) -> FinishedRun | None:
-        """A run returns; what has finished with it, if it was a root."""
+        """A run returns; if it was a root, what is known of it."""
         with self._lock:
             node = self._nodes.get(run_id)
             if node is None or not node.is_open:
@@ -94,14 +92,14 @@ class Runs:
             self._forget(tree)
         if isinstance(outputs, Score):
             outputs = tree.last
-        # a stream, whose inputs are only known now, that brought nothing was left before its first piece
+        # only streams have their inputs at the end; one without outputs was left before its first piece
         cut = (outputs is None and inputs is not None) or tree.is_cut_short()
         return tree.finished(
             inputs, outputs, "interrupted" if tree.interrupted else "incomplete" if cut else "complete"
         )
 
     def fail(self, run_id: UUID, error: BaseException, inputs: Any = None) -> FinishedRun | None:
-        """A run raises; what has finished with it, if it was a root."""
+        """A run raises; if it was a root, what is known of it."""
         with self._lock:
             node = self._nodes.get(run_id)
             if node is None or not node.is_open:
@@ -138,5 +136,5 @@ class Runs:
 
 
 def _is_one_of(error: BaseException, names: Iterable[str]) -> bool:
-    """LangGraph stops a graph by an exception; its classes are known by name, as the package may not be there."""
+    """Whether an exception has a class of one of these names: LangGraph, whose classes they are, may not be installed."""
     return any(cls.__name__ in names for cls in type(error).__mro__)

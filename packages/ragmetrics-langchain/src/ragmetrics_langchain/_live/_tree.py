@@ -1,7 +1,7 @@
 """One root run and everything below it, from its start to its end: what it found, and what is known of it when it has finished.
 
-A graph with a checkpointer returns its whole state, so what it returns may be the answer of an earlier turn. Its steps tell the two
-apart: what the first of them is given was there before, and what none of them returns was not written in this call.
+A graph with a checkpointer returns its whole state, so the answer in it may be that of an earlier turn. Its steps tell which it
+is: what the first of them is given was there before, and what none of them returns was not written in this call.
 """
 
 from __future__ import annotations
@@ -32,18 +32,17 @@ class FinishedRun:
         kind: what was called: ``chain`` (graphs included), ``llm``, ``retriever`` or ``tool``.
         name: its name.
         inputs: what it was called with.
-        outputs: what it returned, as far as it came; None where it failed. Where that is a metric's score, what the metric
-            was given.
+        outputs: what it returned, complete or not; None if it failed. If that is a metric's score, what the metric was given.
         documents: what its retrievers found, each document once, in the order of the searches; None if nothing was searched.
         listed: the last list of documents that any step returned, for chains that retrieve without a retriever.
         texts: the last contexts that any step returned as texts, under a name such as ``context``.
         queries: what its retrievers were asked.
-        written: the keys of a graph's state that its steps wrote in this call; None if it is no graph, or cannot be told.
+        written: the keys of a graph's state that its steps wrote in this call; None if it is no graph, or this is unknown.
         earlier: ids of the messages that a graph had before this call.
         metadata, tags: of the root run, from its config.
         outcome: how it ended.
         error: what it raised.
-        parent_run_id: the run that it stands below, seen or not; None where it is the root of its trace.
+        parent_run_id: the run that it stands below, seen or not; None if it is the root of its trace.
     """
 
     run_id: UUID
@@ -103,14 +102,14 @@ class Tree:
         self.nodes: dict[UUID, Node] = {start.run_id: self.root}
         self.interrupted = False
         self.last: Any = None
-        self._sources: list[Node] = []
+        self._finders: list[Node] = []
         self._listed: list[Document] | None = None
         self._texts: list[str] | None = None
         self._written: set[str] | None = None
         self._earlier: set[str] = set()
         self._steps_ended = False
         self._unreadable = False
-        self._note_source(self.root)
+        self._note_finder(self.root)
 
     def begin(self, run_id: UUID, node: Node, inputs: Any, tags: Sequence[str]) -> None:
         """A run starts below another one of the tree."""
@@ -119,19 +118,19 @@ class Tree:
         if node.parent is self.root and any(str(tag).startswith("graph:step:") for tag in tags):
             node.is_step = True
             self._step_starts(inputs)
-        self._note_source(node)
+        self._note_finder(node)
 
-    def _note_source(self, node: Node) -> None:
-        """Remember who may bring documents: outermost retrievers, and tools that do not search by one."""
+    def _note_finder(self, node: Node) -> None:
+        """Remember the run if it may find documents: an outermost retriever, or a tool."""
         if node.kind not in ("retriever", "tool") or any(above.kind == "retriever" for above in node.ancestors()):
             return
-        self._sources.append(node)
+        self._finders.append(node)
         if node.kind == "retriever":
             for above in node.ancestors():
                 above.searches = True
 
     def end(self, node: Node, outputs: Any) -> None:
-        """Remember of a run that returned what the sample may need."""
+        """A run returned; what the sample may need of it is noted."""
         node.is_open = False
         if node.kind == "retriever":
             node.documents = list(outputs or ())
@@ -155,7 +154,7 @@ class Tree:
             self._earlier.update(item.id for item in messages if isinstance(item, BaseMessage) and item.id)
 
     def step_returned(self, outputs: Any) -> None:
-        """A node of the graph returned: an update of the state, a command with one, or a list of these."""
+        """A node of the graph returned an update of the state, a command with one, or a list of these."""
         self._steps_ended = True
         for item in outputs if isinstance(outputs, list | tuple) else [outputs]:
             # LangGraph's Command
@@ -167,21 +166,21 @@ class Tree:
                 self._written.update(found)
 
     def documents(self, *, complete: bool) -> list[Document] | None:
-        """The union of what was found; None if nobody searched.
+        """All that was found, each document once; None if nobody searched.
 
-        What an attempt found that then failed was not what the answer of a complete run rests on.
+        The answer of a complete run does not rest on what a failed attempt has found.
         """
         found = [
-            node for node in self._sources if node.documents is not None and not (node.kind == "tool" and node.searches)
+            node for node in self._finders if node.documents is not None and not (node.kind == "tool" and node.searches)
         ]
         if complete:
             found = [node for node in found if not any(above.failed for above in node.ancestors())] or found
         return distinct(document for node in found for document in node.documents or ()) if found else None
 
     def is_cut_short(self) -> bool:
-        """Whether something below is still at work, for which everybody above it still waits.
+        """Whether a run below the root is still open, and all runs between the two still wait for it.
 
-        A step that ended gave up what it started: a call that it cancelled never ends, and nobody misses it.
+        A step that has ended gave up whatever it had started: a call that it cancelled never ends, but nobody waits for it.
         """
         return any(
             node.is_open and all(above.is_open for above in node.ancestors() if above is not self.root)
@@ -200,7 +199,7 @@ class Tree:
             texts=self._texts,
             written=None if self._written is None else frozenset(self._written),
             earlier=frozenset(self._earlier),
-            queries=tuple(node.query for node in self._sources if node.kind == "retriever" and node.query),
+            queries=tuple(node.query for node in self._finders if node.kind == "retriever" and node.query),
             outcome=outcome,
             error=error,
         )

@@ -1,4 +1,4 @@
-"""What a message of a LangChain model says, costs, and whether it is an answer at all."""
+"""The reply in a message of a LangChain model: its text and its cost, or why it is no answer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FILTERED = {
     "spii",
 }
 NO_ROOM = "model_context_window_exceeded"
-"""Why there is no answer, in the words of the providers, in lower case."""
+"""Finish reasons of the providers for which there is no answer, in lower case."""
 
 
 def read_answer(answer: BaseMessage, name: str) -> Reply[str]:
@@ -46,7 +46,7 @@ def read_answer(answer: BaseMessage, name: str) -> Reply[str]:
 
 
 def _text(answer: BaseMessage) -> str:
-    """What the model says; where its provider has it fill in a schema as the arguments of a tool, these."""
+    """What the model says; if its provider asks for a schema by way of a tool, the arguments of that tool's call."""
     calls = [*getattr(answer, "tool_calls", ()), *getattr(answer, "invalid_tool_calls", ())]
     if not calls:
         return str(answer.text)
@@ -69,7 +69,7 @@ def _problem(name: str, answer: BaseMessage, reason: str | None, text: str) -> B
 
 
 def _refusal(answer: BaseMessage) -> str:
-    """What the model says when it refuses, where its provider has a place of its own for that."""
+    """What the model says when it refuses, if its provider has a field for that."""
     blocks = answer.content if isinstance(answer.content, list) else []
     said = [block.get("refusal") for block in blocks if isinstance(block, Mapping) and block.get("type") == "refusal"]
     return str(answer.additional_kwargs.get("refusal") or "".join(filter(None, said)))
@@ -83,7 +83,7 @@ def _usage(answer: BaseMessage) -> Usage:
 
 
 def finish_errors() -> tuple[type[Exception], ...]:
-    """What the openai package raises for an answer in a schema that did not come to its end; it is loaded where it is used."""
+    """What the openai package raises for an unfinished answer in a schema; if the model uses the package, it is loaded already."""
     openai = sys.modules.get("openai")
     names = ("LengthFinishReasonError", "ContentFilterFinishReasonError")
     return tuple(getattr(openai, name) for name in names if hasattr(openai, name))

@@ -1,12 +1,12 @@
 """What a LangChain model says about itself: its name for messages, its secrets, all that can change its answers, and its loop.
 
-Strategy. Chat and completion models state their parameters (``_identifying_params``, ``_llm_type``), which LangChain itself uses
-to tell models apart. The address of the server is missing there, so it is added from the fields that hold one. Embedding models
-state nothing, so their own fields count. A model that says nothing, or says what is no JSON value, has no identity: its answers
-are never replayed in a later run. Secrets never take part, neither by name nor by value.
+Strategy. Chat and completion models state their parameters (``_identifying_params``, ``_llm_type``); LangChain itself tells
+models apart by these. The address of the server is missing there, so it is added from the fields that hold one. Embedding models
+state nothing, so their own fields count. A model that states nothing, or anything that is no JSON value, has no identity: its
+answers are never replayed in a later run. Secrets are left out, whether they are known by name or by value.
 
-Integrations share connections behind the user's back: langchain-openai keeps one asynchronous client per address in a process,
-whichever model object asks. So all models of one class and one address have one home, the first loop in which one of them was used.
+Integrations share connections without telling: langchain-openai keeps one asynchronous client per address in a process, whichever
+model object asks. So all models of one class and one address have one home, the first loop in which one of them was used.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Described(Bridge[Q, A]):
         return f"{type(model).__name__} {name!r}" if name else type(model).__name__
 
     def _secrets(self, model: Any) -> tuple[str, ...]:
-        """Its keys, and what stands below a name like that."""
+        """Its keys, and what was bound to it under names such as a key has."""
         bound = secret_texts(model.kwargs) if isinstance(model, RunnableBinding) else ()
         return (*super()._secrets(model), *bound)
 
@@ -76,7 +76,7 @@ def unbound(model: Any) -> Any:
 
 
 def parameters_of(model: Any) -> Mapping[str, Any]:
-    """What decides a model's answers, as far as it tells."""
+    """What a model states about the causes of its answers."""
     if isinstance(model, BaseLanguageModel):
         return model._identifying_params  # LangChain's own name for what is asked here
     if isinstance(model, Embeddings) and any(isinstance(getattr(model, name, None), str) for name in MODEL_NAMES):

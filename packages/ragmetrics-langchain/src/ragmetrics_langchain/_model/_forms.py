@@ -1,9 +1,9 @@
 """A LangChain model that is asked for a form of reply, and one without its cache or its retries.
 
-Strategy. Every provider has its own way to be asked for a schema, and its integration knows it: ``with_structured_output`` binds
-it to the model and puts a parser behind. Parsing is the core's, so only the model with what was bound is taken. A model whose
-integration has no way is asked in plain text. Both changes are made to the models inside ``bind``, ``with_retry`` and
-``with_fallbacks``.
+Strategy. Every provider has its own way to ask for a schema, and its integration knows it: ``with_structured_output`` binds the
+schema to the model and adds a parser. The core parses replies itself, so only the model with what was bound to it is used. A
+model whose integration has no such way is asked in plain text. All changes are made to the models inside ``bind``, ``with_retry``
+and ``with_fallbacks``.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ __all__ = ["Shaped", "uncached", "unretrying"]
 Model = Runnable[Any, Any]
 
 MOST_FORMS = 64
-"""Far more than the metrics of one run have prompts; a bound for reply formats that build their schema anew each time."""
+"""Far more than one run has prompts; a bound, because a reply format may build its schema anew each time."""
 
 
 class Shaped:
-    """Models in every form that they are asked for, each made once."""
+    """Models that are asked for a form of reply, each made once."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, str, str, int], tuple[Model, Any, Model]] = {}
@@ -57,7 +57,7 @@ def uncached(model: Model) -> Model:
 def unretrying(model: Model) -> Model:
     """The same model without the retries of its client.
 
-    Behind ``with_fallbacks`` they stay: without them, whatever is lost once would be answered by another model.
+    Models in ``with_fallbacks`` keep theirs: otherwise another model would answer whatever one of them loses once.
     """
     if isinstance(model, RunnableBindingBase):
         inner = unretrying(model.bound)

@@ -1,10 +1,10 @@
 """A LangChain model as a judge.
 
-Strategy. The model is called as LangChain calls it, through ``invoke`` and ``ainvoke``, so its callbacks, tracing, cache, rate
-limiter and retries stay its own. The config of the run at hand reaches it in two ways: a ``MetricRunnable`` hands its own over
-(``with_config``), and without one LangChain finds the ambient one in the context, which the core carries into its threads. Each
-call is marked as a judge's, so that a callback that evaluates live chains never takes it for one, and LangGraph never streams it
-to the user of the graph. Where a reply is JSON, the model is asked for it in the way of its provider.
+Strategy. The model is called through ``invoke`` and ``ainvoke``, as LangChain calls it, so it keeps its callbacks, tracing,
+cache, rate limiter and retries. It gets the config of the current run in one of two ways: a ``MetricRunnable`` passes on its own
+(``with_config``); otherwise LangChain finds one in the context, which the core carries into its threads. Each call is marked as a
+judge's: a callback that evaluates live chains ignores it, and LangGraph does not stream it to the user of the graph. If the reply
+is to be JSON, the model is asked for that in the way of its provider.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ._forms import Shaped, uncached, unretrying
 __all__ = ["LangChainLLM", "bound", "models_of"]
 
 TAGS = ["nostream", "ragmetrics"]
-"""LangGraph streams no tokens of a model with the first one; the second is for whoever filters traces and events."""
+"""By the first, LangGraph does not stream the tokens of a model; the second is for filtering traces and events."""
 
 
 class LangChainLLM(Described[Ask, str], LLMBridge):
@@ -41,8 +41,8 @@ class LangChainLLM(Described[Ask, str], LLMBridge):
         chat_model: a ``BaseChatModel``, a ``BaseLLM``, or one of these with ``bind``, ``with_config``, ``with_retry`` or
             ``with_fallbacks``.
         config: a LangChain config for every call: callbacks, tags, metadata.
-        structured: the first form of reply to ask for: ``schema``, ``json`` (JSON without a schema) or ``text``. What the model
-            or its server refuses is asked one form lower, and that is remembered.
+        structured: the first form of reply to ask for: ``schema``, ``json`` (JSON without a schema) or ``text``. If the model or
+            its server refuses it, the next one is asked for, from then on.
 
     Raises:
         InvalidInput: it is no LangChain model, or there is no such form.
@@ -81,7 +81,7 @@ class LangChainLLM(Described[Ask, str], LLMBridge):
 
     @staticmethod
     def _unretrying(model: Any) -> Any:
-        """What was wrapped on purpose stays: the retries of ``with_retry``, and those of a model with ``with_fallbacks``."""
+        """Without the retries of its client; those of ``with_retry`` stay, and those of models in ``with_fallbacks``."""
         return unretrying(model)
 
     def _ask(self, model: Any, question: Ask, form: Attempts) -> Any:
@@ -135,14 +135,14 @@ def models_of(metric: Metric, llm: Any, embeddings: Any) -> Models:
 
 
 def _asks_an_llm(metric: Metric) -> bool:
-    """Whether a metric has prompts; one that makes its prompts on the way is found out when it asks."""
+    """Whether a metric has prompts. One that makes its prompts later fails only when it asks."""
     return type(metric).calls != "none" and any(
         isinstance(getattr(metric, item.name), Prompt) for item in fields(metric)
     )
 
 
 def bound(models: Models, config: RunnableConfig) -> Models:
-    """The same models, an LLM of LangChain called with the config."""
+    """The same models, with the config for an LLM of LangChain."""
     llm = models.llm
     return (
         Models(llm.with_config(config), models.embeddings, models.metric) if isinstance(llm, LangChainLLM) else models
