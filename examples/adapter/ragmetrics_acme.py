@@ -9,7 +9,7 @@ too. The bridges of the core call the models: they know threads, event loops, re
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import acme
@@ -29,20 +29,16 @@ class AcmeLLM(LLMBridge):
     _provider = "acme"
 
     def _ask(self, model: acme.Chat, question: Ask, form: Attempts) -> acme.Answer:
-        return model.chat(_messages(question), **form.parameters())
+        return model.chat([asdict(item) for item in question.messages], **form.parameters())
 
     async def _ask_async(self, model: acme.Chat, question: Ask, form: Attempts) -> acme.Answer:
-        return await model.chat_async(_messages(question), **form.parameters())
+        return await model.chat_async([asdict(item) for item in question.messages], **form.parameters())
 
     def _read(self, answer: acme.Answer) -> Reply[str]:
         return Reply(answer.text, Usage(1, answer.tokens_in, answer.tokens_out), truncated=answer.is_cut_off)
 
     def _settings(self, model: acme.Chat) -> Mapping[str, Any]:
         return {"model": model.name, "temperature": model.temperature}
-
-
-def _messages(ask: Ask) -> list[dict[str, str]]:
-    return [{"role": message.role, "content": message.content} for message in ask.messages]
 
 
 class AcmeEmbeddings(EmbeddingsBridge):
@@ -87,9 +83,11 @@ class MetricEvaluator(acme.Evaluator):
         self.name = metric.name
 
     def evaluate(self, case: acme.Case) -> acme.Result:
+        """The metric's score of the case."""
         return self._result(self.metric.score(**self._inputs(case)))
 
     async def evaluate_async(self, case: acme.Case) -> acme.Result:
+        """The same without blocking the running loop."""
         return self._result(await self.metric.ascore(**self._inputs(case)))
 
     def _inputs(self, case: acme.Case) -> dict[str, Any]:
