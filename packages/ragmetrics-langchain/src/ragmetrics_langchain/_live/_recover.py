@@ -117,7 +117,8 @@ def is_waiting(run: FinishedRun) -> bool:
 def references_in(metadata: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """The fields of the sample that stand in the metadata, and what is wrong with those that cannot be used.
 
-    Nobody is there to catch an error, so a bad reference costs only itself.
+    Nobody is there to catch an error, so a bad reference costs only itself. Nothing is searched as in the outputs of a chain: the
+    metadata are written for the evaluation, so what stands there is meant as it is.
     """
     fields: dict[str, Any] = {}
     problems: list[str] = []

@@ -103,7 +103,5 @@ def _without_copies(found: Mapping[str, Any]) -> Mapping[str, Any]:
 def _from_messages(messages: Sequence[BaseMessage]) -> dict[str, Any]:
     """Question, answer and contexts of the last turn."""
     contexts = found_by_tools(messages)
-    fields = with_contexts(contexts) if contexts else {}
-    if are_texts(contexts):
-        fields.pop("retrieved_documents", None)
+    fields = {"retrieved_contexts": contexts or None} if are_texts(contexts) else with_contexts(contexts)
     return {"user_input": last_question(messages), "response": last_answer(messages), **fields}

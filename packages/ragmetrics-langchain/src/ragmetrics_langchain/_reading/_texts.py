@@ -70,11 +70,6 @@ class Answer:
         return not (self.content is None or isinstance(self.content, str))
 
     @property
-    def is_blank(self) -> bool:
-        """Whether it is a text of nothing but white space."""
-        return isinstance(self.content, str) and not self.content.strip()
-
-    @property
     def text(self) -> str | None:
         """What is judged."""
         return json.dumps(self.content, ensure_ascii=False) if self.is_structured else self.content
@@ -103,14 +98,16 @@ def find_answer(value: Any, inputs: Any = None, depth: int = 3, *, whole: bool =
     if isinstance(value, BaseMessage):
         return None if getattr(value, "tool_calls", None) else Answer(str(value.text))
     if isinstance(value, str | int | float | Decimal):
-        return _scalar(value)
+        plain = value.value if isinstance(value, Enum) else value
+        return MISSING if _is_gap(plain) else Answer(str(plain))
     if isinstance(value, LLMResult):
         first = next(chain.from_iterable(value.generations), None)
         return find_answer(getattr(first, "message", getattr(first, "text", None)))
     if isinstance(value, list | tuple):
         messages = None if all(isinstance(item, str) for item in value) else messages_in(value)
         if messages is not None:
-            return _said_last(messages)
+            text = last_answer(messages)
+            return None if text is None else Answer(text)
         return _structure(value) if whole and value and all(map(mapping_of, value)) else None
     mapping = mapping_of(value)
     if not mapping or not depth:
@@ -120,19 +117,8 @@ def find_answer(value: Any, inputs: Any = None, depth: int = 3, *, whole: bool =
     return _in_mapping(value, mapping, inputs, depth, whole=whole)
 
 
-def _scalar(value: Any) -> Answer:
-    if isinstance(value, Enum):
-        value = value.value
-    return MISSING if _is_gap(value) else Answer(str(value))
-
-
 def _is_gap(value: Any) -> bool:
     return value is None or value != value  # noqa: PLR0124  not a number: how tables say that there is none
-
-
-def _said_last(messages: list[BaseMessage]) -> Answer | None:
-    text = last_answer(messages)
-    return None if text is None else Answer(text)
 
 
 def _in_mapping(value: Any, mapping: Mapping[str, Any], inputs: Any, depth: int, *, whole: bool) -> Answer | None:
@@ -140,10 +126,10 @@ def _in_mapping(value: Any, mapping: Mapping[str, Any], inputs: Any, depth: int,
     named = [_named(mapping[name], depth) for name in _names(mapping) if name in mapping]
     readable = [answer for answer in named if answer is not None and answer != MISSING]
     if readable:
-        return min(readable, key=lambda answer: answer.is_blank)
+        return min(readable, key=lambda answer: not str(answer.content).strip())  # the first that is not blank
     messages = messages_in(mapping.get("messages"))
     if messages is not None:
-        return _said_last(messages)
+        return find_answer(messages)
     if MISSING in named or _only_failed(mapping):
         return MISSING
     choices = None if named else mapping.get("choices")
@@ -197,16 +183,11 @@ def _structure(value: Any) -> Answer | None:
 def _leaves(value: Any, depth: int = 1000) -> Iterator[Any]:
     """The values in a value that hold no others; an empty list is one (nothing was found), an empty object none."""
     mapping = mapping_of(value)
-    inner: Iterable[Any]
-    if mapping is not None:
-        inner = mapping.values()
-    elif value and isinstance(value, list | tuple | set):
-        inner = value
-    else:
+    if mapping is None and not (value and isinstance(value, list | tuple | set)):
         yield value
-        return
-    for item in inner if depth else ():
-        yield from _leaves(item, depth - 1)
+    elif depth:
+        for item in value if mapping is None else mapping.values():
+            yield from _leaves(item, depth - 1)
 
 
 def reference_in(where: str, value: Any, answer: Answer | None) -> str | None:
