@@ -47,7 +47,9 @@ COMMON = frozenset({str, list, tuple, type(None)})
 
 
 class Input(str):
-    """One input of a metric: its name, as a str, that also knows what is expected under that name.
+    """One input of a metric: its name, as a str, that also tells what is expected under that name.
+
+    It equals its name and nothing else, as every str does; ``kind`` and ``required`` take no part in that.
 
     Attributes:
         name: the sample field, or a column of the metric's own.
@@ -119,15 +121,6 @@ class Input(str):
             return "holds only blank texts"
         return ""
 
-    def __eq__(self, other: object) -> bool:
-        same = isinstance(other, str) and str.__eq__(self, other)
-        return same and (not isinstance(other, Input) or (self.kind, self.required) == (other.kind, other.required))
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    __hash__ = str.__hash__
-
     def __repr__(self) -> str:
         return f"Input({self.name!r}, {self.kind!r}{'' if self.required else ', required=False'})"
 
@@ -162,7 +155,7 @@ class Reading:
             MissingInput: see ``Input.read``.
             InvalidInput: see ``Input.read``.
         """
-        if inputs is self._inputs:  # equal inputs that signatures name are one and the same tuple
+        if inputs is self._inputs:  # signatures that name the same inputs share one tuple
             return self._shared
         bound: dict[str, Any] = {}
         silent: list[Score] = []
@@ -194,13 +187,13 @@ def inputs_of(measure: Callable[..., Any]) -> tuple[Input, ...]:
             )
         hint = _resolved(parameter.annotation, measure)
         inputs.append(Input.named(parameter.name, hint, required=parameter.default is parameter.empty))
-    return _the_one(tuple(inputs))
+    return _the_one(tuple((item.name, item.kind, item.required) for item in inputs))
 
 
 @cache
-def _the_one(inputs: tuple[Input, ...]) -> tuple[Input, ...]:
-    """The first of all equal tuples of inputs: a lookup by it compares identities, and not item by item."""
-    return inputs
+def _the_one(parts: tuple[tuple[str, Kind, bool], ...]) -> tuple[Input, ...]:
+    """The same tuple of inputs for all signatures that name the same: rows are read once for those that share it."""
+    return tuple(Input(name, kind, required=required) for name, kind, required in parts)
 
 
 def _resolved(annotation: Any, measure: Callable[..., Any]) -> Any:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ._errors import BadReply, ModelError, RagmetricsError
@@ -202,11 +202,6 @@ class Score:
         return f"{self.metric}: {text}" if self.metric else text
 
 
-_put_value, _put_passing, _put_reason, _put_details, _put_error, _put_usage, _put_metric, _put_scale, _put_label = (
-    getattr(Score, item.name).__set__ for item in fields(Score)
-)
-
-
 def _fill(  # noqa: PLR0917  keywords cost time
     score: Score,
     value: float | None,
@@ -219,16 +214,17 @@ def _fill(  # noqa: PLR0917  keywords cost time
     scale: tuple[float, float] | None,
     label: str | None,
 ) -> None:
-    """Set what is checked. The slots themselves are written to: by name, as frozen dataclasses do it, takes twice as long."""
-    _put_value(score, value)
-    _put_passing(score, passing)
-    _put_reason(score, reason)
-    _put_details(score, details)
-    _put_error(score, error)
-    _put_usage(score, usage)
-    _put_metric(score, metric)
-    _put_scale(score, scale)
-    _put_label(score, label)
+    """Set what is checked: a frozen dataclass with an ``__init__`` of its own has to."""
+    put = object.__setattr__
+    put(score, "value", value)
+    put(score, "passing", passing)
+    put(score, "reason", reason)
+    put(score, "details", details)
+    put(score, "error", error)
+    put(score, "usage", usage)
+    put(score, "metric", metric)
+    put(score, "scale", scale)
+    put(score, "label", label)
 
 
 def _check_no_value(passing: bool | None, reason: str | None, error: str | None) -> None:
