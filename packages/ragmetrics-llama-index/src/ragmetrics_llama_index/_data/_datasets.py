@@ -159,7 +159,7 @@ async def aevaluate_retriever(
 
 
 class Scoring:
-    """How the answers will be scored; checked before the first question is asked, as answers cost money.
+    """How the answers will be scored; checked before the first question is asked, so that a mistake costs no answers.
 
     Raises:
         InvalidInput: a metric or an option is invalid.

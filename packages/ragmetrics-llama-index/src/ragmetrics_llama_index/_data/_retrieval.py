@@ -123,7 +123,7 @@ class HitRate(Ranking):
     """1.0 if any expected node is among the retrieved ones, else 0.0.
 
     Attributes:
-        use_granular_hit_rate: return the share of expected nodes that were retrieved instead.
+        use_granular_hit_rate: instead, return the share of expected nodes that were retrieved.
     """
 
     metric_name = Name("hit_rate")
@@ -140,7 +140,7 @@ class MRR(Ranking):
     """1 / rank of the first expected node; 0.0 if none was retrieved.
 
     Attributes:
-        use_granular_mrr: return the mean of 1 / rank over all expected nodes that were retrieved instead.
+        use_granular_mrr: instead, return the mean of 1 / rank over all expected nodes that were retrieved.
     """
 
     metric_name = Name("mrr")

@@ -85,7 +85,7 @@ class DropIn(MetricEvaluator):
         return None
 
     def slots(self) -> Mapping[str, Slot]:
-        """The keys of ``get_prompts`` and ``update_prompts``, and the prompt of the metric that each stands for."""
+        """For each key of ``get_prompts`` and ``update_prompts``: which prompt of the metric it stands for."""
         return self.templates
 
     def _update_prompts(self, prompts_dict: Mapping[str, Template]) -> None:

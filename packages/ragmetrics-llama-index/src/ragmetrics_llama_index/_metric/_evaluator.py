@@ -39,7 +39,7 @@ from .._embeddings import scorer_of
 from .._llm import LlamaIndexLLM, judge_of
 from ._context_budget import fit_window
 from ._results import MetricResult, check_threshold, result_of
-from ._templates import Slot, Template, as_template, is_same, prompts_of, shown, worded
+from ._templates import Slot, Template, as_template, prompts_of, shown, worded
 
 __all__ = ["MetricEvaluator", "OnError"]
 
@@ -182,7 +182,7 @@ class MetricEvaluator(BaseEvaluator):
         slots = self.slots()
         for key in prompts_dict.keys() & slots.keys():
             template = as_template(prompts_dict[key])
-            if is_same(template, shown(getattr(self.metric, slots[key].prompt), slots[key])):
+            if template == shown(getattr(self.metric, slots[key].prompt), slots[key]):
                 self._templates.pop(key, None)  # as get_prompts returned it: the words of the core
             else:
                 self._templates[key] = template

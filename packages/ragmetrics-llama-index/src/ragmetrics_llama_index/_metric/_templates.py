@@ -12,7 +12,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import partial
 from typing import Any, TypeVar
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
@@ -27,7 +26,6 @@ __all__ = [
     "TemplatePrompt",
     "as_template",
     "check_shows_data",
-    "is_same",
     "prompts_of",
     "shown",
     "worded",
@@ -165,12 +163,22 @@ def worded(prompt: Prompt[T], template: BasePromptTemplate, slot: Slot, llm: LLM
     )
 
 
+@dataclass(frozen=True)
+class AsJson:
+    """Shows one variable as JSON; a value, so that all templates that ``shown`` makes of a prompt are equal."""
+
+    name: str
+
+    def __call__(self, **values: Any) -> str:
+        return json.dumps(values[self.name], ensure_ascii=False)
+
+
 def shown(prompt: Prompt[Any], slot: Slot) -> BasePromptTemplate:
     """The prompt as a template that a user can change and give back: its instructions, then the data as JSON."""
     pairs = ", ".join(f'"{name}": {{{name}}}' for name in slot.variables)
     # LlamaIndex fills in the names it knows and leaves all other braces alone
     data = f"{{{pairs or DATA}}}"
-    encoders: dict[str, Callable[..., str]] = {name: partial(_as_json, name) for name in slot.variables}
+    encoders: dict[str, Callable[..., str]] = {name: AsJson(name) for name in slot.variables}
     if slot.one_text:
         return PromptTemplate(f"{prompt.system}\n\n{data}", function_mappings=encoders)
     messages = [
@@ -178,26 +186,3 @@ def shown(prompt: Prompt[Any], slot: Slot) -> BasePromptTemplate:
         ChatMessage(role=MessageRole.USER, content=data),
     ]
     return ChatPromptTemplate(message_templates=messages, function_mappings=encoders)
-
-
-def _as_json(name: str, /, **values: Any) -> str:
-    return json.dumps(values[name], ensure_ascii=False)
-
-
-def is_same(template: BasePromptTemplate, own: BasePromptTemplate) -> bool:
-    """Whether the template is still the one that ``shown`` made."""
-    if type(template) is not type(own):
-        return False
-    words = "message_templates" if isinstance(own, ChatPromptTemplate) else "template"
-    parts = [
-        # the functions are new objects each time, so only their names are compared
-        (
-            getattr(item, words),
-            item.kwargs,
-            item.output_parser,
-            item.template_var_mappings or {},
-            {*(item.function_mappings or {})},
-        )
-        for item in (template, own)
-    ]
-    return parts[0] == parts[1]
