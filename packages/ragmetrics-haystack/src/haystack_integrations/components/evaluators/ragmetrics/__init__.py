@@ -1,9 +1,8 @@
 """ragmetrics for Haystack: Haystack's nine evaluators as drop-in components, any metric as a component, and bridges to its models.
 
-``AnswerExactMatchEvaluator`` to ``SASEvaluator`` take the places of the classes of ``haystack.components.evaluators``: the same
-constructors, sockets, outputs, errors and saved form, over the metrics, prompts and reply formats of ``ragmetrics_core``. Rows are
-judged concurrently, and one bad row never costs the others. Each name is loaded when it is asked for, as in Haystack, so that a
-pipeline without a judge loads no client for one.
+The nine replace the classes of the same names in ``haystack.components.evaluators``: constructors, sockets, outputs, errors and
+saved form are Haystack's; metrics, prompts and reply formats are the core's. Rows are judged concurrently, and one bad row never
+costs the others. Each name is loaded when it is asked for, as in Haystack, so a pipeline without a judge loads no model client.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ __all__ = [
     "SASEvaluator",
 ]
 
-_HOMES = {
+_MODULES = {
     "AnswerExactMatchEvaluator": "_drop_in._answers",
     "ContextRelevanceEvaluator": "_drop_in._scored",
     "DocumentMAPEvaluator": "_drop_in._rankings",
@@ -63,9 +62,9 @@ _HOMES = {
 if not TYPE_CHECKING:  # a misspelt name is an error to a type checker
 
     def __getattr__(name: str) -> Any:
-        if name not in _HOMES:
+        if name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = globals()[name] = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+        found = globals()[name] = getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
         return found
 
 

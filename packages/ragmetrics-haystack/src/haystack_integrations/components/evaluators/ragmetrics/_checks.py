@@ -1,4 +1,4 @@
-"""Checks of settings, so that a wrong one is found where it is given and not in the middle of a run."""
+"""Checks of settings, so that a wrong one is reported where it is given and not in the middle of a run."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ __all__ = ["check_calls", "check_switch"]
 
 
 def check_calls(max_concurrency: object, max_retries: object = 0, timeout: object = None) -> None:
-    """Numbers that calls can be made with.
+    """Check the numbers that rule calls.
 
     Raises:
-        InvalidInput: one of them is none.
+        InvalidInput: one of them has no possible value.
     """
     for name, value, least in (("max_concurrency", max_concurrency, 1), ("max_retries", max_retries, 0)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:

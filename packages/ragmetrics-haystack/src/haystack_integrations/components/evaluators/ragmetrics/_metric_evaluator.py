@@ -1,9 +1,9 @@
 """Any metric of the core as a component of Haystack.
 
 Strategy. The input sockets are the metric's own inputs, each a list with one item per row, so a metric written tomorrow is a
-component without a line of code here. What is saved is what the metric writes about itself, and the components that
-answer it; a model of the core has no form that Haystack could save, and says so. A class of metric that is no built-in one is
-loaded only where Haystack's own list of trusted modules allows it, as a saved pipeline may come from anywhere.
+component without a line of code here. Saved are the metric, by its own ``to_dict``, and the components that answer it; a model of
+the core cannot be saved by Haystack, and the error says so. A saved pipeline may come from anywhere, so the class of a metric that
+is not built in is loaded only from modules that Haystack trusts.
 """
 
 from __future__ import annotations
@@ -60,19 +60,19 @@ class MetricEvaluator:
     are texts or documents, as retrievers give them.
 
     Args:
-        metric: any metric. Models that it has itself come first; a ``HaystackLLM`` and ``HaystackEmbeddings`` among them are the
-            same as the next two.
-        chat_generator: answers it, if it has no LLM of its own; by default OpenAI's.
-        embedder: a text embedder or a document embedder, if it has no embedding model of its own.
+        metric: any metric. Models of its own are used first; a ``HaystackLLM`` or ``HaystackEmbeddings`` among them has the effect
+            of the next two arguments.
+        chat_generator: answers the metric's questions, if the metric has no LLM; by default OpenAI's.
+        embedder: a text embedder or a document embedder, if the metric has no embedding model.
         progress_bar: show a progress bar on stderr, if that is a terminal.
         raise_on_failure: raise if a row cannot be scored; else its score is NaN, and a warning is logged.
-        max_concurrency: most calls at a time; a generator without ``run_async`` is called one at a time.
-        max_retries: how often a call that was lost is made again, in place of what the components' own clients would do.
+        max_concurrency: most calls at a time; a generator without ``run_async`` takes one call at a time.
+        max_retries: how often a lost call is made again; the components' own clients retry nothing.
         timeout: seconds for one attempt of a call; by default learnt from the answers so far.
         json_mode: whether the generator is told to reply with JSON, as in ``HaystackLLM``.
 
     Raises:
-        InvalidInput: ``metric`` is no metric, a component has no fitting ``run``, or a number is none that calls can be made with.
+        InvalidInput: ``metric`` is no metric, a component has no fitting ``run``, or a setting has no possible value.
     """
 
     __module__ = HOME
@@ -119,22 +119,22 @@ class MetricEvaluator:
                 component.set_input_type(self, item.name, SOCKETS[item.kind] | None, None)
 
     def warm_up(self) -> None:
-        """Warm up the components that were given."""
+        """Warm up the given components."""
         for model in self._given:
             warm_up(model)
 
     async def warm_up_async(self) -> None:
-        """Warm up the components that were given on the running loop."""
+        """Warm up the given components on the running loop."""
         for model in self._given:
             await warm_up_async(model)
 
     def close(self) -> None:
-        """Release what the components hold that were given."""
+        """Release what the given components hold."""
         for model in self._given:
             close(model)
 
     async def close_async(self) -> None:
-        """Release what the components hold that were given on the running loop."""
+        """Release, on the running loop, what the given components hold."""
         for model in self._given:
             await close_async(model)
 
@@ -214,7 +214,7 @@ class MetricEvaluator:
         if self._llm is None:
             from haystack.components.generators.chat import OpenAIChatGenerator  # noqa: PLC0415  loads OpenAI's client
 
-            # asks for no key before it is asked something itself
+            # needs no key until it is called
             self._llm = HaystackLLM(OpenAIChatGenerator(), json_mode=self.json_mode)
         return self._llm
 
@@ -281,14 +281,14 @@ def _texts(row: Any) -> Any:
 
 
 def _without_bridges(metric: Metric) -> Metric:
-    """The metric without its models of Haystack, which the component drives itself, and can save."""
+    """The metric without its models of Haystack: the component calls and saves these itself."""
     names = ("llm", "embeddings", "model")
     changes: dict[str, Any] = {name: None for name in names if isinstance(getattr(metric, name, None), BRIDGES)}
     return replace(metric, **changes) if changes else metric
 
 
 def _trusted(data: Any) -> Any:
-    """The metric of a saved component, which is an object already where the caller has made it."""
+    """The metric of a saved component; the caller may have made an object of it already."""
     if isinstance(data, Metric):
         return data
     named = data.get("metric") if isinstance(data, Mapping) else None

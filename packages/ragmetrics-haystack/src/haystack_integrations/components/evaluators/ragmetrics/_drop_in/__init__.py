@@ -1,1 +1,1 @@
-"""The classes that take the places of Haystack's own evaluators."""
+"""The classes that replace Haystack's own evaluators."""

@@ -1,8 +1,8 @@
 """Haystack's two evaluators that compare an answer with the expected one: exact match and semantic similarity.
 
-Strategy. The model of similarity is loaded as Haystack loads it (device, token, kind of model by its architecture) and then handed
-to the core, which computes: the cosine, or the cross-encoder's score. That of a cross-encoder without an activation is put through
-the sigmoid pair by pair, so it never depends on what else is in the batch, as it does in Haystack.
+Strategy. The model of similarity is loaded as Haystack loads it (device, token, kind of model by its architecture). The core then
+computes the cosine, or the cross-encoder's score. A cross-encoder without an activation gets the sigmoid for each pair on its own;
+in Haystack, whether it is applied depends on the other pairs of the batch.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class AnswerExactMatchEvaluator:
             raise ValueError("ground_truth_answers and predicted_answers must be provided.")
         if len(ground_truth_answers) != len(predicted_answers):
             raise ValueError("The length of ground_truth_answers and predicted_answers must be the same.")
-        # the core's ExactMatch compares texts, but Haystack whatever it is given: numbers, lists, None
+        # not the core's ExactMatch, which compares texts only: Haystack also takes numbers, lists and None
         pairs = zip(ground_truth_answers, predicted_answers, strict=True)
         scores = [1 if expected == predicted else 0 for expected, predicted in pairs]
         return {"individual_scores": scores, "score": sum(scores) / len(scores)}

@@ -1,4 +1,4 @@
-"""The user's values and examples in the form in which they go into a question, and into a saved pipeline."""
+"""How the user's values and examples are written into a question and into a saved pipeline."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def as_examples(
     """Examples of Haystack as examples of a prompt.
 
     Args:
-        examples: as the user gave them, or as they came out of a file, which may have sorted their keys.
-        inputs: names of the inputs in the order in which they are shown; others follow in the order of the alphabet.
+        examples: as the user gave them, or as a file gave them, which may have sorted their keys.
+        inputs: names of the inputs in the order in which they are shown; others follow in alphabetical order.
         outputs: the same for the outputs.
-        names: what the prompt calls an input, where it is not Haystack's name.
+        names: what the prompt calls an input, where that is not Haystack's name.
     """
     names = names or {}
     return tuple(
@@ -43,7 +43,7 @@ def _shown(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
 
 
 def saved_examples(examples: list[dict[str, Any]]) -> list[Any]:
-    """The examples as Haystack saves them; those that hold mappings of their own in a form whose order no file can change."""
+    """The examples as Haystack saves them; an example with mappings among its values is saved so that no file can reorder it."""
     return [
         in_order(readable(item)) if any(_holds_mapping(list(part.values())) for part in item.values()) else item
         for item in examples
@@ -55,7 +55,7 @@ def _holds_mapping(value: Any) -> bool:
 
 
 def readable(value: Any) -> Any:
-    """The value as JSON has it; what JSON has not is shown as text, as Haystack shows it."""
+    """The value as JSON; what JSON cannot hold becomes text, as in Haystack."""
     if isinstance(value, Document) and value.content is not None:
         return value.content
     if value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):

@@ -1,9 +1,8 @@
 """Haystack's four evaluators of rankings over the ranking metrics of the core.
 
-Strategy. Which value of a document is compared, and what is said about a field that cannot be, is Haystack's affair and stands
-here; matching and arithmetic are the core's. So each document becomes a document of the core that holds nothing but its value and
-its grade, and the metric matches by that value. What the four share, sockets and checks among it, is in one base; each of
-them names its metric.
+Strategy. Which value of a document is compared is decided here, as Haystack decides it; matching and arithmetic are the core's. So
+each document becomes a document of the core that holds nothing but its value and its grade, and the metric matches by that value.
+One base holds what the four share, sockets and checks included; each of them names its metric.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ __all__ = [
 logger = logging.getLogger(__name__)
 
 VALUE = "meta.value"
-"""The field by which the metrics match the documents that ``_holding`` makes."""
+"""The field by which the metrics match documents made by ``_with_value``."""
 
 
 class RankingEvaluator:
@@ -63,7 +62,7 @@ class RankingEvaluator:
                 documents are no grades for NDCG.
         """
         self._check(ground_truth_documents, retrieved_documents)
-        # where nothing could be found the core has no score, and Haystack counts 0
+        # without any relevant document the core gives no score, and Haystack counts 0
         scores = [
             self._score(truths, found) or 0.0
             for truths, found in zip(ground_truth_documents, retrieved_documents, strict=True)
@@ -79,20 +78,20 @@ class RankingEvaluator:
 
     def _score(self, truths: Sequence[Document], found: Sequence[Document]) -> float | None:
         relevant = self._relevant(truths)
-        retrieved = [_holding(self._value(document)) for document in found]
+        retrieved = [_with_value(self._value(document)) for document in found]
         value: float | None = self._metric.measure(retrieved_documents=retrieved, reference_documents=relevant).value
         return value
 
     def _relevant(self, documents: Sequence[Document]) -> list[CoreDocument]:
-        """The documents that can be found, each with its grade."""
+        """The documents that have a value, each with its grade."""
         return [
-            _holding(value, 1.0 if document.score is None else document.score)
+            _with_value(value, 1.0 if document.score is None else document.score)
             for document in documents
             if (value := self._value(document)) is not None
         ]
 
     def _value(self, document: Document) -> Any:
-        """What is compared of a document; None where it has no such value."""
+        """The value by which a document is compared; None if it has none."""
         field = self.document_comparison_field
         if field in ("content", "id"):
             return getattr(document, field)
@@ -104,7 +103,7 @@ class RankingEvaluator:
         return value
 
 
-def _holding(value: Any, grade: float | None = None) -> CoreDocument:
+def _with_value(value: Any, grade: float | None = None) -> CoreDocument:
     return CoreDocument(score=grade, meta={"value": value})
 
 
@@ -167,9 +166,9 @@ class DocumentNDCGEvaluator(RankingEvaluator):
 
     def calculate_idcg(self, gt_docs: list[Document]) -> float:
         """The discounted cumulative gain of the ideal ranking, which holds the relevant documents by descending grade."""
-        # the core knows normalised gains alone, but a ranking of nothing but the best document gains exactly its grade
+        # the core only knows normalised gains, but the best document alone gains its grade, so the quotient is the ideal gain
         relevant = self._relevant(gt_docs)
-        best = max(relevant, key=lambda document: document.score or 0.0, default=_holding(None))
+        best = max(relevant, key=lambda document: document.score or 0.0, default=_with_value(None))
         share = self._metric.measure(retrieved_documents=[best], reference_documents=relevant).value
         return (best.score or 0.0) / share if share else 0.0
 
@@ -213,4 +212,4 @@ class DocumentRecallEvaluator(RankingEvaluator):
                 "Score will be set to 0.",
                 side=side,
             )
-        return [_holding(value) for value in values]
+        return [_with_value(value) for value in values]

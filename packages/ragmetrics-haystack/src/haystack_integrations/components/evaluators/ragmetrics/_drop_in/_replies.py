@@ -1,8 +1,8 @@
-"""Replies as Haystack reads them, and as the core does where Haystack gives up.
+"""Replies are read as Haystack reads them, and as the core does where Haystack gives up.
 
-Strategy. Where a reply is the clean JSON object that was asked for, it is taken as it is, with keys that nobody asked for, as
-Haystack takes it. Everything else (fences, prose, near-JSON) is left to the reply formats of the core. Each row has a form of
-reply of its own, which knows the row's number: equal rows stay separate questions, and an answer is known by its row.
+Strategy. A reply that is the JSON object that was asked for is taken as it is, together with keys that nobody asked for, as in
+Haystack. Everything else (fences, prose, near-JSON) is left to the reply formats of the core. Each row has a reply format of its
+own that carries the row's number, so equal rows stay separate questions, and it is known which row a reply belongs to.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, repr=False)
 class NamedValues(ObjectReply):
-    """One JSON object that has at least these keys, NaN among its values too; without keys, any object will do."""
+    """One JSON object that has at least these keys, whatever their values, NaN included; without keys, any object will do."""
 
     def __post_init__(self) -> None:
         if self.keys:
@@ -48,13 +48,13 @@ class NamedValues(ObjectReply):
 
 @dataclass(frozen=True)
 class OfRow(Generic[T]):
-    """A form of reply, in the hands of one row.
+    """The reply format of one row.
 
     Attributes:
-        form: the form.
+        form: reads the reply.
         number: number of the row, from 0.
-        lists: keys whose values must be lists; a lone text there ("none") says that there is nothing to list.
-        words: the whole question, where the user's own template words it.
+        lists: keys whose values must be lists; in clean JSON a lone text such as "none" is refused there.
+        words: the whole question, if the user's own template makes it.
     """
 
     form: ReplyFormat[T]
@@ -64,18 +64,18 @@ class OfRow(Generic[T]):
 
     @property
     def schema(self) -> Mapping[str, Any] | None:
-        """The schema of the form."""
+        """The schema of ``form``."""
         return self.form.schema
 
     def instructions(self) -> str:
-        """The words of the form."""
+        """The instructions of ``form``."""
         return self.form.instructions()
 
     def parse(self, text: str) -> T:
-        """What the form reads.
+        """What ``form`` reads.
 
         Raises:
-            BadReply: the reply has no honest reading, or is clean JSON but no object with lists where they must be.
+            BadReply: ``form`` cannot read it, or it is JSON, but not an object with lists where they must be.
         """
         try:
             found = json.loads(text)
@@ -90,7 +90,7 @@ class OfRow(Generic[T]):
 
 
 def clean_object(text: str) -> dict[str, Any] | None:
-    """The JSON object that the text is, as Haystack reads it (NaN is a number); None where it is something else."""
+    """The text as a JSON object, as Haystack reads it (NaN is a number); None if it is anything else."""
     try:
         found = json.loads(text.strip())
     except (ValueError, RecursionError):
@@ -99,10 +99,10 @@ def clean_object(text: str) -> dict[str, Any] | None:
 
 
 def raise_as_haystack(error: BadReply, outputs: Sequence[str]) -> NoReturn:
-    """Raise what Haystack raises over the reply that could not be read.
+    """Raise what Haystack raises over an unreadable reply.
 
     Raises:
-        ValueError: always; a ``JSONDecodeError`` where the reply is no JSON at all.
+        ValueError: always; a ``JSONDecodeError`` if the reply is no JSON at all.
     """
     if error.raw:
         try:

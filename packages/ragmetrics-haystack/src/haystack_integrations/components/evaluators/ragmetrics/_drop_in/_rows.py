@@ -1,9 +1,9 @@
 """The rows of an LLM evaluator, judged concurrently by the engine of the core.
 
-Strategy. Haystack's promise to the user is kept at this border: one user message per question, whatever the generator raises
-concerns its row alone, and nothing is asked again but an unreadable reply. (Retries after lost calls are set up in the generator
-itself. Only where it gives up because the server takes no more calls at once does the engine slow down and try again, for these
-calls would not have been so many without it.) What each row was told is kept, for ``meta`` and for errors.
+Strategy. What Haystack promises its users is kept here: a question is one user message, an exception of the generator fails its row
+alone, and only an unreadable reply is asked for again. Lost calls are retried by the generator, as it is set up. Only if it gives
+up because the server refuses so many calls at once does the engine slow down and try again, as these are so many because of it.
+The last reply to each row is kept, for ``meta`` and for errors.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ FIRST_ATTEMPT = 2
 """Messages of a question that is asked for the first time: instructions and data."""
 
 MOST_REFUSALS = 3
-"""How often a row is asked anew because the server takes no more calls at once."""
+"""How often a row is asked again because the server refuses so many calls at once."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Row:
     Attributes:
         number: its number, from 0.
         values: its inputs by name.
-        words: the whole question in the words of the user's own template; None: the prompt words it.
+        words: the whole question, if the user's own template makes it; None: the prompt makes it.
     """
 
     number: int
@@ -99,20 +99,20 @@ class GeneratorFailed(ModelError):
 
     @classmethod
     def by(cls, cause: Exception, question: str) -> GeneratorFailed:
-        """The failure that this exception means; made in this way, because errors are copied by what they say."""
+        """The failure for this exception. Not an ``__init__``, because errors are copied with their message alone."""
         error = cls(f"{type(cause).__name__}: {cause}")
         error.cause, error.question = cause, question
         return error
 
 
 class RowJudge:
-    """Judges the rows of one run, each to its end: a reply that cannot be read is shown to the generator at once.
+    """Judges the rows of one run, each to its end: an unreadable reply is shown to the generator at once.
 
     Args:
         generator: the chat generator.
         loop: the event loop that the generator's connections belong to.
-        max_concurrency: most calls at a time. A generator without an asynchronous method is called one at a time.
-        raising: raise the first failure of a row; what is in flight then is the most that is paid for in vain.
+        max_concurrency: most calls at a time; a generator without ``run_async`` takes one call at a time.
+        raising: raise the first failure of a row; only the calls in flight at that moment are paid for in vain.
         progress: show a progress bar.
 
     Attributes:
@@ -137,7 +137,7 @@ class RowJudge:
         }
 
     def judge(self, rows: Sequence[Row], metric: Metric) -> Sequence[Score]:
-        """Score the rows, synchronously; they overlap where the generator has an asynchronous method, so is made for it.
+        """Score the rows synchronously; calls overlap only if the generator has ``run_async``, and so is made for it.
 
         Raises:
             ModelError: a row failed, and failures are to be raised.
@@ -178,7 +178,7 @@ class RowJudge:
         return read_answer(reply)
 
     def _failed(self, ask: Ask, messages: Sequence[ChatMessage], cause: Exception) -> ModelError:
-        if not _is_first(ask):  # what stands is the reply that could not be read
+        if not _is_first(ask):  # the unreadable reply remains the failure
             return BadReply(f"asked again, {type(cause).__name__}: {cause}", ask.messages[-2].content)
         if isinstance(cause, ModelError):
             return cause
@@ -193,7 +193,7 @@ class RowJudge:
 
 
 class _Attempt:
-    """A block that an exception ends quietly, to be looked at afterwards. Cancellation and Ctrl-C go through."""
+    """A block that keeps the exception that ended it, for later. Cancellation and Ctrl-C go through."""
 
     error: Exception
 
@@ -222,9 +222,9 @@ def _is_first(ask: Ask) -> bool:
 
 
 def _one_message(ask: Ask) -> list[ChatMessage]:
-    """The messages of a question with the instructions at the head of the first user message: Haystack sends no system message.
+    """The messages of a question, instructions and data in one user message, as Haystack sends no system message.
 
-    Where the user's own template made the words, they stand in place of both.
+    A question that the user's own template made replaces both.
     """
     system, user, *rest = ask.messages
     words = _row(ask).words

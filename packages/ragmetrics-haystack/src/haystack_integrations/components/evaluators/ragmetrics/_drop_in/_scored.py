@@ -1,8 +1,7 @@
 """Haystack's ``FaithfulnessEvaluator`` and ``ContextRelevanceEvaluator``, which give a score to each row.
 
-Strategy. What an evaluator of Haystack is made with (instructions, inputs, outputs, examples) is asked of Haystack's class. The
-prompt and the score are those of a metric of the core. The prompt keeps the core's words as long as the user left Haystack's as
-they are; what the user put in their place is what is sent.
+Strategy. Instructions, inputs, outputs and examples are read from an instance of Haystack's class. The prompt and the score are
+those of a metric of the core. If the user changed the instructions or examples, theirs are sent in the place of the core's.
 """
 
 from __future__ import annotations
@@ -45,13 +44,13 @@ class ScoredEvaluator(LLMEvaluator):
     """Base of the evaluators with a score for each row; their own documentation names the arguments."""
 
     _of_haystack: ClassVar[Any]
-    """The class whose place it takes."""
+    """Haystack's class of the same name."""
 
     _names: ClassVar[Mapping[str, str]]
-    """Inputs of Haystack, and what the core's prompt calls them."""
+    """What the core's prompt calls the inputs of Haystack, where it has other names."""
 
     _number: ClassVar[type[float]] = float
-    """What the score of a row is in Haystack."""
+    """The type of a row's score in Haystack."""
 
     def __init__(
         self,
@@ -116,12 +115,7 @@ class ScoredEvaluator(LLMEvaluator):
         return RowMetric(self._prompt(), tuple(self.outputs), self._ask)
 
     def _own_words(self, prompt: Prompt[Any], outputs: list[str]) -> Prompt[Any]:
-        """A prompt of the core in one message, with the user's examples and instructions where there are any.
-
-        Args:
-            prompt: the prompt.
-            outputs: names of the outputs in the order in which examples show them.
-        """
+        """The core's prompt for one message, with the user's instructions and examples; ``outputs`` orders those of an example."""
         prompt = prompt.replace(notice=NOTICE, version=f"haystack-{prompt.version}")
         if self.examples != self._own.examples:
             prompt = prompt.replace(examples=as_examples(self.examples, dict(self.inputs), outputs, self._names))
@@ -139,7 +133,7 @@ class ScoredEvaluator(LLMEvaluator):
         return {**extras, **lists, "score": self._number(score.value or 0.0)}
 
     def _with_scores(self, result: Mapping[str, Any]) -> dict[str, Any]:
-        """The results with a status per row, the scores of all rows (NaN where a row failed) and their mean."""
+        """The results with a status per row, the scores of all rows (NaN if a row failed) and the mean of the others."""
         rows: list[dict[str, Any]] = [
             {**{name: [] for name in self.outputs}, "score": math.nan, "status": "error"}
             if row is None
@@ -156,7 +150,7 @@ class ScoredEvaluator(LLMEvaluator):
 
 
 class StatementsAndScores(BaseModel):
-    """The form of examples that give no reasons, which is that of Haystack."""
+    """The reply that examples without reasons show, as in Haystack."""
 
     statements: list[str]
     statement_scores: list[Literal[0, 1]] = Field(description="per statement, 1 if the contexts support it, else 0")
@@ -183,7 +177,7 @@ class FaithfulnessEvaluator(ScoredEvaluator):
         progress_bar: show a progress bar on stderr, if that is a terminal.
         raise_on_failure: raise if a row cannot be judged; else its score is NaN, its status "error", and a warning is logged.
         chat_generator: any chat generator, set up to reply with JSON; by default OpenAI's.
-        max_concurrency: most calls at a time; a generator without ``run_async`` is called one at a time.
+        max_concurrency: most calls at a time; a generator without ``run_async`` takes one call at a time.
 
     Raises:
         ValueError: the examples have another form.
@@ -219,7 +213,7 @@ class ContextRelevanceEvaluator(ScoredEvaluator):
         progress_bar: show a progress bar on stderr, if that is a terminal.
         raise_on_failure: raise if a row cannot be judged; else its score is NaN, its status "error", and a warning is logged.
         chat_generator: any chat generator, set up to reply with JSON; by default OpenAI's.
-        max_concurrency: most calls at a time; a generator without ``run_async`` is called one at a time.
+        max_concurrency: most calls at a time; a generator without ``run_async`` takes one call at a time.
 
     Raises:
         ValueError: the examples have another form.
