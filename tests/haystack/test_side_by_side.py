@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from haystack.components import evaluators as haystack_evaluators
 
-from haystack_integrations.components.evaluators.ragmetrics._turns import Turns
 from ragmetrics_haystack import FaithfulnessEvaluator, LLMEvaluator
 
 GOOD = '{"statements": ["a", "b"], "statement_scores": [1, 0]}'
@@ -166,29 +165,3 @@ def test_a_refused_key_fails_every_row_and_stops_nothing(judge: Any) -> None:
     outputs = faithfulness(judge(problem), raise_on_failure=False).run(**rows(3))
     assert [row["status"] for row in outputs["results"]] == ["error"] * 3
     assert math.isnan(outputs["score"])
-
-
-@pytest.mark.parametrize(
-    ("seconds", "overlap"),
-    [
-        ([0.001] * 9, False),
-        ([0.001, 0.02, 0.02, 0.02, 0.02], False),  # a script on a busy machine
-        ([0.02, 0.02], False),
-        ([0.02, 0.02, 0.02], True),
-        ([0.06], True),
-        ([0.001, 0.001, 0.06], True),
-    ],
-    ids=str,
-)
-def test_calls_wait_for_each_other_until_they_take_as_long_as_a_model(seconds: list[float], overlap: bool) -> None:
-    turns = Turns()
-    for each in seconds:
-        turns._note(each)
-    assert turns._overlap == overlap
-
-
-def test_a_call_that_nobody_makes_holds_up_no_other() -> None:
-    turns = Turns()
-    with turns.turn(5):
-        pass
-    assert turns._overlap

@@ -91,5 +91,5 @@ class Mocked(MockLLM):
 def test_a_model_whose_client_cannot_be_told_is_left_as_it_is() -> None:
     model = Mocked()
     judge = LlamaIndexLLM(model).without_retries()
-    assert judge._patience.of(model) is model
+    assert judge._ready(model) is model
     assert not model._client.with_options.mock_calls

@@ -54,12 +54,12 @@ from ._drop_in._verdicts import (
     RelevancyEvaluator,
     ResponseEvaluator,
 )
-from ._embeddings import LlamaIndexEmbeddings
 from ._live._evaluations import QueryEvaluation
 from ._live._handler import QueryEvaluationHandler
-from ._llm import LlamaIndexLLM
 from ._metric._evaluator import MetricEvaluator
 from ._metric._results import MetricResult
+from ._model._embeddings import LlamaIndexEmbeddings
+from ._model._llm import LlamaIndexLLM
 
 __all__ = [
     "MRR",

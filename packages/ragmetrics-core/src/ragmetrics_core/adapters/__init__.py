@@ -10,7 +10,7 @@ derives from them and says what its framework makes necessary. What they are mad
   ``strict_schema``.
 * What did the answer cost, and why does it end? ``usage_of``, ``finish_reason_of``, ``is_cut_off``.
 * Who makes a lost call again? Only ``evaluate``: ``without_retries``.
-* What may be shown and stored? ``conceal``, ``is_secret``, ``secret_texts``; ``json_settings`` for an ``identity``;
+* What may be shown and stored? ``name_of``, ``conceal``, ``is_secret``, ``secret_texts``; ``json_settings`` for an ``identity``;
   ``readable_texts`` for embedding models; ``in_order`` and ``read_in_order`` for what a file must not sort.
 * On which thread, in which loop? ``in_own_thread``, ``in_threads``, ``run_blocking``, ``HomeLoop``, ``shared_home``, ``Turn``.
 * How is a running application evaluated? An adapter's callback or handler is a ``LiveEvaluation``, with ``LiveSettings``
@@ -42,7 +42,7 @@ from ._live_judging import LiveJudging
 from ._live_settings import LiveSettings, current_names
 from ._loops import HomeLoop, run_blocking, shared_home
 from ._retries import without_retries
-from ._settings import json_settings, secret_texts
+from ._settings import json_settings, name_of, secret_texts
 from ._turn import Turn
 
 __all__ = [
@@ -74,6 +74,7 @@ __all__ = [
     "json_settings",
     "judging",
     "model_error",
+    "name_of",
     "read_in_order",
     "readable_texts",
     "run_blocking",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .._kernel._requests import Usage, counted
@@ -18,14 +19,15 @@ def usage_of(*places: Any) -> Usage:
     """What an answer cost: one call, and the first counts of tokens that are found; 0 where there is none.
 
     Args:
-        places: mappings or objects in which a server's counts may stand, the likeliest first.
+        places: what a server said beside the text, as mappings or objects, the likeliest place first. Counts are also found below
+            ``usage``, and reasons in the first of several ``choices``.
     """
     return Usage(1, _first_count(places, INPUT_COUNTS), _first_count(places, OUTPUT_COUNTS))
 
 
 def finish_reason_of(*places: Any) -> str | None:
-    """Why an answer ends, in lower case, as its provider words it; None where nothing is said."""
-    reasons = (_field(place, name) for place in places for name in REASONS)
+    """Why an answer ends, in lower case, as its provider words it; None where nothing is said. ``places`` as for ``usage_of``."""
+    reasons = (_field(place, name) for place in _within(places) for name in REASONS)
     reason = next(filter(None, reasons), None)
     return None if reason is None else str(getattr(reason, "name", reason)).lower().rpartition(".")[2]
 
@@ -35,8 +37,17 @@ def is_cut_off(reason: str | None) -> bool:
     return reason in CUT_OFF
 
 
-def _first_count(places: tuple[Any, ...], names: tuple[str, ...]) -> int:
-    return next(filter(None, (counted(_field(place, name)) for place in places for name in names)), 0)
+def _first_count(places: Iterable[Any], names: tuple[str, ...]) -> int:
+    return next(filter(None, (counted(_field(place, name)) for place in _within(places) for name in names)), 0)
+
+
+def _within(places: Iterable[Any]) -> Iterator[Any]:
+    for place in places:
+        yield place
+        yield from (_field(place, name) for name in ("usage", "usage_metadata"))
+        for several in (_field(place, name) for name in ("choices", "candidates")):
+            if isinstance(several, list) and several:
+                yield several[0]
 
 
 def _field(value: Any, name: str) -> Any:

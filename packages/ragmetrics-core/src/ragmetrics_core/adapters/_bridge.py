@@ -46,7 +46,7 @@ from ._forms import Attempts, FormsOfReply
 from ._judging import judging
 from ._loops import HomeLoop, at_once
 from ._retries import without_retries
-from ._settings import json_settings, secret_texts
+from ._settings import json_settings, name_of, secret_texts
 from ._stand_in import Change, StandIn
 from ._turn import Turn
 
@@ -136,9 +136,8 @@ class Bridge(Generic[Q, A]):
         return model
 
     def _name(self, model: Any) -> str:
-        """What messages call the model: the name that it gives itself, else that of its class."""
-        name = getattr(self._inner(model), "model", None)
-        return name if isinstance(name, str) and name else type(self._inner(model)).__name__
+        """What messages call the model: the name that it gives itself as ``model``, else that of its class."""
+        return name_of(self._inner(model))
 
     def _secrets(self, model: Any) -> tuple[str, ...]:
         """The texts of the model that must never be shown."""

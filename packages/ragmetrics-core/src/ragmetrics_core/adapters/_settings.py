@@ -13,7 +13,7 @@ from typing import Any
 
 from .._support._secrets import conceal, is_secret, routing_digest
 
-__all__ = ["json_settings", "secret_texts"]
+__all__ = ["json_settings", "name_of", "secret_texts"]
 
 OPENERS = ("get_secret_value", "resolve_value")
 """The methods of wrapped secrets that give the secret itself."""
@@ -43,6 +43,12 @@ def json_settings(settings: Mapping[str, Any], secrets: Iterable[str] = ()) -> d
         return _shown_items(settings, known)
     except _NoJson:
         return None
+
+
+def name_of(model: Any) -> str:
+    """What messages call a model: the name that it gives itself as ``model``, else that of its class."""
+    name = getattr(model, "model", None)
+    return name if isinstance(name, str) and name else type(model).__name__
 
 
 def secret_texts(settings: Mapping[str, Any]) -> tuple[str, ...]:

@@ -31,8 +31,8 @@ from ragmetrics_core import (
 )
 from ragmetrics_core.adapters import run_blocking
 
-from .._embeddings import scorer_of
-from .._llm import judge_of
+from .._model._embeddings import scorer_of
+from .._model._llm import judge_of
 from ._asking import asking_engine, asking_retriever
 from ._responses import mode_of
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from ragmetrics_core import InvalidInput, Metric, Prompt
 from ragmetrics_core.metrics.windows import tokens
 
-from .._llm import LlamaIndexLLM
+from .._model._llm import LlamaIndexLLM
 from ._templates import TemplatePrompt, prompts_of
 
 __all__ = ["fit_window"]

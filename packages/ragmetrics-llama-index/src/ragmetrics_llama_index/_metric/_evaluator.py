@@ -35,8 +35,8 @@ from ragmetrics_core import (
 from ragmetrics_core.adapters import run_blocking
 
 from .._data._responses import Answer, AnyResponse, answer_of, is_async_stream, mode_of, settle
-from .._embeddings import scorer_of
-from .._llm import LlamaIndexLLM, judge_of
+from .._model._embeddings import scorer_of
+from .._model._llm import LlamaIndexLLM, judge_of
 from ._context_budget import fit_window
 from ._results import MetricResult, check_threshold, result_of
 from ._templates import Slot, Template, as_template, prompts_of, shown, worded

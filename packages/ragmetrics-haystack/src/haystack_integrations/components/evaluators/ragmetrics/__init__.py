@@ -21,9 +21,9 @@ if TYPE_CHECKING:
         RecallMode,
     )
     from ._drop_in._scored import ContextRelevanceEvaluator, FaithfulnessEvaluator
-    from ._embeddings import HaystackEmbeddings
-    from ._llm import HaystackLLM
     from ._metric_evaluator import MetricEvaluator
+    from ._model._embeddings import HaystackEmbeddings
+    from ._model._llm import HaystackLLM
 
 __all__ = [
     "AnswerExactMatchEvaluator",
@@ -49,8 +49,8 @@ _MODULES = {
     "DocumentNDCGEvaluator": "_drop_in._rankings",
     "DocumentRecallEvaluator": "_drop_in._rankings",
     "FaithfulnessEvaluator": "_drop_in._scored",
-    "HaystackEmbeddings": "_embeddings",
-    "HaystackLLM": "_llm",
+    "HaystackEmbeddings": "_model._embeddings",
+    "HaystackLLM": "_model._llm",
     "LLMEvaluator": "_drop_in._llm_evaluator",
     "MetricEvaluator": "_metric_evaluator",
     "RecallMode": "_drop_in._rankings",

@@ -12,6 +12,7 @@ import copy
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 from haystack.components.generators.chat.types import ChatGenerator
@@ -22,11 +23,11 @@ from haystack.utils import deserialize_component_inplace
 from haystack import Document, component, default_from_dict, default_to_dict, logging
 from ragmetrics_core import InvalidInput, Metric, Score, Usage, aevaluate, evaluate
 
-from ._chat import BlockingEmbeddings, BlockingLLM, close, close_async, warm_up, warm_up_async
 from ._checks import check_calls, check_switch
-from ._embeddings import HaystackEmbeddings
 from ._home import HOME
-from ._llm import HaystackLLM
+from ._model._component import close, close_async, warm_up, warm_up_async
+from ._model._embeddings import HaystackEmbeddings
+from ._model._llm import HaystackLLM
 
 __all__ = ["MetricEvaluator"]
 
@@ -159,8 +160,8 @@ class MetricEvaluator:
         rows = self._rows(inputs)
         embeddings = None if self._embeddings is None else self._embeddings.without_retries()
         settings = self._settings(
-            BlockingLLM(self._judge.without_retries().generate),
-            None if embeddings is None else BlockingEmbeddings(embeddings.embed),
+            SimpleNamespace(generate=self._judge.without_retries().generate),
+            None if embeddings is None else SimpleNamespace(embed=embeddings.embed),
         )
         return self._outputs(evaluate(rows, self._bare, **settings).scores[self.metric.name] if rows else ())
 

@@ -24,7 +24,7 @@ from ragmetrics_core.adapters import HomeLoop, read_in_order
 
 from .._checks import check_calls
 from .._home import HOME
-from .._llm import default_generator
+from .._model._llm import default_generator
 from ._examples import as_examples, readable, saved_examples
 from ._replies import NamedValues, clean_object, raise_as_haystack
 from ._rows import GeneratorFailed, Row, RowJudge, RowMetric

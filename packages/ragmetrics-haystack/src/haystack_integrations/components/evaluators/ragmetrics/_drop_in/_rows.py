@@ -9,9 +9,9 @@ The last reply to each row is kept, for ``meta`` and for errors.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from haystack.dataclasses import ChatMessage
@@ -30,11 +30,9 @@ from ragmetrics_core import (
     aevaluate,
     evaluate,
 )
-from ragmetrics_core.adapters import HomeLoop, in_own_thread, is_of_other_loop, model_error
+from ragmetrics_core.adapters import HomeLoop, in_own_thread, is_of_other_loop, model_error, name_of
 
-from .._chat import BlockingLLM, call, call_async, chat_messages, read_answer, reply_of
-from .._identity import name_of
-from .._turns import Turns
+from .._model._chat import call, call_async, chat_messages, read_answer, reply_of
 from ._replies import OfRow
 
 __all__ = ["GeneratorFailed", "Row", "RowJudge", "RowMetric"]
@@ -127,7 +125,6 @@ class RowJudge:
         self._has_async = hasattr(generator, "run_async")
         self._loop = loop
         self._refusals: dict[int, int] = {}
-        self._turns = Turns()
         self._settings: dict[str, Any] = {
             "max_concurrency": max_concurrency if self._has_async else 1,
             "on_error": "raise" if raising else "record",
@@ -144,20 +141,21 @@ class RowJudge:
         """
         if not rows:
             return []
-        return evaluate(_samples(rows), metric, llm=BlockingLLM(self.generate), **self._settings).scores[metric.name]
+        llm: Any = SimpleNamespace(generate=self.generate)
+        return evaluate(_samples(rows), metric, llm=llm, **self._settings).scores[metric.name]
 
     async def ajudge(self, rows: Sequence[Row], metric: Metric) -> Sequence[Score]:
         """The same without blocking the running loop."""
         if not rows:
             return []
-        llm: Any = self if self._has_async and self._loop.is_here() else BlockingLLM(self.generate)
+        llm: Any = self if self._has_async and self._loop.is_here() else SimpleNamespace(generate=self.generate)
         return (await aevaluate(_samples(rows), metric, llm=llm, **self._settings)).scores[metric.name]
 
     def generate(self, ask: Ask) -> Reply[str]:
         """Answer the question of one row."""
         messages = _one_message(ask)
         attempt = _Attempt()
-        with self._turns.turn(_row(ask).number) if _is_first(ask) else nullcontext(), attempt:
+        with attempt:
             return self._read(ask, call(self._generator, messages))
         raise self._failed(ask, messages, attempt.error)
 

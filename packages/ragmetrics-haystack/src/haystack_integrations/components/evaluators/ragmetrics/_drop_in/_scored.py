@@ -22,7 +22,7 @@ from ragmetrics_core.metrics import RelevantStatements, SinglePassFaithfulness
 from ragmetrics_core.replies import JsonReply
 
 from .._home import HOME
-from .._llm import default_generator
+from .._model._llm import default_generator
 from ._examples import as_examples
 from ._llm_evaluator import AT_ONCE, NOTICE, LLMEvaluator
 from ._replies import clean_object

@@ -1,0 +1,1 @@
+"""Haystack's generators and embedders as the core's models."""

@@ -1,0 +1,1 @@
+"""LlamaIndex's models as the core's."""

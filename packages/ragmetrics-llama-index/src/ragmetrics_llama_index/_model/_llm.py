@@ -1,0 +1,161 @@
+"""A judge that is any LLM of LlamaIndex: chat or completion, with asynchronous methods of its own or without.
+
+Strategy. Every question goes through the LLM's own methods, so LlamaIndex's callbacks, instrumentation, rate limiters and token
+counters see the calls of a judge as they see all others. Where the LLM passes on what it is called with, the server is asked
+for the form of reply that the question describes, and without it where it refuses that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from llama_index.core.llms import LLM, CustomLLM
+from llama_index.core.llms.utils import resolve_llm
+
+from ragmetrics_core import Ask, InvalidInput, Reply
+from ragmetrics_core.adapters import Attempts, FormsOfReply, LLMBridge, in_own_thread, run_blocking
+from ragmetrics_core.adapters import is_bug as is_error_of_programming
+
+from ._calls import call_for, is_openai, metadata_of, own_predict, read_answer
+from ._described import Described, answers_to_any_name, is_bug, overrides
+
+__all__ = ["LlamaIndexLLM", "judge_of"]
+
+DEFAULT_OUTPUT = 256
+"""Tokens reserved for a reply where the metadata names no limit."""
+
+PLAIN = FormsOfReply("text")
+
+
+class LlamaIndexLLM(Described[Ask, str], LLMBridge):
+    """An LLM that is called through LlamaIndex.
+
+    Args:
+        llm: an LLM of LlamaIndex, or what ``Settings.llm`` takes (a LangChain model, ``"local:..."``). None: ``Settings.llm``,
+            looked up at every call, so that it may be set later.
+        overlap: whether calls may overlap. None: only if the LLM has asynchronous methods of its own, as one that computes in this
+            process (llama.cpp, transformers) rarely survives overlapping calls.
+        structured: whether to ask the server for the form of the reply, by a JSON schema, with ``response_format``. None: only if
+            the LLM speaks the protocol of OpenAI; False: never.
+
+    Raises:
+        InvalidInput: ``llm`` is no LLM.
+    """
+
+    _setting = "llm"
+    _what = "LLM"
+
+    def __init__(self, llm: Any = None, *, overlap: bool | None = None, structured: bool | None = None) -> None:
+        if llm is not None and not isinstance(llm, LLM):
+            llm = _resolved(llm)
+        super().__init__(llm, overlap=overlap)
+        self._structured = structured
+
+    def failing_softly(self) -> LlamaIndexLLM:
+        """The same model, where whatever it raises is a failure of the model, except for errors of programming.
+
+        A model that computes in this process has no client library: it says by a ``RuntimeError`` that it has failed.
+        """
+        soft = self.__copy__()
+        soft._is_bug = is_error_of_programming
+        return soft
+
+    @property
+    def llm(self) -> LLM:
+        """The LLM that answers.
+
+        Raises:
+            ModelError: none was given, and ``Settings.llm`` is not set.
+        """
+        llm: LLM = self._model
+        return llm
+
+    @property
+    def room(self) -> int:
+        """Tokens of the context window that are left for a question, beside its reply."""
+        metadata = metadata_of(self.llm)
+        output = metadata.num_output if metadata.num_output and metadata.num_output > 0 else DEFAULT_OUTPUT
+        return metadata.context_window - output
+
+    def _ask(self, model: Any, question: Ask, form: Attempts) -> Any:
+        name, sent, settings = call_for(model, question, form.parameters())
+        asked = partial(getattr(model, name), *sent, **settings)
+        return run_blocking(asked) if name == "apredict" else asked()
+
+    async def _ask_async(self, model: Any, question: Ask, form: Attempts) -> Any:
+        name, sent, settings = call_for(model, question, form.parameters())
+        if name == "predict":
+            return await in_own_thread(partial(model.predict, **settings))
+        return await getattr(model, name if name == "apredict" else f"a{name}")(*sent, **settings)
+
+    def _read(self, answer: Any) -> Reply[str]:
+        own = own_predict(self._model)
+        if own is None:
+            return read_answer(answer)
+        if not isinstance(answer, str):
+            raise InvalidInput(f"the {own} of an LLM must return a text, got {type(answer).__name__}")
+        return Reply(answer)
+
+    def _stated_name(self, model: Any) -> str:
+        return metadata_of(model).model_name
+
+    def _settings(self, model: Any) -> Mapping[str, Any] | None:
+        settings = super()._settings(model)
+        if settings is None or own_predict(model) is not None:
+            return None  # of a predict of somebody's own, who knows what it does
+        is_chat_model = metadata_of(model).is_chat_model
+        found = {**settings, "is_chat_model": is_chat_model, "structured": self._is_told_the_form(model)}
+        if not is_chat_model:
+            makers = (model.messages_to_prompt, model.completion_to_prompt)
+            found["prompts"] = [getattr(maker, "__qualname__", maker) for maker in makers]
+            if model.query_wrapper_prompt:
+                found["wrapper"] = model.query_wrapper_prompt.get_template()
+        return found
+
+    def _has_async(self, model: Any) -> bool:
+        """Whether the asynchronous methods do more than call the synchronous ones, as those of ``CustomLLM`` do."""
+        if not issubclass(type(model), CustomLLM) or own_predict(model) == "apredict":
+            return True
+        return overrides(type(model), CustomLLM, "achat" if model.metadata.is_chat_model else "acomplete")
+
+    def _is_told_the_form(self, llm: Any) -> bool:
+        if own_predict(llm) is not None:
+            return False  # it takes nothing but a question
+        return is_openai(llm) if self._structured is None else self._structured
+
+    def _attempts(self, question: Ask) -> Attempts:
+        """The forms to try: none but plain text where a template of the user's asks for a form of its own."""
+        instructions = getattr(question.reply, "instructions", None)
+        form = instructions() if instructions else ""
+        is_described = bool(form) and any(form in message.content for message in question.messages)
+        return (self._forms if is_described and self._is_told_the_form(self._model) else PLAIN).attempts(question)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # what it knows of event loops and servers belongs to this process
+        return (_made, (self._given, self._overlap, self._structured, self._is_bug is not is_bug))
+
+
+def _made(llm: Any, overlap: bool | None, structured: bool | None, softly: bool) -> LlamaIndexLLM:
+    made = LlamaIndexLLM(llm, overlap=overlap, structured=structured)
+    return made.failing_softly() if softly else made
+
+
+def _resolved(llm: Any) -> LLM:
+    try:
+        return resolve_llm(llm)
+    except AssertionError:
+        kind = type(llm).__name__
+    if callable(getattr(llm, "apredict", None)):
+        found: LLM = llm  # in all that LlamaIndex's evaluators ask of one
+        return found
+    raise InvalidInput(
+        f"LlamaIndexLLM takes an LLM of LlamaIndex, got {kind}: a model of ragmetrics_core needs no bridge"
+    )
+
+
+def judge_of(llm: Any) -> Any:
+    """The judge; what has the methods of the core's models is one already."""
+    own = any(hasattr(llm, name) for name in ("generate", "agenerate")) and not answers_to_any_name(llm)
+    return llm if own and not isinstance(llm, LLM) else LlamaIndexLLM(llm)
