@@ -67,15 +67,14 @@ def number_reader(key: str, low: float, high: float, choices: tuple[int, ...] = 
                 return Answer(value, "")
         except Unreadable:
             pass  # not a number alone
-        mark = read_marks(text, scale)
-        return Answer(mark.value if mark.value is not None else math.nan, _reason(text, scale))
+        return Answer(read_marks(text, scale), _reason(text, scale))
 
     def read(value: Any) -> float:
         try:
             return scale.read_value(value)
         except Unreadable:
             if isinstance(value, str) and 6 < len(value) < 200:
-                return read_marks(value, scale).value or 0.0
+                return read_marks(value, scale)
             raise
 
     return ScalarReader(key, _rank, 4, read, read_text, scale.wanted)
@@ -84,7 +83,7 @@ def number_reader(key: str, low: float, high: float, choices: tuple[int, ...] = 
 def _reason(text: str, scale: Scale) -> str:
     """The words around a score: what stands after its line when it comes first, else the whole text."""
     first, _, rest = tidy(text).partition("\n")
-    is_numbered = disagrees(rest, scale, math.nan)  # where what follows gives a score, the first line may be "1. Yes"
+    is_numbered = disagrees(rest, scale, None)  # where what follows gives a score, the first line may be "1. Yes"
     if rest and len(first) <= 40 and any(character.isdigit() for character in first) and not is_numbered:
         first = rest
     elif rest:
