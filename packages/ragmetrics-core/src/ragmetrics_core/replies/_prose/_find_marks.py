@@ -129,7 +129,7 @@ class _Label:
         return not (self.leads or self.announced) and bool(UNREAL.search(self.head))
 
     def _names_something(self) -> bool:
-        """Whether the number counts something: "a score of 3 points out of", "score 3 claims"."""
+        """Whether the sentence goes on about something else: "a score of 4 means", "score 3 claims"."""
         if self.separator == "of":
             loose = set(self.head.split()) <= ANY
         else:
