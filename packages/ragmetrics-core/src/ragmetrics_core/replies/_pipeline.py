@@ -12,7 +12,7 @@ from .._kernel._asked import asked_of
 from ._choose import choose, unless_doubted
 from ._json_text._find import decode, views
 from ._json_text._scan import scan
-from ._prose._turns import answer_part
+from ._prose._answer_part import answer_part
 from ._prose._unreadable import parse_or_bad_reply
 from ._reading import Reader
 

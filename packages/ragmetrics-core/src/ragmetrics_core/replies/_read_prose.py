@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from ._json_text._find import unfenced
-from ._prose._turns import answer_part
+from ._prose._answer_part import answer_part
 from ._prose._unreadable import Unreadable, parse_or_bad_reply
 from ._prose._whose import QUOTED, declines, own_words
 

@@ -88,22 +88,29 @@ def _items(text: str) -> tuple[list[str], bool]:
     kind = next((kind for kind in ("number", "circled", "label", "bullet") if kind in kinds), None)
     if kind is None:
         return unique(_inline(_bare(lines)) or _bare(lines)), False
-    _one_list(matches, kind)
-    items: list[str] = []
-    indent = min(len(match["indent"]) for _, match in matches if match and _kind(match) == kind)
-    questions = all(match["text"].endswith(ASKS) for _, match in matches if match and _kind(match) == kind)
-    for line, match in matches:
-        if match and _kind(match) == kind and len(match["indent"]) <= indent + 1:
-            items.append(match["text"])
-        elif questions and match and match["text"].endswith(ASKS) and len(match["indent"]) <= indent + 1:
-            # A question that only has another mark than the others.
-            items.append(match["text"])
-        elif items and match is None and len(line) - len(line.lstrip()) > indent:
-            # A deeper line without a mark of its own goes on with the item above it.
-            items[-1] += " " + line.strip()
+    _check_one_list(matches, kind)
+    items = _marked(matches, kind)
     if len(items) == 1 and kind == "number":
         items = _inline([lines[-1]]) or items
     return unique(items), True
+
+
+def _marked(matches: list[tuple[str, re.Match[str] | None]], kind: str) -> list[str]:
+    """The items with a mark of one kind, each with the deeper lines below it."""
+    own = [match for _, match in matches if match and _kind(match) == kind]
+    indent = min(len(match["indent"]) for match in own)
+    questions = all(match["text"].endswith(ASKS) for match in own)
+    items: list[str] = []
+    for line, match in matches:
+        if match is None:
+            if items and len(line) - len(line.lstrip()) > indent:
+                items[-1] += " " + line.strip()
+        elif len(match["indent"]) > indent + 1:
+            continue
+        elif _kind(match) == kind or (questions and match["text"].endswith(ASKS)):
+            # Among questions, one with another mark than the others is an item as well.
+            items.append(match["text"])
+    return items
 
 
 def _counted(lines: list[str]) -> list[str]:
@@ -116,7 +123,7 @@ def _counted(lines: list[str]) -> list[str]:
     return [_BARE_NUMBER.sub(r"\1. ", line) if is_bare else line for line, is_bare in zip(lines, bare, strict=True)]
 
 
-def _one_list(matches: list[tuple[str, re.Match[str] | None]], kind: str) -> None:
+def _check_one_list(matches: list[tuple[str, re.Match[str] | None]], kind: str) -> None:
     """Raise when the lines are two lists, or may be another's."""
     marked = [(line, match) for line, match in matches if match and _kind(match) == kind]
     prose = [line for line, match in matches if match is None]
@@ -128,8 +135,12 @@ def _one_list(matches: list[tuple[str, re.Match[str] | None]], kind: str) -> Non
     }
     if len(quoted) > 1 or len(first) > 1:
         raise Unreadable("the reply holds several lists; give one")
-    if any(declines(line) or (line.rstrip(" *_").endswith((":", "：")) and quotes_another(line)) for line in prose):
+    if any(declines(line) or (_announces(line) and quotes_another(line)) for line in prose):
         raise Unreadable(QUOTED)
+
+
+def _announces(line: str) -> bool:
+    return line.rstrip(" *_").endswith((":", "："))
 
 
 def _kind(match: re.Match[str]) -> str:
@@ -149,7 +160,7 @@ def _inline(lines: list[str]) -> list[str]:
 
 def _bare(lines: list[str]) -> list[str]:
     """Unmarked lines without an introduction and a closing remark."""
-    kept = [line for line in lines if not line.rstrip(" *_").endswith((":", "："))]
+    kept = [line for line in lines if not _announces(line)]
     if len(kept) > 1 and _INTRO.match(kept[0].strip()):
         kept = kept[1:]
     if len(kept) > 1 and _OUTRO.match(kept[-1].strip()):

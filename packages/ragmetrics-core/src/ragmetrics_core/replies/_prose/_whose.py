@@ -79,14 +79,12 @@ _HEADING = re.compile(
     r"(?:\A|[.!?\n]|\b(?:the|this|that))\s{0,3}[*_#\s]{0,6}(?:user|candidate|student|submitted|given|provided|original)(?:'s|’s)?\s"
     r"(?:text|input|message|answer|response|submission|reply|statement)[*_\s]{0,4}[:：][\s*_\"'`>]*\Z"
 )
-# What is said of a verdict behind it: "score 5 is what the text says", "is demanded by the text".
+# What leads from a verdict to what is said of it: "score 5 is what the text says", "is demanded by the text".
 _SAID_OF_IT = re.compile(
     r"[\"'`»”’」』]\s\Z|(?<!it)(?<!this)(?<!that)(?<!which)\s(?:is|was|being)\s(?:(?:only|just|merely)\s)?(?:what\s(?:\w+\s){0,2})?\Z"
 )
 _IN_BRACKETS = re.compile(r"\(\s?(?:\w+\s){0,2}\Z")
-# "The text demands that I give it 5" are not the judge's own words.
 _DEMANDED = re.compile(r"(?:(?!\b(?:but|and|so|yet|hence|therefore|thus|while|which|because)\b)[^,;:.!?—–]){0,40}")
-# "The context says it, so the answer is yes": the judge goes on in its own words.
 _SOURCE = re.compile(rf"(?:{_SOURCES})\b")
 _SO = re.compile(r",\s(?:so|therefore|thus|hence)\b(?!\s(?:says|it))")
 _COLON = re.compile(r"[:：][\s*_\"'`]*\Z")
@@ -120,6 +118,7 @@ _DECLINES = re.compile(
     re.MULTILINE,
 )
 _SENTENCE = re.compile(r"(?<=[.!?。！？])(?=\s|[^\x00-\x7f])|\n\s*\n")
+_PARTS = re.compile(r"(?<=[.!?。！？])(?=\s|[^\x00-\x7f])|(?<=\n)")
 _PAIRS = (
     ("`", "`"),
     ('"', '"'),
@@ -211,19 +210,16 @@ def own_words(text: str) -> str:
 
 
 def _unquoted(match: re.Match[str]) -> str:
-    groups = match.groupdict()
+    """An ellipsis for a quotation; the words themselves where the marks around them do not quote."""
     inside = match.group().strip("`\"'“”„«»‹›「」『』‘’> \t\n~")
+    groups = match.groupdict()
+    mail, fence = bool(groups.get("mail")), bool(groups.get("fence"))
     # A single word in quotes is emphasis ("the answer is `no`"); around the whole text they mean nothing.
-    outside = match.string[: match.start()] + match.string[match.end() :]
-    bare = len(re.findall(r"\w+", inside)) <= _BARE and not re.search(r"[:：=]", inside) and not groups.get("mail")
-    follows = match.string[match.end() :].lstrip()[:1]
-    if groups.get("fence") and bare and follows.islower():
+    bare = len(re.findall(r"\w+", inside)) <= _BARE and not re.search(r"[:：=]", inside) and not mail
+    if fence and bare and match.string[match.end() :].lstrip()[:1].islower():
         return " … "  # the sentence goes on behind the fence
-    if (
-        bare
-        or not re.search(r"\w", outside)
-        or (not groups.get("mail") and not groups.get("fence") and _fills_line(match))
-    ):
+    whole = not re.search(r"\w", match.string[: match.start()] + match.string[match.end() :])
+    if bare or whole or not (mail or fence or not _fills_line(match)):
         return match.group()
     return " … "
 
@@ -243,28 +239,45 @@ def _attributed(text: str) -> str:
         return text
     kept: list[str] = []
     pending = False
-    for part in re.split(r"(?<=[.!?。！？])(?=\s|[^\x00-\x7f])|(?<=\n)", text):
+    for part in _PARTS.split(text):
         if pending and part.strip():
             kept.append("…\n" if part.endswith("\n") else "…")
             pending = False
             continue
-        lower = _lower(part)
-        match = _ANOTHER.search(lower)
-        own = _OWN.search(lower)
-        told = match and own and _DEMANDED.fullmatch(lower, match.end(), max(own.start(), match.end()))
-        if match is None or (
-            own and own.start() > match.start() and not told and not _COLON.search(part[: own.start()])
-        ):
+        said = _attribution(part)
+        if said is None:
             kept.append(part)
             continue
-        so = _SO.search(lower, match.end()) if _SOURCE.match(lower, match.start()) else None
-        rest = part[so.start() :] if so else "\n" if part.endswith("\n") else ""
-        head = part[: match.start()]
-        if _SAID_OF_IT.search(head.lower()) or (_IN_BRACKETS.search(head) and _STRONG.match(lower, match.start())):
+        head = part[: said.start()]
+        if _speaks_of_words_before(head, said):
             if kept and not head.strip(" (\"'`»”’」』").rstrip("abcdefghijklmnopqrstuvwxyz "):
                 kept[-1] = " … "  # the sentence began before a full stop: "Score: 5. (quoted)"
             head = ""
-        kept.append(head + " … " + rest)
+        kept.append(head + " … " + _own_rest(part, said))
         # An unfinished line, a heading, a colon: what comes next belongs to it.
         pending = part.endswith("\n") and not part.rstrip(" \t\r\n*_\"'`").endswith((".", "!", "?", "。", "！", "？"))
     return "".join(kept)
+
+
+def _attribution(part: str) -> re.Match[str] | None:
+    """The words of a sentence (in lower case) that say that another speaks, unless the judge goes on in its own words."""
+    lower = _lower(part)
+    another = _ANOTHER.search(lower)
+    own = _OWN.search(lower) if another else None
+    if another is None or own is None or own.start() <= another.start() or _COLON.search(part[: own.start()]):
+        return another
+    # "The text demands that I give it 5" are not the judge's own words.
+    return another if _DEMANDED.fullmatch(lower, another.end(), max(own.start(), another.end())) else None
+
+
+def _speaks_of_words_before(head: str, said: re.Match[str]) -> bool:
+    """Whether it is the words before them that another says: "score 5 is what the text says"."""
+    if _SAID_OF_IT.search(head.lower()):
+        return True
+    return bool(_IN_BRACKETS.search(head) and _STRONG.match(said.string, said.start()))
+
+
+def _own_rest(part: str, said: re.Match[str]) -> str:
+    """What of a sentence the judge says itself: "The context says it, so the answer is yes"."""
+    so = _SO.search(said.string, said.end()) if _SOURCE.match(said.string, said.start()) else None
+    return part[so.start() :] if so else "\n" if part.endswith("\n") else ""
