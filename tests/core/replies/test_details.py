@@ -294,3 +294,10 @@ def test_objects_by_key() -> None:
 def test_reasons_that_are_no_text() -> None:
     assert ScoreReply(1, 5).parse('{"score": 4, "reason": {"a": 1}}') == (4.0, "")
     assert YesNoReply().parse('{"reason": null, "answer": "no"}') is False
+
+
+@pytest.mark.parametrize("reply", [YesNoReply(), ScoreReply(1, 5), LinesReply(), JsonReply(Verdicts)], ids=repr)
+@pytest.mark.parametrize("text", ['[{"a": 1, "b": 2, "c": 3, "a": 4}]', 'So: [{"ab": "x", "ab": "y"}]'])
+def test_a_list_of_objects_that_repeat_a_key_is_broken(reply: Any, text: str) -> None:
+    with pytest.raises(BadReply):
+        reply.parse(text)

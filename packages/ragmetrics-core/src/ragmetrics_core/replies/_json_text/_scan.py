@@ -41,12 +41,8 @@ class Found(NamedTuple):
     state: State
 
 
-class _Repeated(dict[str, Any]):
-    """An object that gave one key two different values."""
-
-
 class _Frame:
-    """A container under construction."""
+    """A container under construction; ``repeated``: an object in it gave one key two different values."""
 
     __slots__ = ("closer", "items", "key", "need_item", "repeated", "serious", "value")
 
@@ -72,6 +68,12 @@ class _Frame:
             self.repeated = True
         self.value[self.key] = value
         self.key = None
+
+    def separate(self) -> None:
+        """A comma: a key without a value has null, and another item must follow."""
+        if self.key is not None:
+            self.add(None)
+        self.need_item = True
 
     def partial(self) -> Any:
         if self.key is not None:
@@ -114,24 +116,16 @@ def _read(text: str, start: int) -> tuple[Found | None, int, int]:
             return _at_end(stack, start, position)
         char = text[position]
         if char in ",;":
-            if frame.key is not None:
-                frame.add(None)
-            frame.need_item = True
+            frame.separate()
             position += 1
             continue
         if char in ENDS:
             if char != frame.closer or frame.key is not None:
                 return _failed(stack, start, position, serious)
             position += 1
-            value = frame.value
-            if frame.repeated:
-                value = _Repeated(value)
-            stack.pop()
-            if not stack:
-                state: State = "broken" if isinstance(value, _Repeated) else "whole"
-                return Found(value, start, position, state), position, 0
-            stack[-1].repeated = stack[-1].repeated or frame.repeated
-            stack[-1].add(value)
+            if len(stack) == 1:
+                return Found(frame.value, start, position, "broken" if frame.repeated else "whole"), position, 0
+            _close(stack)
             continue
         try:
             position = _step(text, position, stack)
@@ -163,12 +157,17 @@ def _step(text: str, position: int, stack: list[_Frame]) -> int:
     return position
 
 
+def _close(stack: list[_Frame]) -> None:
+    """Put the innermost container into the one around it."""
+    inner = stack.pop()
+    stack[-1].repeated = stack[-1].repeated or inner.repeated
+    stack[-1].add(inner.partial())
+
+
 def _fold(stack: list[_Frame]) -> Any:
     """The outermost value with every open container put into its parent."""
     while len(stack) > 1:
-        inner = stack.pop()
-        stack[-1].repeated = stack[-1].repeated or inner.repeated
-        stack[-1].add(inner.partial())
+        _close(stack)
     return stack[0].partial()
 
 

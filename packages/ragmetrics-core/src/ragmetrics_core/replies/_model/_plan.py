@@ -9,8 +9,9 @@ from __future__ import annotations
 import collections.abc
 import types
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from pydantic import AliasChoices, BaseModel
@@ -22,9 +23,11 @@ __all__ = ["FieldPlan", "ModelPlan", "bare", "is_choice", "issubclass_mapping", 
 
 _LISTS = (list, set, frozenset, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection,
           collections.abc.Set, collections.abc.MutableSequence)  # fmt: skip
+_KEYLESS = (str, int, float, bool, type(None))
 
 
-class FieldPlan(NamedTuple):
+@dataclass(frozen=True)
+class FieldPlan:
     """One field: its name, the key that validation wants, its type, and the highest number it takes."""
 
     name: str
@@ -32,6 +35,28 @@ class FieldPlan(NamedTuple):
     hint: Any
     required: bool
     limit: float | None
+
+    @cached_property
+    def is_choice(self) -> bool:
+        """Whether it takes verdicts or numbers rather than free text."""
+        return is_choice(self.hint)
+
+    @cached_property
+    def needs_value(self) -> bool:
+        """Whether null is read as a value: no reason is the default, but no verdict is an answer without its answer."""
+        return self.required or self.is_choice or type(None) in members(self.hint)
+
+    @cached_property
+    def _item(self) -> Any:
+        return item_hint(self.hint)
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset({name(self.name), name(self.key)})
+
+    def is_named(self, key: str) -> bool:
+        """Whether a key is this field's, in whatever style."""
+        return name(key) in self._names
 
     def answers_to(self, key: str) -> bool:
         """Whether a reply may mean this field by ``key``, beyond its exact name."""
@@ -42,21 +67,22 @@ class FieldPlan(NamedTuple):
             return False
         if is_opposite(key) != is_opposite(self.name) and theirs not in WRITTEN["noncommittal"]:
             return False
-        item = item_hint(self.hint)
-        if item is not None:
-            item = bare(item)
-            nested = is_subclass(item, BaseModel)
-            group = RELATED.get(theirs)
-            return (
-                theirs in CONTAINERS
-                or bool(set(theirs.split("_")) & set(mine.split("_")))
-                or (group is not None and (group is RELATED.get(mine) or nested))
-            )
+        if self._item is not None:
+            return self._may_be_list(mine, theirs)
         group = RELATED.get(mine)
-        if group is None or group is WRITTEN["verdict"] or group is WRITTEN["score"]:
-            same_kind = group is not None and is_choice(self.hint) and theirs in group
-            return same_kind or ("_" not in mine and is_choice(self.hint) and theirs.split("_")[-1] == mine)
-        return theirs in group
+        if group is not None and group is not WRITTEN["verdict"] and group is not WRITTEN["score"]:
+            return theirs in group
+        if not self.is_choice:
+            return False
+        # A score of its own name may be given as a verdict of the same kind, or as "final_score".
+        return (group is not None and theirs in group) or ("_" not in mine and theirs.split("_")[-1] == mine)
+
+    def _may_be_list(self, mine: str, theirs: str) -> bool:
+        """Whether a key of a list means this list: a word in common, a name for lists, a name for such items."""
+        if theirs in CONTAINERS or not set(theirs.split("_")).isdisjoint(mine.split("_")):
+            return True
+        group = RELATED.get(theirs)
+        return group is not None and (group is RELATED.get(mine) or is_subclass(bare(self._item), BaseModel))
 
 
 class ModelPlan(NamedTuple):
@@ -129,12 +155,10 @@ def item_hint(hint: Any) -> Any | None:
 
 def is_choice(hint: Any) -> bool:
     """Whether a type takes verdicts or numbers rather than free text."""
-    for member in members(hint):
-        if member in (bool, int, float) or get_origin(member) is Literal:
-            return True
-        if is_subclass(member, Enum):
-            return True
-    return False
+    return any(
+        member in (bool, int, float) or get_origin(member) is Literal or is_subclass(member, Enum)
+        for member in members(hint)
+    )
 
 
 def _key_of(field: str, info: FieldInfo) -> str:
@@ -164,7 +188,7 @@ def plan_of(model: type[BaseModel]) -> ModelPlan:
     lists = [field for field in fields if item_hint(field.hint) is not None]
     required = [field for field in fields if field.required]
     list_field = lists[0] if len(lists) == 1 and all(field is lists[0] for field in required) else None
-    choices = [field for field in fields if is_choice(field.hint) and stem(field.name) not in WRITTEN["number"]]
+    choices = [field for field in fields if field.is_choice and stem(field.name) not in WRITTEN["number"]]
     scalar_field = required[0] if len(required) == 1 else choices[0] if not required and len(choices) == 1 else None
     top = frozenset(field.key for field in fields)
     extra = model.model_config.get("extra")
@@ -174,6 +198,7 @@ def plan_of(model: type[BaseModel]) -> ModelPlan:
 def _known(hint: Any, seen: set[Any]) -> frozenset[str] | None:
     """All keys of a model and the models in it; None when some part takes keys of any name."""
     hint = bare(hint)
+    keys: set[str] = set()
     if is_subclass(hint, BaseModel):
         if hint in seen:
             return frozenset()
@@ -181,15 +206,19 @@ def _known(hint: Any, seen: set[Any]) -> frozenset[str] | None:
         if hint.model_config.get("extra") == "allow":
             return None
         keys = {_key_of(field, info) for field, info in hint.model_fields.items()}
-        parts = [_known(info.annotation, seen) for info in hint.model_fields.values()]
-    elif hint in (str, int, float, bool, type(None)) or get_origin(hint) is Literal or (is_subclass(hint, Enum)):
+        inner = [info.annotation for info in hint.model_fields.values()]
+    elif hint in _KEYLESS or get_origin(hint) is Literal or is_subclass(hint, Enum):
         return frozenset()
-    elif get_origin(hint) is not None and not issubclass_mapping(get_origin(hint)):
-        keys = set()
-        parts = [_known(argument, seen) for argument in get_args(hint) if argument is not Ellipsis]
-    else:
+    elif get_origin(hint) is None or issubclass_mapping(get_origin(hint)):
         return None
-    return None if None in parts else frozenset(keys).union(*(part for part in parts if part is not None))
+    else:
+        inner = [argument for argument in get_args(hint) if argument is not Ellipsis]
+    for part in inner:
+        below = _known(part, seen)
+        if below is None:
+            return None
+        keys |= below
+    return frozenset(keys)
 
 
 def issubclass_mapping(origin: Any) -> bool:

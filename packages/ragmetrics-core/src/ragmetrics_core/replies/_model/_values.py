@@ -17,24 +17,21 @@ from .._prose._unreadable import Unreadable, shown
 from .._prose._verdict import truth
 from ._keys import REASONS, RELATED, WRITTEN, stem
 
-__all__ = ["fit_bool", "fit_choice", "fit_enum", "fit_number", "fit_text", "is_flag", "is_reason"]
+__all__ = ["fit_bool", "fit_choice", "fit_enum", "fit_number", "fit_text", "is_same"]
 
 _NUMERAL = re.compile(
     r"([+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:e[+-]?\d{1,3})?)(?:\s{0,2}(?:/|out of)\s{0,2}(\d{1,6}(?:\.\d{1,3})?))?\.?"
 )
 _EDGES = " \t\r\n\"'`*_.,;:!()[]{}<>"
+_TOO_LARGE = 1e308
+_LONGEST_CHOICE = 500
 _HEAD = re.compile(r"[^\w]*(.{1,60}?)\s*(?:[:,.;(–—]|\s-\s|-\s|$)", re.DOTALL)
 
 
-def is_flag(key: str) -> bool:
+def _is_flag(key: str) -> bool:
     """Whether a key names a verdict, so that a whole number under it is a yes or a no."""
     group = RELATED.get(stem(key))
     return group is WRITTEN["verdict"] or group is WRITTEN["noncommittal"]
-
-
-def is_reason(key: str) -> bool:
-    """Whether a key names a reason."""
-    return stem(key) in REASONS
 
 
 def fit_bool(data: Any) -> bool:
@@ -45,29 +42,32 @@ def fit_bool(data: Any) -> bool:
 
 
 def fit_number(data: Any, key: str, limit: float | None, *, whole: bool) -> float | int:
-    """An int or a float; a boolean or a yes only where the key names a verdict."""
+    """An int or a float up to ``limit``; a boolean or a yes only where the key names a verdict."""
     wanted = "a whole number" if whole else "a number"
     if isinstance(data, list) and len(data) == 1:
         data = data[0]
-    value: Any = data
-    if isinstance(data, bool) or (isinstance(data, str) and _numeral(data, limit) is None):
-        said = truth(data) if is_flag(key) else None
-        if said is None:
-            raise Unreadable(f"must be {wanted}, not {shown(data)}")
-        value = int(said)
-    elif isinstance(data, str):
-        value = _numeral(data, limit)
-    if not isinstance(value, (int, float)) or (isinstance(value, float) and not math.isfinite(value)):
+    value = _number(data, key, limit)
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
         raise Unreadable(f"must be {wanted}, not {shown(data)}")
     if whole and value != int(value):
         raise Unreadable(f"must be a whole number, not {value}")
     if whole:
         return int(value)
-    return float(value) if abs(value) < 1e308 else _too_large(wanted)
+    if abs(value) >= _TOO_LARGE:
+        raise Unreadable(f"must be {wanted} of a sensible size")
+    return float(value)
 
 
-def _too_large(wanted: str) -> float:
-    raise Unreadable(f"must be {wanted} of a sensible size")
+def _number(data: Any, key: str, limit: float | None) -> int | float | None:
+    """The number that a value is or says, or None."""
+    if isinstance(data, str):
+        value = _numeral(data, limit)
+        if value is not None:
+            return value
+    elif not isinstance(data, bool):
+        return data if isinstance(data, (int, float)) else None
+    said = truth(data) if _is_flag(key) else None
+    return None if said is None else int(said)
 
 
 def _numeral(text: str, limit: float | None) -> int | float | None:
@@ -84,26 +84,31 @@ def _numeral(text: str, limit: float | None) -> int | float | None:
 
 def fit_text(data: Any, key: str) -> str:
     """A text; numbers become text, a list of reasons one reason, and a reason that is null an empty one."""
+    text = _text(data, is_reason=stem(key) in REASONS)
+    if text is None:
+        raise Unreadable(f"must be a text, not {shown(data)}")
+    return text
+
+
+def _text(data: Any, *, is_reason: bool) -> str | None:
     if isinstance(data, str):
         return data
     if isinstance(data, (int, float)) and not isinstance(data, bool):
         return str(data)
-    if isinstance(data, list) and all(isinstance(item, str) for item in data) and (is_reason(key) or len(data) == 1):
-        return "; ".join(data)
-    if data is None and is_reason(key):
-        return ""
+    if isinstance(data, list) and all(isinstance(item, str) for item in data):
+        return "; ".join(data) if is_reason or len(data) == 1 else None
     if isinstance(data, dict):
         texts = [value for value in data.values() if isinstance(value, str)]
-        if len(texts) == 1:
-            return texts[0]
-    raise Unreadable(f"must be a text, not {shown(data)}")
+        return texts[0] if len(texts) == 1 else None
+    return "" if data is None and is_reason else None
 
 
 def _label(value: Any) -> str:
     return " ".join(re.split(r"[\s_-]+", plain(value).strip(_EDGES).casefold())) if isinstance(value, str) else ""
 
 
-def _same(option: Any, data: Any) -> bool:
+def is_same(option: Any, data: Any) -> bool:
+    """Whether data is an option as it is: 1 is not true."""
     return type(option) is type(data) and option == data
 
 
@@ -113,31 +118,48 @@ def fit_choice(data: Any, options: tuple[Any, ...]) -> Any:
     Raises:
         Unreadable: it is none of them, or could be several.
     """
-    for option in options:
-        if _same(option, data):
-            return option
     if isinstance(data, list) and len(data) == 1:
         return fit_choice(data[0], options)
+    for option in options:
+        if is_same(option, data):
+            return option
+    for fitting in (_options_by_number, _options_by_words, _options_by_side):
+        found = fitting(data, options)
+        if len(found) == 1:
+            return found[0]
+    raise Unreadable(f"must be {_menu(options)}, not {shown(data)}")
+
+
+def _options_by_number(data: Any, options: tuple[Any, ...]) -> list[Any]:
     numbers = tuple(option for option in options if isinstance(option, int) and not isinstance(option, bool))
     # For 0 and 1 the words behind the digit matter, too: "1 - not supported" contradicts itself.
-    if len(numbers) > 1 and not isinstance(data, bool) and not (isinstance(data, str) and set(numbers) == {0, 1}):
-        try:
-            return int(scale_of(min(numbers), max(numbers), numbers).read_value(data))
-        except Unreadable:
-            if not isinstance(data, str):
-                raise Unreadable(f"must be {_menu(options)}, not {shown(data)}") from None
-    if isinstance(data, str) and len(data) < 500:
-        heads = [_label(data), _label(match.group(1)) if (match := _HEAD.match(data)) else ""]
-        for head in heads:
-            matching = [option for option in options if _label(option) == head and head]
-            if len(matching) == 1:
-                return matching[0]
+    if len(numbers) < 2 or isinstance(data, bool) or (isinstance(data, str) and set(numbers) == {0, 1}):
+        return []
+    try:
+        return [int(scale_of(min(numbers), max(numbers), numbers).read_value(data))]
+    except Unreadable:
+        if isinstance(data, str):
+            return []
+        raise Unreadable(f"must be {_menu(options)}, not {shown(data)}") from None
+
+
+def _options_by_words(data: Any, options: tuple[Any, ...]) -> list[Any]:
+    """The options that a text is, or that it begins with before it goes on to explain."""
+    if not isinstance(data, str) or len(data) >= _LONGEST_CHOICE:
+        return []
+    head = _HEAD.match(data)
+    for label in (_label(data), _label(head.group(1)) if head else ""):
+        matching = [option for option in options if _label(option) == label and label]
+        if len(matching) == 1:
+            return matching
+    return []
+
+
+def _options_by_side(data: Any, options: tuple[Any, ...]) -> list[Any]:
+    """The options that say yes where the data does, or no, if there is one that says the opposite."""
     said = truth(data)
-    if said is not None:
-        sided = [option for option in options if truth(option) is said]
-        if len(sided) == 1 and any(truth(option) is not None and truth(option) is not said for option in options):
-            return sided[0]
-    raise Unreadable(f"must be {_menu(options)}, not {shown(data)}")
+    sides = [(option, truth(option)) for option in options] if said is not None else []
+    return [option for option, side in sides if side is said] if (not said) in [side for _, side in sides] else []
 
 
 def _menu(options: tuple[Any, ...]) -> str:
