@@ -9,16 +9,15 @@ listener hears the spans as well. What comes first counts, the other is ignored.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from inspect import BoundArguments as Bound
 from typing import Any
 
 from llama_index.core.agent.workflow import AgentWorkflow, BaseWorkflowAgent
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.llms.types import ChatMessage
-from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.chat_engine.types import BaseChatEngine, StreamingAgentChatResponse
 from llama_index.core.instrumentation.span_handlers import NullSpanHandler
 
@@ -75,10 +74,6 @@ class SpanListener(NullSpanHandler):
         written: told the streaming answer of a chat engine when all of it is there, or when it failed.
     """
 
-    _begin: Callable[[str, Mapping[str, Any] | None], None] = PrivateAttr()
-    _end: Callable[[str, Any, Any], None] = PrivateAttr()
-    _written: Callable[[StreamingAgentChatResponse], None] = PrivateAttr()
-
     def __init__(
         self,
         begin: Callable[[str, Mapping[str, Any] | None], None],
@@ -91,15 +86,7 @@ class SpanListener(NullSpanHandler):
         self._written = written
 
     # LlamaIndex passes everything by name, and more in newer releases
-    def span_enter(
-        self,
-        id_: str,
-        bound_args: inspect.BoundArguments,
-        instance: Any | None = None,
-        parent_id: str | None = None,  # noqa: ARG002
-        tags: dict[str, Any] | None = None,
-        **_: Any,
-    ) -> None:
+    def span_enter(self, *, id_: str, bound_args: Bound, instance: Any = None, tags: Any = None, **_: Any) -> None:  # type: ignore[override]
         """A span begins."""
         if _is_query(id_, instance):
             # a run of an agent takes the tags along, into another context
@@ -107,14 +94,7 @@ class SpanListener(NullSpanHandler):
             found = carried.get("instrument_tags") if isinstance(carried, dict) else None
             self._begin(id_, tags or found)
 
-    def span_exit(
-        self,
-        id_: str,
-        bound_args: inspect.BoundArguments,
-        instance: Any | None = None,
-        result: Any | None = None,
-        **_: Any,
-    ) -> None:
+    def span_exit(self, *, id_: str, bound_args: Bound, instance: Any = None, result: Any = None, **_: Any) -> None:  # type: ignore[override]
         """A span ends."""
         if _is_query(id_, instance):
             # a workflow ends with an event that holds the result
@@ -123,14 +103,7 @@ class SpanListener(NullSpanHandler):
         elif isinstance(instance, StreamingAgentChatResponse) and _is_writing(id_):
             self._written(instance)
 
-    def span_drop(
-        self,
-        id_: str,
-        bound_args: inspect.BoundArguments,  # noqa: ARG002
-        instance: Any | None = None,
-        err: BaseException | None = None,  # noqa: ARG002
-        **_: Any,
-    ) -> None:
+    def span_drop(self, *, id_: str, instance: Any = None, **_: Any) -> None:  # type: ignore[override]
         """A span ends with an exception."""
         if _is_query(id_, instance):
             self._end(id_, "", None)
