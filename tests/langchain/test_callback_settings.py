@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 from typing import Any
 
@@ -65,6 +66,13 @@ def test_settings_under_their_former_names(former: dict[str, Any], current: str)
         pytest.raises(InvalidInput, match=f"^{current} must be at least 1, got 0$"),
     ):
         RagEvaluationCallback([], **{name: 0})
+
+
+def test_the_settings_are_shown() -> None:
+    shown = inspect.signature(RagEvaluationCallback.__init__).parameters
+    settings = ["sample_rate", "seed", "only", "on_result", "max_pending", "workers", "keep", "timeout", "exit_timeout"]
+    assert list(shown)[-len(settings) :] == settings
+    assert (shown["keep"].default, shown["max_pending"].default) == (None, 1000)
 
 
 def test_the_former_queue_did_not_count_what_is_in_work() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import inspect
 import subprocess
 import sys
 import threading
@@ -267,6 +268,14 @@ def test_a_setting_under_its_former_name() -> None:
         QueryEvaluationHandler([ExactMatch()], sampling_rate=0, sample_rate=0)  # type: ignore[call-arg]
 
 
+def test_the_settings_are_shown() -> None:
+    shown = inspect.signature(QueryEvaluationHandler).parameters
+    given = ["metrics", "llm", "embed_model", "metadata_mode"]
+    settings = ["sample_rate", "seed", "only", "on_result", "max_pending", "workers", "keep", "timeout", "exit_timeout"]
+    assert list(shown) == [*given, *settings]
+    assert (shown["keep"].default, shown["timeout"].default) == (10_000, 120.0)
+
+
 def test_only_the_queries_that_the_user_wants() -> None:
     """Asked with the mark of a judge, so what it queries itself is never evaluated."""
 
@@ -326,6 +335,7 @@ def test_documents_and_memory() -> None:
 def test_attach_once_and_detach() -> None:
     handler = QueryEvaluationHandler([ExactMatch()])
     assert handler.attach() is handler.attach()
+    assert handler != QueryEvaluationHandler([ExactMatch()])
     Echo().query("?")
     assert handler.flush(5)
     handler.close()

@@ -14,9 +14,10 @@ derives from them and says what its framework makes necessary. What they are mad
   ``readable_texts`` for embedding models; ``in_order`` and ``read_in_order`` for what a file must not sort.
 * On which thread, in which loop? ``in_own_thread``, ``in_threads``, ``run_blocking``, ``HomeLoop``, ``shared_home``, ``Turn``.
 * How is a running application evaluated? An adapter's callback or handler is a ``LiveEvaluation``, with ``LiveSettings``
-  (``current_names`` knows their former names), and hands each ``Finished`` call to it. ``LiveJudging`` makes the judgements in the
-  background and accounts for them (``Background`` is one of its lines, ``settled`` keeps what a job comes to); ``judging`` marks
-  it so that a judge is never taken for the application. ``Counts`` are counters for many threads.
+  (``current_names`` knows their former names, ``shows_settings`` shows them), and hands each ``Finished`` call to it.
+  ``LiveJudging`` makes the judgements in the background and accounts for them (``Background`` is one of its lines, ``settled``
+  keeps what a job comes to); ``judging`` marks it so that a judge is never taken for the application. ``Counts`` are counters for
+  many threads.
 
 Importing this loads no framework, no model client and no asyncio.
 """
@@ -37,7 +38,7 @@ from ._explained import Explained
 from ._failures import is_bug, is_of_other_loop, model_error
 from ._forms import Attempts, FormsOfReply, wants_json
 from ._judging import is_judging, judging
-from ._live_evaluation import Finished, LiveEvaluation
+from ._live_evaluation import Finished, LiveEvaluation, shows_settings
 from ._live_judging import LiveJudging
 from ._live_settings import LiveSettings, current_names
 from ._loops import HomeLoop, run_blocking, shared_home
@@ -82,6 +83,7 @@ __all__ = [
     "secret_texts",
     "settled",
     "shared_home",
+    "shows_settings",
     "strict_schema",
     "usage_of",
     "wants_json",

@@ -18,7 +18,7 @@ from .._support._threads import in_own_thread
 from ._background import settled
 from ._judging import judging
 from ._live_judging import Judgements, LiveJudging
-from ._live_settings import check_count, check_function, check_share
+from ._live_settings import SETTINGS, check_count, check_function, check_share
 from ._loops import run_blocking
 
 if TYPE_CHECKING:
@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-__all__ = ["Finished", "LiveEvaluation"]
+__all__ = ["Finished", "LiveEvaluation", "shows_settings"]
 
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., None])
 
 PATIENCE = 60.0
 """Seconds without any progress after which the end of a ``with`` block waits no longer."""
@@ -263,6 +264,23 @@ class Choice(Generic[R, T]):
         if not self._is_asked:
             return None
         return TimeoutError("no answer in time") if self._answer is None else self._answer.exception()
+
+
+def shows_settings(**defaults: Any) -> Callable[[F], F]:
+    """Have ``help`` and notebooks show the live settings of a constructor, which it takes as ``**settings``, one by one.
+
+    Args:
+        defaults: those that differ from the ones of ``LiveEvaluation``.
+    """
+
+    def with_signature(init: F) -> F:
+        own = [item for item in inspect.signature(init).parameters.values() if item.kind is not item.VAR_KEYWORD]
+        live = inspect.signature(LiveEvaluation.__init__).parameters
+        settings = [live[name].replace(default=defaults.get(name, live[name].default)) for name in SETTINGS]
+        setattr(init, "__signature__", inspect.Signature([*own, *settings]))  # noqa: B010  of any function
+        return init
+
+    return with_signature
 
 
 async def _awaited(answer: Awaitable[Any]) -> None:

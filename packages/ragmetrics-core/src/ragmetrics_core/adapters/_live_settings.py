@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 
 from .._kernel._errors import InvalidInput
 
-__all__ = ["LiveSettings", "check_count", "check_function", "check_seconds", "check_share", "current_names"]
+__all__ = ["SETTINGS", "LiveSettings", "check_count", "check_function", "check_seconds", "check_share", "current_names"]
 
 
 class LiveSettings(TypedDict, total=False):
@@ -28,6 +28,9 @@ class LiveSettings(TypedDict, total=False):
     keep: int | None
     timeout: float | None
     exit_timeout: float
+
+
+SETTINGS = tuple(LiveSettings.__annotations__)
 
 
 def current_names(given: Mapping[str, Any], former: Mapping[str, str]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from langchain_core.runnables.config import merge_configs
 from langchain_core.tracers.context import register_configure_hook
 
 from ragmetrics_core import InvalidInput, Metric, Sample, Score
-from ragmetrics_core.adapters import LiveEvaluation, LiveSettings, current_names
+from ragmetrics_core.adapters import LiveEvaluation, LiveSettings, current_names, shows_settings
 
 from .._metric._runnable import MetricRunnable, untraced
 from ._hooks import RunWatcher, hearing_graphs
@@ -77,6 +77,7 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         made: Self = super().__new__(hearing(cls))
         return made
 
+    @shows_settings()
     def __init__(
         self,
         metrics: Iterable[Metric] = (),
@@ -92,8 +93,9 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
     ) -> None:
         super().__init__()
         given: Any = current_names(settings, {"max_queue": "max_pending", "max_results": "keep"})
-        queue, workers = {**settings}.get("max_queue"), given.get("workers", 4)
-        if isinstance(queue, int) and queue > 0 and isinstance(workers, int):
+        queue: Any = settings.get("max_queue")
+        workers = given.get("workers", 4)
+        if type(queue) is type(workers) is int and queue > 0:
             given["max_pending"] = queue + workers  # the queue did not count the calls that were being judged
         LiveEvaluation.__init__(
             self, logging.getLogger("ragmetrics_langchain"), attrgetter("error"), "an EvaluationRecord", **given

@@ -25,11 +25,19 @@ from llama_index.core.instrumentation.events.query import QueryEndEvent, QuerySt
 from llama_index.core.instrumentation.events.span import SpanDropEvent  # type: ignore[attr-defined]  # the same
 from llama_index.core.schema import MetadataMode
 
-from ragmetrics_core.adapters import Counts, LiveEvaluation, LiveSettings, current_names, is_judging, judging
+from ragmetrics_core.adapters import (
+    Counts,
+    LiveEvaluation,
+    LiveSettings,
+    current_names,
+    is_judging,
+    judging,
+    shows_settings,
+)
 
 from .._data._responses import mode_of, nodes_of, text_of
 from ._evaluations import Asked, Evaluators, QueryEvaluation, named, problem_of
-from ._open_queries import OpenQueries, SpanListener, text_asked
+from ._open_queries import ByIdentity, OpenQueries, SpanListener, text_asked
 from ._streams import Writing, listen, listen_async
 
 if TYPE_CHECKING:
@@ -38,7 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["QueryEvaluationHandler"]
 
 
-class QueryEvaluationHandler(BaseEventHandler, LiveEvaluation[QueryEvaluation, EvaluationResult]):
+class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryEvaluation, EvaluationResult]):
     """Attach it once, and every outermost query of any query engine, chat engine or agent is evaluated.
 
     with QueryEvaluationHandler([Faithfulness()], llm=judge) as handler:
@@ -69,6 +77,7 @@ class QueryEvaluationHandler(BaseEventHandler, LiveEvaluation[QueryEvaluation, E
         InvalidInput: a setting has a value that it cannot have.
     """
 
+    @shows_settings(keep=10_000)
     def __init__(
         self,
         metrics: Evaluators,
