@@ -8,13 +8,11 @@ or a template knows its scale, so it is used with a metric that has none.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import InitVar, dataclass, field, fields, replace
 from functools import cache
 from typing import Any, ClassVar, TypeVar
 
-from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.output_parsers.base import OutputParserException
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import MetadataMode
@@ -25,12 +23,10 @@ from .._metric._evaluator import MetricEvaluator
 from .._metric._templates import Slot, Template, as_template, check_shows_data, prompts_of
 
 __all__ = [
-    "CritiqueParser",
+    "UNREADABLE",
     "DropIn",
     "Parser",
     "Refining",
-    "ScoreParser",
-    "VerdictParser",
     "asking",
     "refining",
     "with_prompts",
@@ -71,7 +67,7 @@ class DropIn(MetricEvaluator):
         given = dict(zip(self.templates, templates, strict=True))
         parser, self.metric = self._parser(), self._own_metric()
         if parser is not None:
-            self.metric = parser.put_into(self.metric)
+            self.metric = with_prompts(self.metric, reply=parser, check=None)
             given["eval_template"] = given["eval_template"] or self.default_template
         super().__post_init__()
         self.update_prompts({key: template for key, template in given.items() if template is not None})
@@ -134,13 +130,15 @@ def refining(query: str, answer: str, **aliases: str) -> Mapping[str, Slot]:
 
 @dataclass(frozen=True)
 class Parser:
-    """A reply format that leaves the form of the reply to the template that asks for it.
+    """A reply format that is read by a function of the user; the template says how to reply.
 
     Attributes:
         function: reads the text of a reply.
+        value_of: makes the value of a reply from what the function returned and from the text.
     """
 
     function: Callable[[str], Any]
+    value_of: Callable[[Any, str], Any]
     schema: ClassVar[Mapping[str, Any] | None] = None
 
     def __post_init__(self) -> None:
@@ -152,67 +150,12 @@ class Parser:
         return ""
 
     def parse(self, text: str) -> Any:
-        """What the function reads; what it cannot read is a ``BadReply``."""
+        """The value; what the function cannot read is a ``BadReply``."""
         try:
-            return self.function(text)
+            found = self.function(text)
         except (ValueError, OutputParserException) as error:
             raise BadReply(f"{UNREADABLE} {type(error).__name__}: {error}", text) from None
-
-    def put_into(self, metric: M) -> M:
-        """The metric with this parser as the form of its replies."""
-        return with_prompts(metric, reply=self, check=None)
-
-
-class ScoreParser(Parser):
-    """A function that returns ``(score, reasoning)``."""
-
-    def parse(self, text: str) -> tuple[float, str]:
-        """The score and the reasoning; a reply without a score, or with one that is not finite, is a ``BadReply``."""
-        score, reasoning = super().parse(text)
-        if score is None:
-            raise BadReply(UNREADABLE, text)
-        if not math.isfinite(score):
-            raise BadReply(f"{score} is not a finite number", text)
-        return float(score), reasoning or text
-
-    def put_into(self, metric: M) -> M:
-        """The metric without a scale, with this parser as the form of its replies."""
-        return super().put_into(without_scale(metric))
-
-
-class Verdict(BaseModel):
-    """Which of two responses is better, and why."""
-
-    better: str
-    reason: str
-
-
-class VerdictParser(Parser):
-    """A function that returns ``(passing, score, feedback)``, with score 1.0 for the first answer and 0.0 for the second."""
-
-    def parse(self, text: str) -> Verdict:
-        """The verdict; without a score and without ``passing`` the reply is a ``BadReply``."""
-        passing, score, feedback = super().parse(text)
-        value = score if score is not None else passing
-        if value is None:
-            raise BadReply(UNREADABLE, text)
-        return Verdict(better="tie" if value == 0.5 else "A" if float(value) > 0.5 else "B", reason=feedback or text)
-
-
-class Critique(BaseModel):
-    """A verdict by guidelines."""
-
-    feedback: str
-    passing: bool
-
-
-class CritiqueParser(Parser):
-    """The ``parse`` of an output parser; its result has ``passing`` and ``feedback``."""
-
-    def parse(self, text: str) -> Critique:
-        """The verdict and the feedback."""
-        found = super().parse(text)
-        return Critique(feedback=found.feedback, passing=found.passing)
+        return self.value_of(found, text)
 
 
 def with_prompts(metric: M, **changes: Any) -> M:

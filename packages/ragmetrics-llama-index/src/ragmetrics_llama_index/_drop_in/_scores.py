@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import InitVar, dataclass, field
 from functools import partial
@@ -12,13 +13,13 @@ from llama_index.core.evaluation import answer_relevancy, context_relevancy, cor
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import MetadataMode
 
-from ragmetrics_core import InvalidInput, Metric, Score, Steps, embed
+from ragmetrics_core import BadReply, InvalidInput, Metric, Score, Steps, embed
 from ragmetrics_core.metrics import AnswerRelevanceRating, ContextRelevanceRating, Correctness, SemanticSimilarity
 from ragmetrics_core.replies import ScoreReply
 
 from .._metric._results import MetricResult, check_threshold
 from .._metric._templates import Template
-from ._judge import DropIn, Refining, ScoreParser, asking, refining, with_prompts, without_scale
+from ._judge import UNREADABLE, DropIn, Parser, Refining, asking, refining, with_prompts, without_scale
 
 __all__ = [
     "AnswerRelevancyEvaluator",
@@ -44,6 +45,16 @@ class AnyScore(ScoreReply):
         return 'Reply with one JSON object and nothing else: {"reason": "<why, in one or two sentences>", "score": <number>}'
 
 
+def score_of(found: tuple[float | None, str | None], text: str) -> tuple[float, str]:
+    """The score and the reasoning that a parser function found; without a finite score the reply is a ``BadReply``."""
+    score, reasoning = found
+    if score is None:
+        raise BadReply(UNREADABLE, text)
+    if not math.isfinite(score):
+        raise BadReply(f"{score} is not a finite number", text)
+    return float(score), reasoning or text
+
+
 class Graded(DropIn):
     """A judge that gives a number: any fraction, as in LlamaIndex, and on any scale where the user has a parser or a template.
 
@@ -60,8 +71,11 @@ class Graded(DropIn):
         check_threshold(type(self).__name__, self.score_threshold, positive=self.full is not None)
         super().__post_init__(*templates)
 
-    def _parser(self) -> ScoreParser | None:
-        return None if self.parser_function is None else ScoreParser(self.parser_function)
+    def _own_metric(self) -> Metric:
+        return self.core_metric if self.parser_function is None else without_scale(self.core_metric)
+
+    def _parser(self) -> Parser | None:
+        return None if self.parser_function is None else Parser(self.parser_function, score_of)
 
     def _wording(self) -> tuple[Metric, Mapping[str, BasePromptTemplate]]:
         metric, templates = super()._wording()

@@ -6,15 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import InitVar, dataclass, fields
 from typing import Any
 
+from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.evaluation import guideline, pairwise
 from llama_index.core.types import BaseOutputParser
 
-from ragmetrics_core import InvalidInput, Metric, Prompt, Reply
+from ragmetrics_core import BadReply, InvalidInput, Metric, Prompt, Reply
 from ragmetrics_core.metrics import Guideline, PairwiseComparison, RefineFaithfulness, Relevancy
 
 from .._metric._results import MetricResult
 from .._metric._templates import Template
-from ._judge import CritiqueParser, DropIn, Refining, VerdictParser, asking, refining
+from ._judge import UNREADABLE, DropIn, Parser, Refining, asking, refining
 
 __all__ = [
     "FaithfulnessEvaluator",
@@ -76,6 +77,18 @@ ResponseEvaluator = FaithfulnessEvaluator
 QueryResponseEvaluator = RelevancyEvaluator
 
 
+class Critique(BaseModel):
+    """A verdict by guidelines."""
+
+    feedback: str
+    passing: bool
+
+
+def critique_of(found: Any, text: str) -> Critique:  # noqa: ARG001
+    """The verdict and the feedback that an output parser found."""
+    return Critique(feedback=found.feedback, passing=found.passing)
+
+
 @dataclass(eq=False, repr=False)
 class GuidelineEvaluator(DropIn):
     """Whether the response keeps guidelines; replaces LlamaIndex's class of the same name.
@@ -99,12 +112,12 @@ class GuidelineEvaluator(DropIn):
     def _own_metric(self) -> Metric:
         return Guideline(self.guidelines or guideline.DEFAULT_GUIDELINES)
 
-    def _parser(self) -> CritiqueParser | None:
+    def _parser(self) -> Parser | None:
         if self.output_parser is None:
             return None
         if not hasattr(self.output_parser, "parse"):
             raise InvalidInput(f"output_parser must have a method parse, got {self.output_parser!r}")
-        return CritiqueParser(self.output_parser.parse)
+        return Parser(self.output_parser.parse, critique_of)
 
     def _update_prompts(self, prompts_dict: Mapping[str, Template]) -> None:
         super()._update_prompts(prompts_dict)
@@ -112,6 +125,22 @@ class GuidelineEvaluator(DropIn):
             # the parser adds how to reply; templates are shared, so the original stays as it is
             change = {"output_parser": self.output_parser}
             self._templates = {key: item.model_copy(update=change) for key, item in self._templates.items()}
+
+
+class Verdict(BaseModel):
+    """Which of two responses is better, and why."""
+
+    better: str
+    reason: str
+
+
+def verdict_of(found: tuple[bool | None, float | None, str | None], text: str) -> Verdict:
+    """The verdict that a parser function found; without a score and without ``passing`` the reply is a ``BadReply``."""
+    passing, score, feedback = found
+    value = score if score is not None else passing
+    if value is None:
+        raise BadReply(UNREADABLE, text)
+    return Verdict(better="tie" if value == 0.5 else "A" if float(value) > 0.5 else "B", reason=feedback or text)
 
 
 class WholeWords(Prompt[Any]):
@@ -152,5 +181,5 @@ class PairwiseComparisonEvaluator(DropIn):
             own = WholeWords(**{item.name: getattr(own, item.name) for item in fields(own)})
         return PairwiseComparison(self.enforce_consensus, compare=own)
 
-    def _parser(self) -> VerdictParser | None:
-        return None if self.parser_function is None else VerdictParser(self.parser_function)
+    def _parser(self) -> Parser | None:
+        return None if self.parser_function is None else Parser(self.parser_function, verdict_of)
