@@ -1,7 +1,7 @@
-"""Asking an application many questions, a few at a time; what it raises costs the row of that question only.
+"""Asking an application many questions, a few at a time; an exception costs the row of its question only.
 
-Strategy. There is one way to ask, in an event loop; an application that is to be called synchronously is called on threads. The
-application is what is evaluated, so whatever it raises says something about it and is recorded, unlike errors of a metric.
+Strategy. All questions are asked from an event loop; an application that is to be called synchronously is called on threads. The
+application is what is evaluated, so any exception of it is a finding and is recorded, unlike bugs in a metric.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Asking:
     """How the questions are asked.
 
     Attributes:
-        who: whom, for messages.
-        ask: from a question to what is known afterwards: the new fields of the sample.
-        workers: questions at the same time.
-        record: whether what goes wrong is recorded, or raised.
+        who: what is asked, for messages.
+        ask: takes a question and returns the new fields of the sample.
+        workers: how many questions are asked at the same time.
+        record: whether exceptions are recorded; otherwise they are raised.
     """
 
     who: str
@@ -41,15 +41,15 @@ class Asking:
     record: bool
 
     async def rows(self, samples: Sequence[Sample]) -> list[Row]:
-        """The samples with the answers, in order; an ``InvalidInput`` for each question that was not answered.
+        """The samples with their answers, in order; an ``InvalidInput`` for each question without an answer.
 
         Raises:
             InvalidInput: a sample has no question; raised before the first one is asked.
         """
         questions = [_question(sample) for sample in samples]
-        places = asyncio.Semaphore(self.workers)
+        slots = asyncio.Semaphore(self.workers)
         tasks = [
-            asyncio.create_task(self._row(sample, question, places))
+            asyncio.create_task(self._row(sample, question, slots))
             for sample, question in zip(samples, questions, strict=True)
         ]
         try:
@@ -58,8 +58,8 @@ class Asking:
             for task in tasks:
                 task.cancel()
 
-    async def _row(self, sample: Sample, question: str, places: asyncio.Semaphore) -> Row:
-        async with places:
+    async def _row(self, sample: Sample, question: str, slots: asyncio.Semaphore) -> Row:
+        async with slots:
             outcome: Any = (await asyncio.gather(self.ask(question), return_exceptions=True))[0]
         if not isinstance(outcome, BaseException):
             return replace(sample, **outcome)
@@ -75,7 +75,7 @@ def asking_engine(engine: Any, workers: int, on_error: str, mode: MetadataMode |
     """Questions to a query engine or a chat engine.
 
     Raises:
-        InvalidInput: it is neither, or a setting has a value that it cannot have.
+        InvalidInput: it is neither, or a setting is invalid.
     """
     metadata_mode = mode_of("evaluate_query_engine", mode)
     if callable(getattr(engine, "query", None)):
@@ -89,7 +89,7 @@ def asking_engine(engine: Any, workers: int, on_error: str, mode: MetadataMode |
         if who == "chat engine":
             engine.reset()
         response = await (ask(question) if awaited else in_own_thread(partial(ask, question)))
-        # to read a stream may take its time
+        # reading a stream may take time
         answer = await in_own_thread(partial(answer_of, await settle(response), metadata_mode))
         if answer is None:
             raise InvalidInput("it answered with None")

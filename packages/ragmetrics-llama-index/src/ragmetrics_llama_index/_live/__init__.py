@@ -1,5 +1,5 @@
-"""The queries of a running application, evaluated beside it.
+"""Evaluation of the queries of a running application, in the background.
 
-``_open_queries`` knows which queries are open, ``_streams`` when a streamed answer is read; ``_handler`` hands those that are
-answered over to the judges, and ``_evaluations`` is what each is given and says.
+``_open_queries`` knows which queries are open, ``_streams`` when the user has read a streaming answer; ``_handler`` passes answered
+queries to the judges; ``_evaluations`` holds what each judge gets and says.
 """

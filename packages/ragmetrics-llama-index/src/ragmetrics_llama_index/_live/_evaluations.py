@@ -1,4 +1,4 @@
-"""What the evaluation of one query consists of: the judges by name, what each is given, and what they said."""
+"""The evaluation of one query: the judges by name, what each gets, and what they said."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class QueryEvaluation:
         query: the question.
         response: the answer.
         contexts: the texts of its source nodes.
-        results: the results by the name of the metric; invalid ones, with the reason, where a judge failed.
-        errors: what went wrong otherwise, by the name of the metric: exceptions that are no failure of a model.
+        results: the results by the name of the metric; where a judge failed, an invalid one with the reason.
+        errors: other exceptions by the name of the metric: those that are no failure of a model.
         tags: the instrument tags of the query, such as an identifier of the example.
         span_id: the span of the query, as tracing tools know it.
     """
@@ -51,7 +51,7 @@ class QueryEvaluation:
 
 @dataclass(frozen=True)
 class Asked:
-    """A query that is answered, and is to be judged by the evaluators."""
+    """An answered query that the evaluators are to judge."""
 
     evaluators: Mapping[str, BaseEvaluator]
     mode: MetadataMode
@@ -63,14 +63,14 @@ class Asked:
     is_complete = True
 
     def complete(self) -> None:
-        """All is known from the beginning."""
+        """Nothing to do: everything is known from the beginning."""
 
     def record(self) -> QueryEvaluation:
-        """The evaluation before anybody has judged."""
+        """The evaluation without results yet."""
         return self.judged({})
 
     def judgements(self) -> dict[str, Callable[[], EvaluationResult]]:
-        """What each evaluator is to do."""
+        """The work of each evaluator, by name."""
         return {name: partial(self._judge, evaluator) for name, evaluator in self.evaluators.items()}
 
     def _judge(self, evaluator: BaseEvaluator) -> EvaluationResult:
@@ -79,7 +79,7 @@ class Asked:
             return evaluator.evaluate_response(query=self.query, response=self.answer, **inputs)
 
     def judged(self, outcomes: Mapping[str, Future[EvaluationResult]]) -> QueryEvaluation:
-        """All that the judges have said."""
+        """The evaluation with everything that the judges said."""
         contexts = contexts_of(self.answer.source_nodes, self.mode)
         results: dict[str, EvaluationResult] = {}
         errors: dict[str, BaseException] = {}
@@ -96,7 +96,7 @@ class Asked:
         )
 
     def _failed(self, problem: RagmetricsError, contexts: list[str]) -> EvaluationResult:
-        """The same whether a judge records its failures or raises them, or took too long."""
+        """An invalid result, whether a judge raised its failure or took too long."""
         return EvaluationResult(
             query=self.query,
             response=self.answer.response or "",
@@ -107,17 +107,17 @@ class Asked:
 
 
 def problem_of(result: EvaluationResult) -> str | None:
-    """What is wrong with a judgement, in words; where there was nothing to judge, nothing is."""
+    """Why a judgement failed; None if it did not, even if there was nothing to judge."""
     if isinstance(result, MetricResult) and result.error is None:
         return None
     return (result.invalid_reason or "there is no score") if result.invalid_result else None
 
 
 def named(metrics: Evaluators, llm: Any, embed_model: Any, mode: MetadataMode) -> dict[str, BaseEvaluator]:
-    """The evaluators by name; those of metrics record the failures of their models.
+    """The evaluators by name; those made of metrics record the failures of their models.
 
     Raises:
-        InvalidInput: there is none, one is no metric and no evaluator, or two have the same name.
+        InvalidInput: there is none, an item is neither a metric nor an evaluator, or two have the same name.
     """
     if isinstance(metrics, Metric | BaseEvaluator):
         metrics = [metrics]
@@ -144,7 +144,7 @@ def named(metrics: Evaluators, llm: Any, embed_model: Any, mode: MetadataMode) -
 
 
 def _known(evaluator: BaseEvaluator) -> frozenset[str]:
-    """The tags that are inputs of an evaluator: all others are the application's own."""
+    """The tags that an evaluator takes as inputs; all others belong to the application."""
     inputs = evaluator.metric.inputs if isinstance(evaluator, MetricEvaluator) else REFERENCES
     return frozenset(inputs) - ARGUMENTS
 

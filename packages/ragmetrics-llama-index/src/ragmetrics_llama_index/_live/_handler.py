@@ -1,10 +1,10 @@
 """Evaluation of the queries of a running application, in the background.
 
-Strategy. The end of a query tells all that is needed: the query, and the response object that the user gets. LlamaIndex calls a
-handler inline and swallows what it raises, so the handler only decides (is it the outermost query, is it in the sample) and hands
-over. The judges run with a mark in their context, so that whatever queries they make are never evaluated. The tokens of a
-streaming answer pass through unchanged, and are judged when the user has read them all; those of a chat engine when it has
-written them down.
+Strategy. The end of a query brings all that is needed: the question, and the response object that the user gets. LlamaIndex calls
+a handler inline and swallows its exceptions, so the handler only decides (is this the outermost query, is it in the sample) and
+passes the query on. The judges run with a mark in their context, so that their own queries are never evaluated. The tokens of a
+streaming answer pass through unchanged; the answer is judged when the user has read it to the end, that of a chat engine when the
+engine has written it into its history.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
     print(handler.results[0].results["faithfulness"].score)
 
     References and other inputs of metrics come from ``instrument_tags({"reference": ...})`` around a query. The judges run in
-    threads beside the application, so an LLM that computes in this process should not be the query engine's too.
+    threads of this process, so an LLM that computes in this process should not serve both the query engine and the judges.
 
     Args:
         metrics: metrics and evaluators, or evaluators by name.
@@ -64,17 +64,17 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         metadata_mode: which metadata of the source nodes the metrics read with their text; by default what the generator saw.
         sample_rate: share of the queries that is evaluated, 0 to 1.
         seed: makes the choice of the sample repeatable.
-        only: which of these are judged: a function of a ``QueryEvaluation`` that has no results yet, called in the background.
+        only: called in the background with a ``QueryEvaluation`` without results; whether the query is judged.
         on_result: called in the background with every ``QueryEvaluation``; a coroutine function is run to its end.
-        max_pending: most queries that wait or are judged; further ones are dropped and counted.
-        workers: judgements (one metric on one query) that are made at the same time.
-        keep: evaluations that ``results`` keeps, the newest ones: 10,000 by default; None: all.
-        timeout: seconds that one judgement or one call of a function of yours may take (120); then it counts as failed, and its
-            place is given to the next one. None: as long as it likes.
-        exit_timeout: seconds that the end of the program waits for what is still pending (10); what is lost then is logged.
+        max_pending: how many queries may wait or be judged at once; further ones are dropped and counted.
+        workers: how many judgements (one metric on one query) are made at the same time.
+        keep: how many evaluations ``results`` keeps, the newest ones: 10,000 by default; None: all.
+        timeout: seconds that a judgement or a call of your functions may take (120); after that it has failed, and the next one
+            starts. None: no limit.
+        exit_timeout: seconds that the program waits at its end for pending judgements (10); those that are lost are logged.
 
     Raises:
-        InvalidInput: a setting has a value that it cannot have.
+        InvalidInput: a setting is invalid.
     """
 
     @shows_settings(keep=10_000)
@@ -96,7 +96,7 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         self._writing = Writing()
         self._listener = SpanListener(self._begun, self._ended, self._writing.end)
         self._errors: deque[BaseException] = deque(maxlen=given["keep"])
-        # two, so that no query waits for a judge to count
+        # two of them, so that no query waits until a judge has counted
         self._heard = Counts()
         self._answered = Counts()
 
@@ -107,28 +107,28 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
 
     @property
     def results(self) -> list[QueryEvaluation]:
-        """The evaluations that are finished, oldest first."""
+        """The finished evaluations, oldest first."""
         return list(self._kept)
 
     @property
     def errors(self) -> list[BaseException]:
-        """The exceptions that are no failure of a model, of metrics, of ``only`` and of ``on_result``, oldest first."""
+        """The exceptions of metrics, ``only`` and ``on_result`` that are no failure of a model, oldest first."""
         return list(self._errors)
 
     @property
     def counts(self) -> dict[str, int]:
-        """What has become of it, as far as it has happened.
+        """How often each of these has happened; what has not happened is left out.
 
         Queries: ``evaluated``, ``dropped``, ``not_sampled``, ``left_out`` by ``only``, ``nested``, streams ``abandoned`` by their
         readers, and streams that are still ``unread``. Judgements, one per metric: ``invalid`` (the judge failed),
-        ``timed_out``. Calls of ``only`` and ``on_result``: ``failed``, and ``untold`` where there was no place or it took too long.
+        ``timed_out``. Calls of ``only`` and ``on_result``: ``failed``, or ``untold`` if the queue was full or they took too long.
         """
         live = self._live.counts
         more = {"invalid": live["failed"], **{name: live[name] for name in ("timed_out", "dropped", "untold")}}
         return {**self._heard.now(), **self._answered.now(), **{name: count for name, count in more.items() if count}}
 
     def attach(self) -> Self:
-        """Listen to all queries of this process, once however often it is called; after ``close``, listen again."""
+        """Listen to all queries of this process; further calls change nothing. After ``close`` it listens again."""
         dispatcher = get_dispatcher()
         if not any(handler is self for handler in dispatcher.event_handlers):
             dispatcher.add_event_handler(self)
@@ -136,7 +136,7 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         return self
 
     def detach(self) -> None:
-        """Listen no longer; what was handed over is still judged, and the end of the program waits for it."""
+        """Stop listening; queries that have ended are still judged, and the program waits for them at its end."""
         dispatcher = get_dispatcher()
         dispatcher.event_handlers = [handler for handler in dispatcher.event_handlers if handler is not self]
         dispatcher.span_handlers = [handler for handler in dispatcher.span_handlers if handler is not self._listener]
@@ -146,14 +146,14 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         self.detach()
 
     def __enter__(self) -> Self:
-        """Attached in this block, whose end waits for nothing."""
+        """Listen in this block; leaving it waits for nothing."""
         return self.attach()
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def handle(self, event: BaseEvent, **_: Any) -> None:
-        """Take note of an event; LlamaIndex calls this. It never waits."""
+        """Note an event; called by LlamaIndex. It never waits."""
         if isinstance(event, QueryStartEvent):
             self._begun(event.span_id, event.tags)
         elif isinstance(event, QueryEndEvent):
@@ -196,7 +196,7 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
             submit(text)
 
     def _submit(self, query: str, response: Any, tags: dict[str, Any], span_id: str | None, text: str) -> None:
-        # a copy, as the user may do with the response what he likes
+        # a copy, as users may change their response
         self._judge(self._asked(query, Response(text, nodes_of(response) or []), tags, span_id))
 
     def _left_out(self, record: QueryEvaluation) -> None:  # noqa: ARG002

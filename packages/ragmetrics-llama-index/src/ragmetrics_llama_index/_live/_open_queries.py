@@ -1,10 +1,10 @@
-"""Which queries are open, and which one encloses which.
+"""Which queries are open, and which of them are nested.
 
-Strategy. A query is a query to a query engine, a turn of a chat engine, or a run of an agent. The open queries stand in a context
-variable, which threads and asyncio tasks of LlamaIndex inherit, so a query that begins while another one is open is nested; a
-query that has ended says so itself, as a task may outlive the query that started it. Query engines say by events that a query
-begins and ends, save those that override ``query`` (as ``CustomQueryEngine`` does); chat engines and agents have spans only. So a
-listener hears the spans as well. What comes first counts, the other is ignored.
+Strategy. A query is a query to a query engine, a turn of a chat engine, or a run of an agent. The open queries are in a context
+variable, which threads and asyncio tasks of LlamaIndex inherit, so a query that begins while another one is open is nested. A task
+may outlive the query that started it, so each query has a flag that it is open. Query engines announce by events that a query
+begins and ends, except those that override ``query`` (as ``CustomQueryEngine`` does); chat engines and agents have only spans. So
+spans are heard as well: whichever comes first counts, the other is ignored.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TURNS: tuple[tuple[tuple[type[Any], ...], tuple[str, ...]], ...] = (
 
 @dataclass
 class Query:
-    """A query: its span, its instrument tags, whether another one was open when it began, and whether it is open itself."""
+    """A query: its span, its instrument tags, whether another query was open when it began, and whether it is open."""
 
     span_id: str | None
     tags: Mapping[str, Any] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class OpenQueries:
 
     def __init__(self) -> None:
         self._enclosing: ContextVar[tuple[Query, ...]] = ContextVar("ragmetrics_open_queries", default=())
-        # agents end in another context than they begin in
+        # agents begin in one context and end in another
         self._by_span: dict[str | None, Query] = {}
 
     def begin(self, span_id: str | None, tags: Mapping[str, Any] | None) -> None:
@@ -58,7 +58,7 @@ class OpenQueries:
         self._enclosing.set((*enclosing, query))
 
     def end(self, span_id: str | None) -> Query | None:
-        """The query that ends; None if it is not open (any more)."""
+        """The query that ends; None if it is not open."""
         query = self._by_span.pop(span_id, None)
         if query is not None:
             query.is_open = False
@@ -79,9 +79,9 @@ class SpanListener(ByIdentity, NullSpanHandler):
     """Hears the spans of query engines, chat engines and agents.
 
     Args:
-        begin: told the span and the tags of a query that begins.
-        end: told the span of a query that ends, what was asked, and its result; None where it failed.
-        written: told the streaming answer of a chat engine when all of it is there, or when it failed.
+        begin: called with the span and the tags of a query that begins.
+        end: called with the span of a query that ends, the question, and the result; None if the query failed.
+        written: called with the streaming answer of a chat engine when it is complete, or has failed.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class SpanListener(ByIdentity, NullSpanHandler):
     def span_enter(self, *, id_: str, bound_args: Bound, instance: Any = None, tags: Any = None, **_: Any) -> None:  # type: ignore[override]
         """A span begins."""
         if _is_query(id_, instance):
-            # a run of an agent takes the tags along, into another context
+            # a run of an agent carries the tags into another context
             carried = bound_args.arguments.get("tags")
             found = carried.get("instrument_tags") if isinstance(carried, dict) else None
             self._begin(id_, tags or found)

@@ -1,4 +1,4 @@
-"""Streams that are listened to while the user reads them, token by token as they come."""
+"""Collecting the text of a stream while the user reads it, token by token."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 __all__ = ["Writing", "listen", "listen_async"]
 
 Done = Callable[[str | None], None]
-"""Called once, with the whole text, or None where the reader left early or the stream broke."""
+"""Called once: with the whole text, or with None if the reader left early or the stream failed."""
 
 
 def listen(tokens: Any, done: Done) -> Generator[Any, None, None]:
-    """The same tokens; ``done`` hears of the end."""
+    """The same tokens; ``done`` is called at the end."""
     heard: list[str] = []
     whole = False
     try:
@@ -47,39 +47,39 @@ async def listen_async(tokens: Any, done: Done) -> AsyncGenerator[Any, None]:
 
 
 def _words(token: Any) -> str:
-    """Query engines stream texts, chat engines messages with what is new in them."""
+    """The text of a token: query engines stream texts, chat engines messages whose ``delta`` is new."""
     return str(getattr(token, "delta", token) or "")
 
 
 class Writing:
-    """Answers that chat engines are still writing into their history, beside the user who reads them."""
+    """Streaming answers that chat engines are still writing into their history."""
 
     def __init__(self) -> None:
         self._waiting: dict[int, tuple[StreamingAgentChatResponse, Done]] = {}
-        self._door = threading.Lock()
+        self._lock = threading.Lock()
 
     def begin(self, response: StreamingAgentChatResponse, done: Done) -> None:
-        """Tell ``done`` when all of it is written; at once, where it is already."""
-        if not response.is_writing_to_memory:  # whoever reads it writes it
+        """Call ``done`` when the whole answer is written, or now if it is."""
+        if not response.is_writing_to_memory:  # it is written by being read
             if response.achat_stream is not None:
                 response.achat_stream = listen_async(response.achat_stream, done)
             else:
                 response.chat_stream = listen(response.chat_stream, done)
             return
-        with self._door:
+        with self._lock:
             self._waiting[id(response)] = response, done
         if response.is_done or response.exception is not None:
             self.end(response)
 
     def end(self, response: StreamingAgentChatResponse) -> None:
-        """It is written, or broken off."""
-        with self._door:
+        """The answer is written, or writing has failed."""
+        with self._lock:
             _, done = self._waiting.pop(id(response), (None, None))
         if done is not None:
             done(_written(response) if response.exception is None else None)
 
 
 def _written(response: StreamingAgentChatResponse) -> str:
-    """All of the answer. In older releases it stands in the response only when the user has read it, until then in the queues."""
+    """The whole answer; in older releases it is in the queues until the user has read it."""
     waiting = [*response.queue.queue, *getattr(response.aqueue, "_queue", ())]
     return response.response or f"{response.unformatted_response}{''.join(map(_words, waiting))}".strip()
