@@ -25,7 +25,7 @@ from ragmetrics_core import InvalidInput, Metric, Score, Usage, aevaluate, evalu
 
 from ._checks import check_calls, check_switch
 from ._home import HOME
-from ._model._component import close, close_async, warm_up, warm_up_async
+from ._model._component import call_async_if_any, call_if_any
 from ._model._embeddings import HaystackEmbeddings
 from ._model._llm import HaystackLLM
 
@@ -122,22 +122,22 @@ class MetricEvaluator:
     def warm_up(self) -> None:
         """Warm up the given components."""
         for model in self._given:
-            warm_up(model)
+            call_if_any(model, "warm_up")
 
     async def warm_up_async(self) -> None:
         """Warm up the given components on the running loop."""
         for model in self._given:
-            await warm_up_async(model)
+            await call_async_if_any(model, "warm_up")
 
     def close(self) -> None:
         """Release what the given components hold."""
         for model in self._given:
-            close(model)
+            call_if_any(model, "close")
 
     async def close_async(self) -> None:
         """Release, on the running loop, what the given components hold."""
         for model in self._given:
-            await close_async(model)
+            await call_async_if_any(model, "close")
 
     @component.output_types(**OUTPUTS)
     def run(self, **inputs: Any) -> dict[str, Any]:

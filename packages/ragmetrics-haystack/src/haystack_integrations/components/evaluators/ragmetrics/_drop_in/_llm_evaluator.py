@@ -178,8 +178,8 @@ class LLMEvaluator(HaystackLLMEvaluator):
         return RowJudge(
             self._chat_generator,
             self._loop,
-            self.max_concurrency,
-            raising=bool(self.raise_on_failure),
+            max_concurrency=self.max_concurrency,
+            on_error="raise" if self.raise_on_failure else "record",
             progress=bool(self.progress_bar),
         )
 

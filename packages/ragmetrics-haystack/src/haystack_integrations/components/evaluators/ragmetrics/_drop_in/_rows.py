@@ -109,29 +109,22 @@ class RowJudge:
     Args:
         generator: the chat generator.
         loop: the event loop that the generator's connections belong to.
-        max_concurrency: most calls at a time; a generator without ``run_async`` takes one call at a time.
-        raising: raise the first failure of a row; only the calls in flight at that moment are paid for in vain.
-        progress: show a progress bar.
+        settings: of ``evaluate``; a generator without ``run_async`` takes one call at a time, whatever they say.
 
     Attributes:
         replies: the last reply to each row, by its number.
         failures: the exceptions that the generator raised, by number of the row.
     """
 
-    def __init__(self, generator: Any, loop: HomeLoop, max_concurrency: int, *, raising: bool, progress: bool) -> None:
+    def __init__(self, generator: Any, loop: HomeLoop, **settings: Any) -> None:
         self.replies: dict[int, ChatMessage] = {}
         self.failures: dict[int, GeneratorFailed] = {}
         self._generator = generator
         self._has_async = hasattr(generator, "run_async")
         self._loop = loop
         self._refusals: dict[int, int] = {}
-        self._settings: dict[str, Any] = {
-            "max_concurrency": max_concurrency if self._has_async else 1,
-            "on_error": "raise" if raising else "record",
-            "timeout": PATIENCE,
-            "max_retries": 0,
-            "progress": progress,
-        }
+        alone = {} if self._has_async else {"max_concurrency": 1}
+        self._settings: dict[str, Any] = {**settings, **alone, "timeout": PATIENCE, "max_retries": 0}
 
     def judge(self, rows: Sequence[Row], metric: Metric) -> Sequence[Score]:
         """Score the rows synchronously; calls overlap only if the generator has ``run_async``, and so is made for it.

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from ragmetrics_core.adapters import Bridge, Explained
 
-__all__ = ["Component", "close", "close_async", "warm_up", "warm_up_async"]
+__all__ = ["Component", "call_async_if_any", "call_if_any"]
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -49,7 +49,7 @@ class Component(Bridge[Q, A]):
         failure = Explained(self._name(model), self._secrets(model), fatal=True)
         with self._lock, failure:
             if not self._is_warm:
-                warm_up(model)
+                call_if_any(model, "warm_up")
                 self._is_warm = True
             return self._called(model)
         raise failure.problem
@@ -84,29 +84,15 @@ class Component(Bridge[Q, A]):
         return other
 
 
-def warm_up(model: Any) -> None:
-    """Let a component load its model or make its client, if it does such things."""
-    if hasattr(model, "warm_up"):
-        model.warm_up()
+def call_if_any(component: Any, method: str) -> None:
+    """Call a method of the component's life cycle, ``warm_up`` or ``close``, if it has one."""
+    if hasattr(component, method):
+        getattr(component, method)()
 
 
-async def warm_up_async(model: Any) -> None:
-    """The same on the running loop."""
-    if hasattr(model, "warm_up_async"):
-        await model.warm_up_async()
+async def call_async_if_any(component: Any, method: str) -> None:
+    """The same on the running loop, by the component's asynchronous method if it has one."""
+    if hasattr(component, f"{method}_async"):
+        await getattr(component, f"{method}_async")()
     else:
-        warm_up(model)
-
-
-def close(model: Any) -> None:
-    """Let a component release what it holds, if it holds anything."""
-    if hasattr(model, "close"):
-        model.close()
-
-
-async def close_async(model: Any) -> None:
-    """The same on the running loop."""
-    if hasattr(model, "close_async"):
-        await model.close_async()
-    else:
-        close(model)
+        call_if_any(component, method)
