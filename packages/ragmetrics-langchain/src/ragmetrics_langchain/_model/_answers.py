@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -14,17 +15,9 @@ from ragmetrics_core.adapters import finish_reason_of, is_cut_off, usage_of
 
 __all__ = ["finish_errors", "finished", "read_answer"]
 
-FILTERED = {
-    "blocklist",
-    "content_filter",
-    "content_filtered",
-    "error_toxic",
-    "guardrail_intervened",
-    "prohibited_content",
-    "recitation",
-    "safety",
-    "spii",
-}
+FILTERED = re.compile(
+    "blocklist|content_filter(?:ed)?|error_toxic|guardrail_intervened|prohibited_content|recitation|safety|spii"
+)
 NO_ROOM = "model_context_window_exceeded"
 """Finish reasons of the providers for which there is no answer, in lower case."""
 
@@ -59,7 +52,7 @@ def _problem(name: str, answer: BaseMessage, reason: str | None, text: str) -> B
     refusal = _refusal(answer)
     if refusal or reason == "refusal":
         return BadReply(f"{name} refuses to answer: {refusal or text or 'it gives no reason'}", refusal or text)
-    if reason in FILTERED:
+    if reason is not None and FILTERED.fullmatch(reason):
         return BadReply(f"a content filter stopped the answer of {name}", text)
     if reason == NO_ROOM:
         return BadReply(f"{name} has no room left for its answer: the question fills its context window", text)
@@ -89,17 +82,9 @@ def finish_errors() -> tuple[type[Exception], ...]:
     return tuple(getattr(openai, name) for name in names if hasattr(openai, name))
 
 
-def finished(error: Any) -> AIMessage:
+def finished(error: Any) -> Reply[str] | AIMessage:
     """The answer that such an error holds."""
     completion = getattr(error, "completion", None)
     if completion is None:
         return AIMessage("", response_metadata={"finish_reason": "content_filter"})
-    used = completion.usage
-    message = AIMessage(completion.choices[0].message.content or "", response_metadata={"finish_reason": "length"})
-    if used is not None:
-        message.usage_metadata = {
-            "input_tokens": used.prompt_tokens,
-            "output_tokens": used.completion_tokens,
-            "total_tokens": used.total_tokens,
-        }
-    return message
+    return Reply(completion.choices[0].message.content or "", usage_of(completion), truncated=True)

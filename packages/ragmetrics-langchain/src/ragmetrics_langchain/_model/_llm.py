@@ -102,6 +102,8 @@ class LangChainLLM(Described[Ask, str], LLMBridge):
         return messages, merge_configs(own, self.config)
 
     def _read(self, answer: Any) -> Reply[str]:
+        if isinstance(answer, Reply):
+            return answer
         if isinstance(answer, str):
             return Reply(answer)
         if isinstance(answer, BaseMessage):
@@ -143,7 +145,6 @@ def _asks_an_llm(metric: Metric) -> bool:
 
 def bound(models: Models, config: RunnableConfig) -> Models:
     """The same models, with the config for an LLM of LangChain."""
-    llm = models.llm
-    return (
-        Models(llm.with_config(config), models.embeddings, models.metric) if isinstance(llm, LangChainLLM) else models
-    )
+    if not isinstance(models.llm, LangChainLLM):
+        return models
+    return Models(models.llm.with_config(config), models.embeddings, models.metric)

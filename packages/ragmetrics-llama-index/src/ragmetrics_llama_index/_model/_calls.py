@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse, LLMMetadata, MessageRole
 from llama_index.core.llms import LLM
@@ -18,27 +18,19 @@ from llama_index.core.prompts import ChatPromptTemplate
 from ragmetrics_core import Ask, Message, Reply
 from ragmetrics_core.adapters import finish_reason_of, is_cut_off, usage_of
 
-__all__ = ["Call", "call_for", "is_openai", "metadata_of", "own_predict", "read_answer"]
+__all__ = ["call_for", "is_openai", "metadata_of", "own_predict", "read_answer"]
 
 OWN = {name: inspect.unwrap(getattr(LLM, name)) for name in ("apredict", "predict")}
 
 
-class Call(NamedTuple):
-    """A call of a method of an LLM: ``chat``, ``complete``, or its author's ``apredict`` or ``predict``."""
-
-    method: str
-    sent: tuple[Any, ...]
-    settings: dict[str, Any]
-
-
-def call_for(llm: Any, ask: Ask, parameters: dict[str, Any]) -> Call:
-    """How an LLM is asked a question, with these parameters where it passes them on."""
+def call_for(llm: Any, ask: Ask, parameters: dict[str, Any]) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
+    """How an LLM is asked: its synchronous method, or its author's ``apredict``, and all arguments; ``parameters`` for chats."""
     own = own_predict(llm)
     if own is not None:
-        return Call(own, (), _prediction(ask))
+        return own, (), _prediction(ask)
     if metadata_of(llm).is_chat_model:
-        return Call("chat", (_chat_messages(llm, ask.messages),), parameters)
-    return Call("complete", (_completion_prompt(llm, ask.messages),), {"formatted": True})
+        return "chat", (_chat_messages(llm, ask.messages),), parameters
+    return "complete", (_completion_prompt(llm, ask.messages),), {"formatted": True}
 
 
 def own_predict(llm: Any) -> str | None:

@@ -22,7 +22,7 @@ from llama_index.core import Settings
 from ragmetrics_core import ModelError
 from ragmetrics_core.adapters import Bridge, secret_texts
 
-__all__ = ["Described", "answers_to_any_name", "is_bug", "overrides"]
+__all__ = ["Described", "is_bug", "is_of_the_core", "overrides"]
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -62,12 +62,10 @@ class Described(Bridge[Q, A]):
         )
 
     def _stated_name(self, model: Any) -> str:
-        name: str = model.model_name
-        return name
+        return str(model.model_name)
 
     def _name(self, model: Any) -> str:
-        name = self._stated_name(model)
-        return type(model).__name__ if not name or name == "unknown" else name
+        return self._stated_name(model)
 
     def _secrets(self, model: Any) -> tuple[str, ...]:
         return secret_texts(fields_of(model))
@@ -102,6 +100,6 @@ def overrides(cls: type, base: type, name: str) -> bool:
     return inspect.unwrap(getattr(cls, name)) is not inspect.unwrap(getattr(base, name))
 
 
-def answers_to_any_name(value: Any) -> bool:
-    """Whether it has any attribute that one asks for, as a mock has: then it tells nothing to have one."""
-    return hasattr(value, "an_attribute_that_no_model_has")
+def is_of_the_core(model: Any, *methods: str) -> bool:
+    """Whether a model has one of these methods of the core's models; a mock, which has whatever one asks for, is none."""
+    return any(hasattr(model, name) for name in methods) and not hasattr(model, "an_attribute_that_no_model_has")

@@ -10,7 +10,7 @@ from llama_index.core.embeddings.utils import resolve_embed_model
 from ragmetrics_core import InvalidInput, Reply, Usage
 from ragmetrics_core.adapters import EmbeddingsBridge
 
-from ._described import Described, answers_to_any_name, overrides
+from ._described import Described, is_of_the_core, overrides
 
 __all__ = ["LlamaIndexEmbeddings", "scorer_of"]
 
@@ -72,6 +72,5 @@ def _resolved(embed_model: Any) -> BaseEmbedding:
 
 def scorer_of(embed_model: Any) -> Any:
     """The model that embeds or compares; what has the methods of the core's models is one already."""
-    own = any(hasattr(embed_model, name) for name in ("embed", "aembed", "compare", "acompare"))
-    own = own and not answers_to_any_name(embed_model)
+    own = is_of_the_core(embed_model, "embed", "aembed", "compare", "acompare")
     return embed_model if own and not isinstance(embed_model, BaseEmbedding) else LlamaIndexEmbeddings(embed_model)

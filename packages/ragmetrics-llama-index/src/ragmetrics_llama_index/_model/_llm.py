@@ -19,7 +19,7 @@ from ragmetrics_core.adapters import Attempts, FormsOfReply, LLMBridge, in_own_t
 from ragmetrics_core.adapters import is_bug as is_error_of_programming
 
 from ._calls import call_for, is_openai, metadata_of, own_predict, read_answer
-from ._described import Described, answers_to_any_name, is_bug, overrides
+from ._described import Described, is_bug, is_of_the_core, overrides
 
 __all__ = ["LlamaIndexLLM", "judge_of"]
 
@@ -101,6 +101,10 @@ class LlamaIndexLLM(Described[Ask, str], LLMBridge):
     def _stated_name(self, model: Any) -> str:
         return metadata_of(model).model_name
 
+    def _name(self, model: Any) -> str:
+        name = self._stated_name(model)
+        return type(model).__name__ if not name or name == "unknown" else name
+
     def _settings(self, model: Any) -> Mapping[str, Any] | None:
         settings = super()._settings(model)
         if settings is None or own_predict(model) is not None:
@@ -157,5 +161,5 @@ def _resolved(llm: Any) -> LLM:
 
 def judge_of(llm: Any) -> Any:
     """The judge; what has the methods of the core's models is one already."""
-    own = any(hasattr(llm, name) for name in ("generate", "agenerate")) and not answers_to_any_name(llm)
+    own = is_of_the_core(llm, "generate", "agenerate")
     return llm if own and not isinstance(llm, LLM) else LlamaIndexLLM(llm)
