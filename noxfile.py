@@ -176,5 +176,6 @@ def lower_bound(requirement: str) -> str:
 def docs(session: nox.Session) -> None:
     """Write the generated pages anew, then run every code block of README and docs."""
     install(session, "test")
+    session.run("python", "docs/metric_names.py")
     session.run("python", "docs/generate.py")
     session.run("pytest", "tests/test_docs.py", *session.posargs)

@@ -145,8 +145,8 @@ def test_examples_print_what_they_say(example: Path, checkout: Path, capsys: pyt
     compare(example, shown, textwrap.indent(capsys.readouterr().out, "    "))
 
 
-def load_generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generate_docs", ROOT / "docs" / "generate.py")
+def load_script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", ROOT / "docs" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -156,8 +156,16 @@ def load_generator() -> ModuleType:
 
 def test_generated_pages_are_up_to_date() -> None:
     """``python docs/generate.py`` writes them anew."""
-    stale = [path.name for path, text in load_generator().pages().items() if path.read_text(encoding="utf-8") != text]
+    stale = [
+        path.name for path, text in load_script("generate").pages().items() if path.read_text(encoding="utf-8") != text
+    ]
     assert stale == []
+
+
+def test_the_names_of_all_metrics_are_up_to_date() -> None:
+    """``python docs/metric_names.py`` writes them anew."""
+    script = load_script("metric_names")
+    assert script.FACADE.read_text(encoding="utf-8") == script.facade()
 
 
 def readme_command(marker: str) -> str:

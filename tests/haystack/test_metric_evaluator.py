@@ -63,7 +63,7 @@ def test_every_metric_scores_as_the_core_does(exchange: Exchange, *, asynchronou
     inputs = {name: [value] for name, value in exchange.sample.items() if name in known}
     outputs = asyncio.run(component.run_async(**inputs)) if asynchronous else component.run(**inputs)
     assert outputs["individual_scores"] == [outputs["score"]] == [pytest.approx(exchange.value, abs=1e-12)]
-    assert generator.calls == len(exchange.turns)
+    assert generator.calls == len(exchange.calls)
     (result,) = outputs["results"]
     score = Score.from_dict(result)
     assert (score.value, score.passing, score.metric) == (outputs["score"], exchange.passing, exchange.name)

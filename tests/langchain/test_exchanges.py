@@ -88,7 +88,7 @@ def test_the_score_is_the_core_s(exchange: Exchange) -> None:
     for tracer in tracers:
         (root,) = tracer.roots
         assert (root.name, root.run_type, root.parent_run_id) == (exchange.name, "chain", None)
-        assert [child.run_type for child in root.child_runs] == ["llm"] * len(exchange.turns)
+        assert [child.run_type for child in root.child_runs] == ["llm"] * len(exchange.calls)
         for child in root.child_runs:
             assert child.parent_run_id == root.id
             assert child.child_runs == []
@@ -114,7 +114,7 @@ def test_the_score_over_a_real_client_is_the_core_s(exchange: Exchange, server: 
         assert (score.value, score.passing, score.details) == (expected.value, expected.passing, expected.details)
         assert score.usage.calls == expected.usage.calls
         assert score.usage.prompt_tokens > 0
-    assert len(server.chats) == 2 * len(exchange.turns)
+    assert len(server.chats) == 2 * len(exchange.calls)
 
 
 def test_the_data_arrives_as_it_was_written() -> None:
@@ -127,4 +127,4 @@ def test_the_data_arrives_as_it_was_written() -> None:
         return exchange.reply_to(str(messages[0].content), str(messages[1].content))
 
     MetricRunnable(exchange.metric, llm=Scripted(says=say)).invoke(exchange.sample)
-    assert [json.loads(text) for text in asked] == [turn.data for turn in exchange.turns]
+    assert [json.loads(text) for text in asked] == [turn.data for turn in exchange.calls]

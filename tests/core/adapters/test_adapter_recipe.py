@@ -56,7 +56,7 @@ def test_every_metric_scores_as_the_core_does(exchange: Exchange, *, asynchronou
     case = case_of(exchange)
     result = asyncio.run(evaluator.evaluate_async(case)) if asynchronous else evaluator.evaluate(case)
     assert (result.name, result.value) == (exchange.name, pytest.approx(exchange.value, abs=1e-12))
-    assert server.calls == len(exchange.turns)
+    assert server.calls == len(exchange.calls)
     score = Score.from_dict(result.evidence)
     assert (score.value, score.passing, score.metric) == (result.value, exchange.passing, exchange.name)
     assert score.details["prompts"] == versions_of(exchange)

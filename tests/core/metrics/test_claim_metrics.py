@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exchanges import claims, useful, verdicts
+from core.metrics.claim_calls import claims, verdicts
+from core.metrics.useful_calls import useful
 from ragmetrics_core import Ask, BadReply, InvalidInput, Score
 from ragmetrics_core.metrics import (
     AnswerCorrectness,

@@ -1,7 +1,7 @@
 """All built-in metrics, one per file. ``catalogue()`` lists them with their inputs, scale, model calls and source.
 
 A metric is loaded when its name is first used: so the order of the files does not matter where one metric is built on another, and
-a program that only ranks never loads a prompt.
+a program that only ranks never loads a prompt. The lists are written by ``nox -s docs``, from the ``__all__`` of the files.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    # generated: imports
     from ragmetrics_core.metrics._answer_accuracy import AnswerAccuracy
     from ragmetrics_core.metrics._answer_correctness import AnswerCorrectness
     from ragmetrics_core.metrics._answer_relevance_rating import AnswerRelevanceRating
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
     from ragmetrics_core.metrics._semantic_similarity import SemanticSimilarity
     from ragmetrics_core.metrics._single_pass_faithfulness import SinglePassFaithfulness
     from ragmetrics_core.metrics._token_f1 import TokenF1
+    # end: imports
 
+# generated: names
 __all__ = [
     "NDCG",
     "AnswerAccuracy",
@@ -76,15 +79,16 @@ __all__ = [
     "TokenF1",
     "catalogue",
 ]
+# end: names
 
+# generated: modules
 MODULES = {
+    "NDCG": "_ndcg",
     "AnswerAccuracy": "_answer_accuracy",
     "AnswerCorrectness": "_answer_correctness",
     "AnswerRelevanceRating": "_answer_relevance_rating",
     "AnswerRelevancy": "_answer_relevancy",
     "AveragePrecision": "_average_precision",
-    "Entry": "_catalogue",
-    "catalogue": "_catalogue",
     "ContextPrecision": "_context_precision",
     "ContextRecall": "_context_recall",
     "ContextRelevance": "_context_relevance",
@@ -92,12 +96,12 @@ MODULES = {
     "ContextUtilization": "_context_utilization",
     "Correctness": "_correctness",
     "CustomJudge": "_custom_judge",
+    "Entry": "_catalogue",
     "ExactMatch": "_exact_match",
     "FactualCorrectness": "_factual_correctness",
     "Faithfulness": "_faithfulness",
     "Guideline": "_guideline",
     "HitRate": "_hit_rate",
-    "NDCG": "_ndcg",
     "PairwiseComparison": "_pairwise_comparison",
     "Precision": "_precision",
     "Recall": "_recall",
@@ -110,7 +114,9 @@ MODULES = {
     "SemanticSimilarity": "_semantic_similarity",
     "SinglePassFaithfulness": "_single_pass_faithfulness",
     "TokenF1": "_token_f1",
+    "catalogue": "_catalogue",
 }
+# end: modules
 """Where each name is defined."""
 
 if not TYPE_CHECKING:  # to a checker, every name would exist

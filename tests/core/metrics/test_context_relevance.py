@@ -1,0 +1,28 @@
+"""ContextRelevance: its recorded exchange, and the words it asks with."""
+
+from __future__ import annotations
+
+from core.metrics.contract import MetricContract
+from ragmetrics_core.metrics import ContextRelevance
+from recording import CONTEXTS, QUESTION, Call, Exchange
+
+WORDS = {
+    "rate_contexts": {"1": "46e9154b21e53838", "2": "831608863ca122b6"},
+    "rate_contexts_again": {"1": "0037124b8b571e8c", "2": "7d17f5a12e8e3de2"},
+}
+
+EXCHANGES = [
+    Exchange(
+        ContextRelevance(),
+        [
+            Call("rate_contexts", {"question": QUESTION, "contexts": CONTEXTS}, '{"reason": "all there", "rating": 2}'),
+            Call("rate_contexts_again", {"question": QUESTION, "contexts": CONTEXTS}, "Rating: 1"),
+        ],
+        0.75,
+    ),
+]
+
+
+class TestContextRelevance(MetricContract):
+    exchanges = EXCHANGES
+    words = WORDS

@@ -1,0 +1,28 @@
+"""Faithfulness: its recorded exchange, and the words it asks with."""
+
+from __future__ import annotations
+
+from core.metrics.claim_calls import EXTRACT_RESPONSE, R1, R2, RESPONSE_BY_CONTEXTS, WORDS, numbered, verdicts
+from core.metrics.contract import MetricContract
+from ragmetrics_core.metrics import Faithfulness
+from recording import CONTEXTS, Call, Exchange
+
+EXCHANGES = [
+    Exchange(Faithfulness(), [EXTRACT_RESPONSE, RESPONSE_BY_CONTEXTS], 0.5),
+    Exchange(
+        # a window of 16 estimated tokens holds one of the two contexts: 52 / 4 = 13 and 47 / 4 = 12 tokens
+        Faithfulness(window=24, name="faithfulness_by_windows"),
+        [
+            EXTRACT_RESPONSE,
+            Call("verify_claims", {"contexts": CONTEXTS[:1], "claims": numbered(R1, R2)}, verdicts(True, False)),
+            Call("verify_claims", {"contexts": CONTEXTS[1:], "claims": numbered(R1, R2)}, verdicts(False, False)),
+        ],
+        0.5,
+    ),
+]
+
+
+class TestFaithfulness(MetricContract):
+    exchanges = EXCHANGES
+    words = WORDS
+    judges_as_a_whole = False

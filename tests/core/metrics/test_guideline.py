@@ -1,0 +1,31 @@
+"""Guideline: its recorded exchange, and the words it asks with."""
+
+from __future__ import annotations
+
+from core.metrics.contract import MetricContract
+from ragmetrics_core.metrics import Guideline
+from recording import QUESTION, RESPONSE, Call, Exchange
+
+SOURCES = "The response names its sources."
+
+WORDS = {"critique_by_guidelines": {"1": "258583f55349c089", "2": "5209999a2cae8551"}}
+
+EXCHANGES = [
+    Exchange(
+        Guideline(SOURCES),
+        [
+            Call(
+                "critique_by_guidelines",
+                {"guidelines": SOURCES, "query": QUESTION, "response": RESPONSE},
+                '{"feedback": "It names no source.", "passing": false}',
+            )
+        ],
+        0.0,
+        passing=False,
+    ),
+]
+
+
+class TestGuideline(MetricContract):
+    exchanges = EXCHANGES
+    words = WORDS

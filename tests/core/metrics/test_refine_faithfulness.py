@@ -1,0 +1,33 @@
+"""RefineFaithfulness: its recorded exchange, and the words it asks with."""
+
+from __future__ import annotations
+
+from core.metrics.contract import MetricContract
+from ragmetrics_core.metrics import RefineFaithfulness
+from recording import CONTEXTS, RESPONSE, Call, Exchange
+
+WORDS = {
+    "refine_supported": {"1": "6d550c4d43af605d", "2": "7fa6280608ed3fde"},
+    "supported_by_context": {"1": "cf279e04afc763fd", "2": "ea120fa57c427e61"},
+}
+
+EXCHANGES = [
+    Exchange(
+        RefineFaithfulness(window=24),
+        [
+            Call("supported_by_context", {"information": RESPONSE, "context": CONTEXTS[0]}, "NO"),
+            Call(
+                "refine_supported",
+                {"information": RESPONSE, "existing_answer": "NO", "context": CONTEXTS[1]},
+                "**Yes**, it does.",
+            ),
+        ],
+        1.0,
+        passing=True,
+    ),
+]
+
+
+class TestRefineFaithfulness(MetricContract):
+    exchanges = EXCHANGES
+    words = WORDS

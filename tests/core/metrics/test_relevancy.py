@@ -1,0 +1,33 @@
+"""Relevancy: its recorded exchange, and the words it asks with."""
+
+from __future__ import annotations
+
+from core.metrics.contract import MetricContract
+from ragmetrics_core.metrics import Relevancy
+from recording import CONTEXTS, QUESTION, RESPONSE, Call, Exchange
+
+WORDS = {
+    "in_line_with_context": {"1": "0fccf398ea58d0e8", "2": "7b53e4cc7e86d8a4"},
+    "refine_in_line": {"1": "9000ed54bbc85d0e", "2": "153e62d0d0dd7a57"},
+}
+
+EXCHANGES = [
+    Exchange(
+        Relevancy(window=24),
+        [
+            Call("in_line_with_context", {"query": QUESTION, "response": RESPONSE, "context": CONTEXTS[0]}, "NO."),
+            Call(
+                "refine_in_line",
+                {"query": QUESTION, "response": RESPONSE, "existing_answer": "NO", "context": CONTEXTS[1]},
+                '{"reason": "Babbage only", "answer": "no"}',
+            ),
+        ],
+        0.0,
+        passing=False,
+    ),
+]
+
+
+class TestRelevancy(MetricContract):
+    exchanges = EXCHANGES
+    words = WORDS

@@ -1,0 +1,30 @@
+"""RelevantStatements: its recorded exchange, and the words it asks with."""
+
+from __future__ import annotations
+
+import json
+
+from core.metrics.contract import MetricContract
+from ragmetrics_core.metrics import RelevantStatements
+from recording import CONTEXTS, QUESTION, Call, Exchange
+
+WORDS = {"find_relevant_statements": {"1": "6cde9f70dc0d8b81", "2": "5278fdd56b254642"}}
+
+EXCHANGES = [
+    Exchange(
+        RelevantStatements(),
+        [
+            Call(
+                "find_relevant_statements",
+                {"question": QUESTION, "contexts": CONTEXTS},
+                json.dumps({"relevant_statements": [CONTEXTS[0]]}),
+            )
+        ],
+        1.0,
+    ),
+]
+
+
+class TestRelevantStatements(MetricContract):
+    exchanges = EXCHANGES
+    words = WORDS

@@ -1,0 +1,28 @@
+"""ResponseGroundedness: its recorded exchange, and the words it asks with."""
+
+from __future__ import annotations
+
+from core.metrics.contract import MetricContract
+from ragmetrics_core.metrics import ResponseGroundedness
+from recording import CONTEXTS, RESPONSE, Call, Exchange
+
+WORDS = {
+    "rate_groundedness": {"1": "80a9b355bb9431b9", "2": "105e275b32d43ab2"},
+    "rate_groundedness_again": {"1": "317b06b028bad67a", "2": "26629d95e5355b9d"},
+}
+
+EXCHANGES = [
+    Exchange(
+        ResponseGroundedness(),
+        [
+            Call("rate_groundedness", {"contexts": CONTEXTS, "response": RESPONSE}, "1"),
+            Call("rate_groundedness_again", {"contexts": CONTEXTS, "response": RESPONSE}, "0"),
+        ],
+        0.25,
+    ),
+]
+
+
+class TestResponseGroundedness(MetricContract):
+    exchanges = EXCHANGES
+    words = WORDS
