@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from typing import Any
 
@@ -22,6 +23,7 @@ from ragmetrics_langchain import (
     RagEvaluationCallback,
     langsmith_feedback,
 )
+from ragmetrics_langchain._live import _tree
 
 
 def config(*callbacks: Any, **more: Any) -> Any:
@@ -135,6 +137,38 @@ def test_a_coroutine_function_as_on_result() -> None:
 
     assert str(one(on_result=post).error) == "on_result raised ConnectionError: lost"
     assert got == ["scored"]
+
+
+def test_a_stream_that_is_collected_in_the_middle_of_a_hook(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python may close an abandoned stream at any allocation, also at one of a hook's: its end is heard on the same thread."""
+    callback = RagEvaluationCallback([ExactMatch()], workers=1)
+    begin = _tree.Tree.__init__
+
+    def collecting(tree: _tree.Tree, *args: Any) -> None:
+        begin(tree, *args)
+        gc.collect()
+
+    def leave() -> None:
+        stream = lcel().stream(QUESTION, config(callback))
+        next(stream)
+        circle: list[Any] = [stream]
+        circle.append(circle)
+
+    def run() -> None:
+        leave()
+        monkeypatch.setattr(_tree.Tree, "__init__", collecting)
+        lcel().invoke(QUESTION, config(callback))
+
+    running = threading.Thread(target=run, daemon=True)
+    gc.disable()
+    try:
+        running.start()
+        running.join(20)
+    finally:
+        gc.enable()
+    assert not running.is_alive(), "the hook waits for itself"
+    assert callback.flush(10)
+    assert [record.status for record in callback.results] == ["incomplete", "scored"]
 
 
 def test_waiting_inside_on_result_does_not_wait_for_itself() -> None:

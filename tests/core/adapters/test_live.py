@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import InvalidInput, ModelError, Score
-from ragmetrics_core.adapters import LiveJudging
+from ragmetrics_core.adapters import Counts, LiveJudging
 
 LOGGER = logging.getLogger("ragmetrics_tests")
 Outcomes = dict[str, "Future[Score]"]
@@ -198,6 +198,29 @@ def test_without_a_thread_they_are_called_at_once(monkeypatch: pytest.MonkeyPatc
         live.judge(lambda: {"m": lambda: Score(1.0)}, lambda outcomes: None)
     assert live.pending == 0
     assert live.flush(10), "what was not taken is not waited for"
+
+
+def test_what_is_collected_while_something_is_handed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python may close an abandoned stream at any allocation; what its end hands over comes in on the same thread."""
+    told: list[str] = []
+    live = judging(workers=1)
+
+    class Stream:
+        def __del__(self) -> None:
+            live.tell(lambda: told.append("abandoned"), lambda _: None)
+
+    def collecting(count: Counts, what: str, number: int = 1) -> int:
+        streams.clear()
+        return add(count, what, number)
+
+    streams, add = [Stream()], Counts.add
+    monkeypatch.setattr(Counts, "add", collecting)
+    handing = threading.Thread(target=live.judge, args=({}, lambda _: told.append("judged")), daemon=True)
+    handing.start()
+    handing.join(20)
+    assert not handing.is_alive(), "the door waits for itself"
+    assert live.flush(10)
+    assert sorted(told) == ["abandoned", "judged"]
 
 
 def test_a_closed_line(caplog: pytest.LogCaptureFixture) -> None:

@@ -89,7 +89,7 @@ class Background(Generic[T]):
         self._capacity = capacity
         self._timeout = timeout
         self._jobs: SimpleQueue[Job[T] | None] = SimpleQueue()
-        self._door = threading.Lock()
+        self._door = threading.RLock()  # a stream that is collected meanwhile hands over too, on the same thread
         self._change = threading.Condition()
         self._running: dict[Job[T], float] = {}
         self._threads = 0
@@ -188,9 +188,10 @@ class Background(Generic[T]):
             if job is not None:
                 return job
             with self._door:  # where jobs come in, so that none comes in unseen
+                self._threads -= 1  # first, so that a job that comes in on this very thread calls another one in
                 if self._jobs.empty() or self._closed:
-                    self._threads -= 1
                     return None
+                self._threads += 1
 
     def _do(self, job: Job[T]) -> bool:
         """Do a job; False if another thread has meanwhile taken the place of this one."""

@@ -13,7 +13,7 @@ class Counts:
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a stream that is collected meanwhile counts too, on the same thread
 
     def __getitem__(self, what: str) -> int:
         """How often it has happened."""

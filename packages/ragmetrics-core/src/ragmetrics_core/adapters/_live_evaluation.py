@@ -114,7 +114,7 @@ class LiveEvaluation(Generic[R, T]):
         self._on_result = on_result
         self._most = keep
         self._kept: list[R] = []
-        self._keeping = threading.Lock()
+        self._keeping = threading.RLock()  # a stream that is collected meanwhile is kept too, on the same thread
         self._live = LiveJudging[T](
             logger,
             workers=workers,

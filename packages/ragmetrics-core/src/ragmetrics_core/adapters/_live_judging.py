@@ -80,7 +80,7 @@ class LiveJudging(Generic[T]):
         self._problem_of = problem_of
         self._exit_timeout = exit_timeout
         self._threads: Any = {"workers": workers, "capacity": sys.maxsize, "timeout": timeout}
-        self._door = threading.Lock()
+        self._door = threading.RLock()  # a stream that is collected meanwhile comes in too, on the same thread
         self._closed = False
         self._process: int | None = None
         self._begin_anew()

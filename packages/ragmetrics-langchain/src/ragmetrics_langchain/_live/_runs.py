@@ -40,7 +40,7 @@ class Runs:
     """The trees of runs that are under way."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a stream that is collected meanwhile ends too, on the same thread
         self._nodes: dict[UUID, Node] = {}
         self._recent: OrderedDict[UUID, None] = OrderedDict()
 

@@ -56,7 +56,7 @@ class Writing:
 
     def __init__(self) -> None:
         self._waiting: dict[int, tuple[StreamingAgentChatResponse, Done]] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a stream that is collected meanwhile ends too, on the same thread
 
     def begin(self, response: StreamingAgentChatResponse, done: Done) -> None:
         """Call ``done`` when the whole answer is written, or now if it is."""
