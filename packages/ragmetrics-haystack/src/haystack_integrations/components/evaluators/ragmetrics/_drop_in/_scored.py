@@ -124,13 +124,9 @@ class ScoredEvaluator(LLMEvaluator):
         return prompt
 
     def _result(self, score: Score, judge: RowJudge, row: int) -> dict[str, Any]:
-        reply = judge.replies.get(row)
-        found = clean_object(reply.text or "") if reply is not None else None
-        extras = {
-            name: value for name, value in (found or {}).items() if name not in {*self.outputs, "score", "status"}
-        }
+        given = clean_object(judge.replies[row].text or "") or {}  # with what nobody asked for
         lists = {name: list(score.details.get(name, ())) for name in self.outputs}
-        return {**extras, **lists, "score": self._number(score.value or 0.0)}
+        return {**given, **lists, "score": self._number(score.value or 0.0)}
 
     def _with_scores(self, result: Mapping[str, Any]) -> dict[str, Any]:
         """The results with a status per row, the scores of all rows (NaN if a row failed) and the mean of the others."""
