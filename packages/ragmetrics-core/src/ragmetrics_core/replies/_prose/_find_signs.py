@@ -11,6 +11,7 @@ from ._verdict_patterns import (
     BREAK,
     CJK,
     CLOSING,
+    CONCLUDES,
     CONCLUSION_LABEL,
     CORRECTION,
     COUNTED,
@@ -130,15 +131,24 @@ def _bare_sign(sentence: str, *, first: bool, digits: bool) -> Sign | None:
     body = _without_lead_in(sentence)
     answer = answer_at(body, digits=digits)
     if answer is None or not answer.explicit:
-        for match in (LABELLED.match(body), SAYS.search(body[:MAX_SENTENCE])):
-            sign = match and not (answer and _explains(match)) and _labelled_sign(match, corrected=corrected)
-            if sign:
-                return sign
+        sign = _said_of_label(body, answer, corrected=corrected)
+        if sign:
+            return sign
     if answer is None:
         return None
     if not first and (answer.truth is None or not (corrected or HEAD.match(body))):
         return None
     return Sign(answer.truth, FINALLY if corrected else SAID if answer.explicit else TERM)
+
+
+def _said_of_label(body: str, answer: _Answer | None, *, corrected: bool) -> Sign | None:
+    """The answer behind a label at the head of a sentence, or behind "the answer is"."""
+    label = LABELLED.match(body)
+    sign = _labelled_sign(label, corrected=corrected) if label and not (answer and _explains(label)) else None
+    if sign is None and CONCLUDES.search(body, 0, MAX_SENTENCE):
+        says = SAYS.search(body[:MAX_SENTENCE])
+        sign = _labelled_sign(says, corrected=corrected) if says else None
+    return sign
 
 
 def _without_lead_in(sentence: str) -> str:
@@ -153,7 +163,7 @@ def _without_lead_in(sentence: str) -> str:
 
 def _explains(match: re.Match[str]) -> bool:
     """Whether what looks like a label is an answer with its reason: "not supported - the text ...", but "supported: no"."""
-    return match.re is LABELLED and match.string[match.end("label")] not in ":=："
+    return match.string[match.end("label")] not in ":=："
 
 
 def _labelled_sign(match: re.Match[str], *, corrected: bool, nested: int = 0) -> Sign | None:

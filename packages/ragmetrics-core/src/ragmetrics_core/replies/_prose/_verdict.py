@@ -29,6 +29,7 @@ from ._verdict_patterns import (
     ITEM,
     MAX_SENTENCE,
     MENU,
+    MENU_END,
     NEGATION,
     NUMBERED,
     SELF,
@@ -81,7 +82,9 @@ def _normal(text: str) -> str:
     """A text as the patterns of the answers expect it: lower case, no decoration, no choice between yes and no."""
     normal = WHETHER.sub(" ", DECORATION.sub(" ", without_colour(tidy(text)).casefold()))
     normal = plain_labels(normal.strip())
-    normal = COMMA_MENU.sub(_menu, MENU.sub(_menu, normal))
+    if MENU_END.search(normal):
+        normal = MENU.sub(_menu, normal)
+    normal = COMMA_MENU.sub(_menu, normal)
     normal = NUMBERED.sub("number ", normal).strip()
     if len(normal) <= MAX_SENTENCE and (item := ITEM.match(normal)) and _is_item(normal, item["body"]):
         return item["body"]

@@ -16,6 +16,7 @@ __all__ = [
     "CJK",
     "CLOSING",
     "COMMA_MENU",
+    "CONCLUDES",
     "CONCLUSION_LABEL",
     "CONTRAST",
     "COPULA",
@@ -36,6 +37,7 @@ __all__ = [
     "LOOSE",
     "MAX_SENTENCE",
     "MENU",
+    "MENU_END",
     "NEGATION",
     "NUMBERED",
     "OPENING",
@@ -74,11 +76,13 @@ DIGIT = re.compile(
     r"(?:(?P<yes>1)|(?P<no>0))(?:\.0{1,4})?(?=\s{0,3}(?:$|[)\]]*\s*$|[-–—:=(]\s*\D|[.,;!]\s*(?:$|\D{3})))"
 )
 _OPTION = rf"(?:{_any(YES)}|{_any(NO)}|{_any(POSITIVE)}|{_any(NEGATIVE)}|{CJK_YES}|{CJK_NO}|[01])"
+# A choice between two answers, and its end alone: where there is none, nothing need be looked for from the beginning.
+_OR = r"(?:/|\||\bor\b|\band\b|\boder\b|\bou\b|\bo\b|\bof\b|\bили\b|\bи\b|또는|か|或者|或|&)\s{0,3}[\"'(\[]{0,3}"
 MENU = re.compile(
-    rf"(?<!\w)(?P<one>{_OPTION})[\"'\])]{{0,3}}\s{{0,3}}"
-    rf"(?:/|\||\bor\b|\band\b|\boder\b|\bou\b|\bo\b|\bof\b|\bили\b|\bи\b|또는|か|或者|或|&)\s{{0,3}}"
-    rf"[\"'(\[]{{0,3}}(?P<two>{_OPTION})(?!\w)(?:\s?(?:/|\||,|or\b){{1,3}}\s?[\"']?[\w/]{{1,14}}[\"']?){{0,3}}[\"')\]>}}]{{0,3}}"
+    rf"(?<!\w)(?P<one>{_OPTION})[\"'\])]{{0,3}}\s{{0,3}}{_OR}(?P<two>{_OPTION})(?!\w)"
+    r"(?:\s?(?:/|\||,|or\b){1,3}\s?[\"']?[\w/]{1,14}[\"']?){0,3}[\"')\]>}]{0,3}"
 )
+MENU_END = re.compile(rf"{_OR}{_OPTION}(?!\w)")
 COMMA_MENU = re.compile(
     rf"(?:[(\[<{{]|\A|(?<=[:=] ))\s?(?P<one>{_OPTION})\s?,\s?(?P<two>{_OPTION})\s?(?:[)\]>}}]|[.!]?\s?$)"
 )
@@ -100,11 +104,10 @@ LEAD_IN = re.compile(
     r"|(?:i (?:would|'d|will|must)? ?(?:say|answer|conclude|reply|respond)(?: that| with)?:?|i'd say)\s+"
 )
 LABELLED = re.compile(r"(?P<label>[^:=：\n]{1,80}?)\s?(?:[:=：]|\s[-–—→]|->|=>)\s?(?P<body>.*)", re.DOTALL)
-SAYS = re.compile(
-    rf"\b(?P<label>(?:[\w']{{1,40}}\s){{0,3}}(?:{CONCLUSION}))"
-    r"\s?(?:is|would be|was|ist|est|es|è|é|は|是|은|는|为)\s?:?\s?(?P<body>.*)",
-    re.DOTALL,
-)
+# "The answer is yes", and the part of it that tells it from other sentences.
+_IS = r"\s?(?:is|would be|was|ist|est|es|è|é|は|是|은|는|为)\s?:?\s?"
+SAYS = re.compile(rf"\b(?P<label>(?:[\w']{{1,40}}\s){{0,3}}(?:{CONCLUSION})){_IS}(?P<body>.*)", re.DOTALL)
+CONCLUDES = re.compile(rf"(?:{CONCLUSION}){_IS}")
 FINAL_LABEL = re.compile(rf"(?<!\w)(?:{FINAL})(?!\w)|최종|最终|最終|итог|修正|정정")
 CONCLUSION_LABEL = re.compile(rf"(?<!\w)(?:the|my|your)?(?:{CONCLUSION})(?!\w)|(?:{CONCLUSION})\s*$")
 REASON_LABEL = re.compile(rf"(?<!\w)(?:{REASON})(?!\w)|(?:理由|原因|이유)")

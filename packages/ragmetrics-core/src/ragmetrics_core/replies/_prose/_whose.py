@@ -117,6 +117,43 @@ _DECLINES = re.compile(
     r"|(?:판단|평가)[^.\n]{0,6}(?:하지 않|거부|할 수 없)|무시합니다",
     re.MULTILINE,
 )
+# One of these stands in whatever the pattern above matches; to look for them takes a tenth of its time.
+_DECLINING = (
+    *(
+        "declin",
+        "refus",
+        "abstain",
+        "ignor",
+        "disregard",
+        "reject",
+        "n't",
+        "n’t",
+        "cannot",
+        " not",
+        "unable",
+        "no verdict",
+        "no judg",
+    ),
+    *("lehne", "weigere", "folge dem", "bewerte", "décline", "rejette", "juger", "évaluer", "noter", "suivre"),
+    *("rechazo", "niego", "rifiuto", "recuso", "rejeito", "puedo", "posso"),
+    *("отказ", "игнор", "отклон", "оценивать", "судить"),
+    *(
+        "拒",
+        "忽略",
+        "法评",
+        "法評",
+        "不予",
+        "不会评",
+        "不能评",
+        "ません",
+        "控え",
+        "無視",
+        "하지 않",
+        "거부",
+        "할 수 없",
+        "무시",
+    ),
+)
 _SENTENCE = re.compile(r"(?<=[.!?。！？])(?=\s|[^\x00-\x7f])|\n\s*\n")
 _PARTS = re.compile(r"(?<=[.!?。！？])(?=\s|[^\x00-\x7f])|(?<=\n)")
 _PAIRS = (
@@ -167,7 +204,10 @@ def quotes_another(line: str) -> bool:
 
 def declines(text: str) -> bool:
     """Whether the judge says that it will not judge, or not follow something."""
-    return len(text) >= _FEW and bool(_DECLINES.search(_lower(text)))
+    if len(text) < _FEW:
+        return False
+    lower = _lower(text)
+    return any(stem in lower for stem in _DECLINING) and bool(_DECLINES.search(lower))
 
 
 def announced_by_another(before: str) -> bool:
