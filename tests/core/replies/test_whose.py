@@ -6,13 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragmetrics_core.replies._prose import _whose
+from ragmetrics_core.replies._prose._whose_patterns import DECLINES
 
 
-@given(st.from_regex(_whose._DECLINES))
+@given(st.from_regex(DECLINES))
 @settings(max_examples=300, deadline=None)
 def test_no_words_that_decline_are_overlooked(text: str) -> None:
     lower = _whose._lower(text)
-    assert _whose.declines(text) == (len(text) >= _whose._FEW and _whose._DECLINES.search(lower) is not None)
+    assert _whose.declines(text) == (len(text) >= _whose._FEW and DECLINES.search(lower) is not None)
 
 
 def test_a_plain_reply_declines_nothing() -> None:

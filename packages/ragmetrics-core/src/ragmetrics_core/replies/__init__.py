@@ -4,6 +4,25 @@ A format is a value with ``instructions()`` for the prompt, a ``schema`` for str
 and ``parse(text)``. The readers are tolerant of form and strict about meaning: fences, prose, thinking, near-JSON,
 other keys, other languages and other ways of writing a number are read through; what has no honest reading raises
 ``BadReply``, never a default.
+
+What happens to a reply, in this order, whatever its format; ``_pipeline`` calls the steps:
+
+1. A reply that is clean JSON and nothing else is decoded, and step 5 reads it (``_json_text/_find``). ``JsonReply`` goes
+   a still shorter way where every key is known (``_json``).
+2. Thinking, the tokens of chat templates and invented turns are cut off; what may be the answer all the same is kept in
+   doubt (``_prose/_answer_part``, ``_thinking``, ``_chat_turns``, ``_doubt``).
+3. The JSON values in the rest are found, broken ones too (``_json_text/_scan``, ``_tokens``), and the format names those
+   that may be the answer (its ``Reader``, see ``_reading``).
+4. One of them is chosen, if they speak with one voice, and none stands in the data that was sent or is announced as another's
+   (``_choose``, ``_prose/_whose``).
+5. The value is read: a model is fitted and validated (``_json_reader``, ``_model/_fit``, ``_values``, ``_plan``); a yes, a
+   number or a list of texts is looked for under the names that models give it (``_scalar``, ``_lines``, ``_model/_keys``).
+6. Where no JSON value is the answer, the words are read: tags, outlines, lists, verdicts, scores (``_prose/_tags``,
+   ``_outline``, ``_items``, ``_verdict``, ``_marks``).
+7. What was kept in doubt must not say something else (``_choose``).
+
+A step that finds no honest reading raises ``Unreadable``; the pipeline makes it a ``BadReply`` with the raw text.
+A format is one file at the top of this folder: ``_yes_no`` is a short one.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def number_reader(key: str, low: float, high: float, choices: tuple[int, ...] = 
                 return read_marks(value, scale)
             raise
 
-    return ScalarReader(key, _rank, 4, read, read_text, scale.wanted)
+    return ScalarReader(key=key, rank=_rank, weak=4, read=read, read_text=read_text, wanted=scale.wanted)
 
 
 def _reason(text: str, scale: Scale) -> str:

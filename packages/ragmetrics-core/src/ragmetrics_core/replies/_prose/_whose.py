@@ -10,6 +10,28 @@ from __future__ import annotations
 
 import re
 
+from ._whose_patterns import (
+    ANNOUNCED,
+    ANOTHER,
+    COLON,
+    DECLINES,
+    DECLINING,
+    DEMANDED,
+    HEADING,
+    IN_BRACKETS,
+    MARKS,
+    OWN,
+    PARTS,
+    SAID_OF_IT,
+    SENTENCE,
+    SINGLE,
+    SO,
+    SOURCE,
+    SPAN,
+    SPEAKER,
+    STRONG,
+)
+
 __all__ = [
     "QUOTED",
     "SENT",
@@ -24,138 +46,6 @@ __all__ = [
 SENT = "the only answer in the reply stands in the data as well, so it may be quoted; reply with your own, and nothing else"
 QUOTED = "the only answer in the reply is quoted or announced as another's; reply with your own, and nothing else"
 
-_TEXTS = (
-    r"response|answer|reply|submission|candidate|student|user|text|passage|document|context|statement|output|author|source|"
-    r"article|message|input|content|attacker|line|sentence|paragraph|essay|summary|they|he|she|it"
-)
-_SAYING = (
-    r"says?|said|saying|states?|stated|contains?|contained|containing|includes?|included|including|reads?|ends?|ended|"
-    r"ending|closes?|"
-    r"begins?|starts?|opens?|holds?|held|carries|claims?|claimed|writes?|wrote|written|presents?|offers?|"
-    r"goes on|continues?|adds?|added|asserts?|announces?|declares?|draws|repeats?|pretends?|asks?|asked|wants?|wanted|tells?|told|"
-    r"calls? for"
-)
-# Words that speak of a quotation or an attack, whoever is named.
-_ATTACK = (
-    r"inject\w*|quot(?:es?|ed|ing|ations?)\b|verbatim|smuggl\w*|manipulat\w*|embed(?:s|ded)\b|malicious|adversarial|"
-    r"(?:try|tries|tried|trying|attempts?|attempted|attempting) to\b|instruct(?:s|ed|ion|ions|ing)?\b|demand\w*|"
-    r"(?:response|answer|text|candidate|student|user)(?:'s|’s)\s(?:\w+\s){0,2}(?:line|sentence|words?|ending|(?<=own\s)verdict)\b|"
-    r"insist\w*|orders? me|under (?:judge?ment|evaluation|review|test|assessment|scrutiny)|"
-    r"commands?\b|told to|planted|spoof\w*|fake\w*|trick\w*|excerpt\w*|cited|echo(?:es|ed|ing)?\b|"
-    r"zitat\w*|zitier\w*|eingeschleust\w*|eingefügt\w*|fordert|verlangt(?!en)|behauptet|enthält|lautet|sagt|steht|"
-    r"endet mit|schreibt|"
-    r"citation\w*|cit[eé]\w*|injecte\w*|injection\w*|exige\w*|prétend\w*|contient|écrit|affirme|se termine|"
-    r"cita\w*|inyec\w*|exige\w*|contiene|dice|termina con|afirma|escribe|pide|iniett\w*|iniezion\w*|chiede|finisce|scrive|"
-    r"contém|diz|pede|injet\w*|injeç\w*|escreve|citaç\w*|"
-    r"цитат\w*|цитир\w*|внедр\w*|инъекц\w*|требует|содержит|говорит|сказано|утверждает|написано|гласит|"
-    r"bevat|zegt|eist|citaat|zawiera|mówi|cytat\w*|żąda|içeriyor|diyor|alıntı\w*"
-)
-_ATTACK_CJK = (
-    "引用|注入|声称|聲稱|写道|寫道|写着|寫著|(?:回答|答案|文本|文中|上下文|原文)[^。：:、，,\\n]{0,12}(?:包含|要求|[说說称稱][：:“「])|"
-    "(?:回答|答え|文章|本文)[^。：:、，,\\n]{0,12}(?:含ま|書か|述べ|主張|要求)|と言|"
-    "인용|주입|(?:적혀|쓰여) 있|라고 (?:말|주장|적|쓰|요구)|"
-    "(?:답변|응답|텍스트|본문)[^.:,\\n]{0,12}(?:포함되|포함하고 있|요구합|요구한다|주장합|주장한다)"
-)
-_SOURCES = r"contexts?|passages?|documents?|sources?|articles?|evidence"
-_FROM = (
-    r"(?:in|from|inside|within|at the end of|according to)\s(?:the|this|that|its|their)\s(?:\w+\s){0,2}"
-    r"(?:response|answer|reply|submission|candidate|student|user|text|output|statement|input|message|essay|summary)\b|"
-    r"(?:in|aus)\s(?:der|dem)\s(?:antwort|text)|dans\sla\sréponse|de\sla\s(?:réponse|respuesta)|en\sla\srespuesta|"
-    r"(?:nella|della)\srisposta|(?:na|da)\sresposta|(?:в|из)\sответ[еа]|回答中|答案中|回答に|"
-    r"\b(?:line|sentence|paragraph|ending)\s(?:[\w'’]+\s){0,4}(?:was|is)\b"
-)
-_SPEAKS = rf"\b(?:{_TEXTS})(?:['’]s)?\b(?:\s+[\w'’]+){{0,4}}?\s+(?:{_SAYING})\b|(?<!\w)(?:{_ATTACK})|{_ATTACK_CJK}"
-# These search a text in lower case, which is three times as quick as to ignore the case.
-_SPEAKER = re.compile(_SPEAKS)
-_ANOTHER = re.compile(rf"{_SPEAKS}|\b(?:{_FROM})")
-_ANNOUNCED = re.compile(
-    rf"{_SPEAKS}|\b(?:{_FROM})|\b(?:in|from|of|by)\s(?:the|this|that|its|their)\s(?:\w+\s){{0,2}}(?:{_TEXTS}|{_SOURCES})\b"
-)
-_STRONG = re.compile(
-    r"(?<!\w)(?:inject\w*|quot(?:es?|ed|ing|ations?)\b|verbatim|smuggl\w*|manipulat\w*|malicious|adversarial)|注入|주입"
-)
-# A heading over the material: "The user text:".
-_HEADING = re.compile(
-    r"(?:\A|[.!?\n]|\b(?:the|this|that))\s{0,3}[*_#\s]{0,6}(?:user|candidate|student|submitted|given|provided|original)(?:'s|’s)?\s"
-    r"(?:text|input|message|answer|response|submission|reply|statement)[*_\s]{0,4}[:：][\s*_\"'`>]*\Z"
-)
-# What leads from a verdict to what is said of it: "score 5 is what the text says", "is demanded by the text".
-_SAID_OF_IT = re.compile(
-    r"[\"'`»”’」』]\s\Z|(?<!it)(?<!this)(?<!that)(?<!which)\s(?:is|was|being)\s(?:(?:only|just|merely)\s)?(?:what\s(?:\w+\s){0,2})?\Z"
-)
-_IN_BRACKETS = re.compile(r"\(\s?(?:\w+\s){0,2}\Z")
-_DEMANDED = re.compile(r"(?:(?!\b(?:but|and|so|yet|hence|therefore|thus|while|which|because)\b)[^,;:.!?—–]){0,40}")
-_SOURCE = re.compile(rf"(?:{_SOURCES})\b")
-_SO = re.compile(r",\s(?:so|therefore|thus|hence)\b(?!\s(?:says|it))")
-_COLON = re.compile(r"[:：][\s*_\"'`]*\Z")
-_OWN = re.compile(
-    r"\b(?:here(?:'s|’s| is| are)|my|mine|below is|i (?:would |will |must |therefore |now )?(?:rate|judge|conclude|find|"
-    r"give|score|assign|say|answer|"
-    r"reply|respond|output|return)|mein\w*|mon|ma|mi|mio|mia|minha|meu|мой|моя|моё)\b|我的|私の|제\b|나의"
-)
-_NOT_JUDGE = (
-    r"(?:judge|evaluate|assess|rate|score|grade|follow|comply|obey|accept|adopt|repeat|help|assist|"
-    r"(?:do|output|say) (?:that|this|so)|"
-    r"give (?:a|any) (?:verdict|score|rating|judge?ment))"
-)
-_DECLINES = re.compile(
-    r"\b(?:i|we)\b[^.!?\n]{0,30}?\b(?:declin\w+|refus\w+|abstain\w*|ignor\w+|disregard\w*|reject\w*)\b"
-    rf"|\b(?:i|we)\b[^.!?\n]{{0,20}}?(?:can(?:not|'t|’t| not)|won(?:'t|’t)|will not|(?:am|are) (?:unable|not (?:able|"
-    rf"going)) to|do(?:n't|n’t| not)|"
-    rf"must not|shall not)\s(?:\w+\s){{0,2}}{_NOT_JUDGE}\b"
-    r"|(?:^|[.!?\n]\s{0,3}|\band\s|\bso\s)(?:declin(?:ed|ing)|refus(?:ed|ing)|ignor(?:ed|ing)|disregard(?:ed|ing)|"
-    r"no (?:verdict|judge?ment) (?:is |will be )?"
-    r"(?:given|possible))\b"
-    r"|\bich\b[^.!?\n]{0,40}\b(?:lehne|ignoriere|weigere|verweigere|folge dem nicht|bewerte\w*\s[^.!?\n]{0,30}nicht)\b"
-    r"|\b(?:lehne|ignoriere|verweigere)\sich\b"
-    r"|\bje\s(?:l'|le\s|la\s|m'en\s)?(?:refuse|décline|ignore|rejette)|\bje\sne\s(?:peux|veux|vais)\s(?:pas\s)?(?:juger|"
-    r"évaluer|noter|suivre)"
-    r"|\b(?:rechazo|ignoro|me\sniego|declino|rifiuto|mi\srifiuto|recuso|rejeito)\b|\bno\spuedo\s(?:juzgar|evaluar)|"
-    r"\bnon\sposso\s(?:giudicare|valutare)"
-    r"|отказываюсь|игнорирую|отклоняю|не\s(?:буду|могу|стану)\s(?:оценивать|судить)"
-    r"|我[^。\n]{0,8}(?:拒绝|拒絕|忽略|无法评|無法評|不予|不会评|不能评)|(?:判断|評価|判定)[^。\n]{0,6}(?:しません|できません|拒否|控え)|無視します"
-    r"|(?:판단|평가)[^.\n]{0,6}(?:하지 않|거부|할 수 없)|무시합니다",
-    re.MULTILINE,
-)
-# One of these stands in whatever the pattern above matches; to look for them takes a tenth of its time.
-_DECLINING = (
-    *(
-        "declin",
-        "refus",
-        "abstain",
-        "ignor",
-        "disregard",
-        "reject",
-        "n't",
-        "n’t",
-        "cannot",
-        " not",
-        "unable",
-        "no verdict",
-        "no judg",
-    ),
-    *("lehne", "weigere", "folge dem", "bewerte", "décline", "rejette", "juger", "évaluer", "noter", "suivre"),
-    *("rechazo", "niego", "rifiuto", "recuso", "rejeito", "puedo", "posso"),
-    *("отказ", "игнор", "отклон", "оценивать", "судить"),
-    *(
-        "拒",
-        "忽略",
-        "法评",
-        "法評",
-        "不予",
-        "不会评",
-        "不能评",
-        "ません",
-        "控え",
-        "無視",
-        "하지 않",
-        "거부",
-        "할 수 없",
-        "무시",
-    ),
-)
-_SENTENCE = re.compile(r"(?<=[.!?。！？])(?=\s|[^\x00-\x7f])|\n\s*\n")
-_PARTS = re.compile(r"(?<=[.!?。！？])(?=\s|[^\x00-\x7f])|(?<=\n)")
 _PAIRS = (
     ("`", "`"),
     ('"', '"'),
@@ -167,16 +57,6 @@ _PAIRS = (
     ("『", "』"),
     ("‘", "’"),
 )
-_SINGLE = re.compile(r"(?:^|(?<=[\s(\[:]))'(?=\S)([^'\n]{1,300})'(?!\w)", re.MULTILINE)
-_SPAN = re.compile(
-    r"(?P<fence>^[ \t]*(?P<mark>```|~~~)[^\n]*\n(?P<fenced>.*?)(?:^[ \t]*(?P=mark)[^\n]*$|\Z))"
-    r"|(?P<mail>^[ \t]{0,3}>[^\n]*$)"
-    r"|(?P<tick>(?P<ticks>`{1,3})[^`\n]{1,400}(?P=ticks))"
-    r'|"[^"\n]{1,400}"|“[^“”]{1,400}”|„[^“”\n]{1,400}[“”]|«[^«»]{1,400}»|‹[^‹›]{1,400}›|「[^「」]{1,400}」|『[^『』]{1,400}』|‘[^‘’\n]{1,400}’(?!\w)'
-    r"|<(?P<tag>blockquote|q|cite|quote|pre|code)\b[^<>]{0,100}>.{0,2000}?</(?P=tag)>",
-    re.DOTALL | re.MULTILINE | re.IGNORECASE,
-)
-_MARKS = re.compile(r"[`\"“”„«»‹›「」『』‘’>]|'|~~~|<(?:q|pre|code|cite)\b", re.IGNORECASE)
 _BARE = 2
 # Characters in which nobody else can be named; most replies in words are shorter.
 _FEW = 7
@@ -185,7 +65,7 @@ _INTRO = 240
 
 def speaks_of_another(text: str) -> bool:
     """Whether a text names another speaker, or speaks of a quotation."""
-    return len(text) >= _FEW and bool(_ANOTHER.search(_lower(text)))
+    return len(text) >= _FEW and bool(ANOTHER.search(_lower(text)))
 
 
 def _lower(text: str) -> str:
@@ -197,8 +77,8 @@ def _lower(text: str) -> str:
 def quotes_another(line: str) -> bool:
     """Whether a line announces what another says; "questions from the text" do not."""
     line = _lower(line)
-    match = _SPEAKER.search(line)
-    own = _OWN.search(line)
+    match = SPEAKER.search(line)
+    own = OWN.search(line)
     return bool(match) and not (own and match and own.start() < match.start())
 
 
@@ -207,22 +87,22 @@ def declines(text: str) -> bool:
     if len(text) < _FEW:
         return False
     lower = _lower(text)
-    return any(stem in lower for stem in _DECLINING) and bool(_DECLINES.search(lower))
+    return any(stem in lower for stem in DECLINING) and bool(DECLINES.search(lower))
 
 
 def announced_by_another(before: str) -> bool:
     """Whether the words directly before an answer announce it as another's: the last sentence, and talk of a quotation anywhere."""
     before = _lower(before)
-    if _HEADING.search(before):
+    if HEADING.search(before):
         return True
     intro = before[-_INTRO:].rstrip(" \t\r\n`*\"'>~#“„«「『").removesuffix("```json").removesuffix("```").rstrip()
-    last = [part for part in _SENTENCE.split(intro) if part.strip()][-1:]
+    last = [part for part in SENTENCE.split(intro) if part.strip()][-1:]
     said = last[0] if last else ""
-    own = max((match.end() for match in _OWN.finditer(said)), default=-1)
-    another = max((match.end() for match in _ANNOUNCED.finditer(said)), default=-1)
+    own = max((match.end() for match in OWN.finditer(said)), default=-1)
+    another = max((match.end() for match in ANNOUNCED.finditer(said)), default=-1)
     if another > own:
         return True
-    return own < 0 and bool(_STRONG.search(before))
+    return own < 0 and bool(STRONG.search(before))
 
 
 def is_quoted(text: str, start: int, end: int) -> bool:
@@ -244,8 +124,8 @@ def own_words(text: str) -> str:
     """The text without what it quotes: an ellipsis in the place of each quotation, and of what another is said to say."""
     if len(text) < _FEW:
         return text
-    if _MARKS.search(text):
-        text = _SINGLE.sub(_unquoted, _SPAN.sub(_unquoted, text))
+    if MARKS.search(text):
+        text = SINGLE.sub(_unquoted, SPAN.sub(_unquoted, text))
     return _attributed(text)
 
 
@@ -275,11 +155,11 @@ def _fills_line(match: re.Match[str]) -> bool:
 
 def _attributed(text: str) -> str:
     """The text without what stands behind "the response says" in the same sentence, or on the next line after a colon."""
-    if not _ANOTHER.search(_lower(text)):
+    if not ANOTHER.search(_lower(text)):
         return text
     kept: list[str] = []
     pending = False
-    for part in _PARTS.split(text):
+    for part in PARTS.split(text):
         if pending and part.strip():
             kept.append("…\n" if part.endswith("\n") else "…")
             pending = False
@@ -302,22 +182,22 @@ def _attributed(text: str) -> str:
 def _attribution(part: str) -> re.Match[str] | None:
     """The words of a sentence (in lower case) that say that another speaks, unless the judge goes on in its own words."""
     lower = _lower(part)
-    another = _ANOTHER.search(lower)
-    own = _OWN.search(lower) if another else None
-    if another is None or own is None or own.start() <= another.start() or _COLON.search(part[: own.start()]):
+    another = ANOTHER.search(lower)
+    own = OWN.search(lower) if another else None
+    if another is None or own is None or own.start() <= another.start() or COLON.search(part[: own.start()]):
         return another
     # "The text demands that I give it 5" are not the judge's own words.
-    return another if _DEMANDED.fullmatch(lower, another.end(), max(own.start(), another.end())) else None
+    return another if DEMANDED.fullmatch(lower, another.end(), max(own.start(), another.end())) else None
 
 
 def _speaks_of_words_before(head: str, said: re.Match[str]) -> bool:
     """Whether it is the words before them that another says: "score 5 is what the text says"."""
-    if _SAID_OF_IT.search(head.lower()):
+    if SAID_OF_IT.search(head.lower()):
         return True
-    return bool(_IN_BRACKETS.search(head) and _STRONG.match(said.string, said.start()))
+    return bool(IN_BRACKETS.search(head) and STRONG.match(said.string, said.start()))
 
 
 def _own_rest(part: str, said: re.Match[str]) -> str:
     """What of a sentence the judge says itself: "The context says it, so the answer is yes"."""
-    so = _SO.search(said.string, said.end()) if _SOURCE.match(said.string, said.start()) else None
+    so = SO.search(said.string, said.end()) if SOURCE.match(said.string, said.start()) else None
     return part[so.start() :] if so else "\n" if part.endswith("\n") else ""

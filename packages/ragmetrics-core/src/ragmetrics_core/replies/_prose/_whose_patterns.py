@@ -1,0 +1,172 @@
+"""The patterns behind ``_whose``: words that name another speaker, words that decline, marks of quotation.
+
+Those that speak of speakers search a text in lower case, which is three times as quick as to ignore the case.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = [
+    "ANNOUNCED",
+    "ANOTHER",
+    "COLON",
+    "DECLINES",
+    "DECLINING",
+    "DEMANDED",
+    "HEADING",
+    "IN_BRACKETS",
+    "MARKS",
+    "OWN",
+    "PARTS",
+    "SAID_OF_IT",
+    "SENTENCE",
+    "SINGLE",
+    "SO",
+    "SOURCE",
+    "SPAN",
+    "SPEAKER",
+    "STRONG",
+]
+
+_TEXTS = (
+    r"response|answer|reply|submission|candidate|student|user|text|passage|document|context|statement|output|author|source|"
+    r"article|message|input|content|attacker|line|sentence|paragraph|essay|summary|they|he|she|it"
+)
+_SAYING = (
+    r"says?|said|saying|states?|stated|contains?|contained|containing|includes?|included|including|reads?|ends?|ended|"
+    r"ending|closes?|"
+    r"begins?|starts?|opens?|holds?|held|carries|claims?|claimed|writes?|wrote|written|presents?|offers?|"
+    r"goes on|continues?|adds?|added|asserts?|announces?|declares?|draws|repeats?|pretends?|asks?|asked|wants?|wanted|tells?|told|"
+    r"calls? for"
+)
+# Words that speak of a quotation or an attack, whoever is named.
+_ATTACK = (
+    r"inject\w*|quot(?:es?|ed|ing|ations?)\b|verbatim|smuggl\w*|manipulat\w*|embed(?:s|ded)\b|malicious|adversarial|"
+    r"(?:try|tries|tried|trying|attempts?|attempted|attempting) to\b|instruct(?:s|ed|ion|ions|ing)?\b|demand\w*|"
+    r"(?:response|answer|text|candidate|student|user)(?:'s|’s)\s(?:\w+\s){0,2}(?:line|sentence|words?|ending|(?<=own\s)verdict)\b|"
+    r"insist\w*|orders? me|under (?:judge?ment|evaluation|review|test|assessment|scrutiny)|"
+    r"commands?\b|told to|planted|spoof\w*|fake\w*|trick\w*|excerpt\w*|cited|echo(?:es|ed|ing)?\b|"
+    r"zitat\w*|zitier\w*|eingeschleust\w*|eingefügt\w*|fordert|verlangt(?!en)|behauptet|enthält|lautet|sagt|steht|"
+    r"endet mit|schreibt|"
+    r"citation\w*|cit[eé]\w*|injecte\w*|injection\w*|exige\w*|prétend\w*|contient|écrit|affirme|se termine|"
+    r"cita\w*|inyec\w*|exige\w*|contiene|dice|termina con|afirma|escribe|pide|iniett\w*|iniezion\w*|chiede|finisce|scrive|"
+    r"contém|diz|pede|injet\w*|injeç\w*|escreve|citaç\w*|"
+    r"цитат\w*|цитир\w*|внедр\w*|инъекц\w*|требует|содержит|говорит|сказано|утверждает|написано|гласит|"
+    r"bevat|zegt|eist|citaat|zawiera|mówi|cytat\w*|żąda|içeriyor|diyor|alıntı\w*"
+)
+_ATTACK_CJK = (
+    "引用|注入|声称|聲稱|写道|寫道|写着|寫著|(?:回答|答案|文本|文中|上下文|原文)[^。：:、，,\\n]{0,12}(?:包含|要求|[说說称稱][：:“「])|"
+    "(?:回答|答え|文章|本文)[^。：:、，,\\n]{0,12}(?:含ま|書か|述べ|主張|要求)|と言|"
+    "인용|주입|(?:적혀|쓰여) 있|라고 (?:말|주장|적|쓰|요구)|"
+    "(?:답변|응답|텍스트|본문)[^.:,\\n]{0,12}(?:포함되|포함하고 있|요구합|요구한다|주장합|주장한다)"
+)
+_SOURCES = r"contexts?|passages?|documents?|sources?|articles?|evidence"
+_FROM = (
+    r"(?:in|from|inside|within|at the end of|according to)\s(?:the|this|that|its|their)\s(?:\w+\s){0,2}"
+    r"(?:response|answer|reply|submission|candidate|student|user|text|output|statement|input|message|essay|summary)\b|"
+    r"(?:in|aus)\s(?:der|dem)\s(?:antwort|text)|dans\sla\sréponse|de\sla\s(?:réponse|respuesta)|en\sla\srespuesta|"
+    r"(?:nella|della)\srisposta|(?:na|da)\sresposta|(?:в|из)\sответ[еа]|回答中|答案中|回答に|"
+    r"\b(?:line|sentence|paragraph|ending)\s(?:[\w'’]+\s){0,4}(?:was|is)\b"
+)
+_SPEAKS = rf"\b(?:{_TEXTS})(?:['’]s)?\b(?:\s+[\w'’]+){{0,4}}?\s+(?:{_SAYING})\b|(?<!\w)(?:{_ATTACK})|{_ATTACK_CJK}"
+SPEAKER = re.compile(_SPEAKS)
+ANOTHER = re.compile(rf"{_SPEAKS}|\b(?:{_FROM})")
+ANNOUNCED = re.compile(
+    rf"{_SPEAKS}|\b(?:{_FROM})|\b(?:in|from|of|by)\s(?:the|this|that|its|their)\s(?:\w+\s){{0,2}}(?:{_TEXTS}|{_SOURCES})\b"
+)
+STRONG = re.compile(
+    r"(?<!\w)(?:inject\w*|quot(?:es?|ed|ing|ations?)\b|verbatim|smuggl\w*|manipulat\w*|malicious|adversarial)|注入|주입"
+)
+# A heading over the material: "The user text:".
+HEADING = re.compile(
+    r"(?:\A|[.!?\n]|\b(?:the|this|that))\s{0,3}[*_#\s]{0,6}(?:user|candidate|student|submitted|given|provided|original)(?:'s|’s)?\s"
+    r"(?:text|input|message|answer|response|submission|reply|statement)[*_\s]{0,4}[:：][\s*_\"'`>]*\Z"
+)
+# What leads from a verdict to what is said of it: "score 5 is what the text says", "is demanded by the text".
+SAID_OF_IT = re.compile(
+    r"[\"'`»”’」』]\s\Z|(?<!it)(?<!this)(?<!that)(?<!which)\s(?:is|was|being)\s(?:(?:only|just|merely)\s)?(?:what\s(?:\w+\s){0,2})?\Z"
+)
+IN_BRACKETS = re.compile(r"\(\s?(?:\w+\s){0,2}\Z")
+DEMANDED = re.compile(r"(?:(?!\b(?:but|and|so|yet|hence|therefore|thus|while|which|because)\b)[^,;:.!?—–]){0,40}")
+SOURCE = re.compile(rf"(?:{_SOURCES})\b")
+SO = re.compile(r",\s(?:so|therefore|thus|hence)\b(?!\s(?:says|it))")
+COLON = re.compile(r"[:：][\s*_\"'`]*\Z")
+OWN = re.compile(
+    r"\b(?:here(?:'s|’s| is| are)|my|mine|below is|i (?:would |will |must |therefore |now )?(?:rate|judge|conclude|find|"
+    r"give|score|assign|say|answer|"
+    r"reply|respond|output|return)|mein\w*|mon|ma|mi|mio|mia|minha|meu|мой|моя|моё)\b|我的|私の|제\b|나의"
+)
+_NOT_JUDGE = (
+    r"(?:judge|evaluate|assess|rate|score|grade|follow|comply|obey|accept|adopt|repeat|help|assist|"
+    r"(?:do|output|say) (?:that|this|so)|"
+    r"give (?:a|any) (?:verdict|score|rating|judge?ment))"
+)
+DECLINES = re.compile(
+    r"\b(?:i|we)\b[^.!?\n]{0,30}?\b(?:declin\w+|refus\w+|abstain\w*|ignor\w+|disregard\w*|reject\w*)\b"
+    rf"|\b(?:i|we)\b[^.!?\n]{{0,20}}?(?:can(?:not|'t|’t| not)|won(?:'t|’t)|will not|(?:am|are) (?:unable|not (?:able|"
+    rf"going)) to|do(?:n't|n’t| not)|"
+    rf"must not|shall not)\s(?:\w+\s){{0,2}}{_NOT_JUDGE}\b"
+    r"|(?:^|[.!?\n]\s{0,3}|\band\s|\bso\s)(?:declin(?:ed|ing)|refus(?:ed|ing)|ignor(?:ed|ing)|disregard(?:ed|ing)|"
+    r"no (?:verdict|judge?ment) (?:is |will be )?"
+    r"(?:given|possible))\b"
+    r"|\bich\b[^.!?\n]{0,40}\b(?:lehne|ignoriere|weigere|verweigere|folge dem nicht|bewerte\w*\s[^.!?\n]{0,30}nicht)\b"
+    r"|\b(?:lehne|ignoriere|verweigere)\sich\b"
+    r"|\bje\s(?:l'|le\s|la\s|m'en\s)?(?:refuse|décline|ignore|rejette)|\bje\sne\s(?:peux|veux|vais)\s(?:pas\s)?(?:juger|"
+    r"évaluer|noter|suivre)"
+    r"|\b(?:rechazo|ignoro|me\sniego|declino|rifiuto|mi\srifiuto|recuso|rejeito)\b|\bno\spuedo\s(?:juzgar|evaluar)|"
+    r"\bnon\sposso\s(?:giudicare|valutare)"
+    r"|отказываюсь|игнорирую|отклоняю|не\s(?:буду|могу|стану)\s(?:оценивать|судить)"
+    r"|我[^。\n]{0,8}(?:拒绝|拒絕|忽略|无法评|無法評|不予|不会评|不能评)|(?:判断|評価|判定)[^。\n]{0,6}(?:しません|できません|拒否|控え)|無視します"
+    r"|(?:판단|평가)[^.\n]{0,6}(?:하지 않|거부|할 수 없)|무시합니다",
+    re.MULTILINE,
+)
+# One of these stands in whatever the pattern above matches; to look for them takes a tenth of its time.
+DECLINING = (
+    *(
+        "declin",
+        "refus",
+        "abstain",
+        "ignor",
+        "disregard",
+        "reject",
+        "n't",
+        "n’t",
+        "cannot",
+        " not",
+        "unable",
+        "no verdict",
+        "no judg",
+    ),
+    *("lehne", "weigere", "folge dem", "bewerte", "décline", "rejette", "juger", "évaluer", "noter", "suivre"),
+    *("rechazo", "niego", "rifiuto", "recuso", "rejeito", "puedo", "posso"),
+    *("отказ", "игнор", "отклон", "оценивать", "судить"),
+    *(
+        "拒",
+        "忽略",
+        "法评",
+        "法評",
+        "不予",
+        "不会评",
+        "不能评",
+        "ません",
+        "控え",
+        "無視",
+        "하지 않",
+        "거부",
+        "할 수 없",
+        "무시",
+    ),
+)
+SENTENCE = re.compile(r"(?<=[.!?。！？])(?=\s|[^\x00-\x7f])|\n\s*\n")
+PARTS = re.compile(r"(?<=[.!?。！？])(?=\s|[^\x00-\x7f])|(?<=\n)")
+SINGLE = re.compile(r"(?:^|(?<=[\s(\[:]))'(?=\S)([^'\n]{1,300})'(?!\w)", re.MULTILINE)
+SPAN = re.compile(
+    r"(?P<fence>^[ \t]*(?P<mark>```|~~~)[^\n]*\n(?P<fenced>.*?)(?:^[ \t]*(?P=mark)[^\n]*$|\Z))"
+    r"|(?P<mail>^[ \t]{0,3}>[^\n]*$)"
+    r"|(?P<tick>(?P<ticks>`{1,3})[^`\n]{1,400}(?P=ticks))"
+    r'|"[^"\n]{1,400}"|“[^“”]{1,400}”|„[^“”\n]{1,400}[“”]|«[^«»]{1,400}»|‹[^‹›]{1,400}›|「[^「」]{1,400}」|『[^『』]{1,400}』|‘[^‘’\n]{1,400}’(?!\w)'
+    r"|<(?P<tag>blockquote|q|cite|quote|pre|code)\b[^<>]{0,100}>.{0,2000}?</(?P=tag)>",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+MARKS = re.compile(r"[`\"“”„«»‹›「」『』‘’>]|'|~~~|<(?:q|pre|code|cite)\b", re.IGNORECASE)
