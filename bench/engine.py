@@ -4,7 +4,8 @@ Run with ``python bench/engine.py``. A server in another process speaks the Open
 fixed time. Each contender judges the faithfulness of the same samples in a process of its own, one after the other, in turns, with
 a client made anew (connections do not outlive an event loop); the medians are shown. "of ideal" is wall time over calls x latency /
 calls in flight; processor time and peak memory are the contender's own (without what importing it cost), calls and prompt
-characters are counted by the server, which has a core of its own where there are several.
+characters are counted by the server, which has a core of its own where there are several. "of bare" is processor time over that
+of the first contender in the same round, the median of these pairs: a busy machine slows both.
 
 With ``--latency 0`` only the processor counts.
 """
@@ -191,15 +192,25 @@ async def ask_all(rows: list[dict[str, Any]], in_flight: int, send: Callable[[di
     await asyncio.gather(*(worker() for _ in range(in_flight)))
 
 
-def bare_openai(url: str, in_flight: int) -> Work:
-    """The same requests, sent by the openai client alone."""
-    import openai
+def bare_openai(schema: bool) -> Callable[[str, int], Work]:
+    """The same requests, sent by the openai client alone; with the schema of the reply, or without any."""
 
-    async def run(rows: list[dict[str, Any]]) -> None:
-        async with openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0) as client:
-            await ask_all(rows, in_flight, lambda request: client.chat.completions.create(**request))
+    def make(url: str, in_flight: int) -> Work:
+        import openai
 
-    return lambda rows: asyncio.run(run(rows))
+        async def run(rows: list[dict[str, Any]]) -> None:
+            async with openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0) as client:
+
+                async def send(request: dict[str, Any]) -> None:
+                    if not schema:
+                        del request["response_format"]
+                    await client.chat.completions.create(**request)
+
+                await ask_all(rows, in_flight, send)
+
+        return lambda rows: asyncio.run(run(rows))
+
+    return make
 
 
 def bare_aiohttp(url: str, in_flight: int) -> Work:
@@ -303,7 +314,8 @@ def ragas(url: str, in_flight: int) -> Work:
 
 
 CONTENDERS: dict[str, tuple[str | None, Callable[[str, int], Work]]] = {
-    "bare AsyncOpenAI loop": ("openai", bare_openai),
+    "bare AsyncOpenAI, no schema": ("openai", bare_openai(schema=False)),
+    "bare AsyncOpenAI loop": ("openai", bare_openai(schema=True)),
     "bare aiohttp loop": ("aiohttp", bare_aiohttp),
     "ragmetrics, OpenAILLM": ("openai", ours(lean=False)),
     "ragmetrics, OpenAIServerLLM": ("aiohttp", ours(lean=True)),
@@ -376,21 +388,27 @@ def main() -> None:
     found: dict[str, list[list[float]]] = {name: [] for name in names}
     with running_server(chosen.latency) as url:
         for _ in range(chosen.rounds):
-            for name in names:
+            floor: list[float] | None = None
+            for number, name in enumerate(names):
                 row = measure(name, url, chosen.in_flight, chosen.samples, chosen.latency)
-                found[name] += [row] if row else []
+                floor = row if number == 0 else floor
+                if row:
+                    found[name].append([*row, row[1] / floor[1] if floor else float("nan")])
     print(
         f"Python {platform.python_version()}; {chosen.samples} samples, {chosen.in_flight} in flight, "
         f"latency {chosen.latency:g} s, {chosen.rounds} rounds"
     )
     wall = "of ideal" if chosen.latency else "wall s"
-    print(f"{'contender':<30}{wall:>10}{'CPU ms/call':>13}{'peak MB':>9}{'calls/sample':>14}{'prompt chars':>14}")
+    print(
+        f"{'contender':<30}{wall:>10}{'CPU ms/call':>13}{'of bare':>9}{'peak MB':>9}{'calls/sample':>14}{'prompt chars':>14}"
+    )
     for name, rows in found.items():
         if not rows:
             print(f"{name:<30}{'failed':>10}")
             continue
-        ratio, processor, memory, calls, characters = (statistics.median(column) for column in zip(*rows, strict=True))
-        print(f"{name:<30}{ratio:>10.3f}{processor:>13.3f}{memory:>9.1f}{calls:>14.2f}{characters:>14,.0f}")
+        medians = (statistics.median(column) for column in zip(*rows, strict=True))
+        ratio, processor, memory, calls, characters, bare = medians
+        print(f"{name:<30}{ratio:>10.3f}{processor:>13.3f}{bare:>9.3f}{memory:>9.1f}{calls:>14.2f}{characters:>14,.0f}")
 
 
 if __name__ == "__main__":
