@@ -26,7 +26,7 @@ from ..._support._secrets import routing_digest
 from .._wire._api_keys import HOLDS_KEY, check_key, tidy_key
 from .._wire._per_loop import PerLoop
 from .._wire._urls import OPENAI_URL, bare_url, check_no_query, check_url
-from ._twins import can_be_rebuilt, check_headers, header_texts, own_client, twin
+from ._rebuilt import can_be_rebuilt, check_headers, header_texts, own_client, rebuilt, settings_of
 
 if TYPE_CHECKING:
     import openai
@@ -62,6 +62,7 @@ class Clients:
         settings = {**settings, "api_key": tidy_key(settings.get("api_key"))}
         self._settings = {name: value for name, value in settings.items() if value is not None}
         self._given = client
+        self._given_settings: dict[str, Any] = {}
         self._given_loop: weakref.ref[Any] | None = None
         self._retrying = True
         self._forget_connections()
@@ -75,6 +76,7 @@ class Clients:
                     check_no_query(url, name)
         else:
             _check_client(client, self._settings)
+            self._given_settings = settings_of(client)
 
     def __getstate__(self) -> dict[str, Any]:
         """For another process, which makes connections of its own: the settings, which must not hold a key.
@@ -87,7 +89,7 @@ class Clients:
         return {"_settings": self._settings, "_retrying": self._retrying}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        vars(self).update(state, _given=None, _given_loop=None)
+        vars(self).update(state, _given=None, _given_settings={}, _given_loop=None)
         self._forget_connections()
 
     def __copy__(self) -> Clients:
@@ -116,6 +118,11 @@ class Clients:
             return self._unretrying
 
     @property
+    def given(self) -> bool:
+        """Whether the user gave a client, which may have ways of its own, such as to check every answer."""
+        return self._given is not None
+
+    @property
     def base_url(self) -> str:
         """Where the requests go, without credentials and query."""
         return bare_url(self._full_url)
@@ -128,16 +135,16 @@ class Clients:
     @property
     def headers(self) -> str | None:
         """A digest of the headers of the client given that may choose a model or a provider: all but those that authorise."""
-        return routing_digest(header_texts(self._given))
+        return routing_digest(header_texts(self._given_settings))
 
     @property
     def secrets(self) -> tuple[str, ...]:
         """Every text that must never be shown."""
-        names = ("api_key", "_azure_ad_token", "admin_api_key")
-        found = [getattr(client, name, None) for client in (self._given, self._made) for name in names]
-        found += [self._settings.get("api_key"), os.environ.get("OPENAI_API_KEY", "").strip()]
+        found = [self._settings.get("api_key"), os.environ.get("OPENAI_API_KEY", "").strip()]
         found += [urlsplit(self._full_url).password]
-        for value in header_texts(self._given).values():
+        found += [getattr(client, "api_key", None) for client in (self._given, self._made) if client is not None]
+        found += [self._given_settings.get(name) for name in ("azure_ad_token", "admin_api_key")]
+        for value in header_texts(self._given_settings).values():
             found += [value, value.rpartition(" ")[2]]  # such as "Bearer" and a token
         return tuple({text for text in found if isinstance(text, str) and text})
 
@@ -157,19 +164,15 @@ class Clients:
         import openai  # noqa: PLC0415  heavy
 
         if self._given is not None:
-            check_headers(self._given)
+            check_headers(self._given, self._given_settings)
         if isinstance(self._given, openai.OpenAI):
             return self._as_wanted(self._given)
         with self._lock:
             if self._made is None:
-                if self._given is not None and not can_be_rebuilt(self._given, asynchronous=False):
+                if self._given is not None and not self._can_be_rebuilt(asynchronous=False):
                     raise InvalidInput(NOT_FOR_SYNC)
-                made: openai.OpenAI
-                made = twin(self._given, asynchronous=False) if self._given else own_client("OpenAI", self._settings)
-                self._set_retries(made)
+                self._made = made = self._new(asynchronous=False)
                 weakref.finalize(self, made.close)
-                self._made = made
-                return made
             return self._made
 
     async def here(self) -> openai.AsyncOpenAI | None:
@@ -185,8 +188,8 @@ class Clients:
 
         given = self._given
         if given is not None:
-            check_headers(given)
-        if given is None or can_be_rebuilt(given, asynchronous=True):
+            check_headers(given, self._given_settings)
+        if given is None or self._can_be_rebuilt(asynchronous=True):
             return await self._kept.here(self._make_asynchronous)
         if isinstance(given, openai.OpenAI):
             return None
@@ -197,15 +200,22 @@ class Clients:
             self._given_loop = loop
         return self._as_wanted(given)
 
+    def _can_be_rebuilt(self, *, asynchronous: bool) -> bool:
+        return can_be_rebuilt(self._given, self._given_settings, asynchronous=asynchronous)
+
     def _make_asynchronous(self) -> openai.AsyncOpenAI:
-        made: openai.AsyncOpenAI
-        made = twin(self._given, asynchronous=True) if self._given else own_client("AsyncOpenAI", self._settings)
-        self._set_retries(made)
+        made: openai.AsyncOpenAI = self._new(asynchronous=True)
         return made
 
-    def _set_retries(self, made: Any) -> None:
+    def _new(self, *, asynchronous: bool) -> Any:
+        """A client made here, from the settings or like the one given."""
+        if self._given is None:
+            made = own_client("AsyncOpenAI" if asynchronous else "OpenAI", self._settings)
+        else:
+            made = rebuilt(self._given, self._given_settings, asynchronous=asynchronous)
         if not self._retrying:
             made.max_retries = 0
+        return made
 
     def _as_wanted(self, given: Any) -> Any:
         """The user's client; without retries it is a copy that uses the same connections."""
