@@ -1,7 +1,7 @@
 """A judge behind the OpenAI chat protocol: OpenAI, Azure, or any compatible server (Ollama, vLLM, llama.cpp, ...).
 
 Strategy. One question is one or more attempts, one per form of structured output, until the server accepts the form (see
-``_openai_attempts``); ``generate`` and ``agenerate`` differ in nothing but the call itself. Retries of failed connections
+``_attempts``); ``generate`` and ``agenerate`` differ in nothing but the call itself. Retries of failed connections
 and busy servers are the openai client's own, as it is configured.
 """
 
@@ -126,7 +126,7 @@ class OpenAILLM:
         attempts, explained = self._attempts(ask)
         for parameters in attempts:
             with explained:
-                return attempts.answered(client.chat.completions.create(**parameters))
+                return attempts.answered(client.chat.completions.create(**_prepared(parameters)))
             attempts.failed(explained.problem, explained.refused)
         raise attempts.failure()
 
@@ -138,7 +138,12 @@ class OpenAILLM:
         attempts, explained = self._attempts(ask)
         for parameters in attempts:
             with explained:
-                return attempts.answered(await client.chat.completions.create(**parameters))
+                completions = client.chat.completions
+                if self._clients.given:
+                    return attempts.answered(await completions.create(**_prepared(parameters)))
+                # nobody asked this client to turn answers into objects of the package, which takes longer than to read them
+                answer = await completions.with_raw_response.create(**_prepared(parameters))
+                return attempts.answered(answer.http_response.json())
             attempts.failed(explained.problem, explained.refused)
         raise attempts.failure()
 
@@ -149,3 +154,14 @@ class OpenAILLM:
         settings = [repr(self.model), f"base_url={self._clients.base_url!r}"]
         settings += [f"{name}={value!r}" for name, value in shown(self.parameters, self._clients.secrets).items()]
         return f"{type(self).__name__}({', '.join(settings)})"
+
+
+def _prepared(parameters: dict[str, Any]) -> dict[str, Any]:
+    """The parameters with the form of the reply in ``extra_body``, which the package sends as it is.
+
+    As a parameter of its own, the schema would be compared with the package's types at every call.
+    """
+    if "response_format" not in parameters:
+        return parameters
+    form = {"response_format": parameters["response_format"], **(parameters.get("extra_body") or {})}
+    return {**{name: value for name, value in parameters.items() if name != "response_format"}, "extra_body": form}

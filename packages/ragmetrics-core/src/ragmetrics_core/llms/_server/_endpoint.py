@@ -39,6 +39,9 @@ IDLE = 4.0
 LARGEST = 64 * 2**20
 """Bytes of an answer that are read, unpacked: a judge that says more is not one, and a few packed bytes may hold gigabytes."""
 
+CONNECTIONS = frozenset({"_sessions", "_proxy_passwords"})
+"""What another process makes anew."""
+
 LARGE = 2**20
 """Bytes from which on aiohttp wants a file, which it sends piece by piece."""
 
@@ -77,7 +80,7 @@ class Endpoint:
         self._login = (unquote(parts.username or ""), unquote(parts.password or "")) if "@" in parts.netloc else None
         self._given_key = api_key
         self._timeout = timeout
-        self._sessions: PerLoop[aiohttp.ClientSession] = PerLoop()
+        self._forget_connections()
         importlib.import_module("aiohttp")  # now, and not while the first calls of a run wait for it
 
     def __getstate__(self) -> dict[str, Any]:
@@ -88,18 +91,23 @@ class Endpoint:
         """
         if self._given_key is not None or self._login is not None:
             raise InvalidInput(HOLDS_KEY)
-        return {name: value for name, value in vars(self).items() if name != "_sessions"}
+        return {name: value for name, value in vars(self).items() if name not in CONNECTIONS}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _sessions=PerLoop())
+        vars(self).update(state)
+        self._forget_connections()
+
+    def _forget_connections(self) -> None:
+        self._sessions: PerLoop[aiohttp.ClientSession] = PerLoop()
+        self._proxy_passwords: set[str] = set()
+        self._proxy()
 
     @property
     def secrets(self) -> tuple[str, ...]:
         """Every text that must never be shown."""
-        proxy = urlsplit(_proxy_for(self.base_url) or "").password
         password = self._login[1] if self._login else None
-        found = (self._given_key, tidy_key(os.environ.get("OPENAI_API_KEY")), password, proxy)
-        return tuple({text for text in found if text})
+        found = (self._given_key, tidy_key(os.environ.get("OPENAI_API_KEY")), password)
+        return tuple({*self._proxy_passwords, *(text for text in found if text)})
 
     @property
     def wants_key_of_environment(self) -> bool:
@@ -151,8 +159,16 @@ class Endpoint:
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=self._timeout, sock_connect=CONNECTING),
             headers={"Content-Type": "application/json", **self._authorization()},
-            proxy=_proxy_for(self.base_url),
+            proxy=self._proxy(),
         )
+
+    def _proxy(self) -> str | None:
+        """The proxy as of now. Its password is remembered: every answer is searched for it, and the environment is slow to read."""
+        proxy = _proxy_for(self.base_url)
+        password = urlsplit(proxy or "").password
+        if password:
+            self._proxy_passwords.add(password)
+        return proxy
 
     def _authorization(self) -> dict[str, str]:
         if self._login is not None:

@@ -1,6 +1,6 @@
 """The OpenAI chat protocol over a lean HTTP client, for very many calls.
 
-Strategy. What is asked and how an answer is read is the same as for ``OpenAILLM`` (see ``_openai_attempts``); only the way differs.
+Strategy. What is asked and how an answer is read is the same as for ``OpenAILLM`` (see ``_attempts``); only the way differs.
 The openai package spends about a millisecond of processor time on each call, aiohttp an eighth of it, which decides
 how long hundreds of thousands of calls take, or how much of a machine is left for the model next door.
 """
