@@ -152,6 +152,17 @@ def test_only_what_the_user_wants_is_judged(caplog: pytest.LogCaptureFixture) ->
     ]
 
 
+def test_a_coroutine_function_may_choose() -> None:
+    async def only(record: Record) -> bool:
+        await asyncio.sleep(0)
+        return record.question == "wanted"
+
+    with Watching(only=only, workers=1) as live:
+        live.hear("wanted")
+        live.hear("unwanted")
+    assert ([record.question for record in live._kept], live.left_out) == (["wanted"], ["unwanted"])
+
+
 def test_a_choice_that_comes_too_late() -> None:
     release = threading.Event()
     with Watching(only=lambda record: release.wait(30), timeout=0.1) as live:

@@ -72,7 +72,7 @@ class LiveEvaluation(Generic[R, T]):
         record: what messages call a record, such as ``an EvaluationRecord``; None: they leave it out.
         sample_rate: share of the finished calls to judge, 0 to 1.
         seed: makes the choice of these repeatable.
-        only: which of these to judge: asked in the background about the record without scores.
+        only: which of these to judge: asked in the background about the record without scores, also as a coroutine function.
         on_result: called in the background with every record that is told; a coroutine function is run to its end.
         max_pending: calls that may wait or be in work; one more is dropped and counted.
         workers: judgements (one metric on one call) that are made at the same time.
@@ -218,9 +218,8 @@ class LiveEvaluation(Generic[R, T]):
             self._live.tell(partial(self._tell, record), partial(self._told, record))
 
     def _tell(self, record: R) -> None:
-        answer = self._on_result(record) if self._on_result is not None else None
-        if inspect.isawaitable(answer):
-            run_blocking(partial(_awaited, answer))
+        if self._on_result is not None:
+            _call(self._on_result, record)
 
     def _told(self, record: R, outcome: Future[None]) -> None:
         error = outcome.exception()
@@ -254,7 +253,7 @@ class Choice(Generic[R, T]):
             only, record = self._only, self.finished.record()
             self._is_asked = True
             with judging():  # whatever it calls is not the application
-                self._answer = settled(lambda: bool(only(record)))
+                self._answer = settled(lambda: bool(_call(only, record)))
             if not self._answer.result():
                 return {}
         return self.finished.judgements()
@@ -283,5 +282,11 @@ def shows_settings(**defaults: Any) -> Callable[[F], F]:
     return with_signature
 
 
-async def _awaited(answer: Awaitable[Any]) -> None:
-    await answer
+def _call(function: Callable[[R], object], record: R) -> object:
+    """What a function of the user's says of a record; a coroutine function is run to its end."""
+    answer = function(record)
+    return run_blocking(partial(_awaited, answer)) if inspect.isawaitable(answer) else answer
+
+
+async def _awaited(answer: Awaitable[Any]) -> Any:
+    return await answer
