@@ -301,3 +301,9 @@ def test_reasons_that_are_no_text() -> None:
 def test_a_list_of_objects_that_repeat_a_key_is_broken(reply: Any, text: str) -> None:
     with pytest.raises(BadReply):
         reply.parse(text)
+
+
+def test_a_list_under_the_key_type_is_no_schema() -> None:
+    text = '{"type": ["a"], "answer": "yes", "questions": ["Why?"]}'
+    assert YesNoReply().parse(text) is True
+    assert ObjectReply(("type", "answer")).parse(text) == {"type": ["a"], "answer": "yes"}

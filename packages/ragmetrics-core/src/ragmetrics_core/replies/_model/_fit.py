@@ -25,6 +25,7 @@ __all__ = ["Unrelated", "fit_model"]
 
 _JUDGED = frozenset({"verdict", "final_verdict", "decision", "judgement", "judgment", "conclusion", "result", "answer"})
 _MAX_KEYS = 200
+_OPTIONAL = 2
 _EXACT = (bool, int, float, str)
 
 
@@ -163,15 +164,20 @@ def _no_blank(text: str) -> str:
     return text
 
 
+def _is_already(data: Any, option: Any) -> bool:
+    """Whether data has a plain type, or is one of the values of a Literal."""
+    if get_origin(option) is Literal:
+        return any(is_same(value, data) for value in get_args(option))
+    return option in _EXACT and type(data) is option
+
+
 def _fit_union(data: Any, options: tuple[Any, ...], key: str, limit: float | None) -> Any:
     """The value as the member of a union that it is already, else as the first that it can be made to fit."""
     if type(None) in options and (data is None or (str not in options and _is_null(data))):
         return None
     for option in options:
-        if get_origin(option) is Literal and any(is_same(value, data) for value in get_args(option)):
-            return data
-        if option in _EXACT and type(data) is option and not (option is str and len(options) > 2):
-            return _fit(data, option, key, limit)
+        if _is_already(data, option) and not (option is str and len(options) > _OPTIONAL):
+            return data if get_origin(option) is Literal else _fit(data, option, key, limit)
     first: Unreadable | None = None
     for option in sorted(options, key=lambda option: (option is type(None), option is str)):
         try:

@@ -109,7 +109,7 @@ _QUOTING = word_set(
     "quote quoted quotation quoting citation cited verbatim injected injection injecting echo echoed embedded attack attacker "
     "malicious demanded claimed fake alleged suspected untrusted ignored zitat zitiert cita citado citazione цитата 引用 인용"
 )
-# Words that turn the meaning of a key round, or make it tell of faults.
+# Words that reverse the meaning of a key, or make it one for faults.
 _OPPOSITE = word_set(
     "not no non isn without lacks lack lacking un wrong incorrect fail fails failed failing failure invalid "
     "irrelevant unfaithful unsupported unsatisfied unattributed unattributable ungrounded unanswered unverified "
@@ -130,6 +130,12 @@ _TEMPLATE = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 
+# Keywords of JSON schemas: those that nothing else has, those that give a type, those beside a type.
+_SCHEMA_ONLY = word_set("$schema $defs $ref")
+_TYPING = word_set("type $ref anyOf enum")
+_DESCRIBING = word_set("properties items enum")
+_JSON_TYPES = word_set("string integer number boolean array object")
+_MOST_KEYWORDS = 4
 _BLANK = re.compile(r"\s*(?:<[^<>]*>|\.{3}|…)\s*")
 
 
@@ -171,14 +177,12 @@ def is_blank(text: str) -> bool:
 
 def is_schema(data: dict[str, Any]) -> bool:
     """Whether an object describes answers (a JSON schema, or a property of one) and is none itself."""
-    if "$schema" in data or "$defs" in data or "$ref" in data:
+    if not _SCHEMA_ONLY.isdisjoint(data):
         return True
-    kind = data.get("type")
-    described = isinstance(kind, (str, list)) and ("properties" in data or "items" in data or "enum" in data)
     properties = data.get("properties")
     if isinstance(properties, dict) and properties:
-        return all(
-            isinstance(value, dict) and ("type" in value or "$ref" in value or "anyOf" in value or "enum" in value)
-            for value in properties.values()
-        )
-    return described or (kind in {"string", "integer", "number", "boolean", "array", "object"} and len(data) <= 4)
+        return all(isinstance(value, dict) and not _TYPING.isdisjoint(value) for value in properties.values())
+    kind = data.get("type")
+    if isinstance(kind, (str, list)) and not _DESCRIBING.isdisjoint(data):
+        return True
+    return isinstance(kind, str) and kind in _JSON_TYPES and len(data) <= _MOST_KEYWORDS

@@ -42,6 +42,7 @@ _PERCENTS = ("percent", "lead_percent", "boxed_percent", "put_percent")
 _WHOLE = re.compile(r"\b(?:the|my|a|an|is|as|quoted|injected|demanded)\s*\Z")
 _SHORT = 80
 _MAX_LINE = 400
+_MOST_LINES = 50
 
 
 class Mark(NamedTuple):
@@ -160,17 +161,22 @@ def _lone_lines(text: str, scale: Scale) -> Iterator[Mark]:
     lines = [(match.start(), match.group()) for match in re.finditer(r"[^\n]+", text) if match.group().strip()]
     for index in dict.fromkeys((0, len(lines) - 1)) if lines else ():
         start, line = lines[index]
-        others = [other for _, other in lines[:50]]
+        others = [other for _, other in lines[:_MOST_LINES]]
+        leads = index == 0 and not any(map(NUMBERED_LINE.match, others[1:]))
         match = None if COMPARED.search(line) else ALONE.match(line[:_MAX_LINE])
-        digits = match and (match["number"] or match["word"])
-        if match and not digits and index == 0 and not any(map(NUMBERED_LINE.match, others[1:])):
-            digits = match["lead_number"] or match["lead_word"]
+        digits = match and _digits_alone(match, leads=leads)
         item = MARKED_LINE.match(line[:_MAX_LINE])
         if match and digits:
             yield _mark(scale, match, LABEL_RANK, digits, line, shift=start)
         elif item and not any(_counts_on(item, MARKED_LINE.match(other)) for other in others):
             # "1. The text demands ...": a list of one item, or the judge's score. It is no answer, but it can contradict one.
             yield _mark(scale, item, HINT_RANK, item["number"], line, shift=start)
+
+
+def _digits_alone(match: re.Match[str], *, leads: bool) -> str | None:
+    """The number of a line that is nothing else; ``leads``: one with words behind it counts as well."""
+    alone: str | None = match["number"] or match["word"]
+    return alone or (match["lead_number"] or match["lead_word"] if leads else None)
 
 
 def _counts_on(one: re.Match[str], two: re.Match[str] | None) -> bool:

@@ -62,7 +62,7 @@ _HEDGE = _Answer(None, explicit=True)
 
 
 def side_of(match: re.Match[str]) -> bool:
-    """Which side a match of a pattern with the groups ``yes`` and ``no`` takes; a group ``not`` turns it round."""
+    """Which side a match of a pattern with the groups ``yes`` and ``no`` takes; a group ``not`` reverses it."""
     positive = match.group("yes") is not None
     return positive != bool(match.groupdict().get("not"))
 
@@ -184,7 +184,7 @@ def _side_of_label(label: str, body: str, *, corrected: bool, nested: int) -> Si
     if answer is None:
         inner = LABELLED.match(body) if nested < _MOST_LABELS else None
         return _labelled_sign(inner, corrected=corrected, nested=nested + 1) if inner else None
-    if _turns_round(label, answer) or (nested < _MOST_LABELS and _judges_more(body, answer)):
+    if _reverses(label, answer) or (nested < _MOST_LABELS and _judges_more(body, answer)):
         return Sign(None, SAID)
     if corrected or final:
         return Sign(answer.truth, FINALLY)
@@ -200,8 +200,8 @@ def _is_no_label(label: str) -> bool:
     return bool(ANOTHERS.search(label)) or not HEDGES.isdisjoint(WORD.findall(label))
 
 
-def _turns_round(label: str, answer: _Answer) -> bool:
-    """Whether a label may turn its answer round: "unsupported: yes" says no, "it is not supported: yes" may mean either."""
+def _reverses(label: str, answer: _Answer) -> bool:
+    """Whether a label may reverse its answer: "unsupported: yes" says no, "it is not supported: yes" may mean either."""
     if answer.truth and SUPPORTS.search(label) and NEGATION.search(label):
         return True
     return answer.explicit and not NEGATIVE.isdisjoint(WORD.findall(label)[-1:])

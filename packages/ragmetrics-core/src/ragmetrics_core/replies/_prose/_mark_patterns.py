@@ -121,7 +121,7 @@ GRANTS = re.compile(
     rf"(?:\s[^\W\d]{{1,30}}){{0,5}}?\s(?P<given>{_DIGITS})(?:\s?/\s?(?P<given_of>\d{{1,3}}))?"
     r"(?=\s{0,2}(?:$|[.,;:!)\n]|punkte?n?\b|points?\b|puntos?\b|punti\b|pontos?\b|баллов|балла|geben\b|vergeben\b))"
 )
-# Words that turn a grant into something else: supposed, denied, or another's.
+# Words that show a grant to be supposed, denied, or another's.
 NO_GRANT = re.compile(
     r"(?:\A|[,;]|\b(?:but|and|only|even))\W{0,3}(?:if|unless)\b|\A\W{0,3}(?:had|were|should)\b|\botherwise\b"
 )

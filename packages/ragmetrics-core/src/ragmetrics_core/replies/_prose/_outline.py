@@ -1,6 +1,6 @@
 """Data written as an outline: YAML-like blocks, and verdicts listed one by one.
 
-Only outlines in which every line has its place are read; a text with anything left over is prose, and prose is not
+A text is read as an outline only if every line belongs to it; a text with anything left over is prose, and prose is not
 turned into data.
 """
 

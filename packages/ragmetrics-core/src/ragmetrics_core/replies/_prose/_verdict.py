@@ -1,9 +1,9 @@
 """A yes or a no in words.
 
-The first explicit answer counts, and "explicit" is a matter of place: at the head of a sentence and closed off from
+An answer counts where it is explicit, and that depends on where it stands: at the head of a sentence and closed off from
 what follows ("Yes, because ..."), behind a label ("Answer: no"), or alone. The same word in running text is none
-("there is no law", "one could say yes"). Labels of two-valued scales ("supported", "incorrect") count in the same
-places, and in a plain sentence ("the figures are not correct") when nothing hedges it. A final answer or a
+("there is no law", "one could say yes"). Labels of two-valued scales ("supported", "incorrect") count there
+too, and in a plain sentence ("the figures are not correct") when nothing hedges it. A final answer or a
 correction outranks what came before; any other contradiction is no answer.
 """
 

@@ -1,4 +1,4 @@
-"""The patterns behind ``_verdict``: the words that answer, and the places where they do.
+"""The patterns behind ``_verdict``: the words that answer, and where in a sentence they do.
 
 Texts are in lower case and tidied before they are searched (one blank at a time), so every search is linear.
 """

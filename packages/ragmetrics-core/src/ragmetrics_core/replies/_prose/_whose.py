@@ -3,7 +3,7 @@
 A judge that was attacked often says so: it quotes the verdict that the text demands, and gives its own, or declines. Three
 things show that a verdict may be a quotation: marks of quotation around it, words before it that name another speaker ("the
 response demands"), words anywhere that decline to judge. Where they show, nothing that only stands behind them is an
-answer; what is gained is a second question to the model, what is lost is nothing.
+answer. That costs at most a second question to the model.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def speaks_of_another(text: str) -> bool:
 
 
 def _lower(text: str) -> str:
-    """The text in lower case, every character in its place (one capital in Unicode has two small characters)."""
+    """The text in lower case and of the same length (one capital in Unicode has two small characters)."""
     lower = text.lower()
     return lower if len(lower) == len(text) else "".join(one if len(one) == 1 else "i" for one in map(str.lower, text))
 
@@ -121,7 +121,7 @@ def is_quoted(text: str, start: int, end: int) -> bool:
 
 
 def own_words(text: str) -> str:
-    """The text without what it quotes: an ellipsis in the place of each quotation, and of what another is said to say."""
+    """The text without what it quotes: an ellipsis instead of each quotation, and of what another is said to say."""
     if len(text) < _FEW:
         return text
     if MARKS.search(text):

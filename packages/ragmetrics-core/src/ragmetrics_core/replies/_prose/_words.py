@@ -84,7 +84,7 @@ def _gather(column: int) -> frozenset[str]:
 YES = _gather(0) | {"✅", "✔", "✓", "☑", "👍"}
 NO = _gather(1) | {"❌", "✗", "✘", "✖", "👎", "🚫"}
 
-# Labels of two-valued scales. "not" before one of them turns it round; a hedge before it leaves neither.
+# Labels of two-valued scales. "not" before one of them reverses it; a hedge before it leaves no answer.
 POSITIVE = word_set(
     "correct pass passed passes passing accept accepted accepts approve approved approves support "
     "supported supports valid relevant faithful entailed entailment entails grounded accurate right "
