@@ -18,8 +18,8 @@ ROOT = Path(ragmetrics_core.__file__).parent
 FILES = sorted([*(ROOT / "llms").rglob("*.py"), *(ROOT / "embeddings").rglob("*.py")])
 
 
-def is_private(name: object) -> bool:
-    return isinstance(name, str) and name.startswith("_") and not name.startswith("__")
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
 
 
 def is_self(node: ast.AST) -> bool:
@@ -48,13 +48,15 @@ def private_reads(source: str) -> Iterator[str]:
     tree = ast.parse(source)
     own = own_names(tree)
     for node in ast.walk(tree):
-        foreign = isinstance(node, ast.Attribute) and node.attr not in (OURS if is_self(node.value) else own)
-        if foreign and is_private(node.attr):
-            yield f"line {node.lineno}: {node.attr}"
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("getattr", "hasattr"):
-            name = node.args[1]
-            if isinstance(name, ast.Constant) and is_private(name.value):
-                yield f"line {node.lineno}: {name.value}"
+        match node:
+            case ast.Attribute(value=value, attr=name) if name not in (OURS if is_self(value) else own):
+                pass
+            case ast.Call(func=ast.Name(id="getattr" | "hasattr"), args=[_, ast.Constant(value=str(name)), *_]):
+                pass
+            case _:
+                continue
+        if is_private(name):
+            yield f"line {node.lineno}: {name}"
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(ROOT).as_posix())

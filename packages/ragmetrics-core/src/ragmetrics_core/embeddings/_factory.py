@@ -39,11 +39,8 @@ def embedding_factory(
     name = str(provider).lower().replace("_", "-")
     named = {} if model is None else {"model": model}
     if name in ("openai", "azure"):
-        if name == "azure" and client is None and not settings.get("base_url"):
-            raise InvalidInput(
-                f"the provider {provider!r} needs client=openai.AzureOpenAI(...) or base_url=...: without one of them the key and "
-                "the texts would go to api.openai.com"
-            )
+        if name == "azure":
+            _check_address(provider, client, settings)
         return _made(OpenAIEmbeddings, provider, {**named, "client": client}, settings)
     if client is not None:
         raise InvalidInput(f"the provider {provider!r} takes no client")
@@ -60,6 +57,14 @@ def embedding_factory(
     raise InvalidInput(
         f"unknown provider {provider!r}: use 'openai', 'azure', 'sentence-transformers', 'huggingface' or 'hashing'"
     )
+
+
+def _check_address(provider: str, client: object, settings: Mapping[str, Any]) -> None:
+    if client is None and not settings.get("base_url"):
+        raise InvalidInput(
+            f"the provider {provider!r} needs client=openai.AzureOpenAI(...) or base_url=...: without one of them the key and "
+            "the texts would go to api.openai.com"
+        )
 
 
 def _made(kind: Callable[..., T], provider: str, given: Mapping[str, Any], settings: Mapping[str, Any]) -> T:

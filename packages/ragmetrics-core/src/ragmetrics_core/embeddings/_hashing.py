@@ -72,7 +72,7 @@ class HashingEmbeddings:
             weight = math.sqrt(count) * (1.0 if feature[0] == "w" else NGRAM_WEIGHT)
             index, sign = self._place(feature)
             vector[index] += sign * weight
-        if not any(vector):  # no features at all, or such that cancel out exactly
+        if not any(vector):  # no features at all, or only such as cancel each other out
             vector[self._place(f"t{text}")[0]] = 1.0
         length = math.hypot(*vector)
         return [number / length for number in vector]

@@ -62,7 +62,7 @@ class LocalModel(Generic[Loaded]):
         """For another process, which loads the model by its name.
 
         Raises:
-            InvalidInput: it has none, for it was given loaded.
+            InvalidInput: the model was given loaded, so its name is not known.
         """
         if self._name is None:
             raise InvalidInput(f"{self!r} cannot be pickled: give the name or the folder of the model instead")

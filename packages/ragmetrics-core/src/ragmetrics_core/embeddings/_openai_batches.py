@@ -113,7 +113,7 @@ def _floats(item: Any, index: int) -> list[float]:
             raise Malformed(
                 f"no vector as item {index} of data: embedding must be a list of numbers or base64, got {embedding!r}"
             )
-    except (ValueError, struct.error) as error:  # base64 that is none
+    except (ValueError, struct.error) as error:  # no base64 after all
         raise Malformed(f"a vector that cannot be read: {error}") from None
     if not numbers:
         raise Malformed(f"an empty vector as item {index} of data")

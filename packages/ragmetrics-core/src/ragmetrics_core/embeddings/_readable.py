@@ -13,7 +13,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def readable_texts(texts: Iterable[str]) -> list[str]:
-    """The texts, with lone surrogates replaced by U+FFFD, the sign for what is no character: no model can read them.
+    """The texts, with lone surrogates replaced by U+FFFD, the replacement character: no model can read them.
 
     Raises:
         InvalidInput: a lone text instead of a list, or an item that is no text.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from typing import Any
 
 from .._kernel._errors import InvalidInput
@@ -32,28 +33,37 @@ def llm_factory(model: str, provider: str = "openai", client: Any = None, **sett
     if not isinstance(provider, str):
         raise InvalidInput(f"provider must be a str, got {type(provider).__name__}: write client=... by name")
     if OFFLINE in (model, provider):
-        if client is not None or settings:
-            given = sorted(settings) or ["client"]
-            raise InvalidInput(f"the lexical judge runs offline and takes no {given[0]}")
-        from .._lexical._judge import LexicalJudge  # noqa: PLC0415  loads word lists, rarely needed
-
-        return LexicalJudge()
+        return _offline(client, settings)
     if provider not in ("openai", "azure"):
         raise InvalidInput(
             f"unknown provider {provider!r}: use 'openai' (with base_url=... for any compatible server) or 'lexical'; models of "
             "LangChain, LlamaIndex and Haystack are wrapped by ragmetrics-langchain, -llama-index and -haystack"
         )
-    somewhere = client is not None or bool(settings.get("base_url"))
-    if provider == "azure" and not somewhere:
+    if client is None and not settings.get("base_url"):
+        _check_for_openai_itself(model, provider)
+    from ._openai._llm import OpenAILLM  # noqa: PLC0415  the other providers do not need it
+
+    return OpenAILLM(model, client=client, **settings)
+
+
+def _offline(client: object, settings: Mapping[str, Any]) -> LLM:
+    if client is not None or settings:
+        given = sorted(settings) or ["client"]
+        raise InvalidInput(f"the lexical judge runs offline and takes no {given[0]}")
+    from .._lexical._judge import LexicalJudge  # noqa: PLC0415  loads word lists, rarely needed
+
+    return LexicalJudge()
+
+
+def _check_for_openai_itself(model: object, provider: str) -> None:
+    """Refuse what would be sent to OpenAI by mistake, since neither a client nor an address says where else to send it."""
+    if provider == "azure":
         raise InvalidInput(
             "the provider 'azure' needs client=openai.AzureOpenAI(...) or base_url=...: without one of them the key and the "
             "texts would go to api.openai.com"
         )
-    if not somewhere and _is_nearly_offline(model):
+    if _is_nearly_offline(model):
         raise InvalidInput(f"there is no model {model!r}: did you mean {OFFLINE!r}?")
-    from ._openai._llm import OpenAILLM  # noqa: PLC0415  the other providers do not need it
-
-    return OpenAILLM(model, client=client, **settings)
 
 
 def _is_nearly_offline(model: object) -> bool:

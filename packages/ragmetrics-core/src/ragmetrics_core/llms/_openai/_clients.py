@@ -52,7 +52,7 @@ class Clients:
 
     Raises:
         MissingExtra: the openai package is not installed.
-        InvalidInput: the client is something else, or both a client and settings are given, or the base URL is none.
+        InvalidInput: the client is something else, or both a client and settings are given, or the base URL is no address.
     """
 
     def __init__(self, client: openai.OpenAI | openai.AsyncOpenAI | None, settings: Mapping[str, Any]) -> None:
@@ -105,9 +105,9 @@ class Clients:
         self._lock = threading.Lock()
 
     def without_retries(self) -> Clients:
-        """The same clients, but for what they do about failures: nothing. (Those that cannot be copied keep their retries.)
+        """The same clients without retries: every failure is reported at once. A client that cannot be copied keeps its retries.
 
-        Always the same ones, so that their connections outlive a run.
+        It is the same object each time, so that the connections outlive a run.
         """
         with self._lock:
             if self._unretrying is None:
@@ -171,8 +171,9 @@ class Clients:
             if self._made is None:
                 if self._given is not None and not self._can_be_rebuilt(asynchronous=False):
                     raise InvalidInput(NOT_FOR_SYNC)
-                self._made = made = self._new(asynchronous=False)
+                made: openai.OpenAI = self._new(asynchronous=False)
                 weakref.finalize(self, made.close)
+                self._made = made
             return self._made
 
     async def here(self) -> openai.AsyncOpenAI | None:

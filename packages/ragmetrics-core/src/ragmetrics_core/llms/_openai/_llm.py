@@ -85,7 +85,7 @@ class OpenAILLM:
         )
 
     def without_retries(self) -> OpenAILLM:
-        """The same model for whoever asks again himself, as ``evaluate`` does: it sees every failure and paces its calls."""
+        """The same model for a caller that retries by itself, as ``evaluate`` does: every failure reaches it at once."""
         other = copy.copy(self)
         other._clients = self._clients.without_retries()
         return other

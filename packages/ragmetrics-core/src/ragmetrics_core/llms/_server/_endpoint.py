@@ -37,13 +37,13 @@ IDLE = 4.0
 """Seconds that an idle connection is kept. Uvicorn, which vLLM runs on, closes it after 5, and who asks in that moment fails."""
 
 LARGEST = 64 * 2**20
-"""Bytes of an answer that are read, unpacked: a judge that says more is not one, and a few packed bytes may hold gigabytes."""
+"""The most bytes that are read of an unpacked answer: no judge says more, and a few packed bytes may hold gigabytes."""
 
 CONNECTIONS = frozenset({"_sessions", "_proxy_passwords"})
 """What another process makes anew."""
 
 LARGE = 2**20
-"""Bytes from which on aiohttp wants a file, which it sends piece by piece."""
+"""From so many bytes on, aiohttp wants a file, which it sends piece by piece."""
 
 
 def to_json(value: Any) -> bytes:
@@ -181,7 +181,7 @@ class Endpoint:
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes | None:
-    """The answer, unpacked; None where it has no end, as far as anybody would wait for it."""
+    """The answer, unpacked; None where it is longer than anybody would wait for."""
     parts = []
     size = 0
     async for part in response.content.iter_any():

@@ -137,7 +137,7 @@ def _spread(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _as_sent(name: str, value: object) -> Any:
-    """The value as the plain JSON values that it is sent as, whoever writes them; a mapping that is changed later is not seen."""
+    """The value as the plain JSON values that are sent, whichever library writes them; later changes to it have no effect."""
     try:
         plain = json.loads(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
         to_json({name: plain})

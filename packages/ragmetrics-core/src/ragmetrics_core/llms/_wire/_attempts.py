@@ -33,7 +33,7 @@ def chat_parameters(
     """The parameters of the protocol that a user has set.
 
     Raises:
-        InvalidInput: the settings are none, or parameters are set here that belong elsewhere.
+        InvalidInput: a setting is impossible, or a parameter is set here that belongs elsewhere.
     """
     if not isinstance(model, str) or not model.strip():
         raise InvalidInput(f"model must be the name of a model, got {model!r}")

@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 GLIMPSE = 80
-"""Characters of an answer that is no JSON that are worth showing."""
+"""How much of an answer that is not JSON is shown, in characters."""
 
 
 class Place(Protocol):
@@ -159,7 +159,7 @@ class Failures:
 
 
 def _not_json(text: str) -> str:
-    """What an answer is that is no JSON object."""
+    """What came instead of a JSON object, in words."""
     text = " ".join(text[:LONGEST].split())
     if not text:
         return "it is empty"
@@ -188,7 +188,7 @@ def check_sendable(role: str, text: str) -> None:
     Raises:
         InvalidInput: the text holds a lone surrogate.
     """
-    if text.isascii():  # known of each text, so this costs nothing
+    if text.isascii():  # Python knows this of every text, so asking costs nothing
         return
     try:
         text.encode()

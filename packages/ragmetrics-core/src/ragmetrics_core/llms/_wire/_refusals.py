@@ -1,8 +1,8 @@
 """Whether an error of a server is about the form of the reply (JSON schema, JSON mode), and how sure that is.
 
 Strategy. A wrong guess costs a model its schemas for good, so the server's own pointer to the culprit (``param`` of the protocol,
-``loc`` of FastAPI servers) decides where there is one. Without a pointer only phrases count that servers are known to say,
-and none that stands in the question itself: servers quote what they were sent.
+``loc`` of FastAPI servers) decides where there is one. Without a pointer, only phrases that servers are known to use
+count, and none that also stands in the question: servers quote what they were sent.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ RUNGS: tuple[Rung, ...] = ("schema", "json", "text")
 
 
 SURE = 2
-"""Questions that a server must refuse in mere words before that is remembered."""
+"""How many questions a server must refuse in mere words before its refusal is remembered."""
 
 MOST_FORMS = 64
 """Far more than the metrics of one run have prompts; a bound for reply formats that build their schema anew each time."""

@@ -57,7 +57,7 @@ def check_no_query(url: str, name: str = "base_url") -> None:
 
 
 def _as_shown(text: str) -> str:
-    """What was given instead of an address, where it looks like one: it may be a key in the wrong place."""
+    """What was given instead of an address, but only if it looks like one: it may be a key in the wrong place."""
     bare = conceal(re.split(r"[?#]", text.rpartition("@")[2])[0])
     return f", got {bare!r}" if re.match(r"localhost\b|[\w-]*[.:/]", bare) else ""
 
