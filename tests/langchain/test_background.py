@@ -224,6 +224,9 @@ def test_a_full_queue_keeps_no_error_from_on_result() -> None:
     with pytest.raises(ValueError, match="broken"):
         lcel(Shelf(error=ValueError("broken"))).invoke(QUESTION, config(callback))
     assert callback.dropped == 0
+    while callback.pending > 2:  # until the error is told, while the judges still hang
+        assert not callback.flush(0.01)
+    assert told == ["error"]
     release.set()
     assert callback.flush(10)
     assert sorted(told) == ["error", "scored", "scored"]
