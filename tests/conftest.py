@@ -9,10 +9,19 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")  # read when Haystack is imported
 os.environ["COLUMNS"] = "80"  # tables are laid out for the terminal, and the suite may run in any
+
+# how long an example takes says as much about the machine as about the code, and the machine may be busy
+hypothesis.settings.register_profile(
+    "busy",
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large],
+)
+hypothesis.settings.load_profile("busy")
 
 DATA = Path(os.environ.get("RAGMETRICS_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
