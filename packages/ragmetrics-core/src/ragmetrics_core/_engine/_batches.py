@@ -2,8 +2,8 @@
 
 A model that embeds one text in five milliseconds embeds a hundred in fifty. But rows ask one by one. So while a call is under
 way, the requests that arrive are gathered, and the next call takes them all: the busier the model, the larger its batches, and
-a lone request never waits for company. (Nagle's idea, RFC 896.) Whoever waits here holds no call, so more rows may be worked on
-than calls are allowed in flight: enough for two calls, so that a model which computes in this process is at work on the one while
+a lone request never waits for company. (Nagle's idea, RFC 896.) A row that waits here holds no call, so more rows may be in
+progress than calls are allowed in flight: enough for two calls, so that a model that computes in this process works on one while
 the scores of the other are made.
 """
 
@@ -24,11 +24,11 @@ from ._sharing import SHARED, as_shared
 __all__ = ["MOST_REQUESTS", "Batches"]
 
 FRUITLESS = 24
-"""Refusals by a model that has never answered, after which no batch is halved: it is the model, and none of the texts. (Halving
-finds one text among 512 in ten calls.)"""
+"""After so many refusals by a model that has never answered, batches are no longer halved: the model is at fault, not a text.
+(Halving finds one text among 512 in ten calls.)"""
 
 MOST_REQUESTS = 512
-"""Requests that are answered by one call."""
+"""Most requests that one call answers."""
 
 Bulk = Embed | Compare
 Waiting = tuple[Bulk, "asyncio.Future[Outcome | None]"]
@@ -37,13 +37,13 @@ Waiting = tuple[Bulk, "asyncio.Future[Outcome | None]"]
 class Batches:
     """Gathers the requests of one kind to one model.
 
-    One call at a time is under way, and the next one takes what has come meanwhile; where the model answers several calls at
+    Usually one call is under way, and the next one takes what has arrived meanwhile. Where the model answers several calls at
     once, another one starts as soon as there is enough to fill it.
 
     Args:
         caller: makes the calls to the model.
         make: the call for a request.
-        most: texts or pairs in one call; less once the model has refused so many.
+        most: most texts or pairs in one call; lowered when the model refuses that many.
         overlapping: whether several calls may be under way.
     """
 
@@ -60,14 +60,14 @@ class Batches:
         self._at_work: dict[asyncio.Task[None], list[Waiting]] = {}
 
     async def perform(self, pending: PendingCall) -> Outcome | None:
-        """The outcome of a call; None: the budget is used up. Of those answered together, the first books the cost."""
+        """The outcome of a call; None: the budget is used up. Of requests answered together, the first books the cost."""
         request = pending.request
         assert not isinstance(request, Ask)
-        future: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((request, future))
+        waiter: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((request, waiter))
         self._items_waiting += len(_items(request))
         self._start()
-        return await future
+        return await waiter
 
     def close(self) -> None:
         """Give up what is under way."""
@@ -75,7 +75,7 @@ class Batches:
             work.cancel()
 
     def _start(self, one_is_over: bool = False) -> None:
-        """Start another call if it is time; one of those at work may have its answer already."""
+        """Start another call if it is time; ``one_is_over``: one of those under way has its answer already."""
         free = len(self._at_work) == int(one_is_over) or (self._overlapping and self._items_waiting >= self._most)
         if free and not self._stopped:
             batch: list[Waiting] = []
@@ -89,24 +89,24 @@ class Batches:
         await self._send(batch, whole=True)
 
     def _ended(self, work: asyncio.Task[None]) -> None:
-        """The next batch may start; an error or a cancellation reaches all who wait."""
+        """Start the next batch; an error or a cancellation goes to every request that waits."""
         batch = self._at_work.pop(work)
         error = None if work.cancelled() else work.exception()
         if error is None and not work.cancelled():
             if self._waiting:
                 self._start()
             return
-        for _, future in [*batch, *self._waiting]:
-            if not future.done():
+        for _, waiter in [*batch, *self._waiting]:
+            if not waiter.done():
                 if error is None:
-                    future.cancel()
+                    waiter.cancel()
                 else:
-                    future.set_exception(error)
+                    waiter.set_exception(error)
         self._waiting.clear()
         self._items_waiting = 0
 
     async def _settled(self) -> None:
-        """Let all come who are about to ask: rows that start together arrive one after the other."""
+        """Wait for the rows that are about to ask: those that start together arrive one after the other."""
         seen = 0
         while seen < len(self._waiting) < MOST_REQUESTS and self._items_waiting < self._most:
             seen = len(self._waiting)
@@ -124,35 +124,41 @@ class Batches:
         return batch
 
     async def _send(self, batch: list[Waiting], whole: bool = False) -> bool:
-        """Make one call of a batch, or several where the model does not take it whole; whether all were answered.
+        """Send a batch in one call, or in several where the model does not take it whole; True if all were answered.
 
         Args:
-            batch: requests, with those who wait for them.
-            whole: this is no part of a batch that was not taken.
+            batch: the requests, each with the future that waits for its outcome.
+            whole: whether it is a whole batch, not a part of one that was refused.
         """
-        if not batch or self._stopped:  # those who waited have their answer already, or are about to be cancelled
+        if not batch or self._stopped:  # its requests have their outcome already, or are about to be cancelled
             return True
         requests = [request for request, _ in batch]
         merged = _merged(requests)
         outcome = await self._caller.perform(self._make(merged), size=len(batch))
         if self._is_refused(outcome) and len(batch) > 1:
-            # One text that the model does not take must not cost the others their answer; halving finds it in few calls. Or it
-            # was too much at once, and then that is remembered.
-            middle = len(batch) // 2
-            first, second = await self._send(batch[:middle]), await self._send(batch[middle:])
-            if first and second:
-                self._most = min(self._most, max(1, len(_items(merged)) // 2))
-            return first and second
+            return await self._send_halves(batch, len(_items(merged)))
         if whole and self._waiting and isinstance(outcome, Reply):
             self._start(one_is_over=True)  # first, or the model would idle while the scores of this batch are made
-        for (_, future), part in zip(batch, _parts(outcome, merged, requests), strict=True):
-            _give(future, part)
+        for (_, waiter), part in zip(batch, _parts(outcome, merged, requests), strict=True):
+            _give(waiter, part)
         return isinstance(outcome, Reply)
+
+    async def _send_halves(self, batch: list[Waiting], size: int) -> bool:
+        """Send a refused batch of so many texts or pairs in two parts; True if all were answered.
+
+        One text that the model does not take must not cost the others their answer; halving finds it in few calls. Or it was too
+        much at once, and then that is remembered.
+        """
+        middle = len(batch) // 2
+        first, second = await self._send(batch[:middle]), await self._send(batch[middle:])
+        if first and second:
+            self._most = min(self._most, max(1, size // 2))
+        return first and second
 
     def _is_refused(self, outcome: Outcome | None) -> bool:
         """Whether the model might take a part of what it does not take as a whole."""
         if isinstance(outcome, ModelError):
-            # Every further call would meet a fatal error too; the run stops as soon as one of those who asked has seen it.
+            # every further call would meet a fatal error too; the run stops as soon as a program has seen this one
             self._stopped |= outcome.fatal
             self._refused += 1
             return not (outcome.fatal or outcome.transient) and (self._answered or self._refused <= FRUITLESS)
@@ -177,7 +183,7 @@ def _merged(requests: list[Bulk]) -> Bulk:
 
 
 def _parts(outcome: Outcome | None, merged: Bulk, requests: list[Bulk]) -> Iterator[Outcome | None]:
-    """What each request gets of the answer to all; the first gets its cost."""
+    """What each request gets of the common answer; the first one books the cost."""
     if outcome is None or len(requests) == 1:
         yield from [outcome] * len(requests)
     elif isinstance(outcome, ModelError):
@@ -191,6 +197,6 @@ def _parts(outcome: Outcome | None, merged: Bulk, requests: list[Bulk]) -> Itera
             usage = SHARED
 
 
-def _give(future: asyncio.Future[Outcome | None], outcome: Outcome | None) -> None:
-    if not future.done():  # cancelled: nobody waits for it any more
-        future.set_result(outcome)
+def _give(waiter: asyncio.Future[Outcome | None], outcome: Outcome | None) -> None:
+    if not waiter.done():  # else it was cancelled
+        waiter.set_result(outcome)

@@ -20,10 +20,10 @@ class Budget:
     answered, so the calls in flight at the end may cost more than was left.
 
     Args:
-        limits: by ``calls`` and ``tokens`` (prompt and completion); what is not named has no limit.
+        limits: by ``calls`` and ``tokens`` (prompt and completion); a kind that is not named has none.
 
     Raises:
-        InvalidInput: the limits are of another kind, or no whole numbers from 1.
+        InvalidInput: a limit has another name, or is not a whole number from 1.
     """
 
     def __init__(self, limits: Mapping[str, int] | None) -> None:
@@ -39,7 +39,7 @@ class Budget:
         self.used_up: str | None = None
 
     def take(self) -> bool:
-        """Whether one more call may be made; it is counted."""
+        """Count one more call; False where it may not be made."""
         for kind, most in self._limits.items():
             if self._used[kind] >= most:
                 self.used_up = f"the budget of {most} {kind} is used up"

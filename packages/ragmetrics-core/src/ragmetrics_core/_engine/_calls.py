@@ -3,7 +3,7 @@
 What goes wrong falls into three kinds. *Refused* (429): the server takes no more at the moment; the pace is lowered and the call
 waits for its turn again, however often. *Lost* (5xx, a reset, no answer in time): the call is made again after a growing,
 jittered pause, or after its ``Retry-After`` if that is longer, a few times. *Answered badly* (the request itself is at fault, the
-reply is not of the protocol): once more would change nothing.
+reply is not of the protocol): asking once more would change nothing.
 
 A server that has gone away must not cost a run all its rows: after many lost calls in a row the run stops, and can be continued.
 """
@@ -29,16 +29,16 @@ from ._tuning import NEVER
 __all__ = ["ModelCaller", "Rules"]
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 20.0
-"""Seconds before a lost call is made again; doubled each time, and then spread between half and one and a half of it."""
+"""Seconds before a lost call is made again; doubled with each loss, and spread between half and one and a half times that."""
 
 TRIES_IN_SILENCE = 4
 """Attempts that may end without any answer in time: with limits that double, that is minutes."""
 
 TRIES_UNHEARD = 3
-"""Attempts while a model has never answered at all: most likely there is nobody."""
+"""Attempts while a model has never answered at all: most likely no server is there."""
 
 PATIENCE = 600.0
-"""Seconds that a call waits for a server which refuses all of them, or fails and says when it will be back."""
+"""Seconds that a call waits for a server that refuses all calls, or that fails and says when it will be back."""
 
 GONE = 50
 """Calls given up in a row, without a single answer in between, after which the run stops."""
@@ -55,6 +55,25 @@ class Rules:
 
     timeout: float | None = None
     max_retries: int = 5
+
+
+@dataclass(slots=True)
+class Attempts:
+    """The attempts to make one call.
+
+    Attributes:
+        since: when it was first to be made.
+        started: when the last attempt began.
+        made: how many there were.
+        lost: how many of them were lost.
+        silent: how many of those had no answer in time.
+    """
+
+    since: float
+    started: float = 0.0
+    made: int = 0
+    lost: int = 0
+    silent: int = 0
 
 
 class ModelCaller:
@@ -81,7 +100,7 @@ class ModelCaller:
         self._resting: list[float] = []  # when calls that were lost are made again
 
     def perform_in_place(self, call: Call) -> Outcome | None:
-        """The same for a model that answers at once, without any waiting: the first attempt, and no other."""
+        """The outcome of a call to a model that answers at once: one attempt, and no waiting; None: the budget is used up."""
         if not self._budget.take():
             return None
         outcome = call.perform()
@@ -96,45 +115,63 @@ class ModelCaller:
             size: how many things it asks for at once.
 
         Raises:
-            ModelError: so many calls were lost that the server must be taken for gone.
+            ModelError: so many calls were lost that the server must be taken for gone, or it asks to be left alone for too long.
         """
-        lost = silent = 0
-        again = False
-        clock = asyncio.get_running_loop().time
-        since = clock()
+        attempts = Attempts(asyncio.get_running_loop().time())
         while True:
-            permit = await self._pace.enter(again)
-            started = clock()
-            if not self._budget.take():
-                self._pace.lost(permit)
-                return None
-            try:
-                answer = await self._deadline.keep(call.aperform(), started, lost, size)
-            except BaseException:
-                self._pace.lost(permit)  # the run stops here
-                raise
-            outcome = self._too_late(clock() - started) if answer is None else answer
-            self._book(outcome, permit, clock(), started, size)
-            if isinstance(outcome, Reply) or not outcome.transient:
+            outcome = await self._attempt(call, size, attempts)
+            if outcome is None or isinstance(outcome, Reply) or not outcome.transient:
                 return outcome
-            again = True
             if outcome.rate_limited:
-                if (outcome.retry_after or 0.0) > PATIENCE:
-                    raise _later(outcome)
-                if started - max(since, self._heard) > PATIENCE:
-                    return self._give_up(outcome)
+                hopeless = self._refused(outcome, attempts)
             else:
-                lost += 1
-                silent += answer is None
-                if lost > self._tries(silent):
-                    return self._give_up(outcome)
-                pause = max(self._pause(lost), outcome.retry_after or 0.0)
-                if clock() - since + pause > PATIENCE and outcome.retry_after:
-                    return self._give_up(_too_long(outcome))
-                await self._rest(clock() + pause)
+                hopeless = await self._lost(outcome, attempts)
+            if hopeless is not None:
+                return self._give_up(hopeless)
+
+    async def _attempt(self, call: Call, size: int, attempts: Attempts) -> Outcome | None:
+        """Make the call once, when the pace allows it; None: the budget is used up, and it was not made."""
+        clock = asyncio.get_running_loop().time
+        permit = await self._pace.enter(attempts.made > 0)
+        started = attempts.started = clock()
+        if not self._budget.take():
+            self._pace.lost(permit)
+            return None
+        try:
+            answer = await self._deadline.keep(call.aperform(), started, attempts.lost, size)
+        except BaseException:
+            self._pace.lost(permit)  # the run stops here
+            raise
+        outcome = self._too_late(clock() - started) if answer is None else answer
+        attempts.made += 1
+        attempts.silent += answer is None
+        self._book(outcome, permit, clock(), started, size)
+        return outcome
+
+    def _refused(self, error: ModelError, attempts: Attempts) -> ModelError | None:
+        """The error to give a refused call up with; None: it waits for its turn again.
+
+        Raises:
+            ModelError: the server wants to be left alone for so long that the run had better stop.
+        """
+        if (error.retry_after or 0.0) > PATIENCE:
+            raise _later(error)
+        return error if attempts.started - max(attempts.since, self._heard) > PATIENCE else None
+
+    async def _lost(self, error: ModelError, attempts: Attempts) -> ModelError | None:
+        """The error to give a lost call up with; None: it has rested, and is to be made again."""
+        attempts.lost += 1
+        if attempts.lost > self._retries(attempts.silent):
+            return error
+        now = asyncio.get_running_loop().time()
+        pause = max(self._pause(attempts.lost), error.retry_after or 0.0)
+        if now - attempts.since + pause > PATIENCE and error.retry_after:
+            return _too_long(error)
+        await self._rest(now + pause)
+        return None
 
     def _book(self, outcome: Outcome, permit: Permit, now: float, started: float, size: int) -> None:
-        """Tell everybody who learns from it how a call has ended."""
+        """Note how an attempt has ended, for the budget, the deadline and the pace."""
         self._spend(outcome)
         if isinstance(outcome, Reply) or not outcome.transient:
             self._heard = now
@@ -161,7 +198,7 @@ class ModelCaller:
         return self._pace.in_flight > 0
 
     def waiting(self, now: float) -> tuple[float, str] | None:
-        """Seconds for which nothing happens here, and why; None while calls are in flight or nobody waits."""
+        """Seconds for which nothing happens here, and why; None while calls are in flight, or none waits."""
         if self.busy:
             return None
         refused = self._pace.next_at
@@ -171,8 +208,8 @@ class ModelCaller:
         reason = "the server's limit (429)" if refused <= lost else "calls that failed are made again"
         return max(0.0, min(refused, lost) - now), reason
 
-    def _tries(self, silent: int) -> int:
-        """How often a call may be lost before it is given up, less one."""
+    def _retries(self, silent: int) -> int:
+        """How often a lost call may be made again, after so many attempts without an answer in time."""
         if silent >= TRIES_IN_SILENCE:
             return 0
         unheard = self._heard < 0
@@ -205,7 +242,7 @@ class ModelCaller:
 
 
 def _later(error: ModelError) -> ModelError:
-    """A server that asks for so much patience that the run had better stop."""
+    """The error that stops the run: a server asks for more patience than any call has."""
     return ModelError(
         f"{error} (It asks to be called again in {error.retry_after:.0f} seconds, so the run stops here; it can be continued "
         "then.)",
@@ -214,7 +251,7 @@ def _later(error: ModelError) -> ModelError:
 
 
 def _too_long(error: ModelError) -> ModelError:
-    """A failing server that asks for more patience than one call has."""
+    """The error of a call whose failing server asks for more patience than the call has left."""
     return ModelError(
         f"{error} (It asks to be called again in {error.retry_after:.0f} seconds, and a call waits for {PATIENCE:.0f} in all.)",
         transient=True,

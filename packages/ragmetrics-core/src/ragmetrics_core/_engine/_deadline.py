@@ -3,8 +3,8 @@
 Some calls are never answered: a lost packet, a worker that died. With one fixed limit, generous enough for the slowest model, a
 single such call holds up the end of a run for minutes. So the limit follows what this server has shown: many times its usual
 latency, and more than the slowest answer of late, but never so short that a pause for breath would be taken for silence. A call
-that is cut is asked again with twice the time, so one that really is that slow is answered in the end. A call that asks for more
-things at once than any before it has the more time, because a model in this process takes as long as its batch is large.
+that is cut off is made again with twice the time, so one that really is that slow is answered in the end. A call that asks for
+more things at once than any before it gets more time, because a model in this process takes longer for a larger batch.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TIMES_MEDIAN = 20.0
 TIMES_SLOWEST = 3.0
 
 KNOWN = 10
-"""Answers from which on the limit is trusted; with fewer it is so many times longer as answers are missing."""
+"""Answers after which the limit is trusted; with a half or a third of them it is two or three times as long."""
 
 WINDOW = 200
 """Answers that are remembered."""
@@ -61,7 +61,7 @@ class Deadline:
         return self._learnt if self._fixed is None else self._fixed
 
     def learn(self, seconds: float, size: int = 1) -> None:
-        """An answer to a call for so many things took that long."""
+        """Note how long the answer to a call for so many things took."""
         self._largest = max(self._largest, size)
         self._seen.append(seconds)
         self._news += 1
@@ -76,11 +76,11 @@ class Deadline:
     async def keep(self, answer: Awaitable[T], started: float, attempt: int, size: int = 1) -> T | None:
         """The answer; None if it did not come in time.
 
-        A learnt limit doubles with every attempt before this one. A call for several things at once has the more time: as much
-        as its size exceeds what was seen, or, with a limit of the user's, so many times that limit, which is meant for one.
+        A learnt limit doubles with every attempt before this one. A call for several things at once gets more time: in proportion
+        to the largest call so far or, with a limit set by the user, which is meant for one thing, that limit for each of them.
 
-        The call runs in the task of the caller, which is cancelled when its time is over, as ``asyncio.timeout`` does it; but
-        here the limit may change while the call waits, and one timer watches over all of them.
+        The call runs in the task of the caller, which is cancelled when its time is over, as ``asyncio.timeout`` does it. But
+        here the limit may change while the call waits, and one timer watches over all calls.
         """
         task = asyncio.current_task()
         assert task is not None
@@ -91,7 +91,7 @@ class Deadline:
         try:
             return await answer
         except asyncio.CancelledError:
-            # where the run was cancelled as well, that counts
+            # where the run was cancelled too, that is what counts
             if task not in self._cut or self._closed or _cancellations(task) > before + 1:
                 raise
             return None
@@ -99,7 +99,7 @@ class Deadline:
             self._watched.pop(task, None)
             if task in self._cut:
                 self._cut.remove(task)
-                getattr(task, "uncancel", int)()  # Python 3.10 has none, and counts nothing
+                getattr(task, "uncancel", int)()  # Python 3.10 does not count cancellations
 
     def close(self) -> None:
         """From now on every cancellation is one of the run."""
@@ -121,5 +121,5 @@ class Deadline:
 
 
 def _cancellations(task: asyncio.Task[Any]) -> int:
-    """How often the task was cancelled and has not got over it; Python 3.10 does not know."""
+    """How many cancellations of the task are pending; Python 3.10 does not count them."""
     return int(getattr(task, "cancelling", int)())

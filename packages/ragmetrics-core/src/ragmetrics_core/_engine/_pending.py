@@ -1,4 +1,4 @@
-"""A call that somebody waits for, and what makes two of them the same."""
+"""A call that a program waits for, and what makes two calls the same."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Key:
 
 
 RowMemory = dict[Key, Reply[Any]]
-"""What one row has been answered so far."""
+"""The replies that one row has had so far."""
 
 
 class PendingCall:
@@ -46,8 +46,8 @@ class PendingCall:
         request: the request.
         key: what makes it the same as another one.
         digest: its key in the store of replies; None until it is needed.
-        looked_up: after how many replies kept it was last sought there; -1: never.
-        tried_in_place: it was computed in place, and lost.
+        looked_up: how many replies this run had kept there when it was last looked up; -1: never.
+        tried_in_place: whether it was made in place, and lost.
     """
 
     __slots__ = ("call", "digest", "key", "looked_up", "make", "request", "route", "tried_in_place")

@@ -1,10 +1,10 @@
 """From requests to answers: what is known already is not asked again, and what is asked by several is asked once.
 
 An answer is looked for nearest first: in what this row has asked so far, whichever of its metrics asked it; among the calls in
-flight, whichever row made them; in the journal, if there is one; and only then is a call made. Those who share an answer book a
-cached call without tokens, so the totals stay true. A failed call is not kept: the next one who asks makes it again.
+flight, whichever row made them; in the journal, if there is one; and only then is a call made. A program that shares an answer
+books a cached call without tokens, so the totals stay true. A failed call is not kept: the next program that asks makes it again.
 
-A model that computes in place (``instant``) is answered right here: no task, no thread, no limit.
+Requests to a model that computes in place (``instant``) are answered right here: no task, no thread, no limit.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["Answers", "no_op"]
 
 
 def no_op(*_: Any) -> None:
-    """Does nothing: for those who need not be told."""
+    """Does nothing, where nobody needs to be told."""
 
 
 class Answers:
@@ -40,12 +40,12 @@ class Answers:
         max_concurrency: most calls in flight.
         rules: how calls are made.
         budget: what they may cost.
-        journal: the replies of earlier runs, and the place for those of this one.
+        journal: keeps replies, and has those of earlier runs; None: nothing is kept.
         heard: called with the outcome of each call.
 
     Attributes:
         gathering: requests that wait for a batch, or for its answer.
-        on_gathering: called when another one does.
+        on_gathering: called when another request does.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Answers:
         self._journal = journal
         self._heard = heard
         self._routes: dict[int, Route] = {}
-        # a future where somebody else waits for the same
+        # what other rows wait on that ask the same; None until one does
         self._in_flight: dict[Key, asyncio.Future[Outcome | None] | None] = {}
         self._kept = 0
         self.gathering = 0
@@ -70,7 +70,7 @@ class Answers:
 
     @property
     def caveats(self) -> Iterator[str]:
-        """What the models that were asked say must be known about their answers, and what the journal cannot hold."""
+        """What must be known about the answers: what their models say, and which of them the journal cannot hold."""
         for route in self._routes.values():
             if route.traits.caveat is not None:
                 yield route.traits.caveat
@@ -86,7 +86,7 @@ class Answers:
 
     @property
     def callers(self) -> Iterator[ModelCaller]:
-        """Those of every model that is called somewhere else."""
+        """The callers of all models but those that compute in place."""
         return (route.caller for route in self._routes.values() if not route.traits.instant)
 
     def waiting(self) -> tuple[float, str] | None:
@@ -125,7 +125,7 @@ class Answers:
         """The outcomes, asked concurrently; None: the budget is used up before all could be asked.
 
         Raises:
-            ModelError: a model refuses in a route that all further calls would meet.
+            ModelError: a model refuses in a way that all further calls would meet.
         """
         if len(calls) == 1:
             found = [await self._one(calls[0], memory)]
@@ -135,7 +135,7 @@ class Answers:
         return outcomes if len(outcomes) == len(found) else None
 
     def strike(self, error: BadReply, asked: Sequence[PendingCall], memory: RowMemory) -> None:
-        """Take the replies that no_op could read out of the journal, so that a later run asks anew."""
+        """Strike replies that proved unreadable out of the journal, so that a later run asks again."""
         if self._journal is None:
             return
         unread = [memory.get(pending.key) for pending in asked]
@@ -146,7 +146,7 @@ class Answers:
         )
 
     def close(self) -> None:
-        """Give up what is under route."""
+        """Give up what is under way."""
         for route in self._routes.values():
             route.close()
 
@@ -189,7 +189,7 @@ class Answers:
             shared = self._in_flight[pending.key]
             if shared is None:
                 shared = self._in_flight[pending.key] = asyncio.get_running_loop().create_future()
-            await asyncio.wait((shared,))  # not on itself, which would be cancelled with one who waits for it
+            await asyncio.wait((shared,))  # awaited itself, it would be cancelled with any program that waits for it
             if not shared.cancelled():
                 outcome = shared.result()
                 outcome = None if outcome is None else as_shared(outcome)
@@ -203,7 +203,7 @@ class Answers:
     async def _call(self, pending: PendingCall) -> Outcome | None:
         self._in_flight[pending.key] = None
         gathers = not isinstance(pending.request, Ask)
-        landed = False
+        answered = False
         outcome: Outcome | None = None
         try:
             if gathers:
@@ -212,16 +212,16 @@ class Answers:
             outcome = await pending.route.perform(pending)
             if outcome is not None:
                 outcome = self._journal_reply(pending, outcome)
-            landed = True
+            answered = True
             return outcome
         finally:
             self.gathering -= gathers
             shared = self._in_flight.pop(pending.key)
-            if shared is not None and landed:
-                # shared before the program that made the call writes on an error what it had spent
+            if shared is not None and answered:
+                # copied now, before the program that made the call writes on an error what it had spent
                 shared.set_result(None if outcome is None else as_shared(outcome))
             elif shared is not None:
-                shared.cancel()  # those who wait make the call themselves
+                shared.cancel()  # the programs that wait make the call themselves
 
 
 def _checked(outcome: Outcome) -> Outcome:

@@ -20,7 +20,7 @@ SIZE = 16
 """Bytes of a key: among a billion replies, two different ones share a key with a chance of 1e-21."""
 
 MOST_FORMS = 64
-"""Far more than the metrics of one run have reply formats; a bound for those that build a new one for each question."""
+"""Reply formats that are remembered: more than the metrics of a run have, unless they build a new one for each question."""
 
 
 class Keys:

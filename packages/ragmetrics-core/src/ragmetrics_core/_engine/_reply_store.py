@@ -1,4 +1,4 @@
-"""Where replies outlive the run that paid for them, as the engine sees it. `_store` has one such place: a journal in a file."""
+"""Where replies outlive the run that paid for them, as the engine sees it. `_store` has a journal in a file for it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ReplyStore(Protocol):
     """
 
     def find(self, key: bytes) -> Reply[Any] | None:
-        """The reply under this key as it was when it was paid for; None where there is none, or a damaged one."""
+        """The reply under this key, as it was when it was paid for; None where it is missing or damaged."""
         ...
 
     def keep(self, key: bytes, reply: Reply[Any]) -> Reply[Any]:

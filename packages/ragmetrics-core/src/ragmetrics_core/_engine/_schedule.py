@@ -1,7 +1,7 @@
-"""Who runs when. Workers, at most as many as calls may be in flight, pull rows from one shared iterator and score them.
+"""Which row is scored when. Workers, at most as many as calls may be in flight, pull rows from one shared iterator and score them.
 
-Each worker has one row, and every unfinished row has at least one call in flight or in line for it, so this many workers keep
-all the models busy, and no more rows than that are ever pulled ahead. (Rows that wait for a batch of embeddings hold no call,
+Each worker has one row, and every unfinished row has at least one call in flight or about to be made, so this many workers
+keep all the models busy, and no more rows than that are ever pulled ahead. (Rows that wait for a batch of embeddings hold no call,
 so more may do so: the batches would stay small otherwise.) One worker starts, and each that finds a row starts the next, so few
 rows never cost many tasks. A row whose metrics ask nothing (rankings), whose answers are all in the journal, or which asks only
 models that compute in place, is scored without a single task switch; the worker then gives way to others by the clock.
@@ -30,7 +30,7 @@ from .._support._tasks import all_of
 from ._batches import MOST_REQUESTS
 from ._pending import PendingCall, RowMemory
 from ._questions import Answers, no_op
-from ._task_group import Crew
+from ._task_group import TaskGroup
 
 __all__ = ["Assignment", "Engine"]
 
@@ -70,7 +70,7 @@ class Engine:
 
     Args:
         assignments: every metric with its models; each row gets one score from each.
-        answers: who answers the questions.
+        answers: answers the requests of the metrics.
         max_rows: most rows that are worked on at a time.
         raising: raise what would be recorded in a failed score.
 
@@ -98,13 +98,13 @@ class Engine:
         Raises:
             RagmetricsError: whatever stops the whole run; rows in flight are given up, finished ones have been handed over.
         """
-        crew = Crew(self._answers.close)
-        self._hire = lambda: crew.add(self._work(rows, finished))
+        group = TaskGroup(self._answers.close)
+        self._hire = lambda: group.add(self._work(rows, finished))
         self._answers.on_gathering = self._grow
         try:
             self._grow()
-            await crew.join()
-        finally:  # what refers to each other in a circle would keep all that was scored in memory
+            await group.join()
+        finally:  # references in a circle would keep all that was scored in memory
             self._hire = self._answers.on_gathering = no_op
 
     def _grow(self) -> None:
@@ -130,7 +130,7 @@ class Engine:
                 else:
                     return
         finally:
-            self._open = False  # the rows are at their end, or the run stops: no_op takes another one
+            self._open = False  # the rows are at their end, or the run stops: no worker takes another one
 
     async def _rest(self) -> None:
         if not self._resting:
@@ -139,7 +139,7 @@ class Engine:
         await asyncio.sleep(0)
 
     def _rested(self) -> None:
-        """Once around the loop: what all workers do in between counts together, or each would hold it up for its share."""
+        """The loop has gone round. All workers share one clock: with a clock each, they would hold up the loop one by one."""
         self._breath = time.monotonic()
         self._resting = False
 
@@ -163,7 +163,7 @@ class Engine:
         return complete if len(complete) == len(scores) else None
 
     def _start(self, assignment: Assignment, row: Row, reading: Reading, memory: RowMemory) -> Score | ActiveProgram:
-        """Run a metric as far as it goes without waiting for anybody: to its score, or to questions that take time."""
+        """Run a metric as far as it goes without waiting: to its score, or to requests that take time."""
         try:
             program = assignment.metric.begin(reading)
         except ModelError as error:
@@ -199,21 +199,21 @@ class Engine:
                 return state
             work.waiting_for = self._answers.resolve(work.assignment.models, state, work.assignment.repeat)
 
-    def _advance(self, at: ActiveProgram, outcomes: Sequence[Outcome] | None) -> Score | tuple[Request, ...]:
+    def _advance(self, work: ActiveProgram, outcomes: Sequence[Outcome] | None) -> Score | tuple[Request, ...]:
         """One step of a program: its score, or the next round of requests."""
         try:
-            return next_round(at.program, outcomes)
+            return next_round(work.program, outcomes)
         except StopIteration as done:
             score: Score = done.value
             return score
         except ModelError as error:
             if isinstance(error, BadReply):
-                self._answers.strike(error, at.answered, at.memory)
-            return self._failed(at.assignment, error)
+                self._answers.strike(error, work.answered, work.memory)
+            return self._failed(work.assignment, error)
         except (MissingInput, InvalidInput) as error:
-            return self._failed(at.assignment, at.row.locate(error))
+            return self._failed(work.assignment, work.row.locate(error))
         except Exception as bug:
-            _note(bug, at.assignment, at.row)
+            _note(bug, work.assignment, work.row)
             raise
 
     def _failed(self, assignment: Assignment, error: RagmetricsError) -> Score:
@@ -224,7 +224,7 @@ class Engine:
 
 
 def _note(bug: Exception, assignment: Assignment, row: Row) -> None:
-    """Where a bug was met, below its traceback (from Python 3.11): it ends the run, and somebody has to find it."""
+    """Say below the traceback of a bug where it was met (from Python 3.11): it ends the run, and somebody has to find it."""
     add_note = getattr(bug, "add_note", None)
     if add_note is not None:
         add_note(f"while {assignment.metric.name} scored {row.place}")

@@ -1,4 +1,4 @@
-"""One answer for several who ask the same: what it cost is booked once, by the one whose call it was."""
+"""One answer for several programs that ask the same: its cost is booked once, by the program that made the call."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .._kernel._steps import Outcome
 __all__ = ["SHARED", "as_shared"]
 
 SHARED = Usage(calls=1, cached_calls=1)
-"""What an answer costs those who only share it."""
+"""What an answer costs a program that only shares it."""
 
 
 def as_shared(outcome: Outcome) -> Outcome:
-    """The outcome for one who did not pay for it."""
+    """The outcome for a program that did not pay for it."""
     if isinstance(outcome, Reply):
         return Reply(outcome.value, SHARED, outcome.truncated)
     twin = copy(outcome)  # each program that raises an error writes on it what it had spent itself

@@ -1,18 +1,18 @@
-"""Tasks that are joined by others while they run, as ``asyncio.TaskGroup`` has it since Python 3.11."""
+"""A group of tasks that others join while it runs, as ``asyncio.TaskGroup`` is one since Python 3.11."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
 
-__all__ = ["Crew"]
+__all__ = ["TaskGroup"]
 
 
-class Crew:
+class TaskGroup:
     """A group of tasks that ends when all of them have, or with the first error; none of them outlives it.
 
     Args:
-        stopping: called before those that are left are cancelled.
+        stopping: called before the tasks that are left are cancelled.
     """
 
     def __init__(self, stopping: Callable[[], None]) -> None:
@@ -21,7 +21,7 @@ class Crew:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def add(self, work: Coroutine[None, None, None]) -> None:
-        """Start a task; others of the group may do so."""
+        """Start a task; tasks of the group may do so too."""
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._ended)

@@ -1,4 +1,4 @@
-"""How calls reach a model. There are two ways, and this is the place where one is chosen.
+"""How calls reach a model. There are two ways, and `transport_for` chooses one.
 
 *One by one*: questions to a language model, each a call of its own, made again when it is lost, at the pace that the server takes
 (`_calls`). *Gathered*: texts and pairs for an embedding model, many of them in one call (`_batches`). A way of another kind, such
@@ -20,7 +20,7 @@ from ._pending import PendingCall
 __all__ = ["Transport", "transport_for"]
 
 MOST_TEXTS = 2048
-"""Texts or pairs in one call to a model that says nothing else by ``texts_per_call``."""
+"""Most texts or pairs in one call to a model that does not say so itself (``texts_per_call``)."""
 
 
 class Transport(Protocol):
@@ -50,7 +50,7 @@ class OneByOne:
         return await self._caller.perform(pending.call)
 
     def close(self) -> None:
-        """Whoever has the caller closes it; nothing else is under way here."""
+        """The route closes the caller; nothing else is under way here."""
 
 
 def transport_for(pending: PendingCall, traits: ModelTraits, caller: ModelCaller) -> Transport:
