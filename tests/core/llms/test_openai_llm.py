@@ -58,6 +58,21 @@ def test_parameters_are_sent_only_when_set(server: OpenAIServer, key: str, ask: 
 
 
 @pytest.mark.parametrize("way", Ways)
+def test_the_form_of_the_reply_and_parameters_of_the_user_are_sent_together(
+    server: OpenAIServer, key: str, ask: Any, way: str
+) -> None:
+    extra: dict[str, Any] = {"think": False}
+    llm = OpenAILLM("judge", base_url=server.base_url, api_key=key, extra_body=extra)
+    answer(llm, ask(), way)
+    assert server.chats[0]["think"] is False
+    assert server.chats[0]["response_format"]["type"] == "json_schema"
+    assert extra == {"think": False}
+    own = {"response_format": {"type": "json_object"}}
+    answer(OpenAILLM("judge", base_url=server.base_url, api_key=key, extra_body=own), ask(), way)
+    assert server.chats[1]["response_format"] == {"type": "json_object"}
+
+
+@pytest.mark.parametrize("way", Ways)
 def test_an_answer_cut_at_the_token_limit_says_so(server: OpenAIServer, key: str, ask: Any, way: str) -> None:
     llm = OpenAILLM("judge", base_url=server.base_url, api_key=key)
     server.responder = lambda body: Response('{"reason": "beca', finish_reason="length", usage=None)
