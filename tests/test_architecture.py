@@ -8,6 +8,7 @@ import os
 import statistics
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 
 import pytest
@@ -29,6 +30,7 @@ FLOORS: list[set[str]] = [
     {"cli"},
     {"__main__"},
 ]
+MOST_WAYS = 20
 MOST_ROOMS, MOST_FLOORS, MOST_ARROWS = 24, 11, 80
 BY_NAME = {f"{CORE}._kernel._saved_settings", f"{CORE}._support._other_names", f"{CORE}.metrics"}
 """Who imports modules by a name that is only known at run time: that of a saved metric, that of a mistake, that of a metric."""
@@ -227,6 +229,44 @@ def test_files_are_short() -> None:
 def test_functions_are_short() -> None:
     lengths = {f"{module}:{node.name}": length_of(node) for module, node in functions()}
     assert {name: length for name, length in lengths.items() if length > 50} == {}
+
+
+def test_functions_are_simple() -> None:
+    """Ways through a function, where each ``and`` and each ``or`` is a fork too; the aim is 10."""
+    ways = {f"{module}:{node.name}": ways_through(node) for module, node in functions()}
+    assert {name: count for name, count in ways.items() if count > MOST_WAYS} == {}
+
+
+@pytest.mark.parametrize(
+    ("body", "ways"),
+    [
+        ("return [item for item in values]", 1),
+        ("return 1 if a and b or c else 2", 4),
+        ("""
+            for item in values:
+                try:
+                    yield [part for part in item if part]
+                except ValueError:
+                    while item: item.pop()
+            """, 5),
+    ],
+)  # fmt: skip
+def test_the_counter_of_ways(body: str, ways: int) -> None:
+    (node,) = ast.parse(f"def work():\n{textwrap.indent(textwrap.dedent(body), '    ')}").body
+    assert isinstance(node, ast.FunctionDef)
+    assert ways_through(node) == ways
+
+
+FORKS = (ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.match_case)
+
+
+def ways_through(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """The cyclomatic complexity, with boolean operators and the conditions of comprehensions."""
+    inside = list(ast.walk(function))
+    forks = sum(isinstance(node, FORKS) for node in inside)
+    conditions = sum(len(node.ifs) for node in inside if isinstance(node, ast.comprehension))
+    operators = sum(len(node.values) - 1 for node in inside if isinstance(node, ast.BoolOp))
+    return 1 + forks + conditions + operators
 
 
 def test_metrics_are_short() -> None:

@@ -45,13 +45,17 @@ def in_words(score: Score) -> str:
     details = {name: item for name, item in score.details.items() if name not in NOT_EVIDENCE}
     repeats = details.pop("repeats", None)
     if score.reason and score.reason.strip():
-        several = repeats if isinstance(repeats, list) else []
-        values = [item.get("value") for item in several if isinstance(item, Mapping)]
-        return _short(score.reason + (f": {', '.join(map(_inner, values))}" if values else ""), LONGEST)
+        return _short(score.reason + _in_each_repeat(repeats), LONGEST)
     parts = [part for part in _parts(details) if part]
     if len(parts) > MOST_PARTS:
         parts[MOST_PARTS:] = [f"and {len(parts) - MOST_PARTS} more"]
     return _short("; ".join(parts), LONGEST) or _in_numbers(score)
+
+
+def _in_each_repeat(repeats: Any) -> str:
+    several = repeats if isinstance(repeats, list) else []
+    values = [_inner(item.get("value")) for item in several if isinstance(item, Mapping)]
+    return f": {', '.join(values)}" if values else ""
 
 
 def _in_numbers(score: Score) -> str:
@@ -80,32 +84,46 @@ def _ranking(ranks: list[Any], relevant: Any, retrieved: Any) -> str:
 def _side_by_side(details: dict[str, Any]) -> Iterable[str]:
     """Lists of one length, of which one gives the reasons: they are about the same things, so they are told together."""
     reasons = details.get("reasons")
-    if not isinstance(reasons, list) or not all(why is None or isinstance(why, str) for why in reasons):
+    if not reasons or not _are_reasons(reasons):
         return
     if _is_said_elsewhere(reasons, details):
         del details["reasons"]
         return
     beside = [name for name, value in details.items() if name != "reasons" and _goes_with(value, reasons)]
-    texts = next((name for name in beside if all(isinstance(item, str) for item in details[name])), None)
-    marks = next((name for name in beside if name != texts), None)
-    if not reasons or not beside:
+    if not beside:
         return
-    shown = {name: details.pop(name) for name in (texts, marks) if name is not None}
-    blank = [None] * len(reasons)
-    columns = zip(shown.get(texts or "", blank), shown.get(marks or "", blank), details.pop("reasons"), strict=True)
-    items = [Item(text, mark, why or "") for text, mark, why in columns]
-    name = (texts or marks or "").replace("_", " ")
+    texts = next((name for name in beside if _are_texts(details[name])), None)
+    marks = next((name for name in beside if name != texts), None)
+    columns = [_column(details, name, len(reasons)) for name in (texts, marks, "reasons")]
+    items = [Item(text, mark, why or "") for text, mark, why in zip(*columns, strict=True)]
+    name = (texts or beside[0]).replace("_", " ")
     if texts and marks and all(item.mark in (0, 1) for item in items):
         yield _verdicts(name, items, "scored 1", "scored 0")
     else:
         yield _items(name, items)
 
 
+def _are_reasons(values: Any) -> bool:
+    return isinstance(values, list) and all(why is None or isinstance(why, str) for why in values)
+
+
+def _are_texts(values: list[Any]) -> bool:
+    return all(isinstance(item, str) for item in values)
+
+
+def _column(details: dict[str, Any], name: str | None, length: int) -> list[Any]:
+    """The list of this name, taken out of the details; a blank one without a name."""
+    values: list[Any] = [None] * length if name is None else details.pop(name)
+    return values
+
+
 def _is_said_elsewhere(reasons: list[Any], details: Mapping[str, Any]) -> bool:
     """Whether the reasons stand beside what they are reasons for as well, as those of verdicts do."""
     lists = (value for value in details.values() if isinstance(value, list) and len(value) == len(reasons))
-    told = any(value and all(isinstance(item, Mapping) and "reason" in item for item in value) for value in lists)
-    return told or (len(reasons) == 1 and details.get("reason") == reasons[0])
+    beside_verdicts = any(
+        value and all(isinstance(item, Mapping) and "reason" in item for item in value) for value in lists
+    )
+    return beside_verdicts or (len(reasons) == 1 and details.get("reason") == reasons[0])
 
 
 def _goes_with(value: Any, reasons: list[Any]) -> bool:
@@ -184,7 +202,7 @@ def _verdicts(name: str, items: Sequence[Item], held: str, not_held: str) -> str
 
 def _named(numbered: tuple[int, Item]) -> str:
     number, item = numbered
-    return _told(f"no. {number}" if item.text is None else _quoted(item.text), item.why)
+    return _with_reason(f"no. {number}" if item.text is None else _quoted(item.text), item.why)
 
 
 def _items(name: str, items: Sequence[Item]) -> str:
@@ -200,10 +218,10 @@ def _label(item: Item) -> str:
     about = [] if item.text is None else [_quoted(item.text)]
     if item.mark is not None or not about:
         about.append(item.mark if isinstance(item.mark, str) else _scalar(item.mark))
-    return _told(" ".join(about), item.why)
+    return _with_reason(" ".join(about), item.why)
 
 
-def _told(label: str, why: str) -> str:
+def _with_reason(label: str, why: str) -> str:
     why = _short(why, LONGEST_REASON).rstrip(".")
     return f"{label} ({why})" if why else label
 

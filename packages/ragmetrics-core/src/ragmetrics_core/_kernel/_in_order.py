@@ -1,8 +1,9 @@
 """Values written so that no file can change their order.
 
-Strategy. What a mapping holds reaches a model in its order (an example of a prompt: first the reason, then the verdict), but files
-do not keep it: YAML writers, Haystack's among them, and JSON stores sort the keys. So a mapping is written as one JSON text, which
-nobody sorts, under a key that says so. Mappings written plainly, as by hand or by earlier versions, are read as they are.
+Strategy. A model is shown the items of a mapping in their order (an example of a prompt: first the reason, then the verdict), but
+files do not keep that order: YAML writers, Haystack's among them, and JSON stores sort the keys. So a mapping is written as one
+JSON text, which nothing sorts, under a key that says so. A mapping that was written plainly, by hand or by an earlier version, is
+read as it is.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ._plain import plain
+from ._plain import json_walk, plain
 
 __all__ = ["in_order", "read_in_order"]
 
@@ -26,24 +27,27 @@ def in_order(value: Any) -> Any:
         TypeError: JSON has no such value.
         ValueError: a number is not finite.
     """
-    if isinstance(value, Mapping) and value:
-        return {TEXT: _text(plain(value))}
-    if isinstance(value, list | tuple):
-        return [in_order(item) for item in value]
-    return plain(value)
+    return _WALK(value)
 
 
 def read_in_order(value: Any) -> Any:
     """What ``in_order`` wrote, with its mappings in their order.
 
     Raises:
-        ValueError: a text is no JSON.
+        ValueError: a text is not JSON.
     """
     if isinstance(value, Mapping) and value.keys() == {TEXT} and isinstance(value[TEXT], str):
         return json.loads(value[TEXT])
     if isinstance(value, list | tuple):
         return [read_in_order(item) for item in value]
     return value
+
+
+def _as_text(value: Mapping[Any, Any]) -> dict[str, Any]:
+    return {TEXT: _text(plain(value))} if value else {}
+
+
+_WALK = json_walk(plain, mapping=_as_text)
 
 
 def _text(value: Any) -> str:

@@ -1,43 +1,51 @@
-"""Any value as plain JSON values, so that what a score holds as evidence can be written down and read back."""
+"""Values as plain JSON values: the one walk through lists and mappings, and what scores make of everything else they hold."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from math import isfinite
 from typing import Any
 
-__all__ = ["plain"]
+__all__ = ["json_walk", "plain"]
 
-IMMUTABLE = frozenset({str, int, bool, type(None)})
-"""Types of values that are plain as they are."""
+PLAIN_TYPES: frozenset[type] = frozenset({str, int, bool, type(None)})
+"""Types of values that are plain already."""
 
 
-def plain(value: Any) -> Any:
-    """The value as plain JSON values, copied: pydantic models and dataclasses become dicts, tuples become lists.
+def json_walk(
+    leaf: Callable[[Any], Any],
+    *,
+    kept: frozenset[type] = PLAIN_TYPES,
+    mapping: Callable[[Mapping[Any, Any]], Any] | None = None,
+) -> Callable[[Any], Any]:
+    """A function that copies a value as JSON has it: tuples become lists, and the keys of mappings become texts.
 
-    Raises:
-        TypeError: JSON has no such value.
-        ValueError: a number is not finite.
+    Args:
+        leaf: says what becomes of a value that is neither a list nor a mapping; what is plain already is not shown to it.
+        kept: types whose values are plain already, as every finite float is.
+        mapping: says what becomes of a mapping; by default a dict with its items.
     """
-    kind = type(value)
-    if kind is str or kind is bool or kind is int or value is None:
-        return value
-    if kind is float:
-        if not isfinite(value):
-            raise ValueError(f"details hold finite numbers, got {value}")
-        return value
-    if kind is list or kind is tuple:
-        # ranks and texts need no second look, and there are many of them
-        return list(value) if IMMUTABLE.issuperset(map(type, value)) else [plain(item) for item in value]
-    if kind is dict or isinstance(value, Mapping):
-        return {str(key): item if type(item) in IMMUTABLE else plain(item) for key, item in value.items()}
-    return _plain_object(value)
+
+    def walk(value: Any) -> Any:
+        kind = type(value)
+        if kind in kept or (kind is float and isfinite(value)):
+            return value
+        if kind is list or kind is tuple or isinstance(value, list | tuple):
+            # ranks and texts need no second look, and there are many of them
+            return list(value) if kept.issuperset(map(type, value)) else [walk(item) for item in value]
+        if kind is dict or isinstance(value, Mapping):
+            if mapping is not None:
+                return mapping(value)
+            return {str(key): item if type(item) in kept else walk(item) for key, item in value.items()}
+        return leaf(value)
+
+    return walk
 
 
-def _plain_object(value: Any) -> Any:
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+def _in_details(value: Any) -> Any:
+    if type(value) is float:
+        raise ValueError(f"details hold finite numbers, got {value}")
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
     if hasattr(value, "to_dict"):
@@ -50,3 +58,13 @@ def _plain_object(value: Any) -> Any:
         if isinstance(value, base):
             return plain(base(value))
     raise TypeError(f"details hold plain JSON values, got {type(value).__name__}")
+
+
+plain = json_walk(_in_details)
+"""The value as plain JSON values, copied, so that evidence can be written down and read back: pydantic models and dataclasses
+become dicts, arrays become lists.
+
+Raises:
+    TypeError: JSON has no such value.
+    ValueError: a number is not finite.
+"""

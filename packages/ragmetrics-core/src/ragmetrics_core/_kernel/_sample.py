@@ -68,14 +68,13 @@ class Document:
         if isinstance(value, cls | str):
             return value
         if type(value) is dict or isinstance(value, Mapping):
-            if not ("content" in value or "id" in value or "meta" in value):
+            if IDENTIFYING.isdisjoint(value):
                 raise InvalidInput(
                     f"{path} has neither content nor id nor meta: a document needs one of them to be matched by"
                 )
             content, key, score, meta = value.get("content"), value.get("id"), value.get("score"), value.get("meta")
             if not DOCUMENT_FIELDS.issuperset(value):
-                extra = {name: item for name, item in value.items() if name not in DOCUMENT_FIELDS}
-                meta = {**extra, **meta} if isinstance(meta or {}, Mapping) and meta else (meta or extra)
+                meta = _with_other_keys(meta, value)
         elif hasattr(value, "content"):
             content, key, score, meta = (getattr(value, name, None) for name in ("content", "id", "score", "meta"))
         else:
@@ -87,6 +86,16 @@ class Document:
 
 
 DOCUMENT_FIELDS = frozenset(item.name for item in fields(Document))
+
+IDENTIFYING = frozenset({"content", "id", "meta"})
+"""Fields by which a document can be matched."""
+
+
+def _with_other_keys(meta: Any, mapping: Mapping[str, Any]) -> Any:
+    others = {name: item for name, item in mapping.items() if name not in DOCUMENT_FIELDS}
+    if not meta:
+        return others
+    return {**others, **meta} if isinstance(meta, Mapping) else meta  # the document refuses what is not a mapping
 
 
 class Documents(list[Document | str]):
@@ -151,30 +160,12 @@ class Sample:
             row = {column: _without_arrays(value) for column, value in row.items()}
         if FIELD_NAMES.issuperset(row) and "metadata" not in row:  # nothing to rename and nothing to sort out
             return cls(**row)
-        values: dict[str, Any] = {}
-        origin: dict[str, str] = {}
-        metadata: dict[str, Any] = {}
-        for column, value in row.items():
-            name = ALIASES.get(column, column)
-            if name not in FIELD_NAMES:
-                metadata[column] = value
-                continue
-            if column == "context" and isinstance(value, str):
-                value = [value]  # noqa: PLW2901
-            if value is None and name in values:
-                continue
-            if values.get(name) is not None and not _same(values[name], value):
-                raise InvalidInput(
-                    f"the columns {origin[name]!r} and {column!r} both mean {name!r} but differ: keep one of them"
-                )
-            values[name] = value
-            origin[name] = column
+        values = _by_field(row)
         given = values.pop("metadata", None)
-        if given is not None:
-            if not isinstance(given, Mapping):
-                raise InvalidInput(f"metadata must be a mapping, got {type(given).__name__}")
-            metadata = {**given, **metadata}
-        return cls(**values, metadata=metadata)
+        if not isinstance(given, Mapping | None):
+            raise InvalidInput(f"metadata must be a mapping, got {type(given).__name__}")
+        unknown = {column: value for column, value in row.items() if ALIASES.get(column, column) not in FIELD_NAMES}
+        return cls(**values, metadata={**(given or {}), **unknown})
 
     def get(self, name: str) -> Any:
         """The field of that name (other common names of it included), or the metadata column of that name, or None."""
@@ -205,6 +196,25 @@ class Sample:
 
 
 FIELD_NAMES = frozenset(item.name for item in fields(Sample))
+
+
+def _by_field(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of the columns that mean a field, by the name of the field."""
+    values: dict[str, Any] = {}
+    origin: dict[str, str] = {}
+    for column, value in row.items():
+        name = ALIASES.get(column, column)
+        if name not in FIELD_NAMES or (value is None and name in values):
+            continue
+        cell = [value] if column == "context" and isinstance(value, str) else value
+        if values.get(name) is not None and not _same(values[name], cell):
+            raise InvalidInput(
+                f"the columns {origin[name]!r} and {column!r} both mean {name!r} but differ: keep one of them"
+            )
+        values[name] = cell
+        origin[name] = column
+    return values
+
 
 PLAIN = frozenset({str, int, float, bool, list, dict, type(None)})
 """Types of cells as they stay."""

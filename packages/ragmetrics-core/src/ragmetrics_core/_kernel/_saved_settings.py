@@ -13,6 +13,7 @@ import importlib
 import typing
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields
+from types import ModuleType
 from typing import Any, TypeVar
 
 from ._errors import InvalidInput
@@ -71,26 +72,37 @@ def metric_class(path: str, root: type[M]) -> type[M]:
         InvalidInput: there is no such module or class, or it is not a metric.
     """
     module_name, _, name = path.rpartition(":")
-    if module_name.startswith("."):
-        raise InvalidInput(f"the metric {path!r} names a module by a relative path: give its full name")
-    try:
-        module = importlib.import_module(module_name or "ragmetrics_core.metrics")
-    except ModuleNotFoundError as error:
-        if error.name is None or not (module_name == error.name or module_name.startswith(f"{error.name}.")):
-            raise  # the module is there, but something that it imports is not
-        raise InvalidInput(f"the metric {path!r} names the module {module_name!r}, which is not found") from None
-    found: Any = module
-    try:
-        for part in name.split("."):
-            found = getattr(found, part, None)
-    except ImportError as error:  # a name of RAGAS': our modules tell what takes its place
-        raise InvalidInput(str(error)) from None
+    module = _imported(path, module_name)
+    found = _attribute(module, name)
     if found is None:
         close = difflib.get_close_matches(name, vars(module), n=1)
         where = f": the module {module_name!r} has no {name!r}" if module_name else ""
         raise InvalidInput(f"there is no metric {path!r}{where}{f'; did you mean {close[0]!r}?' if close else ''}")
     if not (isinstance(found, type) and issubclass(found, root)):
         raise InvalidInput(f"{path!r} is not a {root.__name__}")
+    return found
+
+
+def _imported(path: str, name: str) -> ModuleType:
+    """The module that the path of a metric names; without a name, the one with the built-in metrics."""
+    if name.startswith("."):
+        raise InvalidInput(f"the metric {path!r} names a module by a relative path: give its full name")
+    try:
+        return importlib.import_module(name or "ragmetrics_core.metrics")
+    except ModuleNotFoundError as error:
+        if error.name is None or not (name == error.name or name.startswith(f"{error.name}.")):
+            raise  # the module exists, but it imports one that does not
+        raise InvalidInput(f"the metric {path!r} names the module {name!r}, which is not found") from None
+
+
+def _attribute(module: ModuleType, name: str) -> Any:
+    """What stands in the module under a dotted name, or None."""
+    found: Any = module
+    try:
+        for part in name.split("."):
+            found = getattr(found, part, None)
+    except ImportError as error:  # for a name of RAGAS our modules raise one that says what to use instead
+        raise InvalidInput(str(error)) from None
     return found
 
 
@@ -103,17 +115,22 @@ def load_metric(base: type[M], data: Mapping[str, Any]) -> M:
         raise InvalidInput(f"{data['metric']}: settings must be a mapping, got {type(settings).__name__}")
     cls: Any = metric_class(data["metric"], base)
     known = {item.name: item for item in fields(cls) if item.compare}
+    _check_names(cls.__name__, settings, known)
+    return cls(**{name: _setting(cls, known[name], _read(cls, name, value)) for name, value in settings.items()})
+
+
+def _check_names(metric: str, settings: Mapping[str, Any], known: Mapping[str, Field[Any]]) -> None:
+    """Every setting is known, and none without a default is left out."""
     unknown = sorted(set(settings) - set(known))
     if unknown:
-        raise InvalidInput(f"{cls.__name__} has no setting {unknown[0]!r}; it has {', '.join(sorted(known)) or 'none'}")
+        raise InvalidInput(f"{metric} has no setting {unknown[0]!r}; it has {', '.join(sorted(known)) or 'none'}")
     needed = [
         name
         for name, item in known.items()
         if item.default is MISSING and item.default_factory is MISSING and name not in settings
     ]
     if needed:
-        raise InvalidInput(f"{cls.__name__} needs the setting {needed[0]!r}")
-    return cls(**{name: _setting(cls, known[name], _read(cls, name, value)) for name, value in settings.items()})
+        raise InvalidInput(f"{metric} needs the setting {needed[0]!r}")
 
 
 def _read(cls: type, name: str, value: Any) -> Any:

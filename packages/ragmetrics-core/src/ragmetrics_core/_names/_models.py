@@ -25,13 +25,13 @@ EMBEDDING_PROVIDERS = {
     "huggingface": True,
     "hashing": False,
 }
-"""Whether a model may stand behind the colon."""
+"""Whether the name of a model may follow, after a colon."""
 
 
 def llm_named(model: Any, base_url: str | None = None) -> Any:
-    """The LLM that a text names; what is no text is returned as it is.
+    """The LLM that a text names; anything but a text is returned unchanged.
 
-    It is ``lexical``, a model of OpenAI, with or without ``openai:`` before its name, or ``server:MODEL``, the same protocol
+    A name is ``lexical``, a model of OpenAI, with or without ``openai:`` before its name, or ``server:MODEL``, the same protocol
     over a lean client. Names of models on other servers hold colons of their own (``llama3.1:8b``), so what stands before a
     colon is taken for an unknown provider only where no other server is named, by ``base_url`` or in ``OPENAI_BASE_URL``.
 
@@ -41,31 +41,43 @@ def llm_named(model: Any, base_url: str | None = None) -> Any:
     """
     if not isinstance(model, str):
         return model
-    provider, colon, name = (part.strip() for part in model.partition(":"))
-    elsewhere = base_url or os.environ.get("OPENAI_BASE_URL")
-    if not colon and provider == "":
-        raise InvalidInput(f"llm is an empty text: write {LLM_NAMES}")
-    if provider in ("openai", "server") and not name:
-        raise InvalidInput(f"llm={model!r} lacks the name of the model: write {provider}:MODEL")
+    server = base_url or os.environ.get("OPENAI_BASE_URL")
+    _check_llm_name(model, server)
     from .. import llms  # noqa: PLC0415  loaded where a name is used
 
-    if colon and provider == "server":
-        if not elsewhere:
-            raise InvalidInput(
-                f"llm={model!r} does not tell where the server is: write OpenAIServerLLM(base_url, {name!r}) or set OPENAI_BASE_URL"
-            )
-        return llms.OpenAIServerLLM(elsewhere, name)
-    if colon and not elsewhere and provider not in ("openai", FINE_TUNED):
-        raise InvalidInput(
-            f"llm={model!r}: there is no provider {provider!r}: use {LLM_NAMES}; a model of that name on a server of your own "
-            f"is OpenAILLM({model!r}, base_url=...)"
-        )
+    provider, _, name = _parts(model)
+    if provider == "server":
+        return llms.OpenAIServerLLM(str(server), name)
     settings = {"base_url": base_url} if base_url and model != "lexical" else {}
     return llms.llm_factory(model.strip().removeprefix("openai:"), **settings)
 
 
+def _parts(model: str) -> tuple[str, str, str]:
+    provider, colon, name = model.partition(":")
+    return provider.strip(), colon, name.strip()
+
+
+def _check_llm_name(model: str, server: str | None) -> None:
+    provider, colon, name = _parts(model)
+    if not colon and provider == "":
+        raise InvalidInput(f"llm is an empty text: write {LLM_NAMES}")
+    if provider in ("openai", "server") and not name:
+        raise InvalidInput(f"llm={model!r} lacks the name of the model: write {provider}:MODEL")
+    if server or not colon:
+        return
+    if provider == "server":
+        raise InvalidInput(
+            f"llm={model!r} does not tell where the server is: write OpenAIServerLLM(base_url, {name!r}) or set OPENAI_BASE_URL"
+        )
+    if provider not in ("openai", FINE_TUNED):
+        raise InvalidInput(
+            f"llm={model!r}: there is no provider {provider!r}: use {LLM_NAMES}; a model of that name on a server of your own "
+            f"is OpenAILLM({model!r}, base_url=...)"
+        )
+
+
 def embeddings_named(model: Any, base_url: str | None = None) -> Any:
-    """The embedding model that a text names, ``provider`` or ``provider:MODEL``; what is no text is returned as it is.
+    """The embedding model that a text names, ``provider`` or ``provider:MODEL``; anything but a text is returned unchanged.
 
     Raises:
         InvalidInput: there is no such provider, or it needs a name of a model and has none, or takes none and has one.
@@ -73,7 +85,7 @@ def embeddings_named(model: Any, base_url: str | None = None) -> Any:
     """
     if not isinstance(model, str):
         return model
-    provider, _, name = (part.strip() for part in model.partition(":"))
+    provider, _, name = _parts(model)
     if provider not in EMBEDDING_PROVIDERS:
         raise InvalidInput(f"embeddings={model!r}: there is no provider {provider!r}: use {EMBEDDINGS_NAMES}")
     if provider in ("sentence-transformers", "huggingface") and not name:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Generic, TypeVar, overload
 
 from .._kernel._errors import InvalidInput
+from .._kernel._plain import json_walk
 from .._kernel._prompt import to_json
 from .._kernel._sample import Document, Sample
 from .._kernel._score import Score
@@ -176,22 +177,21 @@ def _whole(key: str) -> Any:
     return number if str(number) == key else key
 
 
-def json_value(value: Any) -> Any:
-    """The value as JSON can hold it. Metadata is only carried through, so what JSON has no form for is written as text."""
-    if value is None or isinstance(value, str | bool | int):
+def _in_file(value: Any) -> Any:
+    if isinstance(value, str | int):
         return value
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(key): json_value(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [json_value(item) for item in value]
     if isinstance(value, Sample | Document):
         values = {item.name: getattr(value, item.name) for item in fields(value)}
         return {name: json_value(item) for name, item in values.items() if is_given(item)}
     if hasattr(value, "tolist"):  # numpy scalars and arrays
         return json_value(value.tolist())
     return str(value)
+
+
+json_value = json_walk(_in_file)
+"""The value as JSON can hold it. Metadata is only carried through, so a value for which JSON has no form is written as text."""
 
 
 def is_given(value: object) -> bool:

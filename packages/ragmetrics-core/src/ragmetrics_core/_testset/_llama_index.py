@@ -56,18 +56,22 @@ def embedding_qa_samples(path: Path) -> Iterator[Sample]:
     corpus = parts["corpus"] or {}
     for key, query in (parts["queries"] or {}).items():
         place = f"{path.name}, query {key!r}"
-        ids = (parts["relevant_docs"] or {}).get(key)
-        if not isinstance(ids, list) or not ids:
-            raise InvalidInput(f'{place} has no list of documents in "relevant_docs"')
-        unknown = [item for item in ids if not isinstance(item, str) or not isinstance(corpus.get(item), str)]
-        if unknown:
-            raise InvalidInput(f'{place}: the relevant document {unknown[0]!r} has no text in "corpus"')
+        ids = _document_ids(place, (parts["relevant_docs"] or {}).get(key), corpus)
         yield Sample(
             user_input=_question(place, query),
             reference_contexts=[corpus[item] for item in ids],
             reference_documents=[Document(corpus[item], item) for item in ids],
             id=key,
         )
+
+
+def _document_ids(place: str, ids: Any, corpus: Mapping[str, Any]) -> list[str]:
+    if not isinstance(ids, list) or not ids:
+        raise InvalidInput(f'{place} has no list of documents in "relevant_docs"')
+    unknown = [item for item in ids if not isinstance(item, str) or not isinstance(corpus.get(item), str)]
+    if unknown:
+        raise InvalidInput(f'{place}: the relevant document {unknown[0]!r} has no text in "corpus"')
+    return ids
 
 
 def _load(path: Path) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from .._kernel._plain import json_walk
 from .._support._secrets import conceal, is_secret, routing_digest
 
 __all__ = ["json_settings", "name_of", "secret_texts"]
@@ -21,6 +22,10 @@ OPENERS = ("get_secret_value", "resolve_value")
 
 HEADERS = re.compile(r"(?:^|_)headers$")
 """Names of settings with headers: a gateway may choose by them who answers."""
+
+
+NUMBERS: frozenset[type] = frozenset({int, bool, type(None)})
+"""Types of values that are shown as they are, as every finite float is."""
 
 
 class _NoJson(Exception):
@@ -57,8 +62,16 @@ def secret_texts(settings: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _shown_items(settings: Mapping[Any, Any], secrets: tuple[str, ...]) -> dict[str, Any]:
+    def leaf(value: Any) -> Any:
+        if isinstance(value, str):
+            return conceal(value, secrets)
+        if isinstance(value, int | float):
+            return value
+        raise _NoJson
+
+    shown_value = json_walk(leaf, kept=NUMBERS, mapping=lambda inner: _shown_items(inner, secrets))
     shown = {
-        str(name): _shown(value, secrets)
+        str(name): shown_value(value)
         for name, value in settings.items()
         if not _is_wrapped(value) and (not is_secret(name) or isinstance(value, int | float | None))
     }
@@ -70,18 +83,6 @@ def _shown_items(settings: Mapping[Any, Any], secrets: tuple[str, ...]) -> dict[
         if digest is not None:
             shown[str(name)] = digest
     return shown
-
-
-def _shown(value: Any, secrets: tuple[str, ...]) -> Any:
-    if value is None or isinstance(value, int | float):
-        return value
-    if isinstance(value, str):
-        return conceal(value, secrets)
-    if isinstance(value, Mapping):
-        return _shown_items(value, secrets)
-    if isinstance(value, list | tuple):
-        return [_shown(item, secrets) for item in value]
-    raise _NoJson
 
 
 def _secret_texts(value: Any, *, named: bool) -> Iterator[str]:

@@ -130,17 +130,18 @@ def _inputs(metric: str, declared: Any) -> tuple[Input, ...]:
     items = list(declared.items()) if isinstance(declared, Mapping) else declared
     if not isinstance(items, list | tuple):
         raise InvalidInput(f"{metric}: inputs must be a list of names, got {declared!r}")
-    inputs: list[Input] = []
-    for item in items:
-        if isinstance(item, Input):
-            inputs.append(item)
-        elif isinstance(item, str):
-            inputs.append(Input.named(item))
-        elif isinstance(item, Mapping) and "name" in item:  # as to_dict() writes them
-            inputs.append(Input(**item))
-        elif isinstance(item, tuple | list) and len(item) == 2 and isinstance(item[0], str):
-            inputs.append(Input.named(*item))
-        else:
-            raise InvalidInput(f"{metric}: an input is a name or a (name, type) pair, got {item!r}")
-    _names(metric, "inputs", inputs)
-    return tuple(inputs)
+    inputs = tuple(_input(metric, item) for item in items)
+    _names(metric, "inputs", list(inputs))
+    return inputs
+
+
+def _input(metric: str, item: Any) -> Input:
+    if isinstance(item, Input):
+        return item
+    if isinstance(item, str):
+        return Input.named(item)
+    if isinstance(item, Mapping) and "name" in item:  # as to_dict() writes them
+        return Input(**item)
+    if isinstance(item, tuple | list) and len(item) == 2 and isinstance(item[0], str):
+        return Input.named(*item)
+    raise InvalidInput(f"{metric}: an input is a name or a (name, type) pair, got {item!r}")

@@ -57,18 +57,18 @@ def check_settings(metric: str, k: object, field: object) -> None:
         raise InvalidInput(
             f"{metric}: the setting 'k' cannot be {k!r}: give a whole number from 1 up, or None for no cut-off"
         )
-    if field in ("content", "id"):
-        return
-    if isinstance(field, str) and field.startswith("meta.") and all(field.split(".")):
-        return
-    hint = (
-        f"; for an entry of the metadata write 'meta.{field}'"
-        if isinstance(field, str) and field.isidentifier()
-        else ""
-    )
-    raise InvalidInput(
-        f"{metric}: the setting 'field' cannot be {field!r}: give 'content', 'id' or 'meta.<key>[.<key>]'{hint}"
-    )
+    if not _is_matching_field(field):
+        is_key = isinstance(field, str) and field.isidentifier()
+        hint = f"; for an entry of the metadata write 'meta.{field}'" if is_key else ""
+        raise InvalidInput(
+            f"{metric}: the setting 'field' cannot be {field!r}: give 'content', 'id' or 'meta.<key>[.<key>]'{hint}"
+        )
+
+
+def _is_matching_field(field: object) -> bool:
+    if not isinstance(field, str):
+        return False
+    return field in ("content", "id") or (field.startswith("meta.") and all(field.split(".")))
 
 
 def find_hits(
