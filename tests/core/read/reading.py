@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ragmetrics_core import Sample
-from ragmetrics_core._read import open_source
+from ragmetrics_core._read import open_rows
 
 ROWS = [
     {"id": "q1", "user_input": "Où ?", "retrieved_contexts": ["a, b", 'c "d"']},
@@ -22,7 +22,7 @@ EXPECTED = [Sample(**row) for row in ROWS]  # type: ignore[arg-type]
 def read(samples: Any, limit: int | None = None) -> list[tuple[str, Sample, str | None]]:
     return [
         (row.place, row.sample, None if row.problem is None else str(row.problem))
-        for row in open_source(samples, limit).rows
+        for row in open_rows(samples, limit).rows
     ]
 
 

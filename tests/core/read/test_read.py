@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from core.evaluate.doubles import Length
 from core.read.reading import EXPECTED, ROWS, read, samples, write
 from ragmetrics_core import Document, InvalidInput, MissingExtra, Sample, evaluate
-from ragmetrics_core._read import chosen, open_source
+from ragmetrics_core._read import open_rows, sampled
 from ragmetrics_core._read._text import raw_lines
 
 np = pytest.importorskip("numpy")
@@ -71,8 +71,8 @@ class TestFrames:
 
     def test_a_data_frame(self) -> None:
         assert read(self.FRAME) == [(f"row {number}", sample, None) for number, sample in enumerate(self.SAMPLES, 1)]
-        assert open_source(self.FRAME).total == 3
-        assert open_source(self.FRAME, limit=2).total == 2
+        assert open_rows(self.FRAME).total == 3
+        assert open_rows(self.FRAME, limit=2).total == 2
 
     def test_a_long_frame_keeps_counting(self) -> None:
         rows = read(pd.DataFrame({"response": [str(number) for number in range(2500)]}))
@@ -131,10 +131,10 @@ class TestInMemory:
             Sample(user_input="a", retrieved_contexts=["x"]),
             Sample(user_input="b", retrieved_contexts=[]),
         ]
-        assert open_source(FakeDataset()).total == 2
+        assert open_rows(FakeDataset()).total == 2
 
     def test_a_generator(self) -> None:
-        source = open_source(row for row in ROWS)
+        source = open_rows(row for row in ROWS)
         assert source.total is None
         assert [row.sample for row in source.rows] == EXPECTED
 
@@ -194,10 +194,10 @@ class TestCounting:
         packed = tmp_path / f"{name}.gz"
         packed.write_bytes(gzip.compress(text.encode()))
         for file in (path, packed):
-            assert open_source(file).total == rows == len(list(open_source(file).rows))
-            assert open_source(file, limit=1).total == 1
-            assert chosen(open_source(file), 2, seed=1).total == min(rows, 2)
-            assert chosen(open_source(file, limit=1), 2, seed=1).total == 1
+            assert open_rows(file).total == rows == len(list(open_rows(file).rows))
+            assert open_rows(file, limit=1).total == 1
+            assert sampled(open_rows(file), 2, seed=1).total == min(rows, 2)
+            assert sampled(open_rows(file, limit=1), 2, seed=1).total == 1
 
     def test_no_more_lines_are_read_than_count(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         path = write(tmp_path / "q.jsonl", self.JSONL)
@@ -209,19 +209,19 @@ class TestCounting:
                 yield item
 
         monkeypatch.setattr("ragmetrics_core._read._count.raw_lines", lines)
-        assert open_source(path, limit=2).total == 2
+        assert open_rows(path, limit=2).total == 2
         assert len(looked_at) == 2
 
     def test_what_cannot_be_counted_is_told_when_it_is_read(self, tmp_path: Path) -> None:
         (tmp_path / "q.jsonl.gz").write_bytes(gzip.compress(self.JSONL.encode())[:-8])
-        assert open_source(tmp_path / "q.jsonl.gz").total is None
-        assert open_source(write(tmp_path / "bad.json", "{")).total is None
+        assert open_rows(tmp_path / "q.jsonl.gz").total is None
+        assert open_rows(write(tmp_path / "bad.json", "{")).total is None
         with pytest.raises(InvalidInput, match=r"^bad\.json, line 1: not JSON"):
-            list(open_source(tmp_path / "bad.json").rows)
+            list(open_rows(tmp_path / "bad.json").rows)
 
     def test_a_pipe_is_read_once(self, tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "q.jsonl")
-        assert open_source(tmp_path / "q.jsonl").total is None
+        assert open_rows(tmp_path / "q.jsonl").total is None
 
     def test_a_bar_over_a_file_knows_how_much_is_left(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         evaluate(write(tmp_path / "q.jsonl", self.JSONL), Length(), progress="always")

@@ -143,10 +143,10 @@ class TestSample:
         assert int(first[-1]) > 800, "they come from everywhere"
 
     def test_every_row_has_the_same_chance(self) -> None:
-        from ragmetrics_core._read import chosen, open_source
+        from ragmetrics_core._read import open_rows, sampled
 
         found = Counter(
-            row.sample.user_input for seed in range(3000) for row in chosen(open_source(questions(20)), 5, seed).rows
+            row.sample.user_input for seed in range(3000) for row in sampled(open_rows(questions(20)), 5, seed).rows
         )
         assert len(found) == 20
         # 750 expected, standard deviation 24

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import Document, InvalidInput, Sample, Testset, evaluate, generate_testset
-from ragmetrics_core._testset._documents import Skipped, Source, documents_of
+from ragmetrics_core._testset._documents import GivenDocument, Skipped, documents_of
 from ragmetrics_core.llms import LexicalJudge
 from ragmetrics_core.metrics import ExactMatch, Recall
 
@@ -91,7 +91,7 @@ class TestDocuments:
     def test_in_memory(self) -> None:
         given = ["one", Document("two", id="b"), {"content": "three", "id": 7, "page": 1}]
         assert documents_of(iter(given)) == (
-            [Source("document-1", "one"), Source("b", "two"), Source("7", "three")],
+            [GivenDocument("document-1", "one"), GivenDocument("b", "two"), GivenDocument("7", "three")],
             [],
         )
 
@@ -100,7 +100,7 @@ class TestDocuments:
         for name in ("b.txt", "a.md", "sub/c.RST", "image.png"):
             (tmp_path / name).write_text(name)
         assert documents_of(tmp_path) == (
-            [Source(name, name) for name in ("a.md", "b.txt", "sub/c.RST")],
+            [GivenDocument(name, name) for name in ("a.md", "b.txt", "sub/c.RST")],
             [Skipped("image.png", "skipped: only .markdown, .md, .rst, .txt are read as text")],
         )
 
@@ -126,12 +126,12 @@ class TestDocuments:
 
     def test_a_text_file(self, tmp_path: Path) -> None:
         (tmp_path / "a.txt").write_text("line\nline\n")
-        assert documents_of(tmp_path / "a.txt") == ([Source("a.txt", "line\nline\n")], [])
+        assert documents_of(tmp_path / "a.txt") == ([GivenDocument("a.txt", "line\nline\n")], [])
 
     def test_rows(self, tmp_path: Path) -> None:
         rows = [{"content": "one", "text": "no"}, {"text": "two", "id": "t"}, {"page_content": "three"}]
         (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)))
-        found = [Source("document-1", "one"), Source("t", "two"), Source("document-3", "three")]
+        found = [GivenDocument("document-1", "one"), GivenDocument("t", "two"), GivenDocument("document-3", "three")]
         assert documents_of(tmp_path / "d.jsonl") == (found, [])
 
     @pytest.mark.parametrize(

@@ -73,9 +73,9 @@ def test_the_document_is_data() -> None:
 
 
 def _source(text: str) -> Any:
-    from ragmetrics_core._testset._documents import Source
+    from ragmetrics_core._testset._documents import GivenDocument
 
-    return Source("d", text)
+    return GivenDocument("d", text)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from .._kernel._model_traits import prepared
 from .._kernel._row import Row
 from .._kernel._score import Score
 from .._names._models import embeddings_named, llm_named
-from .._read import chosen, open_source
+from .._read import open_rows, sampled
 from .._report._evaluation import Evaluation
 from .._report._repeats import combined
 from .._report._silence import with_worst_value
@@ -54,8 +54,8 @@ class Run:
     def __init__(self, samples: Any, metrics: Metric | str | Iterable[Metric | str], options: RunOptions) -> None:
         self._options = options
         self._metrics = checked_metrics(metrics)
-        source = open_source(samples, options.limit)
-        self._source = source if options.sample is None else chosen(source, options.sample, options.seed)
+        source = open_rows(samples, options.limit)
+        self._source = source if options.sample is None else sampled(source, options.sample, options.seed)
         models = Models(llm_named(options.llm), embeddings_named(options.embeddings))
         self._assignments = _assignments(self._metrics, models, options.repeats)
         self._budget = Budget(options.budget)

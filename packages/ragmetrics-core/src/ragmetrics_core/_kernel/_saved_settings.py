@@ -31,8 +31,8 @@ def settings_of(metric: Any, *, defaults: bool = False) -> dict[str, Any]:
     Raises:
         InvalidInput: a prompt has another form of reply than the metric's own, which no file can hold.
     """
-    chosen = [item for item in fields(metric) if item.compare and (defaults or not _is_default(metric, item))]
-    return {item.name: _written(metric, item) for item in chosen}
+    written = [item for item in fields(metric) if item.compare and (defaults or not _is_default(metric, item))]
+    return {item.name: _written(metric, item) for item in written}
 
 
 def _is_default(metric: Any, item: Field[Any]) -> bool:

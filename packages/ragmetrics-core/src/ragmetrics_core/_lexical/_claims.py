@@ -78,8 +78,8 @@ def split_claims(question: str | None, answer: str) -> list[str]:
     found = [s for s in sentences(answer) if not is_greeting(s) and not is_refusal(s, language)]
     if question and question.strip() and found and all(yes_or_no(s) is not None for s in found):
         return [f"{found[0].strip(' .!,')}: {question.strip()}"]
-    told = [s for s in found if not is_question(s)]
-    return _claims_of(told, language) or _claims_of([s for s in found if is_question(s)], language)
+    statements = [s for s in found if not is_question(s)]
+    return _claims_of(statements, language) or _claims_of([s for s in found if is_question(s)], language)
 
 
 def _claims_of(statements: list[str], language: str) -> list[str]:

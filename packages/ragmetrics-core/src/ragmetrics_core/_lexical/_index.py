@@ -43,25 +43,26 @@ class Index:
         self._initials: set[str] = set()
         self._names: set[str] = set()
         self._forms: dict[str, tuple[str, ...]] = {}
-        self._told: dict[str, tuple[bool, bool]] = {}
-        place = 0
+        self._stances: dict[str, tuple[bool, bool]] = {}
+        start = 0
         for context in contexts:
             words = words_of(context, language)
-            self._add(words, place)
-            place += len(words) + _GAP
+            self._add(words, start)
+            start += len(words) + _GAP
         for key in self.positions:
             if len(key) >= _STEM:
                 self._stems.setdefault(key[:_STEM], []).append(key)
 
-    def _add(self, words: Sequence[Word], place: int) -> None:
+    def _add(self, words: Sequence[Word], start: int) -> None:
         run: list[str] = []
         before = ""
-        for offset, word in enumerate(words, place):
-            self.positions.setdefault(word.key, []).append(offset)
+        for offset, word in enumerate(words):
+            position = start + offset
+            self.positions.setdefault(word.key, []).append(position)
             self.neighbours.add((before, word.key))
             before = word.key
-            if is_negation(word) and not (offset - place + 1 < len(words) and words[offset - place + 1].key in _ONLY):
-                self._negations.append(offset)
+            if is_negation(word) and not (offset + 1 < len(words) and words[offset + 1].key in _ONLY):
+                self._negations.append(position)
             if word.kind == "name":
                 self._names.add(word.key)
                 run.append(word.key[0])
@@ -93,19 +94,19 @@ class Index:
         """Whether the two words stand side by side, in this order, anywhere in the contexts."""
         return any((a, b) in self.neighbours for a in self.forms(left) for b in self.forms(right))
 
-    def told(self, word: Word) -> tuple[bool, bool]:
+    def stances(self, word: Word) -> tuple[bool, bool]:
         """Whether the contexts affirm ``word`` anywhere, and whether they deny it anywhere."""
-        found = self._told.get(word.key)
+        found = self._stances.get(word.key)
         if found is None:
-            places = [place for form in self.forms(word) for place in self.positions[form]]
-            denials = sum(self._denied(place) for place in places) if self._negations else 0
-            found = self._told[word.key] = (denials < len(places), denials > 0)
+            positions = [at for form in self.forms(word) for at in self.positions[form]]
+            denials = sum(map(self._denied, positions)) if self._negations else 0
+            found = self._stances[word.key] = (denials < len(positions), denials > 0)
         return found
 
-    def _denied(self, place: int) -> bool:
-        """Whether a negation stands shortly before ``place``; in German and Dutch also right behind it."""
-        at = bisect_left(self._negations, place - NEGATION_REACH)
-        end = place + (1 if self.language in _NEGATE_AFTER else -1)
+    def _denied(self, position: int) -> bool:
+        """Whether a negation stands shortly before ``position``; in German and Dutch also right behind it."""
+        at = bisect_left(self._negations, position - NEGATION_REACH)
+        end = position + (1 if self.language in _NEGATE_AFTER else -1)
         return at < len(self._negations) and self._negations[at] <= end
 
 

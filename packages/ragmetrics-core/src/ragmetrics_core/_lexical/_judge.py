@@ -181,7 +181,7 @@ def rate_context_relevance(data: Data) -> str:
 
 
 def compare_responses(data: Data) -> str:
-    first, second = (worth(data, response) for response in (data["response_a"], data["response_b"]))
+    first, second = (merit(data, response) for response in (data["response_a"], data["response_b"]))
     better = "tie" if abs(first - second) < CLEAR else "A" if first > second else "B"
     what = "the reference" if data["reference"] else "the query"
     return json.dumps({"reason": f"A has {first:.0%} in common with {what}, B {second:.0%}", "better": better})
@@ -273,7 +273,7 @@ def supported_share(text: str, contexts: Sequence[str]) -> float:
     return sum(support.supported for support in found) / len(found)
 
 
-def worth(data: Data, response: str) -> float:
+def merit(data: Data, response: str) -> float:
     """What speaks for a response: its agreement with the reference, else what it holds of the query."""
     if data["reference"]:
         return lexical.agreement(response, data["reference"])

@@ -87,11 +87,11 @@ def verify(claims: Sequence[str], contexts: Sequence[str]) -> list[Support]:
 
 def _together(pieces: list[_Reading]) -> list[Support]:
     """The verdicts on the pieces of one sentence, each beside its neighbours."""
-    decisive = [place for place, piece in enumerate(pieces) if piece.decisive]
+    decisive = [number for number, piece in enumerate(pieces) if piece.decisive]
     verdicts = [piece.verdict for piece in pieces]
-    for place in decisive:
-        why = f"stands beside words that are not supported: {pieces[place].verdict.reason}"
-        for beside in range(max(0, place - _BESIDE), min(len(pieces), place + _BESIDE + 1)):
+    for number in decisive:
+        why = f"stands beside words that are not supported: {pieces[number].verdict.reason}"
+        for beside in range(max(0, number - _BESIDE), min(len(pieces), number + _BESIDE + 1)):
             if verdicts[beside].supported:
                 verdicts[beside] = Support(verdicts[beside].share, supported=False, reason=why)
     return verdicts
@@ -154,7 +154,7 @@ def _conflict(words: Sequence[Word], denied: Sequence[bool], index: Index) -> st
     """Why claim and contexts contradict each other in what they negate; empty where they do not."""
     negated: list[Word] = []
     for word, no in zip(words, denied, strict=True):
-        affirms, denies = index.told(word)
+        affirms, denies = index.stances(word)
         if word.kind in {"stop", "negation"} or not (affirms or denies):
             continue
         if no and denies:
@@ -178,10 +178,11 @@ def _answer(claim: str, contexts: Sequence[str], index: Index) -> _Reading | Non
         return None
     for context in contexts:
         word, *_ = context.split(maxsplit=1) or [""]
-        told = yes_or_no(word)
-        if told is not None:
+        said_there = yes_or_no(word)
+        if said_there is not None:
+            agrees = said_there is positive
             reason = f"the contexts say {word.strip(' .,!')}"
-            return _Reading(Support(float(told is positive), supported=told is positive, reason=reason), decisive=False)
+            return _Reading(Support(float(agrees), supported=agrees, reason=reason), decisive=False)
     content = [word for word in words_of(question, index.language) if word.kind not in {"stop", "negation"}]
     missing = _missing(content, index)
     share = 1 - len(missing) / len(content) if content else 0.0

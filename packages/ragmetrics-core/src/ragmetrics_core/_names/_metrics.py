@@ -76,8 +76,8 @@ def _class(path: str) -> type[Metric]:
     entries = catalogue()
     known: dict[str, type[Metric]] = {name: entry.cls for entry in entries for name in (entry.cls.__name__, entry.name)}
     if path not in known:
-        if told := where_it_is(path):
-            raise InvalidInput(f"there is no metric {path!r}: {told}")
+        if advice := where_it_is(path):
+            raise InvalidInput(f"there is no metric {path!r}: {advice}")
         close = difflib.get_close_matches(path, known, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise InvalidInput(

@@ -10,7 +10,7 @@ Sources are pulled lazily; rows are counted from 1 in messages, as editors count
 
 from __future__ import annotations
 
-from ._random_rows import chosen
-from ._rows import Source, open_source
+from ._random_rows import sampled
+from ._rows import OpenRows, open_rows
 
-__all__ = ["Source", "chosen", "open_source"]
+__all__ = ["OpenRows", "open_rows", "sampled"]

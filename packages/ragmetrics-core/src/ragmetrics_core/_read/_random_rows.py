@@ -1,4 +1,4 @@
-"""A few rows out of many, chosen at random."""
+"""A few rows out of many, drawn at random."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from .._kernel._row import Row
-from ._rows import Source, least
+from ._rows import OpenRows, least
 
-__all__ = ["chosen"]
+__all__ = ["sampled"]
 
 
-def chosen(source: Source, count: int, seed: int) -> Source:
-    """So many rows of a source, in their order; every choice is equally likely, and the seed decides which it is.
+def sampled(opened: OpenRows, count: int, seed: int) -> OpenRows:
+    """``count`` of the rows, in their order; every choice is equally likely, and the seed decides which one is made.
 
-    The source is read to its end in one pass, and no more rows are held than are chosen (Vitter 1985, ACM TOMS 11:37,
+    The rows are read to their end in one pass, and no more of them are held than are drawn (Vitter 1985, ACM TOMS 11:37,
     algorithm R).
     """
-    return replace(source, rows=_rows(source.rows, count, seed), count=lambda most: source.count(least(count, most)))
+    return replace(opened, rows=_rows(opened.rows, count, seed), count=lambda most: opened.count(least(count, most)))
 
 
 def _rows(rows: Iterator[Row], count: int, seed: int) -> Iterator[Row]:
@@ -27,7 +27,7 @@ def _rows(rows: Iterator[Row], count: int, seed: int) -> Iterator[Row]:
     for number, row in enumerate(rows):
         if number < count:
             kept.append(row)
-        elif (place := generator.randrange(number + 1)) < count:
-            kept[place] = row
+        elif (slot := generator.randrange(number + 1)) < count:
+            kept[slot] = row
     for index, row in enumerate(sorted(kept, key=lambda row: row.index)):
         yield Row(index, row.place, row.sample, row.problem)

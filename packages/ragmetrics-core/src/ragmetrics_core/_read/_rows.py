@@ -17,12 +17,12 @@ from ._files import Counting, open_file
 from ._frame import frame_records
 from ._text import BadShape, Record
 
-__all__ = ["Source", "least", "open_source", "rows_of"]
+__all__ = ["OpenRows", "least", "open_rows", "rows_of"]
 
 
 @dataclass(frozen=True)
-class Source:
-    """An input that is open for reading.
+class OpenRows:
+    """Rows that are open for reading, whatever they come from.
 
     Attributes:
         name: the file name, or "" for rows in memory.
@@ -40,7 +40,7 @@ class Source:
         return self.count(None)
 
 
-def open_source(samples: Any, limit: int | None = None) -> Source:
+def open_rows(samples: Any, limit: int | None = None) -> OpenRows:
     """The rows of any accepted form of samples, at most ``limit`` of them.
 
     Raises:
@@ -58,8 +58,8 @@ def open_source(samples: Any, limit: int | None = None) -> Source:
         total = len(samples) if hasattr(samples, "__len__") else None
         count = lambda most: total if most is None or total is None else min(total, most)  # noqa: E731  as open_file's
     if limit is None:
-        return Source(name, rows_of(records), count)
-    return Source(name, rows_of(islice(records, limit)), lambda most: count(least(limit, most)))
+        return OpenRows(name, rows_of(records), count)
+    return OpenRows(name, rows_of(islice(records, limit)), lambda most: count(least(limit, most)))
 
 
 def least(limit: int, most: int | None) -> int:

@@ -16,7 +16,7 @@ from .._kernel._row import Row
 from .._kernel._sample import Sample
 from .._kernel._score import NO_USAGE, Score
 from .._kernel._steps import Outcome
-from .._read import Source
+from .._read import OpenRows
 from ._account import RunAccount
 from ._prices import ModelUsage
 from ._records import Record, Records
@@ -42,7 +42,7 @@ class Keeper(Protocol):
         """What must be known about scores that were there before."""
         ...
 
-    def start(self, source: Source, at_most: Callable[[int], int | None]) -> Iterator[Row]:
+    def start(self, source: OpenRows, at_most: Callable[[int], int | None]) -> Iterator[Row]:
         """The rows to score.
 
         Args:
@@ -90,7 +90,7 @@ class InMemory:
     def __init__(self) -> None:
         self._records = KeptRecords()
 
-    def start(self, source: Source, at_most: Callable[[int], int | None]) -> Iterator[Row]:  # noqa: ARG002  there is nothing to compare with
+    def start(self, source: OpenRows, at_most: Callable[[int], int | None]) -> Iterator[Row]:  # noqa: ARG002  there is nothing to compare with
         """The rows to score."""
         return source.rows
 

@@ -22,7 +22,7 @@ from .._kernel._errors import BadReply, InvalidInput
 from .._kernel._requests import Reply
 from .._kernel._row import Row
 from .._kernel._steps import Outcome
-from .._read import Source
+from .._read import OpenRows
 from ._account import ACCOUNT, RunAccount, StoredRun, read_account, write_account
 from ._files import check_directory, free_name, make_directory, replaced, sweep, worded
 from ._journal import Journal
@@ -86,7 +86,7 @@ class RunDir:
         self.earlier = self._spent()
         self.journal = Journal(path / JOURNAL)
 
-    def start(self, source: Source, at_most: Callable[[int], int | None]) -> Iterator[Row]:
+    def start(self, source: OpenRows, at_most: Callable[[int], int | None]) -> Iterator[Row]:
         """The rows to score.
 
         Args:

@@ -113,13 +113,13 @@ def where_it_is(name: str) -> str | None:
 
 def no_attribute(module: str, name: str) -> Exception:
     """The error for a module that has no such attribute."""
-    told = where_it_is(name)
-    if told is None and name[:1].isupper():
+    advice = where_it_is(name)
+    if advice is None and name[:1].isupper():
         home = next((home for home in OWN_MODULES if name in _names(home)), None)
-        told = home and f"it is in ragmetrics_core.{home}: from ragmetrics_core.{home} import {name}"
-    if told is None:
+        advice = home and f"it is in ragmetrics_core.{home}: from ragmetrics_core.{home} import {name}"
+    if advice is None:
         return AttributeError(f"module {module!r} has no attribute {name!r}")
-    return ImportError(f"cannot import name {name!r} from {module!r}: {told}", name=module)
+    return ImportError(f"cannot import name {name!r} from {module!r}: {advice}", name=module)
 
 
 def _names(home: str) -> list[str]:

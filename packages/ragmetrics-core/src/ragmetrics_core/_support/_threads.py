@@ -53,8 +53,8 @@ def in_threads(functions: Iterable[Callable[[], T]], most: int) -> list[T]:
     found: dict[int, T] = {}
 
     def work() -> None:
-        for place, function in iter(lambda: next(waiting, None), None):
-            found[place] = function()
+        for index, function in iter(lambda: next(waiting, None), None):
+            found[index] = function()
 
     workers: list[Future[None]] = []
     while len(workers) < most and (worker := _started(work)) is not None:
@@ -63,7 +63,7 @@ def in_threads(functions: Iterable[Callable[[], T]], most: int) -> list[T]:
         work()
     for worker in workers:
         worker.result()
-    return [found[place] for place in range(len(found))]
+    return [found[index] for index in range(len(found))]
 
 
 def _started(work: Callable[[], None]) -> Future[None] | None:

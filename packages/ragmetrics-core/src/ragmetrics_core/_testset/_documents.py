@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from .._kernel._errors import InvalidInput
 from .._kernel._sample import Document
-from .._read import open_source
+from .._read import open_rows
 from .._read._text import lines_of
 from .._report._reasons import first_of
 
-__all__ = ["TEXT_FILES", "Skipped", "Source", "documents_of"]
+__all__ = ["TEXT_FILES", "GivenDocument", "Skipped", "documents_of"]
 
 TEXT_FILES = frozenset({".txt", ".md", ".markdown", ".rst"})
 """Suffixes of files that are one document each."""
@@ -25,7 +25,7 @@ TEXT_COLUMNS = ("content", "text", "page_content", "document")
 """Columns that hold the text of a document, by preference."""
 
 
-class Source(NamedTuple):
+class GivenDocument(NamedTuple):
     """A document to write questions about."""
 
     id: str
@@ -39,30 +39,30 @@ class Skipped(NamedTuple):
     why: str
 
 
-def documents_of(documents: Any) -> tuple[list[Source], list[Skipped]]:
+def documents_of(documents: Any) -> tuple[list[GivenDocument], list[Skipped]]:
     """The documents in any accepted form, all with different ids, and what was left aside in a folder.
 
     Raises:
         InvalidInput: there are none, one has no text or the id of another one, or the form is none of those accepted.
     """
     found = list(_from_path(Path(documents)) if isinstance(documents, os.PathLike) else _from_memory(documents))
-    sources = [item for item in found if isinstance(item, Source)]
+    given = [item for item in found if isinstance(item, GivenDocument)]
     skipped = [item for item in found if isinstance(item, Skipped)]
-    if not sources and skipped:
+    if not given and skipped:
         raise InvalidInput(f"there is no text to write questions from: {skipped[0].files}: {skipped[0].why}")
-    if not sources:
+    if not given:
         raise InvalidInput("documents is empty: give at least one")
     seen: set[str] = set()
-    for source in sources:
-        if source.id in seen:
+    for document in given:
+        if document.id in seen:
             raise InvalidInput(
-                f"two documents have the id {source.id!r}: questions could not be told apart by their document"
+                f"two documents have the id {document.id!r}: questions could not be told apart by their document"
             )
-        seen.add(source.id)
-    return sources, skipped
+        seen.add(document.id)
+    return given, skipped
 
 
-def _from_memory(documents: Any) -> Iterator[Source]:
+def _from_memory(documents: Any) -> Iterator[GivenDocument]:
     if isinstance(documents, str):
         raise InvalidInput(
             "documents must be several documents, got one str: write [text], or Path(...) for a file or a folder"
@@ -78,14 +78,14 @@ def _from_memory(documents: Any) -> Iterator[Source]:
             document = Document(document)
         if document.content is None:
             raise InvalidInput(f"documents[{index}] has no content to write questions about")
-        yield Source(f"document-{index + 1}" if document.id is None else str(document.id), document.content)
+        yield GivenDocument(f"document-{index + 1}" if document.id is None else str(document.id), document.content)
 
 
-def _from_path(path: Path) -> Iterator[Source | Skipped]:
+def _from_path(path: Path) -> Iterator[GivenDocument | Skipped]:
     if path.is_dir():
         yield from _from_folder(path)
     elif path.is_file() and path.suffix.lower() in TEXT_FILES:
-        yield Source(path.name, _text(path))
+        yield GivenDocument(path.name, _text(path))
     elif path.exists() and path.suffix.lower() not in ROW_FILES:
         raise InvalidInput(
             f"{path.name!r} is no file of documents: give a folder of text files, a text file ({', '.join(sorted(TEXT_FILES))}), "
@@ -95,7 +95,7 @@ def _from_path(path: Path) -> Iterator[Source | Skipped]:
         yield from _rows(path)
 
 
-def _from_folder(folder: Path) -> Iterator[Source | Skipped]:
+def _from_folder(folder: Path) -> Iterator[GivenDocument | Skipped]:
     """Every text file; one that cannot be read, or is of another kind, is named and does not cost the others."""
     files = sorted(item for item in folder.rglob("*") if item.is_file())
     if not any(item.suffix.lower() in TEXT_FILES for item in files):
@@ -110,23 +110,23 @@ def _from_folder(folder: Path) -> Iterator[Source | Skipped]:
                 others.append(name)
             continue
         try:
-            yield Source(name, _text(item))
+            yield GivenDocument(name, _text(item))
         except InvalidInput as error:
             yield Skipped(name, f"skipped: {error}")
     if others:
         yield Skipped(first_of(others), f"skipped: only {', '.join(sorted(TEXT_FILES))} are read as text")
 
 
-def _rows(path: Path) -> Iterator[Source]:
+def _rows(path: Path) -> Iterator[GivenDocument]:
     """One document per row of a file of rows."""
-    for row in open_source(path).rows:
+    for row in open_rows(path).rows:
         if row.problem is not None:
             raise row.problem
         texts = (row.sample.metadata.get(column) for column in TEXT_COLUMNS)
         text = next((text for text in texts if text is not None), None)
         if not isinstance(text, str):
             raise InvalidInput(f"{row.place}: no text to write questions about: give it in a column 'content'")
-        yield Source(f"document-{row.index + 1}" if row.sample.id is None else str(row.sample.id), text)
+        yield GivenDocument(f"document-{row.index + 1}" if row.sample.id is None else str(row.sample.id), text)
 
 
 def _text(path: Path) -> str:

@@ -20,7 +20,7 @@ from .._kernel._steps import Outcome, next_round
 from .._names._models import llm_named
 from .._support._blocking import run_blocking
 from .._support._tasks import all_of
-from ._documents import Source, documents_of
+from ._documents import GivenDocument, documents_of
 from ._program import ANSWER_FROM_DOCUMENT, WRITE_QUESTIONS, Part, Questioning
 from ._values import NO_USAGE, Problem, Testset
 
@@ -105,7 +105,7 @@ class Generation:
         llm = llm_named(llm)
         self._models = Models(llm, metric="generate_testset")
         self._questioning = Questioning(number, write, answer, ModelTraits.of(llm).testset_caveat)
-        self._sources, skipped = documents_of(documents)
+        self._documents, skipped = documents_of(documents)
         self._skipped = tuple(Problem(item.files, None, item.why) for item in skipped)
         self._most = max_concurrency
         self._parts: dict[int, Part] = {}
@@ -124,9 +124,9 @@ class Generation:
     async def execute(self) -> Testset:
         """Run to the end; an error that stops the run, or a cancellation, carries what was finished as its ``partial``."""
         gate = asyncio.Semaphore(self._most)
-        queue = iter(enumerate(self._sources))
+        queue = iter(enumerate(self._documents))
         try:
-            await all_of(self._work(queue, gate) for _ in range(min(self._most, len(self._sources))))
+            await all_of(self._work(queue, gate) for _ in range(min(self._most, len(self._documents))))
         except BaseException as error:
             vars(error)["partial"] = self.result()
             raise
@@ -141,9 +141,9 @@ class Generation:
             self._usage,
         )
 
-    async def _work(self, queue: Iterator[tuple[int, Source]], gate: asyncio.Semaphore) -> None:
-        for index, source in queue:
-            program = self._questioning.program(source)
+    async def _work(self, queue: Iterator[tuple[int, GivenDocument]], gate: asyncio.Semaphore) -> None:
+        for index, document in queue:
+            program = self._questioning.program(document)
             outcomes: list[Outcome] | None = None
             while True:
                 try:

@@ -16,7 +16,7 @@ from .._kernel._sample import Document, Sample
 from .._kernel._steps import Steps, together
 from ..replies import LinesReply, real_items
 from ._answer_reply import AnswerReply, DocumentAnswer
-from ._documents import Source
+from ._documents import GivenDocument
 from ._values import CAVEAT, Problem
 
 __all__ = ["ANSWER_FROM_DOCUMENT", "WRITE_QUESTIONS", "Part", "Questioning"]
@@ -71,43 +71,45 @@ class Questioning:
     answer: Prompt[Any] = ANSWER_FROM_DOCUMENT
     caveat: str | None = None
 
-    def program(self, source: Source) -> Steps[Part]:
+    def program(self, document: GivenDocument) -> Steps[Part]:
         """The program that makes samples of one document; a failure that concerns only it becomes a problem in the result.
 
         Raises:
             ModelError: a model refuses in a way that every further call would meet.
         """
-        if not source.text.strip():
-            return Part(problems=(Problem(source.id, None, "the document has no text"),))
-        written = yield from attempt(self.write.ask(document=source.text, number_of_questions=self.number))
+        if not document.text.strip():
+            return Part(problems=(Problem(document.id, None, "the document has no text"),))
+        written = yield from attempt(self.write.ask(document=document.text, number_of_questions=self.number))
         if isinstance(written, ModelError):
-            return Part(problems=(Problem(source.id, None, f"no questions were written: {told(written)}"),))
+            return Part(problems=(Problem(document.id, None, f"no questions were written: {in_one_line(written)}"),))
         questions = distinct(written)[: self.number]
         answers = yield from together(
-            *(attempt(self.answer.ask(document=source.text, question=question)) for question in questions)
+            *(attempt(self.answer.ask(document=document.text, question=question)) for question in questions)
         )
         samples, problems = [], []
         if len(questions) < self.number:
             problems.append(
-                Problem(source.id, None, f"{self.number} questions were asked for, {len(questions)} written")
+                Problem(document.id, None, f"{self.number} questions were asked for, {len(questions)} written")
             )
         for number, (question, answer) in enumerate(zip(questions, answers, strict=True), 1):
             if isinstance(answer, ModelError):
-                problems.append(Problem(source.id, question, f"no answer: {told(answer)}"))
+                problems.append(Problem(document.id, question, f"no answer: {in_one_line(answer)}"))
             elif not answer.answer.strip():
-                problems.append(Problem(source.id, question, "the document does not answer it"))
+                problems.append(Problem(document.id, question, "the document does not answer it"))
             else:
-                samples.append(self._sample(source, number, question, answer))
+                samples.append(self._sample(document, number, question, answer))
         return Part(tuple(samples), tuple(problems))
 
-    def _sample(self, source: Source, number: int, question: str, answer: Any) -> Sample:
-        metadata = {"document_id": source.id, "evidence": answer.evidence.strip() or None, CAVEAT: self.caveat}
+    def _sample(self, document: GivenDocument, number: int, question: str, answer: Any) -> Sample:
+        metadata = {"document_id": document.id, "evidence": answer.evidence.strip() or None, CAVEAT: self.caveat}
         return Sample(
             user_input=question,
             reference=answer.answer.strip(),
-            reference_contexts=[source.text],
-            reference_documents=[Document(source.text, source.id)],  # what a retriever should find for this question
-            id=f"{source.id}-{number}",
+            reference_contexts=[document.text],
+            reference_documents=[
+                Document(document.text, document.id)
+            ],  # what a retriever should find for this question
+            id=f"{document.id}-{number}",
             metadata={name: value for name, value in metadata.items() if value is not None},
         )
 
@@ -122,7 +124,7 @@ def attempt(steps: Steps[T]) -> Steps[T | ModelError]:
         return error
 
 
-def told(error: ModelError) -> str:
+def in_one_line(error: ModelError) -> str:
     """The error in one line, with what the model said last."""
     said = f" (it said: {error.raw[-1][:200]!r})" if isinstance(error, BadReply) and error.raw else ""
     return f"{type(error).__name__}: {error}{said}"

@@ -11,7 +11,7 @@ from .._kernel._errors import InvalidInput
 from .._kernel._prompt import to_json
 from .._kernel._requests import Usage
 from .._kernel._sample import Document, Sample
-from .._read import open_source
+from .._read import open_rows
 from ._llama_index import embedding_qa_samples, labelled_rag_samples
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Testset(Sequence[Sample]):
             InvalidInput: the file or one of its rows cannot be read, or a row has no question; the message names the line.
         """
         samples = []
-        for row in open_source(path).rows:
+        for row in open_rows(path).rows:
             if row.problem is not None:
                 raise row.problem
             if not isinstance(row.sample.user_input, str) or not row.sample.user_input.strip():

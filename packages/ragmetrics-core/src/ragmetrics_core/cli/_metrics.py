@@ -12,7 +12,7 @@ from ragmetrics_core import InvalidInput, Metric, Sample
 
 from .._kernel._row import similar_column
 from .._names._metrics import metrics_named, unset
-from .._read import open_source
+from .._read import open_rows
 from .._report._reasons import first_of
 from .._report._table import room, wrapped
 from ..metrics import Entry, catalogue
@@ -48,7 +48,7 @@ def propose_metrics(data: str) -> NoReturn:
     Raises:
         InvalidInput: always; the message holds their names.
     """
-    row = next(open_source(data, 1).rows)
+    row = next(open_rows(data, 1).rows)
     if row.problem is not None:
         raise InvalidInput(
             f"choose metrics with --metrics a,b; none can be proposed, for the first row cannot be read: {row.problem}"

@@ -59,8 +59,8 @@ class NDCG(RankingMetric):
         if top == 0:
             nothing = "every relevant document has the grade 0, so there is nothing to find"
             return Score.unscored(nothing, details={"ranks": hits.ranks, "relevant": len(hits.relevant)})
-        found = [grades[place] for place in hits.found]
-        ideal = [grades[place] for place in hits.relevant[: self.k]]
+        found = [grades[index] for index in hits.found]
+        ideal = [grades[index] for index in hits.relevant[: self.k]]
         # shares of the top grade, so that no sum of huge grades overflows
         gain = fsum(grade / top * _discount(rank) for rank, grade in zip(hits.ranks, found, strict=True))
         best = fsum(grade / top * _discount(rank) for rank, grade in enumerate(ideal, 1))
@@ -73,18 +73,18 @@ class NDCG(RankingMetric):
         if missing == len(scores):
             return []
         if missing:
-            place = scores.index(None)
+            index = scores.index(None)
             raise InvalidInput(
-                f"{self.name}: reference_documents[{place}] has no score, but others have: give all of them a score, their "
+                f"{self.name}: reference_documents[{index}] has no score, but others have: give all of them a score, their "
                 "grade of relevance, or none"
             )
-        return [self._checked(place, score) for place, score in enumerate(scores)]
+        return [self._checked(index, score) for index, score in enumerate(scores)]
 
-    def _checked(self, place: int, score: Any) -> float:
+    def _checked(self, index: int, score: Any) -> float:
         grade = _float(score)
         if grade is None or not 0 <= grade < inf:
             raise InvalidInput(
-                f"{self.name}: reference_documents[{place}] has the score {score!r}, but a grade of relevance is a finite "
+                f"{self.name}: reference_documents[{index}] has the score {score!r}, but a grade of relevance is a finite "
                 "number from 0 up"
             )
         return grade

@@ -145,10 +145,10 @@ class PairwiseComparison(Metric):
         if self.enforce_consensus:
             questions.append(self.compare.ask(**shown, response_a=second_response, response_b=response))
         replies: list[Comparison] = yield from together(*questions)
-        places: list[dict[str, str]] = [{"A": "first", "B": "second"}, {"A": "second", "B": "first"}]
+        orders: list[dict[str, str]] = [{"A": "first", "B": "second"}, {"A": "second", "B": "first"}]
         verdicts = [
-            {"winner": place.get(reply.better, "tie"), "reason": reply.reason}
-            for place, reply in zip(places, replies, strict=False)
+            {"winner": order.get(reply.better, "tie"), "reason": reply.reason}
+            for order, reply in zip(orders, replies, strict=False)
         ]
         source, winner, reason = consensus(*verdicts)
         details: dict[str, Any] = dict(zip(("original", "flipped"), verdicts, strict=False))
@@ -163,5 +163,5 @@ def consensus(original: Mapping[str, str], flipped: Mapping[str, str] | None = N
     if original["winner"] == "tie":
         reason = flipped["reason"] and f"with the second response shown as A: {flipped['reason']}"
         return "flipped", flipped["winner"], reason
-    place = "A" if original["winner"] == "first" else "B"
-    return "neither", "tie", f"the judge prefers whichever response is shown as {place}"
+    letter = "A" if original["winner"] == "first" else "B"
+    return "neither", "tie", f"the judge prefers whichever response is shown as {letter}"

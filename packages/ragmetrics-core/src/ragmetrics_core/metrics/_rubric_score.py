@@ -85,9 +85,9 @@ class RubricScore(Metric):
             raise MissingInput(self.name, "response", "is missing, as is every other text field")
         if self.rubric is None and rubric is None:
             raise MissingInput(self.name, "rubric", cure="give RubricScore(rubric=...) or a rubric in every sample")
-        chosen = self.rubric if self.rubric is not None else check_rubric(self.name, rubric)
-        reply = yield from self.grade.ask(rubric={str(score): text for score, text in chosen.items()}, **data)
-        scale = float(min(chosen)), float(max(chosen))
+        levels = self.rubric if self.rubric is not None else check_rubric(self.name, rubric)
+        reply = yield from self.grade.ask(rubric={str(score): text for score, text in levels.items()}, **data)
+        scale = float(min(levels)), float(max(levels))
         details = {**reply.model_dump(), "reasons": [reply.reason]}
         return Score(float(reply.score), reason=reply.reason or None, details=details, scale=scale)
 

@@ -24,9 +24,9 @@ def mean_rating(first: Steps[Any], second: Steps[Any], highest: int) -> Steps[Sc
         raise BadReply(
             f"neither judge gave a rating: {problems[0].reason}", [text for item in problems for text in item.raw]
         )
-    told = [(None, "") if isinstance(item, BadReply) else value_and_reason(item) for item in outcomes]
-    ratings = [rating for rating, _ in told if rating is not None]
-    details: dict[str, Any] = {"ratings": [rating for rating, _ in told], "reasons": [reason for _, reason in told]}
+    rated = [(None, "") if isinstance(item, BadReply) else value_and_reason(item) for item in outcomes]
+    ratings = [rating for rating, _ in rated if rating is not None]
+    details: dict[str, Any] = {"ratings": [rating for rating, _ in rated], "reasons": [reason for _, reason in rated]}
     if problems:
         details["unreadable"] = [{"reason": item.reason, "raw": list(item.raw)} for item in problems]
     return Score(sum(ratings) / len(ratings) / highest, details=details)

@@ -1,8 +1,8 @@
 """Which retrieved documents are relevant: the one question that all ranking metrics share.
 
 Strategy. Two documents are the same when their values in the matching field are equal (Python ``==``, so 1 equals True). Each
-relevant value is credited once, at the first rank where it appears; a repeated, unmatched or valueless document still holds
-its place, so no later document moves up. These are trec_eval's ranks. Values are looked up in a dict, which is what makes
+relevant value is credited once, at the first rank where it appears; a repeated, unmatched or valueless document keeps
+its rank, so no later document moves up. These are trec_eval's ranks. Values are looked up in a dict, which is what makes
 tens of thousands of queries a second possible; values that cannot be hashed, such as lists in ``meta``, are searched instead.
 
 A document's ``score`` plays no part here: whatever stands in ``reference_documents`` is relevant. Only NDCG reads grades.
@@ -23,8 +23,8 @@ class Hits(NamedTuple):
 
     Attributes:
         ranks: rank (from 1) of each hit, ascending.
-        found: for each hit, the place (from 0) of its relevant document in the list that was given.
-        relevant: the place of each distinct relevant document, ascending; the first of its duplicates.
+        found: for each hit, the index (from 0) of its relevant document in the list that was given.
+        relevant: the index of each distinct relevant document, ascending; the first of its duplicates.
         retrieved: number of ranks looked at: the retrieved documents, or the first k of them.
         k: the cut-off, if there is one.
         problem: what makes a hit impossible, in words, or nothing.
@@ -110,32 +110,32 @@ Matches = tuple[list[int], list[int], list[int]]
 
 
 def _look_up(wanted: list[Any], shown: list[Any]) -> Matches:
-    places: dict[Any, int] = {}
-    for place, value in enumerate(wanted):
+    indexes: dict[Any, int] = {}
+    for index, value in enumerate(wanted):
         # NaN equals nothing, not even itself, but a dict would find the same NaN object again
-        if value is not None and value == value and value not in places:  # noqa: PLR0124
-            places[value] = place
-    relevant = list(places.values())
+        if value is not None and value == value and value not in indexes:  # noqa: PLR0124
+            indexes[value] = index
+    relevant = list(indexes.values())
     ranks, found = [], []
     for rank, value in enumerate(shown, 1):
-        if value in places:
+        if value in indexes:
             ranks.append(rank)
-            found.append(places.pop(value))
+            found.append(indexes.pop(value))
     return ranks, found, relevant
 
 
 def _search(wanted: list[Any], shown: list[Any]) -> Matches:
     relevant: list[int] = []
-    for place, value in enumerate(wanted):
+    for index, value in enumerate(wanted):
         if value is not None and value == value and not any(wanted[other] == value for other in relevant):  # noqa: PLR0124
-            relevant.append(place)
+            relevant.append(index)
     ranks, found, left = [], [], list(relevant)
     for rank, value in enumerate(shown, 1):
-        for place in left:
-            if wanted[place] == value:
+        for index in left:
+            if wanted[index] == value:
                 ranks.append(rank)
-                found.append(place)
-                left.remove(place)
+                found.append(index)
+                left.remove(index)
                 break
     return ranks, found, relevant
 

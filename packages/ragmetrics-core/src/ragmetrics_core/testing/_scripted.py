@@ -11,8 +11,8 @@ from .._kernel._requests import Ask, Message, Reply
 
 __all__ = ["ScriptedEmbeddings", "ScriptedLLM"]
 
-Line = str | Reply[str] | ModelError
-Lines = Line | Iterable[Line]
+ScriptedReply = str | Reply[str] | ModelError
+Script = ScriptedReply | Iterable[ScriptedReply]
 
 
 class ScriptedLLM:
@@ -30,22 +30,24 @@ class ScriptedLLM:
         asks: every question so far, in order of arrival.
 
     Raises:
-        AssertionError: (when asked) the script is over, or has no line for the prompt. It is no ``ModelError``, so it fails the
+        AssertionError: (when asked) the script is over, or has no reply for the prompt. It is no ``ModelError``, so it fails the
             test instead of becoming a failed score.
     """
 
     instant = True
 
-    def __init__(self, replies: Lines | Mapping[str, Lines] | Callable[[Ask], Line], *more: Line) -> None:
+    def __init__(
+        self, replies: Script | Mapping[str, Script] | Callable[[Ask], ScriptedReply], *more: ScriptedReply
+    ) -> None:
         self.asks: list[Ask] = []
         self._lock = threading.Lock()
-        self._write: Callable[[Ask], Line] | None = None
-        self._scripts: dict[str, Iterator[Line]] = {}
-        self._script: Iterator[Line] | None = None
+        self._write: Callable[[Ask], ScriptedReply] | None = None
+        self._scripts: dict[str, Iterator[ScriptedReply]] = {}
+        self._script: Iterator[ScriptedReply] | None = None
         if callable(replies):
             self._write = replies
         elif isinstance(replies, Mapping):
-            self._scripts = {name: _script(lines) for name, lines in cast("Mapping[str, Lines]", replies).items()}
+            self._scripts = {name: _replies(script) for name, script in cast("Mapping[str, Script]", replies).items()}
         else:
             first = [replies] if isinstance(replies, str | Reply | ModelError) else replies
             self._script = iter([*first, *more])
@@ -65,28 +67,28 @@ class ScriptedLLM:
         return [ask.messages for ask in self.asks]
 
     def generate(self, ask: Ask) -> Reply[str]:
-        """The next line of the script."""
+        """The next reply of the script."""
         with self._lock:
             self.asks.append(ask)
-            line = None if self._write else next(self._lines(ask), None)
+            reply = None if self._write else next(self._script_of(ask), None)
         if self._write:
-            line = self._write(ask)  # not under the lock: functions may take their time
-        if line is None:
+            reply = self._write(ask)  # not under the lock: functions may take their time
+        if reply is None:
             where = f" for the prompt {ask.prompt.name!r}" if self._scripts else ""
             raise AssertionError(f"ScriptedLLM has no reply left{where}; question {len(self.asks)} was: {_shown(ask)}")
-        if isinstance(line, ModelError):
-            raise line
-        if isinstance(line, str):
-            return Reply(line)
-        if isinstance(line, Reply):
-            return line
-        raise AssertionError(f"ScriptedLLM: a reply is a str, a Reply or a ModelError, got {type(line).__name__}")
+        if isinstance(reply, ModelError):
+            raise reply
+        if isinstance(reply, str):
+            return Reply(reply)
+        if isinstance(reply, Reply):
+            return reply
+        raise AssertionError(f"ScriptedLLM: a reply is a str, a Reply or a ModelError, got {type(reply).__name__}")
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
-        """The next line of the script."""
+        """The next reply of the script."""
         return self.generate(ask)
 
-    def _lines(self, ask: Ask) -> Iterator[Line]:
+    def _script_of(self, ask: Ask) -> Iterator[ScriptedReply]:
         if self._script is not None:
             return self._script
         if ask.prompt.name not in self._scripts:
@@ -152,10 +154,10 @@ class ScriptedEmbeddings:
         return f"<ScriptedEmbeddings, asked {len(self.requests)} times>"
 
 
-def _script(lines: Lines) -> Iterator[Line]:
-    if isinstance(lines, str | Reply | ModelError):
-        return iter(lambda: lines, None)  # for ever
-    return iter(list(lines))
+def _replies(script: Script) -> Iterator[ScriptedReply]:
+    if isinstance(script, str | Reply | ModelError):
+        return iter(lambda: script, None)  # for ever
+    return iter(list(script))
 
 
 def _shown(ask: Ask) -> str:
