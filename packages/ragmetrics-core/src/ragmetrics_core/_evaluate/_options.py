@@ -1,4 +1,4 @@
-"""The arguments of ``evaluate`` besides rows and metrics, checked once; from then on they are values that nobody needs to check.
+"""The arguments of ``evaluate`` besides rows and metrics, checked once, so that no other module needs to.
 
 A check raises ``InvalidInput`` that names the argument and what it may be.
 """
@@ -6,7 +6,7 @@ A check raises ``InvalidInput`` that names the argument and what it may be.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -76,8 +76,8 @@ class RunOptions:
         return min(self.limit, self.sample)
 
     @property
-    def chosen(self) -> dict[str, int | None] | None:
-        """The random choice of rows, as ``run.json`` holds it; None: there is none."""
+    def sampled(self) -> dict[str, int | None] | None:
+        """How rows are chosen at random, as ``run.json`` holds it; None: all are taken."""
         return None if self.sample is None else {"sample": self.sample, "seed": self.seed, "limit": self.limit}
 
 
@@ -95,18 +95,28 @@ def checked_metrics(metrics: Any) -> tuple[Metric, ...]:
     if not given:
         raise InvalidInput("metrics is empty: give at least one metric")
     for item in given:
-        if isinstance(item, type) and issubclass(item, Metric):
-            raise InvalidInput(f"metrics must be instances, got the class {item.__name__}: write {item.__name__}()")
-        if not isinstance(item, Metric):
-            raise InvalidInput(f"metrics must be Metric instances such as Faithfulness(), got {item!r}")
-    names = [item.name for item in given]
-    for name in names:
-        if names.count(name) > 1:
-            first, second = [item for item in given if item.name == name][:2]
-            raise InvalidInput(
-                f"two metrics are named {name!r} ({first!r} and {second!r}): give one of them another name=..."
-            )
+        check_metric(item)
+    check_names(given)
     return given
+
+
+def check_metric(item: object) -> None:
+    """An instance of ``Metric``."""
+    if isinstance(item, type) and issubclass(item, Metric):
+        raise InvalidInput(f"metrics must be instances, got the class {item.__name__}: write {item.__name__}()")
+    if not isinstance(item, Metric):
+        raise InvalidInput(f"metrics must be Metric instances such as Faithfulness(), got {item!r}")
+
+
+def check_names(metrics: Sequence[Metric]) -> None:
+    """Metrics of different names."""
+    for item in metrics:
+        namesakes = [other for other in metrics if other.name == item.name]
+        if len(namesakes) > 1:
+            first, second = namesakes[:2]
+            raise InvalidInput(
+                f"two metrics are named {item.name!r} ({first!r} and {second!r}): give one of them another name=..."
+            )
 
 
 def check_directory(path: object) -> None:

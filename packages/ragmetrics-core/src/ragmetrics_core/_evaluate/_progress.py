@@ -15,11 +15,11 @@ __all__ = ["Bar", "Progress", "progress_bar"]
 Progress = bool | Literal["always"]
 
 SHORT = 1.0
-"""Seconds of waiting that are not worth a word."""
+"""Shorter waits, in seconds, are not shown."""
 
 
 class Bar:
-    """What is told about every finished row: the rate and the time left (by tqdm), failed scores, tokens used.
+    """What is shown after every finished row: the rate and the time left (by tqdm), failed scores, tokens used.
 
     Args:
         bar: tqdm's; None where nobody watches.
@@ -28,8 +28,8 @@ class Bar:
     def __init__(self, bar: Any = None) -> None:
         self._bar = bar
         self._failed = 0
-        self._told = ""  # what is shown beside the rows
-        self._reason = ""  # for which it is said that the run waits
+        self._shown = ""  # beside the number of rows
+        self._reason = ""  # why the run waits, as long as that is shown
 
     def advance(self, record: Record, usage_so_far: Callable[[], Usage]) -> None:
         """One more row is finished; what was used until now is asked for only where somebody watches."""
@@ -38,20 +38,20 @@ class Bar:
         usage = usage_so_far()
         self._failed += sum(score.error is not None for score in record.scores.values())
         tokens = usage.prompt_tokens + usage.completion_tokens
-        self._told = f"{self._failed} failed, {_short(tokens)} tokens"
+        self._shown = f"{self._failed} failed, {_short(tokens)} tokens"
         self._reason = ""
-        self._bar.set_postfix_str(self._told, refresh=False)
+        self._bar.set_postfix_str(self._shown, refresh=False)
         self._bar.update()
 
     @property
     def watched(self) -> bool:
-        """Whether anybody is told anything."""
+        """Whether anything is shown."""
         return self._bar is not None
 
     def wait(self, waiting: tuple[float, str] | None) -> None:
-        """Say for how many seconds the run waits, and for what; None: it does not.
+        """Show for how many seconds the run waits, and for what; None: it does not wait.
 
-        The seconds are counted down for a person; a file or a pipe is told once.
+        The seconds are counted down for a person; a file or a pipe gets them once.
         """
         if self._bar is None:
             return
@@ -59,7 +59,7 @@ class Bar:
         if reason == self._reason and not (reason and _counts_down()):
             return
         self._reason = reason
-        words = f"waiting {waiting[0]:.0f} s: {reason}" if waiting and reason else self._told
+        words = f"waiting {waiting[0]:.0f} s: {reason}" if waiting and reason else self._shown
         self._bar.set_postfix_str(words, refresh=True)
 
 

@@ -71,7 +71,7 @@ class Run:
         options = self._options
         if options.directory is not None:
             deciding = {"repeats": options.repeats, "empty": options.empty}
-            settings = RunSettings.of(self._assignments, deciding, options.chosen)
+            settings = RunSettings.of(self._assignments, deciding, options.sampled)
             keeper = RunDir(options.directory, settings, replacing=options.replace)
         try:
             rows = keeper.start(self._source, self._at_most)
@@ -91,7 +91,7 @@ class Run:
         return self._options.most_rows if count is None else count
 
     def block(self) -> Evaluation:
-        """The same from synchronous code."""
+        """``execute`` from synchronous code."""
         try:
             return run_blocking(self.execute)
         except BaseException as error:
@@ -163,7 +163,7 @@ class Run:
 
 @asynccontextmanager
 async def _watching(bar: Bar, answers: Answers) -> AsyncIterator[None]:
-    """Tell those who watch, every second, while the run only waits."""
+    """While somebody watches, show every second whether the run only waits."""
     if not bar.watched:
         yield
         return

@@ -114,7 +114,7 @@ class Evaluation:
         return len(self.records)
 
     def __repr__(self) -> str:
-        # the scores stay unread: asyncio describes a task that is done with its result
+        # reads no score: asyncio puts the result into the repr of a task that is done
         return f"<Evaluation of {self._size()}: {', '.join(item.name for item in self.metrics)}>"
 
     def summary(self) -> Summary:

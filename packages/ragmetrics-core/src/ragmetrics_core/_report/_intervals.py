@@ -52,7 +52,7 @@ Z = 1.959963984540054
 """The normal distribution has 95 % of its mass within this many standard deviations of its mean."""
 
 ROUNDING = 1e-9
-"""Values that lie within this share of the scale are equal: cosines of equal texts differ from 1 in the last digits."""
+"""Values within this share of the scale count as equal: cosines of equal texts differ from 1 in the last digits."""
 
 LAST_EXACT = 50
 """Degrees of freedom up to which the t quantile is found by inversion. Above, the expansion is right to 1e-8."""
@@ -64,7 +64,7 @@ METHODS = {
     "constant": "worst case of equal values",
     "t": "Student's t",
 }
-"""The methods in words, for those who read a summary."""
+"""The methods, as a summary names them."""
 
 
 class Interval(NamedTuple):
@@ -85,7 +85,7 @@ class Interval(NamedTuple):
 
 
 def mean_of(values: Sequence[float]) -> float | None:
-    """The mean, rounded once; None of nothing."""
+    """The mean, rounded once; None where there are no values."""
     return math.fsum(values) / len(values) if values else None
 
 
@@ -148,7 +148,7 @@ def _on_scale(low: float, high: float, mean: float, scale: tuple[float, float], 
 
 
 def t_quantile(freedom: int) -> float:
-    """How many standard errors either side hold 95 % of Student's t distribution.
+    """How many standard errors on either side of the mean hold 95 % of Student's t distribution.
 
     Sources: Abramowitz & Stegun 1964, 26.7.3 and 26.7.4 (the distribution as a finite sum, inverted here by halving) and
     26.7.5 (the expansion for many degrees of freedom).

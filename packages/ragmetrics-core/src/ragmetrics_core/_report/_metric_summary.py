@@ -1,4 +1,4 @@
-"""One metric over all rows: counted while the rows pass by, so that no number of rows has to be held at once.
+"""One metric over all rows: counted while the rows pass by, so that they never have to be held all at once.
 
 Means are taken over the scored rows alone, and the counts beside them say how many were left out. A mean over nothing is None:
 there is no default.
@@ -35,9 +35,9 @@ class MetricSummary:
         mean: mean of the scored rows' values; None if no row was scored.
         interval: 95 % interval of that mean, and how it was made; None if fewer than two rows were scored, or if all values
             are equal and the scale is not known.
-        scale: lowest and highest possible value; None where the scores of the rows differ in it or have none.
+        scale: lowest and highest possible value; None where there is none, or where it differs from row to row.
         scored: rows with a value.
-        unscored: rows with honestly nothing to score.
+        unscored: rows in which there was nothing to score.
         failed: rows where something went wrong.
         passed: rows that passed; None if the metric gave no row a verdict.
         pass_rate: share of the rows with a verdict that passed; None if there is none.

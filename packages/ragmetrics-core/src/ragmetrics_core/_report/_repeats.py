@@ -1,6 +1,6 @@
 """Several judgements of one row as one score: their mean, with every one of them as evidence.
 
-A judge asked twice may answer twice differently, and nobody knows how far a single score can be trusted before that is measured.
+A judge that is asked twice may give two answers. Until that is measured, nobody knows how far a single score can be trusted.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def spread_of(details: Mapping[str, Any]) -> float | None:
 
 
 def _common_label(scores: Sequence[Score]) -> str | None:
-    """The label that all judgements share; judges that disagree give the row none."""
+    """The label that all judgements share; None where they disagree."""
     labels = {score.label for score in scores}
     return labels.pop() if len(labels) == 1 else None
 

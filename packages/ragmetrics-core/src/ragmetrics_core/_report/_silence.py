@@ -1,6 +1,6 @@
 """Rows in which the system that is evaluated retrieved or answered nothing, counted as the worst value where a run asks for that.
 
-A system that stays silent on its hard questions must not win by it: unscored rows leave the mean.
+A system must not gain by staying silent on hard questions, as it would by unscored rows, which are not in the mean.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class Summary:
         models: what every model was asked; its ``cost()`` is the price.
         stopped: why the run ended before its last row; None if it did not.
         earlier: what every model was asked in earlier parts of the run.
-        waited: by metric, the mean seconds that a row has waited for models; those that wait for none are not there.
+        waited: by metric, the mean seconds that a row has waited for models; metrics that wait for none are left out.
     """
 
     title: str
@@ -59,14 +59,14 @@ class Summary:
 
     @property
     def asked(self) -> Usage:
-        """What all models were asked, rows that were not finished included."""
+        """What all models were asked, also for rows that were not finished."""
         return sum((item.usage for item in self.models), Usage())
 
     @property
     def calls_of_unfinished_rows(self) -> int:
         """Calls that were made for rows that the run has left unfinished: they are in no score."""
-        told = sum(item.usage.calls - item.usage.cached_calls for item in self.metrics)
-        return max(0, self.asked.calls - told) if self.stopped is not None else 0
+        finished = sum(item.usage.calls - item.usage.cached_calls for item in self.metrics)
+        return max(0, self.asked.calls - finished) if self.stopped is not None else 0
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values."""

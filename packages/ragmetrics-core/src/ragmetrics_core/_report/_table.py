@@ -1,7 +1,7 @@
-"""Plain text that fits a width: tables that go on below where they are too wide, lines that are wrapped, long names cut.
+"""Plain text that fits a width: tables that go on below where they are too wide, wrapped lines, long names cut short.
 
-Strategy. A value is never cut and never parted from what it belongs to, for a number without its row, or half of one, is worse than
-a long line. So a table that does not fit is split between its columns, and the first column is repeated; only names are cut, in
+Strategy. A value is never cut and never parted from what it belongs to: half a number, or one without its row, is worse than a
+long line. So a table that does not fit is split between its columns, and the first column is repeated; only names are cut, in
 the middle, because ids and file names tend to differ at their ends.
 """
 
@@ -14,10 +14,10 @@ from textwrap import wrap
 __all__ = ["cut_middle", "hanging", "printable", "room", "table", "wrapped", "wrapped_items"]
 
 USUAL = 80
-"""Columns where nobody knows how many there are: in a file, a pipe, a notebook."""
+"""Columns where their number is not known: in a file, a pipe, a notebook."""
 
 LEAST = 40
-"""Columns below which nothing is laid out for: a terminal as narrow as that wraps the lines itself."""
+"""The fewest columns that anything is laid out for: a narrower terminal wraps the lines itself."""
 
 GAP = "  "
 
@@ -28,7 +28,7 @@ def room() -> int:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> str:
-    """A table with two spaces between its columns; where it is wider than ``width``, the columns that are too many follow below.
+    """A table with two spaces between its columns; where it is wider than ``width``, the columns that do not fit follow below.
 
     The first column is set to the left, the others to the right.
     """
@@ -41,14 +41,14 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], width: int) ->
 def _parts(widths: Sequence[int], width: int) -> Iterator[list[int]]:
     """The columns of each part, besides the first column."""
     part: list[int] = []
-    taken = widths[0]
+    used = widths[0]
     for column in range(1, len(widths)):
         needed = len(GAP) + widths[column]
-        if part and taken + needed > width:
+        if part and used + needed > width:
             yield part
-            part, taken = [], widths[0]
+            part, used = [], widths[0]
         part.append(column)
-        taken += needed
+        used += needed
     yield part
 
 
@@ -58,7 +58,7 @@ def _line(cells: Sequence[str], columns: Iterable[int], widths: Sequence[int]) -
 
 
 def wrapped(text: str, width: int, *, indent: str = "") -> list[str]:
-    """The lines of a text, parted at spaces only; all but the first are set in by four spaces more than ``indent``."""
+    """The lines of a text, broken at spaces only; all but the first are indented by four spaces more than ``indent``."""
     return wrap(
         text,
         width,
@@ -70,7 +70,7 @@ def wrapped(text: str, width: int, *, indent: str = "") -> list[str]:
 
 
 def hanging(line: str, width: int) -> list[str]:
-    """The lines of a remark; all but the first are set in."""
+    """The lines of a remark; all but the first are indented."""
     first, *others = wrapped(line, width, indent="  ")
     return [first.removeprefix("  "), *others]
 
@@ -82,7 +82,7 @@ def wrapped_items(head: str, items: Iterable[str], width: int, *, indent: str = 
 
 
 def printable(text: str) -> str:
-    """The text with what a terminal would obey shown as what it is: ids and errors can hold anything."""
+    """The text with control characters shown as escapes: ids and errors can hold what a terminal would obey."""
     return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
 
 

@@ -1,9 +1,9 @@
 """A summary as text, for people: sections, one below the other, that fit the width they are given.
 
-A mean over nothing shows as "-". Under the table stand the rows to look at first: those with the lowest values, and those without
+A mean over nothing shows as "-". Below the table come the rows to look at first: those with the lowest values, and those without
 any.
 
-Every section is a function from the summary and the width to its lines; one that has nothing to say gives none. ``SECTIONS``
+Every section is a function from the summary and the width to its lines; one that has nothing to say returns no lines. ``SECTIONS``
 is their order. What is wrong with a whole metric comes first, since the table below may be long.
 """
 
@@ -46,7 +46,7 @@ def _without_any_score(summary: Summary, width: int) -> list[str]:
 
 
 def _table(summary: Summary, width: int) -> list[str]:
-    # of a run that has asked no model, there are no calls to count
+    # a run that has asked no model has no calls to show
     groups = (SCORES, CALLS) if any(item.usage.calls for item in summary.metrics) else (SCORES,)
     whole = _columns(summary, sum(groups, ()), width)
     if "\n\n" not in whole:

@@ -30,7 +30,7 @@ class RunAccount:
         models: what every model was asked.
         earlier: what every model was asked in earlier parts of the run, before this one went on with it.
         caveats: what must be known about the models that were asked, and about scores that were there before.
-        waited: by metric, the seconds that its rows have waited for models, all rows together.
+        waited: by metric, the seconds that its rows have waited for models, summed over the rows.
         stopped: why the run ended before its last row; None if it did not.
     """
 
@@ -77,7 +77,7 @@ class RunAccount:
         )
         texts = (account.source, *account.caveats, *([] if stopped is None else [stopped]))
         if not all(isinstance(text, str) for text in texts):
-            raise TypeError("a text is none")
+            raise TypeError("a text has another type")
         usages = [item.usage for item in (*account.models, *account.earlier)]
         sum(usage.calls + usage.prompt_tokens + usage.completion_tokens for usage in usages)  # numbers, or a TypeError
         return account
@@ -85,7 +85,7 @@ class RunAccount:
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run as its directory tells it.
+    """A run as ``run.json`` describes it.
 
     Attributes:
         settings: what decides about its scores; None where ``run.json`` is damaged.
@@ -116,7 +116,7 @@ def read_account(path: Path) -> StoredRun | None:
     """The run in this directory; None where there is none.
 
     Raises:
-        InvalidInput: ``run.json`` is that of something else, or of another version.
+        InvalidInput: ``run.json`` belongs to something else, or to another version.
     """
     file = path / ACCOUNT
     if not file.exists():

@@ -23,7 +23,7 @@ OWNER_ONLY = 0o700
 
 
 def make_directory(path: Path) -> None:
-    """Make a directory that only its owner can look into; one that is there stays as it is.
+    """Make a directory that only its owner can look into; one that exists stays as it is.
 
     Raises:
         InvalidInput: it cannot be made.
@@ -38,9 +38,9 @@ def check_directory(path: Path) -> None:
     """Refuse a path where no directory could be made, or nothing could be written; makes nothing.
 
     Raises:
-        InvalidInput: it or what stands above it is no directory, or may not be written to.
+        InvalidInput: the path, or the first folder above it that exists, is no directory or must not be written to.
     """
-    there = next(place for place in (path, *path.absolute().parents) if place.exists() or place.is_symlink())
+    there = next(above for above in (path, *path.absolute().parents) if above.exists() or above.is_symlink())
     if not there.is_dir():
         raise InvalidInput(f"run_dir {path} cannot be made a directory: {there} is a file")
     if not os.access(there, os.W_OK | os.X_OK):
@@ -77,7 +77,7 @@ def put(file: Any) -> None:
 
 
 def sweep(path: Path) -> None:
-    """Remove what processes that live no more have left of this file."""
+    """Remove what dead processes have left of this file."""
     for part in path.parent.glob(f".{path.name}.*"):
         owner = part.name.rpartition(".")[2]
         if owner.isdecimal() and not _lives(int(owner)):
@@ -85,13 +85,13 @@ def sweep(path: Path) -> None:
 
 
 def _lives(process: int) -> bool:
-    if os.name == "nt" or process == os.getpid():  # there signal 0 is no question but a blow
+    if os.name == "nt" or process == os.getpid():  # there signal 0 is Ctrl-C
         return True
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
         return False
-    except PermissionError:  # somebody else's
+    except PermissionError:  # it belongs to another user
         return True
     return True
 

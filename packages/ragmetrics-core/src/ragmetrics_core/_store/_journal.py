@@ -5,11 +5,11 @@ by a commit of its own: SQLite in WAL mode makes that an append to a file, some 
 holds outlives the process. (A power cut may lose the last moments, never the order of the file.) Replies are found by a digest
 of everything that can change them; the raw reply is kept, not its reading, so a better parser reads old replies anew.
 
-Failures are not replies: errors are never written, and replies that proved unreadable to the end are struck out again. Neither is
-what a disk has spoilt: each reply stands beside a digest of itself, and one that does not fit its digest is asked anew.
+Failures are not replies: errors are never written, and replies that proved unreadable are struck out again. What a disk has
+spoilt is no reply either: each one stands beside a digest of itself, and one that does not fit its digest is asked for again.
 
 Nothing is made or changed before the first reply is kept. Files of the first version had no digests; their replies are read as
-they are, and those that join them have one.
+they are, and replies that are added have one.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ PRAGMA user_version = {VERSION};
 COMMIT;
 """
 # A table in the order of writing with an index beside it: keys are random, and pages of replies written in random order would make
-# every commit dearer than the last.
+# every commit slower than the last.
 
 FIND = "SELECT width, value, prompt_tokens, completion_tokens, truncated, digest FROM replies WHERE key = ?"
 FIND_WITHOUT_DIGESTS = FIND.replace(", digest", ", NULL")
@@ -84,13 +84,13 @@ class Journal:
         self._opened()
 
     def _opened(self) -> sqlite3.Connection | None:
-        """The file, if there is one."""
+        """The open database; None where there is no file."""
         if self._db is None and self._path.exists():
             self._open()
         return self._db
 
     def _made(self) -> sqlite3.Connection:
-        """The file, ready to be written to."""
+        """The open database, ready to be written to; made where there is none."""
         if self._db is None:
             make_directory(self._path.parent)
             self._open()
@@ -136,7 +136,7 @@ class Journal:
                 time.sleep(0.05)
 
     def find(self, key: bytes) -> Reply[Any] | None:
-        """The reply under this key, as it was when it was paid for, or None; one that is damaged is none."""
+        """The reply under this key, as it was when it was paid for; None where it is missing or damaged."""
         database = self._opened()
         if database is None or (self._version == 0 and not self._is_made(database)):
             return None
@@ -151,7 +151,7 @@ class Journal:
         width, value, prompt_tokens, completion_tokens, truncated = parts
         try:
             return Reply(_unpacked(width, value), Usage(1, prompt_tokens, completion_tokens), bool(truncated))
-        except (ValueError, TypeError):  # damaged, and nothing beside it that would have told
+        except (ValueError, TypeError):  # damaged, in a row without a digest
             return None
 
     def _is_made(self, database: sqlite3.Connection) -> bool:
@@ -161,7 +161,7 @@ class Journal:
         return self._version != 0
 
     def keep(self, key: bytes, reply: Reply[Any]) -> Reply[Any]:
-        """Write a reply; the one that stands in the end is returned, which is another process's if that came first."""
+        """Write a reply; returns the one that the file then holds, which is another process's if that came first."""
         width, value = _packed(reply.value)
         usage = reply.usage
         tokens = map(counted, (usage.prompt_tokens, usage.completion_tokens))
@@ -169,13 +169,13 @@ class Journal:
         row = (key, *parts, _digest(key, *parts))
         database = self._made()
         with self._worded():
-            if database.execute(f"INSERT OR IGNORE {COLUMNS}", row).rowcount:  # no value is in it
+            if database.execute(f"INSERT OR IGNORE {COLUMNS}", row).rowcount:  # the command holds no value
                 return reply
         standing = self.find(key)
         if standing is not None:
             return Reply(standing.value, usage, standing.truncated)
         with self._worded():
-            database.execute(f"INSERT OR REPLACE {COLUMNS}", row)  # what stands there is damaged
+            database.execute(f"INSERT OR REPLACE {COLUMNS}", row)  # the one in the file is damaged
         return reply
 
     def strike(self, keys: Iterable[bytes]) -> None:
@@ -205,7 +205,7 @@ class Journal:
 
 
 def _performed(database: sqlite3.Connection, commands: str, *, last: bool) -> bool:
-    """SQLite does not wait for others by itself while it changes to WAL."""
+    """Whether the commands could be run: SQLite itself does not wait for others while it changes to WAL."""
     try:
         database.executescript(commands)
     except sqlite3.OperationalError as error:
@@ -241,4 +241,6 @@ def _unpacked(width: int | None, value: bytes) -> Any:
     numbers = array("d", value).tolist()
     if width == NUMBERS:
         return numbers
-    return [numbers[at : at + width] for at in range(0, len(numbers), width)] if width else [[] for _ in numbers]
+    return (
+        [numbers[start : start + width] for start in range(0, len(numbers), width)] if width else [[] for _ in numbers]
+    )

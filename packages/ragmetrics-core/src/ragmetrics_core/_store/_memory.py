@@ -47,15 +47,15 @@ class Keeper(Protocol):
 
         Args:
             source: the rows of this run.
-            at_most: counts them up to a number; None where nobody knows how many there are.
+            at_most: counts them up to a number; None where their number is not known.
 
         Raises:
-            InvalidInput: they do not belong where they shall be kept.
+            InvalidInput: the scores of other rows, or of another run, are kept there already.
         """
         ...
 
     def heard(self, outcome: Outcome) -> None:
-        """A model has answered a call, or has not."""
+        """Note that a model has answered a call, or has failed to."""
         ...
 
     def add(self, record: Record) -> None:
@@ -114,7 +114,7 @@ class InMemory:
 
 
 class KeptScores:
-    """The scores of one metric. Of those that are no more than a value and its evidence, as most are, only these are kept.
+    """The scores of one metric. Most are a value with its evidence and nothing more; of those only these two are kept.
 
     Args:
         metric: its name.
@@ -148,18 +148,18 @@ class KeptScores:
             self._values.append(score)
             self._details.append(None)
 
-    def taken(self, order: Sequence[int]) -> KeptScores:
-        """Some of them, or in another order."""
+    def reordered(self, order: Sequence[int]) -> KeptScores:
+        """The scores at these positions, in this order."""
         new = KeptScores(self._metric, self._scale)
-        new._values = [self._values[place] for place in order]
-        new._details = [self._details[place] for place in order]
+        new._values = [self._values[position] for position in order]
+        new._details = [self._details[position] for position in order]
         return new
 
     def __iter__(self) -> Iterator[Score]:
         return map(self._score, self._values, self._details)
 
-    def __getitem__(self, place: int) -> Score:
-        return self._score(self._values[place], self._details[place])
+    def __getitem__(self, index: int) -> Score:
+        return self._score(self._values[index], self._details[index])
 
     def _score(self, value: float | Score, details: Mapping[str, Any] | None) -> Score:
         if isinstance(value, Score):
@@ -177,7 +177,7 @@ class KeptRecords(Records):
         self._scores: dict[str, KeptScores] = {}
 
     def add(self, record: Record) -> None:
-        """Keep a row with the same metrics as all others."""
+        """Keep a row, which has the same metrics as all others."""
         if not self._scores:
             self._scores = {name: KeptScores(name, score.scale) for name, score in record.scores.items()}
         self._places.append(record.place)
@@ -191,10 +191,10 @@ class KeptRecords(Records):
         indexes = self._indexes[:]
         order = sorted(range(len(indexes)), key=indexes.__getitem__)
         new = KeptRecords()
-        new._indexes = array("q", (indexes[place] for place in order))
-        new._places = [self._places[place] for place in order]
-        new._samples = [self._samples[place] for place in order]
-        new._scores = {name: scores.taken(order) for name, scores in self._scores.items()}
+        new._indexes = array("q", (indexes[position] for position in order))
+        new._places = [self._places[position] for position in order]
+        new._samples = [self._samples[position] for position in order]
+        new._scores = {name: scores.reordered(order) for name, scores in self._scores.items()}
         return new
 
     def samples(self) -> list[Sample]:

@@ -1,7 +1,7 @@
 """Finished rows and what became of them: in memory, or read back from a file one at a time.
 
 Everything that looks at a run (tables, reports, data frames) goes through ``Records``: a sequence in input order. A run without
-a directory holds its records in columns (see ``_keeping``); one with a directory holds only where each stands in the file, so
+a directory holds its records in columns (see ``_memory``); one with a directory holds only where each stands in the file, so
 that a hundred thousand rows cost no memory.
 """
 
@@ -20,12 +20,12 @@ from .._kernel._prompt import to_json
 from .._kernel._sample import Document, Sample
 from .._kernel._score import Score
 
-__all__ = ["Record", "Records", "is_given", "json_value", "record_dict", "record_line", "record_of", "stored"]
+__all__ = ["Record", "Records", "is_given", "json_value", "record_dict", "record_line", "record_of", "roundtripped"]
 
 T = TypeVar("T")
 
 
-@dataclass(slots=True)  # not frozen: one is made for every row, and that takes four times as long
+@dataclass(slots=True)  # not frozen: that would take four times as long, for every row
 class Record:
     """One row with its scores.
 
@@ -42,12 +42,12 @@ class Record:
     scores: Mapping[str, Score]
 
 
-class Listed(Sequence[T], Generic[T]):
-    """What is read when it is looked at, and otherwise is as good as a list."""
+class LazySequence(Sequence[T], Generic[T]):
+    """A sequence whose items are read when they are looked at; otherwise it behaves as a list does."""
 
     @abc.abstractmethod
     def _at(self, index: int) -> T:
-        """The item at this place."""
+        """The item with this index, from 0."""
 
     @overload
     def __getitem__(self, index: int) -> T: ...
@@ -55,19 +55,19 @@ class Listed(Sequence[T], Generic[T]):
     def __getitem__(self, index: slice) -> list[T]: ...
     def __getitem__(self, index: int | slice) -> T | list[T]:
         if isinstance(index, slice):
-            return [self._at(place) for place in range(*index.indices(len(self)))]
+            return [self._at(each) for each in range(*index.indices(len(self)))]
         return self._at(index)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and not isinstance(other, str) and list(self) == list(other)
 
-    __hash__ = None  # type: ignore[assignment]  # as lists have none
+    __hash__ = None  # type: ignore[assignment]  # lists have no hash either
 
     def __repr__(self) -> str:
         return repr(list(self))
 
 
-class Records(Listed[Record]):
+class Records(LazySequence[Record]):
     """Every record of a run, in input order."""
 
     def samples(self) -> Sequence[Sample]:
@@ -83,7 +83,7 @@ class Records(Listed[Record]):
         return View(self, lambda record: record.scores[metric])
 
 
-class View(Listed[T]):
+class View(LazySequence[T]):
     """One part of every record, read when it is looked at."""
 
     def __init__(self, records: Records, part: Callable[[Record], T]) -> None:
@@ -119,7 +119,7 @@ def record_of(line: str | bytes) -> Record:
     """The record that ``record_line`` wrote.
 
     Raises:
-        ValueError: the line is none.
+        ValueError: the line holds no record.
     """
     try:
         data = json.loads(line)
@@ -139,16 +139,16 @@ def _score(data: Any) -> Score:
     _check(isinstance(details, dict) and isinstance(usage, dict), "a part of a score has another type")
     _check(all(type(count) is int for count in usage.values()), "a count must be a whole number")
     texts = (data.get(name) for name in ("metric", "reason", "error"))
-    _check(all(text is None or isinstance(text, str) for text in texts), "a text of a score is none")
+    _check(all(text is None or isinstance(text, str) for text in texts), "a text of a score has another type")
     return Score.from_dict(data)
 
 
-def _check(holds: bool, problem: str) -> None:
+def _check(holds: bool, message: str) -> None:
     if not holds:
-        raise ValueError(problem)
+        raise ValueError(message)
 
 
-def stored(sample: Sample) -> Sample:
+def roundtripped(sample: Sample) -> Sample:
     """The sample as it comes back from a file."""
     return _sample(json.loads(to_json(json_value(sample))))
 
@@ -157,7 +157,7 @@ def _sample(data: dict[str, Any]) -> Sample:
     for name in ("retrieved_documents", "reference_documents"):
         if isinstance(data.get(name), list):
             data[name] = [_document(item, name) for item in data[name]]
-    if isinstance(data.get("rubric"), dict):  # JSON has no numbers for keys
+    if isinstance(data.get("rubric"), dict):  # keys are never numbers in JSON
         data["rubric"] = {_whole(key): text for key, text in data["rubric"].items()}
     return Sample(**data)
 
@@ -165,7 +165,7 @@ def _sample(data: dict[str, Any]) -> Sample:
 def _document(item: Any, field: str) -> Any:
     try:
         return Document.of(item, field)
-    except InvalidInput:  # which the metrics have said already: the row stays as it was
+    except InvalidInput:  # the metrics have said so already: the row stays as it was
         return item
 
 

@@ -6,7 +6,7 @@ keep in step. Scores of other settings (another model, another wording) never st
 
 Strategy. A mistyped command must cost nothing. So a run over finished scores changes no file before the first new answer of a
 model is there, which proves that metrics, rows, models and keys are what they should be; until then its rows wait in a file
-without a name. A run that gets no answer and needs none is over when its last row is.
+without a name. A run that needs no answer changes the files when its last row is finished.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class RunDir:
         notes: what must be known about the scores that were there.
 
     Raises:
-        InvalidInput: the path can be no directory, or it holds somebody else's files.
+        InvalidInput: the path cannot be a directory, or files of something else are there.
     """
 
     def __init__(self, path: Path, settings: RunSettings, *, replacing: bool) -> None:
@@ -76,10 +76,10 @@ class RunDir:
         self._scores = (
             ScoresFile(scores, writing=True, metrics=[item.name for item in there]) if scores.exists() else None
         )
-        self._held: ScoresFile | None = None
+        self._waiting: ScoresFile | None = None
         self._finished = 0 if self._scores is None else rows_finished(self._scores)
-        self._others = False  # what stands there is of another run: it is set aside as a whole
-        self._copying = False  # some of its rows have changed: it is set aside as a copy
+        self._others = False  # the scores there are of another run: their file is set aside
+        self._copying = False  # some of the rows there have changed: a copy of their file is set aside
         self._begun = False
         self._unanswered = False
         self._rows = 0
@@ -91,7 +91,7 @@ class RunDir:
 
         Args:
             source: the rows of this run.
-            at_most: counts them up to a number; None where nobody knows how many there are.
+            at_most: counts them up to a number; None where their number is not known.
 
         Raises:
             InvalidInput: finished scores of another run, or of other rows, are there, and may not be set aside.
@@ -116,7 +116,7 @@ class RunDir:
         return self._compared(self._scores, rows)
 
     def heard(self, outcome: Outcome) -> None:
-        """A model has answered a call, or has not."""
+        """Note that a model has answered a call, or has failed to."""
         if isinstance(outcome, Reply | BadReply):
             self._begin()
         else:
@@ -130,29 +130,29 @@ class RunDir:
         if self._begun and self._scores is not None:
             self._scores.add(self._spared(record))
             return
-        if self._held is None:
-            self._held = ScoresFile(self.path / SCORES, writing=True, named=False)
-        self._held.add(self._spared(record))
+        if self._waiting is None:
+            self._waiting = ScoresFile(self.path / SCORES, writing=True, named=False)
+        self._waiting.add(self._spared(record))
 
     def snapshot(self) -> Records:
         """What is finished by now, in input order; from any thread."""
         if self._begun and self._scores is not None:
             return ScoresFile(self.path / SCORES, writing=False).records()
-        return self._waiting()
+        return self._waiting_records()
 
     def finish(self, account: RunAccount, *, complete: bool) -> Records:
         """The run is over: one line per row. Rows of an earlier part of the run stay, unless this one has come to its end."""
         if complete and not self._unanswered:
             self._begin()
         if not self._begun or self._scores is None:
-            return self._waiting()
+            return self._waiting_records()
         left = sum(index >= self._rows for index in self._scores.indexes()) if complete else 0
         if left and self._finished > self._rows:
             rows = "row that is" if left == 1 else "rows that are"
             self._set_aside_copy(f"the scores of {left} {rows} no more among those of this run")
         self._scores.settle(lambda index: not complete or index < self._rows)
-        told = replace(account, source=self._source, earlier=self.earlier, caveats=(*account.caveats, *self.notes))
-        write_account(self.path, self._settings, told.to_dict())
+        whole = replace(account, source=self._source, earlier=self.earlier, caveats=(*account.caveats, *self.notes))
+        write_account(self.path, self._settings, whole.to_dict())
         return self._scores.records()
 
     def close(self) -> None:
@@ -160,7 +160,7 @@ class RunDir:
         self.journal.close()
 
     def _begin(self) -> None:
-        """The first change: what is not of this run is set aside, and what has waited is written."""
+        """Make the first change: set aside what is not of this run, and write what has waited."""
         if self._begun:
             return
         make_directory(self.path)
@@ -176,12 +176,12 @@ class RunDir:
         write_account(self.path, self._settings, RunAccount(self._source, earlier=self.earlier).begun())
         if self._scores is None:
             self._scores = ScoresFile(self.path / SCORES, writing=True)
-        if self._held is not None:
-            self._scores.take(self._held)
+        if self._waiting is not None:
+            self._scores.take(self._waiting)
         self._begun = True
 
     def _check_again(self) -> None:
-        """Another process may have begun a run here since this one looked."""
+        """Look again: another process may have begun a run here in the meantime."""
         latest = read_account(self.path)
         if latest is None or latest.settings is None or latest == self._earlier:
             return
@@ -256,7 +256,7 @@ class RunDir:
             yield row
 
     def _spared(self, record: Record) -> Record:
-        """The record; where a model could not be reached, with the score that it gave to the same row before."""
+        """The record; where a model could not be reached, with the score that the same row has from before."""
         lost = [name for name, score in record.scores.items() if is_unanswered(score.error)]
         if not lost or self._others or self._scores is None or record.index not in self._scores:
             return record
@@ -266,9 +266,9 @@ class RunDir:
             return record
         return replace(record, scores={**record.scores, **known})
 
-    def _waiting(self) -> Records:
-        """The rows of a run that has changed nothing."""
-        return KeptRecords() if self._held is None else self._held.records()
+    def _waiting_records(self) -> Records:
+        """The rows of a run that has changed no file yet."""
+        return KeptRecords() if self._waiting is None else self._waiting.records()
 
     def _spent(self) -> tuple[ModelUsage, ...]:
         account = self._earlier.account if self._earlier else RunAccount()

@@ -1,8 +1,8 @@
 """What decides about the scores of a run, so that a later run knows whether it goes on with it.
 
 Strategy. Two runs are the same run if nothing differs that decides about scores: the metrics with their settings and the words of
-their prompts, the models, the number of repeats, the choice of rows. Of all these only digests are written, by name: they tell
-which setting differs and give none away. Names and addresses of models stand there in plain.
+their prompts, the models, the number of repeats, the choice of rows. Of metrics and models only digests are written, by name of the
+setting: they tell which one differs and give none away. Names and addresses of models can be read there.
 """
 
 from __future__ import annotations
@@ -33,36 +33,38 @@ class RunSettings:
 
     Attributes:
         metrics: the metrics, in the order given.
-        chosen: the choice of rows; None: all.
+        sampled: how rows are chosen at random; None: all are taken.
         run: settings of the run that decide about scores, by the names of the arguments of ``evaluate``.
-        judged: by metric, who gives its scores; None where an older version wrote the file, which knew one digest of everything.
-        digest: that digest.
+        scored_by: by metric, who gives its scores; None where an older version wrote the file, which knew only ``digest``.
+        digest: one digest of everything.
     """
 
     metrics: tuple[MetricColumn, ...]
-    chosen: Mapping[str, Any] | None
+    sampled: Mapping[str, Any] | None
     run: Mapping[str, Any]
-    judged: Mapping[str, ScoredBy] | None
+    scored_by: Mapping[str, ScoredBy] | None
     digest: str
 
     @classmethod
     def of(
-        cls, assignments: Iterable[Assignment], run: Mapping[str, Any], chosen: Mapping[str, Any] | None
+        cls, assignments: Iterable[Assignment], run: Mapping[str, Any], sampled: Mapping[str, Any] | None
     ) -> RunSettings:
         """The settings of a run that begins."""
         first = [item for item in assignments if item.repeat == 0]
-        judged = {item.metric.name: ScoredBy.of(item.metric, item.models.llm, item.models.embeddings) for item in first}
+        scored_by = {
+            item.metric.name: ScoredBy.of(item.metric, item.models.llm, item.models.embeddings) for item in first
+        }
         columns = tuple(MetricColumn.of(item.metric) for item in first)
-        return cls(columns, chosen, dict(run), judged, _in_one(first, run, chosen))
+        return cls(columns, sampled, dict(run), scored_by, _in_one(first, run, sampled))
 
     def to_dict(self) -> dict[str, Any]:
         """As ``run.json`` holds them."""
-        judged = {name: item.to_dict() for name, item in (self.judged or {}).items()}
+        scored_by = {name: item.to_dict() for name, item in (self.scored_by or {}).items()}
         return {
             "metrics": [item.to_dict() for item in self.metrics],
-            "chosen": self.chosen,
+            "chosen": self.sampled,
             "run": dict(self.run),
-            "judged": judged,
+            "judged": scored_by,
             "settings": self.digest,
         }
 
@@ -74,36 +76,36 @@ class RunSettings:
             AttributeError, LookupError, TypeError, ValueError: it has another shape.
         """
         metrics = tuple(map(MetricColumn.from_dict, data["metrics"]))
-        chosen = data.get("chosen")
-        if not isinstance(chosen, dict | None):
+        sampled = data.get("chosen")
+        if not isinstance(sampled, dict | None):
             raise TypeError("the choice of rows is no object")
         if "judged" not in data:
-            return cls(metrics, chosen, {}, None, data["settings"])
-        judged = {name: ScoredBy.from_dict(item) for name, item in data["judged"].items()}
-        if judged.keys() != {item.name for item in metrics} or not isinstance(data["run"], dict):
-            raise ValueError("it does not tell who judged")
-        return cls(metrics, chosen, data["run"], judged, data["settings"])
+            return cls(metrics, sampled, {}, None, data["settings"])
+        scored_by = {name: ScoredBy.from_dict(item) for name, item in data["judged"].items()}
+        if scored_by.keys() != {item.name for item in metrics} or not isinstance(data["run"], dict):
+            raise ValueError("it does not tell who gives the scores of each metric")
+        return cls(metrics, sampled, data["run"], scored_by, data["settings"])
 
 
 def carried_on(here: RunSettings, there: RunSettings | None) -> RunSettings:
     """The settings with the models that an earlier part of the run had, where this one names none."""
-    earlier = (there.judged if there else None) or {}
+    earlier = (there.scored_by if there else None) or {}
     return replace(
-        here, judged={name: item.carried_on(earlier.get(name)) for name, item in (here.judged or {}).items()}
+        here, scored_by={name: item.carried_on(earlier.get(name)) for name, item in (here.scored_by or {}).items()}
     )
 
 
 def difference(there: RunSettings, here: RunSettings) -> str | None:
     """What two runs differ in; completes the sentence "the scores are those of ...". None: they are the same run.
 
-    A model that one of them does not name is no difference: it was not asked there, so it has decided nothing.
+    A model that only one of them names makes no difference: the other did not ask it.
     """
     names = [[item.name for item in settings.metrics] for settings in (there, here)]
     if sorted(names[0]) != sorted(names[1]):
         return f"other metrics (there: {', '.join(names[0])}; here: {', '.join(names[1])})"
-    if there.judged is None or here.judged is None:
+    if there.scored_by is None or here.scored_by is None:
         return None if there.digest == here.digest else OLDER
-    found = [*_other_run(there, here), *_other_judges(there.judged, here.judged)]
+    found = [*_other_run(there, here), *_other_scorers(there.scored_by, here.scored_by)]
     return f"other settings: {'; '.join(found)}" if found else None
 
 
@@ -111,12 +113,12 @@ def _other_run(there: RunSettings, here: RunSettings) -> Iterable[str]:
     for name, value in here.run.items():
         if there.run.get(name) != value:
             yield f"{name}={there.run.get(name)} there, {name}={value} here"
-    if there.chosen != here.chosen:
-        yield f"{_choice(there.chosen)} there, {_choice(here.chosen)} here"
+    if there.sampled != here.sampled:
+        yield f"{_choice(there.sampled)} there, {_choice(here.sampled)} here"
 
 
-def _other_judges(there: Mapping[str, ScoredBy], here: Mapping[str, ScoredBy]) -> Iterable[str]:
-    """What differs, each said once with the metrics that it concerns; of a difference in all metrics, without them."""
+def _other_scorers(there: Mapping[str, ScoredBy], here: Mapping[str, ScoredBy]) -> Iterable[str]:
+    """Each difference once, with the metrics that it concerns; where it concerns all, without them."""
     found: dict[str, list[str]] = {}
     for name, item in here.items():
         known = there[name]
@@ -130,17 +132,17 @@ def _other_judges(there: Mapping[str, ScoredBy], here: Mapping[str, ScoredBy]) -
         yield text if len(names) == len(here) else f"{', '.join(names)}: {text}"
 
 
-def _choice(chosen: Mapping[str, Any] | None) -> str:
-    given = {name: value for name, value in (chosen or {}).items() if value is not None}
+def _choice(sampled: Mapping[str, Any] | None) -> str:
+    given = {name: value for name, value in (sampled or {}).items() if value is not None}
     return ", ".join(f"{name}={value}" for name, value in given.items()) or "all rows"
 
 
-def _in_one(assignments: Sequence[Assignment], run: Mapping[str, Any], chosen: Mapping[str, Any] | None) -> str:
-    """One digest of everything, as the first version wrote it and nothing else."""
+def _in_one(assignments: Sequence[Assignment], run: Mapping[str, Any], sampled: Mapping[str, Any] | None) -> str:
+    """One digest of everything: all that the first builds know of ``run.json``, so it stays as long as version 1 of that file."""
     settings = {
         "repeats": run["repeats"],
         **({"empty": "zero"} if run["empty"] == "zero" else {}),
-        "chosen": chosen,
+        "chosen": sampled,
         "metrics": [_as_written(item.metric) for item in assignments],
         "models": [
             [
@@ -156,5 +158,5 @@ def _in_one(assignments: Sequence[Assignment], run: Mapping[str, Any], chosen: M
 def _as_written(metric: Metric) -> object:
     try:
         return metric.to_dict(defaults=True)
-    except (InvalidInput, TypeError, ValueError):  # what no file can hold, and only its repr shows
+    except (InvalidInput, TypeError, ValueError):  # it cannot be saved, so only its repr shows what it is
         return repr(metric)

@@ -6,7 +6,7 @@ import json
 
 from .._kernel._errors import ModelError
 from .._kernel._sample import Sample
-from ._records import Record, json_value, stored
+from ._records import Record, json_value, roundtripped
 from ._scored_by import digest_of
 from ._scores_file import ScoresFile
 
@@ -19,6 +19,7 @@ def rows_finished(scores: ScoresFile) -> int:
 
 
 def is_finished(record: Record) -> bool:
+    """Whether any of its scores did not fail."""
     return any(score.error is None for score in record.scores.values())
 
 
@@ -33,12 +34,12 @@ def signature(sample: Sample) -> str:
         return f"question {sample.user_input}"
     if sample.id is not None:
         return f"id {sample.id}"
-    return digest_of(json.dumps(json_value(stored(sample)), sort_keys=True))
+    return digest_of(json.dumps(json_value(roundtripped(sample)), sort_keys=True))
 
 
 def changed(there: Sample, here: Sample) -> str:
     """The names of the fields that differ."""
-    old, new = (json_value(sample) for sample in (there, stored(here)))
+    old, new = (json_value(sample) for sample in (there, roundtripped(here)))
     names = sorted(old.keys() | new.keys())
     return ", ".join(
         name for name in names if json.dumps(old.get(name), sort_keys=True) != json.dumps(new.get(name), sort_keys=True)

@@ -1,7 +1,7 @@
 """Who gives the scores of a run: its metrics and their models, as ``run.json`` holds them.
 
-Of settings and of what a model is only digests are written, by name: they tell which setting differs and give none away. Names
-and addresses of models stand there in plain.
+Of settings and models only digests are written, by name of the setting: they tell which one differs and give none away. Names and
+addresses of models can be read there.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["KINDS", "MetricColumn", "ModelIdentity", "ScoredBy", "digest_of", "u
 
 KINDS = {"llm": "the LLM", "embeddings": "the embedding model"}
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-"""Where an object stands in memory, which is another address in each process."""
+"""The address of an object in memory, which differs from process to process."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class MetricColumn:
         if scale is not None:
             low, high = map(float, scale)
             scale = (low, high)
-        return cls(_a_text(data["name"]), scale, _a_text(data["settings"]))
+        return cls(_checked_text(data["name"]), scale, _checked_text(data["settings"]))
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class ModelIdentity:
         if model is None:
             return None
         traits = ModelTraits.of(model)
-        if not traits.identity:  # never the same as another
+        if not traits.identity:  # such a model is never the same as another
             return cls(traits.kind, {"unknown": str(uuid.uuid4())})
         if not isinstance(traits.identity, Mapping):
             return cls(traits.kind, {"identity": digest_of(str(traits.identity))})
@@ -89,10 +89,10 @@ class ModelIdentity:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | None) -> ModelIdentity | None:
         """What ``run.json`` holds of it."""
-        return None if data is None else cls(_a_text(data["name"]), _texts(data["parts"]))
+        return None if data is None else cls(_checked_text(data["name"]), _checked_texts(data["parts"]))
 
     def difference(self, here: ModelIdentity, words: str) -> str:
-        """What the model of this run has that this one had not, in words; empty if it is the same."""
+        """How the model of this run, ``here``, differs from this one, in words; empty if it is the same."""
         if self.parts == here.parts:
             return ""
         if self.name != here.name:
@@ -136,7 +136,7 @@ class ScoredBy:
     def from_dict(cls, data: Mapping[str, Any]) -> ScoredBy:
         """What ``to_dict`` wrote."""
         models = [ModelIdentity.from_dict(data[kind]) for kind in KINDS]
-        return cls(_texts(data["settings"]), *models)
+        return cls(_checked_texts(data["settings"]), *models)
 
 
 def _settings(metric: Metric) -> dict[str, str]:
@@ -145,14 +145,14 @@ def _settings(metric: Metric) -> dict[str, str]:
     for item in fields(metric):
         if item.compare:
             value = getattr(metric, item.name)
-            found[item.name] = digest_of(value.system if isinstance(value, Prompt) else _text(value))
+            found[item.name] = digest_of(value.system if isinstance(value, Prompt) else _as_text(value))
     return found
 
 
-def _text(value: Any) -> str:
+def _as_text(value: Any) -> str:
     try:
         return json.dumps(plain(value), sort_keys=True)
-    except (TypeError, ValueError):  # what has no form in JSON, such as a function
+    except (TypeError, ValueError):  # JSON has no form for it, as for a function
         return ADDRESS.sub("", repr(value))
 
 
@@ -169,14 +169,14 @@ def digest_of(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def _a_text(value: object) -> str:
+def _checked_text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
+        raise TypeError(f"{value!r} is not a text")
     return value
 
 
-def _texts(values: Mapping[str, Any]) -> dict[str, str]:
-    return {name: _a_text(value) for name, value in values.items()}
+def _checked_texts(values: Mapping[str, Any]) -> dict[str, str]:
+    return {name: _checked_text(value) for name, value in values.items()}
 
 
 def unequal(there: Mapping[str, str], here: Mapping[str, str]) -> Sequence[str]:

@@ -2,8 +2,8 @@
 
 Strategy. While a run goes on the file only grows, so a kill at any moment costs at most the line being written. A row that is
 scored again gets a new line, and the last one counts. When the run ends, the file is written anew, one line per row in input
-order, and takes the old one's place in a single step. Two processes that write into one file hurt nobody: each knows where its
-own lines stand.
+order, and takes the old one's place in a single step. Two processes may write into one file: each knows where its own lines
+stand.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class ScoresFile:
     Args:
         path: the file; made if it is missing and ``writing``. One that is there stays as it is until a line is added.
         writing: whether lines will be added.
-        named: False for lines that wait beside the file, until it is known whether they will be a part of it: in a file without a
-            name, which is gone with this process.
-        metrics: names of the metrics that a line must have scores of, and of no others; none: whichever the first line has.
+        named: False for lines that wait until it is known whether they will be part of the file: they stand in one without a
+            name, which goes with this process.
+        metrics: names of the metrics that a line must have scores of, and of no others; empty: those of the first line.
 
     Raises:
         InvalidInput: the file cannot be opened.
@@ -62,11 +62,11 @@ class ScoresFile:
                 self._use(tempfile.TemporaryFile(buffering=0, dir=path.parent))  # noqa: SIM115  as long as the records
 
     def add(self, record: Record) -> None:
-        """Write the line of one row, behind all others."""
+        """Write the line of one row, after all others."""
         self._append(record.index, record_line(record).encode())
 
     def take(self, other: ScoresFile) -> None:
-        """Write the lines of another file, behind all others."""
+        """Write the lines of another file, after all others."""
         for index in other.indexes():
             self._append(index, other.line(index))
 
@@ -93,7 +93,7 @@ class ScoresFile:
                     part.replace(self._path)
                     self._open(self._path, "rb")
                 else:
-                    self._open(part, "rb")  # this very file: another process may put its own in the place
+                    self._open(part, "rb")  # this very file: another process may put its own in its place
                     part.replace(self._path)
         finally:
             part.unlink(missing_ok=True)
@@ -113,7 +113,7 @@ class ScoresFile:
         return starts, lengths
 
     def indexes(self) -> array[int]:
-        """Of the rows that are there, in input order."""
+        """The indexes of the rows that are there, in input order."""
         return array("q", (row for row, start in enumerate(self._starts) if start != NOWHERE))
 
     def records(self) -> Records:
@@ -121,11 +121,11 @@ class ScoresFile:
         return StoredRecords(self, self.indexes())
 
     def read(self, index: int) -> Record:
-        """The row of this index."""
+        """The record with this index."""
         return record_of(self.line(index))
 
     def line(self, index: int) -> bytes:
-        """The same as it stands in the file."""
+        """The line with this index, as it stands in the file."""
         return self._read(self._starts[index], self._lengths[index])
 
     def __contains__(self, index: int) -> bool:
@@ -152,18 +152,18 @@ class ScoresFile:
             return data
 
     def _scan(self) -> bool:
-        """Find the lines that are there; whether the last one is whole."""
-        at, line = 0, b"\n"
+        """Find the lines that are there; True if the last one is whole."""
+        start, line = 0, b"\n"
         self._file.seek(0)
-        # a second look at the same file: the path may lead to another one by now
+        # the same file once more: the path may lead to another one by now
         with open(self._file.fileno(), "rb", closefd=False) as file:
             for line in file:
                 if line.strip():
-                    self._find(line, at)
-                at += len(line)
+                    self._find(line, start)
+                start += len(line)
         return line.endswith(b"\n")
 
-    def _find(self, line: bytes, at: int) -> None:
+    def _find(self, line: bytes, start: int) -> None:
         self._lines += 1
         try:
             record = record_of(line)
@@ -171,7 +171,7 @@ class ScoresFile:
             return  # cut short by a kill, or damaged: the row is scored again
         self._metrics = self._metrics or frozenset(record.scores)
         if record.index < self._lines + MOST_AHEAD and self._metrics == record.scores.keys():
-            self._note(record.index, at, len(line))
+            self._note(record.index, start, len(line))
 
     def _note(self, index: int, start: int, length: int) -> None:
         missing = index + 1 - len(self._starts)

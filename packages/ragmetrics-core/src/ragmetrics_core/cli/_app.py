@@ -185,12 +185,12 @@ def evaluate(
 ) -> None:
     """Score the rows of a file, print the table, and end with the status that it deserves."""
     with clear_errors(out, run_dir):
-        chosen = parse_metrics(metrics or []) or propose_metrics(data)
-        gates = parse_gates(fail_under or [], chosen)
+        selected = parse_metrics(metrics or []) or propose_metrics(data)
+        gates = parse_gates(fail_under or [], selected)
         check_out(out, data)
         evaluation = run_evaluation(
             data,
-            chosen,
+            selected,
             **parse_models(llm, embeddings, base_url),
             run_dir=run_dir,
             replace=replace,

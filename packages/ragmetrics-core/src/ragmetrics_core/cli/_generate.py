@@ -1,8 +1,8 @@
 """``ragmetrics generate``: a test set from a folder of texts, as one JSONL file that ``evaluate`` reads.
 
-What it says goes the same way as with ``evaluate``: one line and status 2 for everything that makes the run impossible, and
-questions that were paid for are written even then. A document or question that failed is named in the output; it is no reason to
-fail a run whose other questions are good.
+It reports as ``evaluate`` does: one line and status 2 for everything that makes the run impossible, and questions that were paid
+for are written even then. A document or question that failed is named in the output; a run whose other questions are good does
+not fail over it.
 """
 
 from __future__ import annotations

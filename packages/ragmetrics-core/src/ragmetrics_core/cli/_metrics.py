@@ -36,7 +36,7 @@ def fitting_metrics(sample: Sample) -> list[str]:
     fitting = []
     for entry in catalogue():
         required = [item.name for item in entry.inputs if item.required]
-        # what requires no input takes its bearings from settings
+        # a metric that requires no input learns from its settings what to look at
         if required and all(sample.get(name) is not None for name in required) and not unset(entry.cls, {}):
             fitting.append(entry.name)
     return fitting
@@ -63,7 +63,7 @@ def propose_metrics(data: str) -> NoReturn:
 
 
 def _columns(sample: Sample) -> str:
-    """The columns that a row has, and what those that no metric knows may be meant for."""
+    """The columns that a row has, and what unknown ones among them may be meant for."""
     known = [item.name for item in fields(sample) if item.name != "metadata"]
     names = [name for name in known if getattr(sample, name) is not None] + [str(name) for name in sample.metadata]
     similar = ((similar_column(name, sample.metadata), name) for name in known)

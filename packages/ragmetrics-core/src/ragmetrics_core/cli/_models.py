@@ -17,7 +17,7 @@ def parse_models(llm: str | None, embeddings: str | None, base_url: str | None) 
     """The models that the options name, as ``evaluate`` takes them; models of OpenAI's protocol are looked for at ``base_url``.
 
     Raises:
-        InvalidInput: there is no such provider, or nobody uses the base URL.
+        InvalidInput: there is no such provider, or no model uses the base URL.
         MissingExtra: the package that a provider needs is not installed.
     """
     remote_embeddings = (embeddings or "").partition(":")[0] in ("openai", "azure")

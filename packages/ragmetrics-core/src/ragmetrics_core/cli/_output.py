@@ -89,14 +89,14 @@ def complain(message: str, command: str = "") -> None:
     try:
         typer.echo(_printable("\n".join(lines), sys.stderr), err=True)
     except OSError:
-        _silence(sys.stderr)  # the status is all that can still be told
+        _silence(sys.stderr)  # the status says it all the same
 
 
 def parse_progress(text: str) -> Progress:
     """The word as ``evaluate`` takes it.
 
     Raises:
-        InvalidInput: it is another one.
+        InvalidInput: it is another word.
     """
     words: dict[str, Progress] = {"auto": True, "always": "always", "never": False}
     if text not in words:
@@ -105,7 +105,7 @@ def parse_progress(text: str) -> Progress:
 
 
 def how_to_continue(run_dir: Path | None) -> tuple[str, str]:
-    """What to tell about going on with this run, and the command that does; no command where nothing was kept."""
+    """What to say about going on with this run, and the command that does so; no command where nothing was kept."""
     if run_dir is None:
         return " (with --run-dir DIR, the next run would go on from here)", ""
     command = shlex.join(["ragmetrics", *(conceal(_without_password(argument)) for argument in sys.argv[1:])])
@@ -118,7 +118,7 @@ def _without_password(argument: str) -> str:
 
 @contextmanager
 def clear_errors(out: Path | None = None, run_dir: Path | None = None) -> Iterator[None]:
-    """Turn what stops a run into one line and an exit status, save what was finished until then, and tell how to go on."""
+    """Turn what stops a run into one line and an exit status, save what was finished until then, and say how to go on."""
     try:
         yield
     except typer.Exit:
@@ -146,15 +146,15 @@ def _show_traceback() -> None:
 
 
 def _save(error: BaseException, out: Path | None) -> str:
-    """Write the rows that were finished before the error; what to tell about it."""
+    """Write the rows that were finished before the error; returns what to say about them."""
     partial: Evaluation | None = getattr(error, "partial", None)
     if not partial or out is None:
         return ""
     rows = "row" if len(partial) == 1 else f"{len(partial)} rows"
     try:
         write(partial, out)
-    except InvalidInput as problem:
-        return f" (the {rows} finished before are lost: {problem})"
+    except InvalidInput as failure:
+        return f" (the {rows} finished before are lost: {failure})"
     return f" (the {rows} finished before can be found in {out})"
 
 
@@ -166,14 +166,7 @@ def check_out(out: Path | None, data: str) -> None:
     """
     if out is None or to_stdout(out):
         return
-    if out.is_dir():
-        raise InvalidInput(f"--out: {out} is a directory: give the path of a file")
-    special = out.exists() and not out.is_file()  # a device, or a pipe to another program
-    if out.suffix.lower() not in JSONL and not special:
-        raise InvalidInput(
-            f"--out: {out} would hold JSON lines whatever its name says, for no other format is written: let the name end in "
-            ".jsonl"
-        )
+    _check_name(out)
     if not out.parent.is_dir():
         raise InvalidInput(f"--out: there is no directory {out.parent}")
     if out.exists() and Path(data).exists() and out.samefile(data):
@@ -182,13 +175,24 @@ def check_out(out: Path | None, data: str) -> None:
         raise InvalidInput(f"--out: {out} cannot be written: Permission denied")
 
 
+def _check_name(out: Path) -> None:
+    if out.is_dir():
+        raise InvalidInput(f"--out: {out} is a directory: give the path of a file")
+    special = out.exists() and not out.is_file()  # a device, or a pipe to another program
+    if out.suffix.lower() not in JSONL and not special:
+        raise InvalidInput(
+            f"--out: {out} would hold JSON lines whatever its name says, for no other format is written: let the name end in "
+            ".jsonl"
+        )
+
+
 def to_stdout(out: Path | None) -> bool:
     """Whether what is written goes to stdout: the file is named ``-``."""
     return str(out) == "-"
 
 
 def write(evaluation: Evaluation, out: Path) -> None:
-    """Write the file beside its place and move it there when it is whole; or write it to stdout.
+    """Write the file under another name and rename it when it is whole; or write it to stdout.
 
     Raises:
         InvalidInput: it cannot be written.
@@ -228,7 +232,7 @@ def _printable(text: str, stream: TextIO | None) -> str:
 
 
 def _silence(stream: Any) -> None:
-    """Send what the stream still holds nowhere, or the interpreter would fail over it once more at its end."""
+    """Send to nowhere what the stream still holds; else the interpreter would fail over it once more at its end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)

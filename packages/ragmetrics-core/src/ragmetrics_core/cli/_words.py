@@ -1,8 +1,8 @@
 """Messages in the words of the command line.
 
-Errors are written for callers of the API, and their cures name arguments of Python. Who types commands has options, columns and
-environment variables instead. So every text that the command prints passes through here; a test looks for messages of the core that
-would still speak of Python.
+Errors are written for callers of the API, and their cures name arguments of Python. People who type commands have options, columns
+and environment variables instead. So every text that the command prints passes through here; a test looks for messages of the
+core that would still speak of Python.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ PATTERNS = [(re.compile(pattern), words) for pattern, words in CURES]
 
 
 def in_cli_words(text: str) -> str:
-    """The text, with options in the place of arguments."""
+    """The text, with options instead of arguments."""
     for pattern, words in PATTERNS:
         text = pattern.sub(words, text)
     return text
