@@ -16,6 +16,6 @@ SEPARATE = {"mix_stderr": False} if "mix_stderr" in inspect.signature(CliRunner.
 
 
 def call(*arguments: str | Path) -> Result:
-    line = [str(argument) for argument in arguments]
-    with patch.object(sys, "argv", ["ragmetrics", *line]):
-        return CliRunner(**SEPARATE).invoke(app, line)
+    words = [str(argument) for argument in arguments]
+    with patch.object(sys, "argv", ["ragmetrics", *words]):
+        return CliRunner(**SEPARATE).invoke(app, words)

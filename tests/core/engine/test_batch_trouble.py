@@ -46,9 +46,9 @@ class TestTrouble:
         assert "zero vector" in str(result.scores["semantic_similarity"][5].error)
 
     def test_a_lost_batch_is_made_again_as_one(self) -> None:
-        problem = ModelError("reset")
-        problem.transient = True
-        model = Vectors(refuses=["text 0"], problem=problem)
+        error = ModelError("reset")
+        error.transient = True
+        model = Vectors(refuses=["text 0"], error=error)
         original = model.answer
 
         def answer(texts: tuple[str, ...]) -> Reply[list[list[float]]]:
@@ -63,7 +63,7 @@ class TestTrouble:
 
     def test_a_refused_key_stops_the_run_once(self) -> None:
         for rows in (300, 3000):  # one batch, and more
-            model = Vectors(refuses=["text 0"], problem=ModelError("the key is refused", fatal=True))
+            model = Vectors(refuses=["text 0"], error=ModelError("the key is refused", fatal=True))
             with pytest.raises(ModelError, match="the key is refused"):
                 score(model, rows)
             assert model.begun == 1

@@ -29,16 +29,16 @@ def vector(text: str) -> list[float]:
 class Vectors:
     """An embedding model that takes 20 ms a call, whatever its size."""
 
-    def __init__(self, refuses: Sequence[str] = (), problem: ModelError | None = None) -> None:
+    def __init__(self, refuses: Sequence[str] = (), error: ModelError | None = None) -> None:
         self.calls: list[tuple[str, ...]] = []
         self.refuses = set(refuses)
-        self.problem = problem
+        self.error = error
         self.begun = self.now = self.most = 0
 
     def answer(self, texts: tuple[str, ...]) -> Reply[list[list[float]]]:
         self.calls.append(texts)
         if self.refuses & set(texts):
-            raise self.problem or ModelError(f"I do not take {min(self.refuses & set(texts))!r}")
+            raise self.error or ModelError(f"I do not take {min(self.refuses & set(texts))!r}")
         return Reply([vector(text) for text in texts], Usage(1, len(texts)))
 
     async def aembed(self, texts: tuple[str, ...]) -> Reply[list[list[float]]]:

@@ -1,6 +1,6 @@
 """When the next call to a model may be made. One ``Gate`` for a run bounds the calls in flight; each model has its own ``Pace``.
 
-What the server will take is learnt in `_rate`; here callers wait for it, in line: calls that were refused or lost before the new
+What the server will take is learnt in `_limits`; here callers wait for it, in line: calls that were refused or lost before the new
 ones, first come first served among equals. A caller that waits holds no slot of the gate, so a model that is held back never blocks
 another; models that wait for the gate take turns.
 

@@ -62,7 +62,7 @@ class Answers:
         self._journal = journal
         self._heard = heard
         self._routes: dict[int, Route] = {}
-        # what other rows wait on that ask the same; None until one does
+        # what further rows that ask the same wait for; None until there is one
         self._in_flight: dict[Key, asyncio.Future[Outcome | None] | None] = {}
         self._kept = 0
         self.gathering = 0
@@ -189,7 +189,7 @@ class Answers:
             shared = self._in_flight[pending.key]
             if shared is None:
                 shared = self._in_flight[pending.key] = asyncio.get_running_loop().create_future()
-            await asyncio.wait((shared,))  # awaited itself, it would be cancelled with any program that waits for it
+            await asyncio.wait((shared,))  # `await shared` would cancel it with any program that waits
             if not shared.cancelled():
                 outcome = shared.result()
                 outcome = None if outcome is None else as_shared(outcome)

@@ -1,4 +1,4 @@
-"""The constants by which the window and the pace of a server are learnt (`_rate`).
+"""The constants by which the window and the pace of a server are learnt (`_limits`).
 
 They were set with simulated servers: 2, 10 and 40 calls a second, bursts of 0.5 to 5 s or counted by the second, 16 to 128 calls in
 flight, and refusals at random.

@@ -54,8 +54,8 @@ class Run:
     def __init__(self, samples: Any, metrics: Metric | str | Iterable[Metric | str], options: RunOptions) -> None:
         self._options = options
         self._metrics = checked_metrics(metrics)
-        source = open_rows(samples, options.limit)
-        self._source = source if options.sample is None else sampled(source, options.sample, options.seed)
+        opened = open_rows(samples, options.limit)
+        self._rows = opened if options.sample is None else sampled(opened, options.sample, options.seed)
         models = Models(llm_named(options.llm), embeddings_named(options.embeddings))
         self._assignments = _assignments(self._metrics, models, options.repeats)
         self._budget = Budget(options.budget)
@@ -74,7 +74,7 @@ class Run:
             settings = RunSettings.of(self._assignments, deciding, options.sampled)
             keeper = RunDir(options.directory, settings, replacing=options.replace)
         try:
-            rows = keeper.start(self._source, self._at_most)
+            rows = keeper.start(self._rows, self._at_most)
             self._keeper = keeper  # not before: what stands in the directory of another run is no part of this one
             try:
                 return await self._score(rows)
@@ -87,7 +87,7 @@ class Run:
 
     def _at_most(self, enough: int) -> int | None:
         """How many rows there are at most, where that is known; counted up to ``enough``."""
-        count = self._source.count(enough)
+        count = self._rows.count(enough)
         return self._options.most_rows if count is None else count
 
     def block(self) -> Evaluation:
@@ -109,7 +109,7 @@ class Run:
         self._answers, self._started = answers, time.perf_counter()
         engine = Engine(self._assignments, answers, max_rows=most, raising=options.on_error == "raise")
         self._waited = engine.waited
-        with progress_bar(options.progress, lambda: self._source.total) as bar:
+        with progress_bar(options.progress, lambda: self._rows.total) as bar:
 
             def finished(row: Row, scores: list[Score]) -> None:
                 record = self._record(row, scores)
@@ -148,7 +148,7 @@ class Run:
         answers = self._answers
         callers = answers.callers if answers else ()
         return RunAccount(
-            source=self._source.name,
+            source=self._rows.name,
             seconds=time.perf_counter() - self._started,
             models=tuple(ModelUsage.of(item.model, item.usage, item.repeated) for item in callers),
             caveats=tuple(dict.fromkeys(answers.caveats)) if answers else (),

@@ -32,9 +32,9 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], width: int) ->
 
     The first column is set to the left, the others to the right.
     """
-    lines = [headings, *rows]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(headings))]
-    parts = ("\n".join(_line(line, columns, widths) for line in lines) for columns in _parts(widths, width))
+    all_rows = [headings, *rows]
+    widths = [max(len(row[column]) for row in all_rows) for column in range(len(headings))]
+    parts = ("\n".join(_line(row, columns, widths) for row in all_rows) for columns in _parts(widths, width))
     return "\n\n".join(parts)
 
 
@@ -69,9 +69,9 @@ def wrapped(text: str, width: int, *, indent: str = "") -> list[str]:
     )
 
 
-def hanging(line: str, width: int) -> list[str]:
+def hanging(remark: str, width: int) -> list[str]:
     """The lines of a remark; all but the first are indented."""
-    first, *others = wrapped(line, width, indent="  ")
+    first, *others = wrapped(remark, width, indent="  ")
     return [first.removeprefix("  "), *others]
 
 

@@ -85,15 +85,15 @@ def _tokens(item: MetricSummary, number: int) -> str:
 
 
 def _remarks(summary: Summary, width: int) -> list[str]:
-    """What the numbers of the table rest on, and what else was measured: one line each."""
+    """What the numbers of the table rest on, and what else was measured: a remark each."""
     rates = (_passed(item) for item in summary.metrics if item.has_own_pass_rate)
-    lines = (*_methods(summary.metrics), *rates, *_labels(summary.metrics), *_spreads(summary.metrics))
-    lines += (*_waits(summary), *_unfinished(summary), *_costs(summary))
-    return [part for line in lines for part in hanging(line, width)]
+    remarks = (*_methods(summary.metrics), *rates, *_labels(summary.metrics), *_spreads(summary.metrics))
+    remarks += (*_waits(summary), *_unfinished(summary), *_costs(summary))
+    return [line for remark in remarks for line in hanging(remark, width)]
 
 
 def _methods(metrics: Sequence[MetricSummary]) -> Iterator[str]:
-    """One line: how the intervals were made; which metrics, if there was more than one way."""
+    """One remark: how the intervals were made, and for which metrics, if there was more than one way."""
     names: dict[str, list[str]] = {}
     for item in metrics:
         if item.interval:
@@ -109,7 +109,7 @@ def _passed(item: MetricSummary) -> str:
 
 
 def _labels(metrics: Sequence[MetricSummary]) -> Iterator[str]:
-    """Rows by label, one line for all metrics that have the same."""
+    """Rows by label, one remark for all metrics that have the same."""
     found: dict[str, list[str]] = {}
     for item in metrics:
         if item.labels:

@@ -198,7 +198,7 @@ class Journal:
         except (
             sqlite3.DatabaseError,
             UnicodeDecodeError,
-        ) as error:  # the second where the names of its tables are spoilt
+        ) as error:  # the second: the names of its tables are damaged
             raise InvalidInput(
                 f"{self._path} is no journal of ragmetrics ({error}): give another run_dir, or move the file away"
             ) from None

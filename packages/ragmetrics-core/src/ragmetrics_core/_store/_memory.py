@@ -42,11 +42,11 @@ class Keeper(Protocol):
         """What must be known about scores that were there before."""
         ...
 
-    def start(self, source: OpenRows, at_most: Callable[[int], int | None]) -> Iterator[Row]:
+    def start(self, opened: OpenRows, at_most: Callable[[int], int | None]) -> Iterator[Row]:
         """The rows to score.
 
         Args:
-            source: the rows of this run.
+            opened: the rows of this run.
             at_most: counts them up to a number; None where their number is not known.
 
         Raises:
@@ -90,9 +90,9 @@ class InMemory:
     def __init__(self) -> None:
         self._records = KeptRecords()
 
-    def start(self, source: OpenRows, at_most: Callable[[int], int | None]) -> Iterator[Row]:  # noqa: ARG002  there is nothing to compare with
+    def start(self, opened: OpenRows, at_most: Callable[[int], int | None]) -> Iterator[Row]:  # noqa: ARG002  there is nothing to compare with
         """The rows to score."""
-        return source.rows
+        return opened.rows
 
     def heard(self, outcome: Outcome) -> None:
         """All is kept in memory anyway."""

@@ -86,25 +86,25 @@ class RunDir:
         self.earlier = self._spent()
         self.journal = Journal(path / JOURNAL)
 
-    def start(self, source: OpenRows, at_most: Callable[[int], int | None]) -> Iterator[Row]:
+    def start(self, opened: OpenRows, at_most: Callable[[int], int | None]) -> Iterator[Row]:
         """The rows to score.
 
         Args:
-            source: the rows of this run.
+            opened: the rows of this run.
             at_most: counts them up to a number; None where their number is not known.
 
         Raises:
             InvalidInput: finished scores of another run, or of other rows, are there, and may not be set aside.
         """
-        self._source = source.name
+        self._source = opened.name
         if self._scores is None or not self._scores.indexes():
-            return source.rows
-        first = list(islice(source.rows, LOOK_AHEAD))
-        rows = chain(first, source.rows)
+            return opened.rows
+        first = list(islice(opened.rows, LOOK_AHEAD))
+        rows = chain(first, opened.rows)
         if self._earlier is None or self._earlier.settings is None:
             self._others = True
             return rows
-        found = difference(self._earlier.settings, self._settings) or self._other_data(self._scores, first, source.name)
+        found = difference(self._earlier.settings, self._settings) or self._other_data(self._scores, first, opened.name)
         if found:
             self._others = True
             self._allow(found)
