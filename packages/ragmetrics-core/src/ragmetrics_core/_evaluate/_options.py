@@ -14,12 +14,11 @@ from typing import Any
 from .._kernel._errors import InvalidInput
 from .._kernel._metric import Metric
 from .._kernel._protocols import AnyEmbeddings, AnyLLM
+from .._kernel._whole import check_whole
 from .._names._metrics import metrics_named
 from ._progress import Progress
 
 __all__ = ["RunOptions", "checked_metrics"]
-
-OPTIONAL = ("limit", "sample")
 
 
 @dataclass(frozen=True)
@@ -52,8 +51,11 @@ class RunOptions:
         return cls(**{item.name: arguments[item.name] for item in fields(cls)})
 
     def __post_init__(self) -> None:
-        for name in ("max_concurrency", "repeats", "limit", "sample"):
+        for name in ("max_concurrency", "repeats"):
             check_whole(name, getattr(self, name), least=1)
+        for name in ("limit", "sample"):
+            if getattr(self, name) is not None:
+                check_whole(name, getattr(self, name), least=1)
         check_whole("max_retries", self.max_retries, least=0)
         check_whole("seed", self.seed)
         check_seconds("timeout", self.timeout)
@@ -139,14 +141,6 @@ def check_replace(value: object, run_dir: object) -> None:
         raise InvalidInput(f"replace must be True or False, got {value!r}")
     if value and run_dir is None:
         raise InvalidInput("replace=True is about the scores in a run_dir: give run_dir=..., or leave replace out")
-
-
-def check_whole(name: str, value: object, *, least: int | None = None) -> None:
-    """A whole number; None where it may be left out."""
-    if value is None and name in OPTIONAL:
-        return
-    if isinstance(value, bool) or not isinstance(value, int) or (least is not None and value < least):
-        raise InvalidInput(f"{name} must be a whole number{'' if least is None else f' from {least}'}, got {value!r}")
 
 
 def check_choice(name: str, value: object, *known: str) -> None:

@@ -17,6 +17,7 @@ from .._kernel._prompt import Prompt
 from .._kernel._protocols import AnyLLM
 from .._kernel._sample import Document
 from .._kernel._steps import Outcome, next_round
+from .._kernel._whole import check_whole
 from .._names._models import llm_named
 from .._support._blocking import run_blocking
 from .._support._tasks import all_of
@@ -95,8 +96,7 @@ class Generation:
         answer: Prompt[Any],
     ) -> None:
         for name, value in (("questions_per_document", number), ("max_concurrency", max_concurrency)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise InvalidInput(f"{name} must be a whole number from 1, got {value!r}")
+            check_whole(name, value, least=1)
         for name, prompt in (("write", write), ("answer", answer)):
             if not isinstance(prompt, Prompt):
                 raise InvalidInput(f"{name} must be a Prompt, got {type(prompt).__name__}")

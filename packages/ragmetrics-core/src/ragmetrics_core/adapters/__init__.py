@@ -13,6 +13,8 @@ derives from them and says what its framework makes necessary. What they are mad
 * What may be shown and stored? ``name_of``, ``conceal``, ``is_secret``, ``secret_texts``; ``json_settings`` for an ``identity``;
   ``readable_texts`` for embedding models; ``in_order`` and ``read_in_order`` for what a file must not sort.
 * On which thread, in which loop? ``in_own_thread``, ``in_threads``, ``run_blocking``, ``HomeLoop``, ``shared_home``, ``Turn``.
+* How is an application asked the questions of a data set? ``asked_rows``. What does a metric ask a model? ``prompts_of``. Is a
+  setting a number? ``check_whole``. How are the arguments of two functions written once? ``with_arguments_of``.
 * How is a running application evaluated? An adapter's callback or handler is a ``LiveEvaluation``, with ``LiveSettings``
   (``current_names`` knows their former names, ``shows_settings`` shows them), and hands each ``Finished`` call to it.
   ``LiveJudging`` makes the judgements in the background and accounts for them (``Background`` is one of its lines, ``settled``
@@ -25,12 +27,14 @@ Importing this loads no framework, no model client and no asyncio.
 from __future__ import annotations
 
 from .._kernel._in_order import in_order, read_in_order
+from .._kernel._whole import check_whole
 from .._support._retry_after import seconds_to_wait
 from .._support._secrets import conceal, is_secret
 from .._support._strict_schema import strict_schema
 from .._support._threads import in_own_thread, in_threads
 from ..embeddings._readable import readable_texts
 from ._answers import finish_reason_of, is_cut_off, usage_of
+from ._asked_rows import asked_rows
 from ._background import Background, settled
 from ._bridge import Bridge, EmbeddingsBridge, LLMBridge
 from ._counts import Counts
@@ -42,7 +46,9 @@ from ._live_evaluation import Finished, LiveEvaluation, shows_settings
 from ._live_judging import LiveJudging
 from ._live_settings import LiveSettings, current_names
 from ._loops import HomeLoop, run_blocking, shared_home
+from ._prompts import prompts_of
 from ._retries import without_retries
+from ._same_arguments import with_arguments_of
 from ._settings import json_settings, name_of, secret_texts
 from ._turn import Turn
 
@@ -61,6 +67,8 @@ __all__ = [
     "LiveJudging",
     "LiveSettings",
     "Turn",
+    "asked_rows",
+    "check_whole",
     "conceal",
     "current_names",
     "finish_reason_of",
@@ -76,6 +84,7 @@ __all__ = [
     "judging",
     "model_error",
     "name_of",
+    "prompts_of",
     "read_in_order",
     "readable_texts",
     "run_blocking",
@@ -87,5 +96,6 @@ __all__ = [
     "strict_schema",
     "usage_of",
     "wants_json",
+    "with_arguments_of",
     "without_retries",
 ]

@@ -36,11 +36,15 @@ class FormsOfReply:
     """
 
     def __init__(self, highest: Rung = "schema") -> None:
+        self._highest = highest
         self._ladder = Ladder(highest)
 
     def attempts(self, ask: Ask | None) -> Attempts:
         """The attempts at one question; None: at one that has no form of reply, as one for vectors."""
         return Attempts(self._ladder, ask)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (FormsOfReply, (self._highest,))  # another process learns for itself
 
 
 class Attempts:

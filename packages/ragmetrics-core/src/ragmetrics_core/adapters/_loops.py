@@ -38,6 +38,9 @@ class HomeLoop:
                 self._loop = weakref.ref(running)
             return self._loop() is running
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (HomeLoop, ())  # in another process there are other loops
+
 
 @cache  # one small entry per key, as long as the process lives: so do connections that are shared behind the user's back
 def shared_home(*key: Hashable) -> HomeLoop:  # noqa: ARG001  told apart by it

@@ -35,3 +35,6 @@ class StandIn:
                 copied = change(copied)
             known = self._known = (now, copied)
         return known[1]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (StandIn, self._changes)  # the copy is made anew where it is called

@@ -9,7 +9,6 @@ is to be JSON, the model is asked for that in the way of its provider.
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any, Literal
 
 from langchain_core.embeddings import Embeddings
@@ -18,8 +17,8 @@ from langchain_core.messages.utils import convert_to_messages
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs
 
-from ragmetrics_core import Ask, InvalidInput, Metric, Models, Prompt, Reply
-from ragmetrics_core.adapters import Attempts, FormsOfReply, LLMBridge
+from ragmetrics_core import Ask, InvalidInput, Metric, Models, Reply
+from ragmetrics_core.adapters import Attempts, FormsOfReply, LLMBridge, prompts_of
 
 from ._answers import finish_errors, finished, read_answer
 from ._described import Described, home_of
@@ -138,9 +137,7 @@ def models_of(metric: Metric, llm: Any, embeddings: Any) -> Models:
 
 def _asks_an_llm(metric: Metric) -> bool:
     """Whether a metric has prompts. One that makes its prompts later fails only when it asks."""
-    return type(metric).calls != "none" and any(
-        isinstance(getattr(metric, item.name), Prompt) for item in fields(metric)
-    )
+    return type(metric).calls != "none" and bool(prompts_of(metric))
 
 
 def bound(models: Models, config: RunnableConfig) -> Models:

@@ -1,13 +1,15 @@
 """Test sets from nodes, and runs over them and over the data sets that LlamaIndex used to write.
 
 LlamaIndex removed its own classes for these files; the core reads them. A run asks the engine or the retriever several questions
-at a time and passes the samples to the core's ``evaluate``, so summary and export are those of the core.
+at a time, from an event loop (on threads what is to be called synchronously), and passes the samples to the core's ``evaluate``, so
+summary and export are those of the core.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +17,7 @@ from typing import Any, Literal
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.chat_engine.types import BaseChatEngine
-from llama_index.core.schema import BaseNode, MetadataMode
+from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore
 
 from ragmetrics_core import (
     Document,
@@ -29,12 +31,11 @@ from ragmetrics_core import (
     evaluate,
     generate_testset,
 )
-from ragmetrics_core.adapters import run_blocking
+from ragmetrics_core.adapters import asked_rows, in_own_thread, run_blocking, with_arguments_of
 
 from .._model._embeddings import scorer_of
 from .._model._llm import judge_of
-from ._asking import asking_engine, asking_retriever
-from ._responses import mode_of
+from ._responses import answer_of, contexts_of, document_of, mode_of, settle
 
 __all__ = [
     "aevaluate_query_engine",
@@ -47,6 +48,7 @@ __all__ = [
 
 Source = str | os.PathLike[str]
 OnError = Literal["record", "raise"]
+Ask = Callable[[str], Awaitable[dict[str, Any]]]
 Metrics = Metric | Iterable[Metric]
 
 OF_THE_RUN = frozenset({"run_dir", "replace", "progress"})
@@ -80,29 +82,15 @@ def evaluate_query_engine(
         metadata_mode: which metadata of the source nodes the judge reads with their text; by default what the generator saw.
         options: passed to ``ragmetrics_core.evaluate``, such as ``max_concurrency``.
     """
-    asking = asking_engine(query_engine, workers, on_error, metadata_mode, awaited=False)
-    run = Scoring(metrics, llm, embed_model, on_error, options)
-    samples = run.samples(dataset, Testset.from_labelled_rag_dataset)
-    return evaluate(run_blocking(lambda: asking.rows(samples)), run.metrics, **run.settings)
+    run = over_engine(awaited=False, **locals())
+    return evaluate(run_blocking(run.rows), run.metrics, **run.settings)
 
 
-async def aevaluate_query_engine(
-    dataset: Source | Iterable[Sample],
-    query_engine: BaseQueryEngine | BaseChatEngine,
-    metrics: Metrics,
-    *,
-    llm: Any = None,
-    embed_model: Any = None,
-    workers: int = 4,
-    on_error: OnError = "record",
-    metadata_mode: MetadataMode | str = MetadataMode.LLM,
-    **options: Any,
-) -> Evaluation:
+@with_arguments_of(evaluate_query_engine)
+async def aevaluate_query_engine(**arguments: Any) -> Evaluation:
     """The same without blocking the running loop, with the engine's ``aquery`` or ``achat``."""
-    asking = asking_engine(query_engine, workers, on_error, metadata_mode, awaited=True)
-    run = Scoring(metrics, llm, embed_model, on_error, options)
-    rows = await asking.rows(run.samples(dataset, Testset.from_labelled_rag_dataset))
-    return await aevaluate(rows, run.metrics, **run.settings)
+    run = over_engine(awaited=True, **arguments)
+    return await aevaluate(await run.rows(), run.metrics, **run.settings)
 
 
 def evaluate_retriever(
@@ -133,53 +121,97 @@ def evaluate_retriever(
         metadata_mode: which metadata of the nodes a judge reads with their text.
         options: passed to ``ragmetrics_core.evaluate``.
     """
-    asking = asking_retriever(retriever, workers, on_error, metadata_mode, awaited=False)
-    run = Scoring(metrics, llm, embed_model, on_error, options)
-    samples = run.samples(dataset, Testset.from_embedding_qa_dataset)
-    return evaluate(run_blocking(lambda: asking.rows(samples)), run.metrics, **run.settings)
+    run = over_retriever(awaited=False, **locals())
+    return evaluate(run_blocking(run.rows), run.metrics, **run.settings)
 
 
-async def aevaluate_retriever(
-    dataset: Source | Iterable[Sample],
-    retriever: BaseRetriever,
-    metrics: Metrics,
-    *,
-    llm: Any = None,
-    embed_model: Any = None,
-    workers: int = 4,
-    on_error: OnError = "record",
-    metadata_mode: MetadataMode | str = MetadataMode.LLM,
-    **options: Any,
-) -> Evaluation:
+@with_arguments_of(evaluate_retriever)
+async def aevaluate_retriever(**arguments: Any) -> Evaluation:
     """The same without blocking the running loop, with the retriever's ``aretrieve``."""
-    asking = asking_retriever(retriever, workers, on_error, metadata_mode, awaited=True)
-    run = Scoring(metrics, llm, embed_model, on_error, options)
-    rows = await asking.rows(run.samples(dataset, Testset.from_embedding_qa_dataset))
-    return await aevaluate(rows, run.metrics, **run.settings)
+    run = over_retriever(awaited=True, **arguments)
+    return await aevaluate(await run.rows(), run.metrics, **run.settings)
 
 
-class Scoring:
-    """How the answers will be scored; checked before the first question is asked, so that a mistake costs no answers.
+class Run:
+    """A run over a data set; all is checked before the first question is asked, so that a mistake costs no answers.
+
+    Args:
+        who: what is asked, for messages.
+        ask: takes a question and returns the new fields of the sample.
+        read: reads a data set of LlamaIndex.
+        dataset, metrics, llm, embed_model, workers, on_error, options: as for ``evaluate_query_engine``.
 
     Raises:
         InvalidInput: a metric or an option is invalid.
     """
 
     def __init__(
-        self, metrics: Metrics, llm: Any, embed_model: Any, on_error: OnError, options: Mapping[str, Any]
+        self,
+        who: str,
+        ask: Ask,
+        read: Callable[[Source], Testset],
+        *,
+        dataset: Source | Iterable[Sample],
+        metrics: Metrics,
+        llm: Any,
+        embed_model: Any,
+        workers: int,
+        on_error: OnError,
+        options: Mapping[str, Any],
     ) -> None:
         self.metrics = metrics if isinstance(metrics, Metric | str) else list(metrics)
         models = {"llm": judge_of(llm), "embeddings": scorer_of(embed_model)}
         self.settings: dict[str, Any] = {**models, "on_error": on_error, **options}
         checked = {name: value for name, value in self.settings.items() if name not in OF_THE_RUN}
         evaluate([], self.metrics, **checked, progress=False)
-
-    def samples(self, dataset: Source | Iterable[Sample], read: Callable[[Source], Testset]) -> list[Sample]:
-        """The samples of a data set, up to the ``limit`` of the run."""
         if isinstance(dataset, str | os.PathLike):
             # the data sets of LlamaIndex are .json files, those of the core are not
             dataset = read(dataset) if Path(dataset).suffix == ".json" else Testset.load(dataset)
-        return list(islice(dataset, self.settings.get("limit")))
+        samples = list(islice(dataset, self.settings.get("limit")))
+        self.rows = partial(asked_rows, samples, ask, who=who, workers=workers, record=on_error == "record")
+        """The samples with their answers, in order; an ``InvalidInput`` for each question without an answer."""
+
+
+def over_engine(query_engine: Any, metadata_mode: MetadataMode | str, *, awaited: bool, **arguments: Any) -> Run:
+    """A run over a query engine or a chat engine.
+
+    Raises:
+        InvalidInput: it is neither, or a setting is invalid.
+    """
+    mode = mode_of("evaluate_query_engine", metadata_mode)
+    is_chat = not callable(getattr(query_engine, "query", None))
+    if is_chat and not callable(getattr(query_engine, "chat", None)):
+        kind = type(query_engine).__name__
+        raise InvalidInput(f"evaluate_query_engine takes a query engine or a chat engine, got {kind}")
+    method = getattr(query_engine, f"{'a' if awaited else ''}{'chat' if is_chat else 'query'}")
+
+    async def ask(question: str) -> dict[str, Any]:
+        if is_chat:
+            query_engine.reset()
+        response = await (method(question) if awaited else in_own_thread(partial(method, question)))
+        # reading a stream may take time
+        answer = await in_own_thread(partial(answer_of, await settle(response), mode))
+        if answer is None:
+            raise InvalidInput("it answered with None")
+        return {name: getattr(answer, name) for name in ("response", "retrieved_contexts", "retrieved_documents")}
+
+    if is_chat:
+        arguments["workers"] = 1  # it has one memory
+    return Run("chat engine" if is_chat else "query engine", ask, Testset.from_labelled_rag_dataset, **arguments)
+
+
+def over_retriever(retriever: Any, metadata_mode: MetadataMode | str, *, awaited: bool, **arguments: Any) -> Run:
+    """A run over a retriever."""
+    mode = mode_of("evaluate_retriever", metadata_mode)
+
+    async def ask(question: str) -> dict[str, Any]:
+        nodes: Sequence[NodeWithScore] = await (
+            retriever.aretrieve(question) if awaited else in_own_thread(partial(retriever.retrieve, question))
+        )
+        documents, contexts = [document_of(node) for node in nodes], contexts_of(nodes, mode)
+        return {"retrieved_documents": documents, "retrieved_contexts": contexts}
+
+    return Run("retriever", ask, Testset.from_embedding_qa_dataset, **arguments)
 
 
 def generate_qa_pairs(
@@ -207,28 +239,23 @@ def generate_qa_pairs(
         InvalidInput: there are no nodes, or an item is no node.
         ModelError: the model fails in a way that every further call would meet.
     """
-    documents = documents_of(nodes, mode_of("generate_qa_pairs", metadata_mode))
-    return generate_testset(documents, judge_of(llm), num_questions_per_chunk, **options)
+    return generate_testset(*from_nodes("generate_qa_pairs", **locals()), **options)
 
 
-async def agenerate_qa_pairs(
-    nodes: Iterable[BaseNode],
-    llm: Any = None,
-    num_questions_per_chunk: int = 10,
-    *,
-    metadata_mode: MetadataMode | str = MetadataMode.NONE,
-    **options: Any,
-) -> Testset:
+@with_arguments_of(generate_qa_pairs)
+async def agenerate_qa_pairs(**arguments: Any) -> Testset:
     """The same without blocking the running loop."""
-    documents = documents_of(nodes, mode_of("agenerate_qa_pairs", metadata_mode))
-    return await agenerate_testset(documents, judge_of(llm), num_questions_per_chunk, **options)
+    return await agenerate_testset(*from_nodes("agenerate_qa_pairs", **arguments), **arguments["options"])
 
 
-def documents_of(nodes: Iterable[BaseNode], mode: MetadataMode) -> list[Document]:
-    """The nodes as documents of the core."""
+def from_nodes(
+    who: str, nodes: Iterable[BaseNode], llm: Any, num_questions_per_chunk: int, metadata_mode: Any, **_: Any
+) -> tuple[list[Document], Any, int]:
+    """The nodes as documents of the core, who writes about them, and how many questions."""
+    mode = mode_of(who, metadata_mode)
     documents = []
     for number, node in enumerate(nodes):
         if not isinstance(node, BaseNode):
             raise InvalidInput(f"nodes[{number}] must be a node of LlamaIndex, got {type(node).__name__}")
         documents.append(Document(content=node.get_content(metadata_mode=mode), id=node.node_id))
-    return documents
+    return documents, judge_of(llm), num_questions_per_chunk

@@ -12,7 +12,6 @@ import inspect
 import json
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from llama_index.core.base.llms.types import ChatMessage
@@ -21,10 +20,9 @@ from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.schema import MetadataMode, NodeWithScore
 
-from ragmetrics_core import Document, InvalidInput
+from ragmetrics_core import Document, InvalidInput, Sample
 
 __all__ = [
-    "Answer",
     "AnyResponse",
     "answer_of",
     "contexts_of",
@@ -40,21 +38,6 @@ AnyResponse: TypeAlias = Any
 """A response of a query engine, a chat engine or an agent, or any object with ``response`` and ``source_nodes``."""
 
 log = logging.getLogger("ragmetrics_llama_index")
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The text of a response, and its sources.
-
-    Attributes:
-        text: the answer; empty where there is none.
-        contexts: the texts of the source nodes, in rank order; None if the response cannot have sources.
-        documents: the same nodes, with identifier, retrieval score and metadata.
-    """
-
-    text: str
-    contexts: list[str] | None
-    documents: list[Document] | None
 
 
 def mode_of(owner: str, mode: Any) -> MetadataMode:
@@ -102,8 +85,10 @@ async def settle(response: Any) -> Any:
     return response
 
 
-def answer_of(response: AnyResponse | None, mode: MetadataMode) -> Answer | None:
-    """What the response holds; None if there is no response. A stream is read to its end, and its text stays in the response.
+def answer_of(response: AnyResponse | None, mode: MetadataMode) -> Sample | None:
+    """The text of a response and its source nodes, as contexts and as documents; None if there is no response.
+
+    There are no contexts (None) if the response cannot have sources. A stream is read to its end, and its text stays in it.
 
     Raises:
         InvalidInput: it is no response, or a stream that has been read in part.
@@ -117,8 +102,9 @@ def answer_of(response: AnyResponse | None, mode: MetadataMode) -> Answer | None
         )
     text, nodes = text_of(response), nodes_of(response)
     if nodes is None:
-        return Answer(text, None, None)
-    return Answer(text, contexts_of(nodes, mode), [document_of(node) for node in nodes])
+        return Sample(response=text)
+    documents = [document_of(node) for node in nodes]
+    return Sample(response=text, retrieved_contexts=contexts_of(nodes, mode), retrieved_documents=documents)
 
 
 def text_of(response: Any, otherwise: str | None = None) -> str:

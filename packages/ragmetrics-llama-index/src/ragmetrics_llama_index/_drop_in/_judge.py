@@ -18,9 +18,10 @@ from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import MetadataMode
 
 from ragmetrics_core import BadReply, InvalidInput, Metric
+from ragmetrics_core.adapters import prompts_of
 
 from .._metric._evaluator import MetricEvaluator
-from .._metric._templates import Slot, Template, as_template, check_shows_data, prompts_of
+from .._metric._prompts import Slot, Template, as_template, check_shows_data
 
 __all__ = [
     "UNREADABLE",

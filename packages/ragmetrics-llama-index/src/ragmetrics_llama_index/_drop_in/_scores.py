@@ -17,8 +17,8 @@ from ragmetrics_core import BadReply, InvalidInput, Metric, Score, Steps, embed
 from ragmetrics_core.metrics import AnswerRelevanceRating, ContextRelevanceRating, Correctness, SemanticSimilarity
 from ragmetrics_core.replies import ScoreReply
 
+from .._metric._prompts import Template
 from .._metric._results import MetricResult, check_threshold
-from .._metric._templates import Template
 from ._judge import UNREADABLE, DropIn, Parser, Refining, asking, refining, with_prompts, without_scale
 
 __all__ = [

@@ -13,8 +13,8 @@ from llama_index.core.types import BaseOutputParser
 from ragmetrics_core import BadReply, InvalidInput, Metric, Prompt, Reply
 from ragmetrics_core.metrics import Guideline, PairwiseComparison, RefineFaithfulness, Relevancy
 
+from .._metric._prompts import Template
 from .._metric._results import MetricResult
-from .._metric._templates import Template
 from ._judge import UNREADABLE, DropIn, Parser, Refining, asking, refining
 
 __all__ = [

@@ -37,8 +37,7 @@ from ragmetrics_core.adapters import (
 
 from .._data._responses import mode_of, nodes_of, text_of
 from ._evaluations import Asked, Evaluators, QueryEvaluation, named, problem_of
-from ._open_queries import ByIdentity, OpenQueries, SpanListener, text_asked
-from ._streams import Writing, listen, listen_async
+from ._listening import ByIdentity, OpenQueries, SpanListener, Writing, listen, listen_async, text_asked
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack

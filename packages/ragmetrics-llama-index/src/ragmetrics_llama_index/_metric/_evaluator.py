@@ -32,14 +32,13 @@ from ragmetrics_core import (
     arun,
     run,
 )
-from ragmetrics_core.adapters import run_blocking
+from ragmetrics_core.adapters import prompts_of, run_blocking
 
-from .._data._responses import Answer, AnyResponse, answer_of, is_async_stream, mode_of, settle
+from .._data._responses import AnyResponse, answer_of, is_async_stream, mode_of, settle
 from .._model._embeddings import scorer_of
 from .._model._llm import LlamaIndexLLM, judge_of
-from ._context_budget import fit_window
+from ._prompts import Slot, Template, as_template, fit_window, shown, worded
 from ._results import MetricResult, check_threshold, result_of
-from ._templates import Slot, Template, as_template, prompts_of, shown, worded
 
 __all__ = ["MetricEvaluator", "OnError"]
 
@@ -265,8 +264,9 @@ class MetricEvaluator(BaseEvaluator):
         """Whether ``raise_error`` applies to this result."""
         return not result.passing
 
-    def _arguments(self, query: str | None, answer: Answer | None, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        if answer is None:
-            return {"query": query, **kwargs}
-        said = {"response": answer.text, "contexts": answer.contexts, "retrieved_documents": answer.documents}
+    def _arguments(self, query: str | None, answer: Sample | None, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        said: dict[str, Any] = {}
+        if answer is not None:
+            contexts, documents = answer.retrieved_contexts, answer.retrieved_documents
+            said = {"response": answer.response, "contexts": contexts, "retrieved_documents": documents}
         return {"query": query, **said, **kwargs}

@@ -100,6 +100,7 @@ def overrides(cls: type, base: type, name: str) -> bool:
     return inspect.unwrap(getattr(cls, name)) is not inspect.unwrap(getattr(base, name))
 
 
-def is_of_the_core(model: Any, *methods: str) -> bool:
-    """Whether a model has one of these methods of the core's models; a mock, which has whatever one asks for, is none."""
-    return any(hasattr(model, name) for name in methods) and not hasattr(model, "an_attribute_that_no_model_has")
+def is_of_the_core(model: Any, theirs: type, *methods: str) -> bool:
+    """Whether a model, none of LlamaIndex's, has one of these methods of the core's models; a mock, which has all, is none."""
+    found = any(hasattr(model, name) for name in methods) and not hasattr(model, "an_attribute_that_no_model_has")
+    return found and not isinstance(model, theirs)

@@ -58,9 +58,6 @@ class LlamaIndexEmbeddings(Described[list[str], list[list[float]]], EmbeddingsBr
     def _read(self, answer: list[list[float]]) -> Reply[list[list[float]]]:
         return Reply(answer, Usage(calls=1))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (LlamaIndexEmbeddings, (self._given,))  # its event loop belongs to this process
-
 
 def _resolved(embed_model: Any) -> BaseEmbedding:
     try:
@@ -72,5 +69,5 @@ def _resolved(embed_model: Any) -> BaseEmbedding:
 
 def scorer_of(embed_model: Any) -> Any:
     """The model that embeds or compares; what has the methods of the core's models is one already."""
-    own = is_of_the_core(embed_model, "embed", "aembed", "compare", "acompare")
-    return embed_model if own and not isinstance(embed_model, BaseEmbedding) else LlamaIndexEmbeddings(embed_model)
+    is_one = is_of_the_core(embed_model, BaseEmbedding, "embed", "aembed", "compare", "acompare")
+    return embed_model if is_one else LlamaIndexEmbeddings(embed_model)

@@ -1,25 +1,39 @@
 """A judge that is any LLM of LlamaIndex: chat or completion, with asynchronous methods of its own or without.
 
 Strategy. Every question goes through the LLM's own methods, so LlamaIndex's callbacks, instrumentation, rate limiters and token
-counters see the calls of a judge as they see all others. Where the LLM passes on what it is called with, the server is asked
-for the form of reply that the question describes, and without it where it refuses that.
+counters see the calls of a judge as they see all others: through ``chat`` or ``complete``, which tell what an answer cost and
+whether it was cut. Not through ``predict``, which would hide that, and would run the LLM's output parser over a verdict; unless
+somebody has written a ``predict`` or ``apredict`` of their own, as test doubles do: LlamaIndex's evaluators ask by ``apredict``, so
+its author expects to be asked there. Where the LLM passes on what it is called with, the server is asked for the form of reply
+that the question describes, and without it where it refuses that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse, LLMMetadata, MessageRole
 from llama_index.core.llms import LLM, CustomLLM
 from llama_index.core.llms.utils import resolve_llm
+from llama_index.core.prompts import ChatPromptTemplate
 
-from ragmetrics_core import Ask, InvalidInput, Reply
-from ragmetrics_core.adapters import Attempts, FormsOfReply, LLMBridge, in_own_thread, run_blocking
+from ragmetrics_core import Ask, InvalidInput, Message, Reply
+from ragmetrics_core.adapters import (
+    Attempts,
+    FormsOfReply,
+    LLMBridge,
+    finish_reason_of,
+    in_own_thread,
+    is_cut_off,
+    run_blocking,
+    usage_of,
+)
 from ragmetrics_core.adapters import is_bug as is_error_of_programming
 
-from ._calls import call_for, is_openai, metadata_of, own_predict, read_answer
-from ._described import Described, is_bug, is_of_the_core, overrides
+from ._described import Described, is_of_the_core, overrides
 
 __all__ = ["LlamaIndexLLM", "judge_of"]
 
@@ -27,6 +41,8 @@ DEFAULT_OUTPUT = 256
 """Tokens reserved for a reply where the metadata names no limit."""
 
 PLAIN = FormsOfReply("text")
+
+OWN = {name: inspect.unwrap(getattr(LLM, name)) for name in ("apredict", "predict")}
 
 
 class LlamaIndexLLM(Described[Ask, str], LLMBridge):
@@ -136,15 +152,6 @@ class LlamaIndexLLM(Described[Ask, str], LLMBridge):
         is_described = bool(form) and any(form in message.content for message in question.messages)
         return (self._forms if is_described and self._is_told_the_form(self._model) else PLAIN).attempts(question)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        # what it knows of event loops and servers belongs to this process
-        return (_made, (self._given, self._overlap, self._structured, self._is_bug is not is_bug))
-
-
-def _made(llm: Any, overlap: bool | None, structured: bool | None, softly: bool) -> LlamaIndexLLM:
-    made = LlamaIndexLLM(llm, overlap=overlap, structured=structured)
-    return made.failing_softly() if softly else made
-
 
 def _resolved(llm: Any) -> LLM:
     try:
@@ -161,5 +168,87 @@ def _resolved(llm: Any) -> LLM:
 
 def judge_of(llm: Any) -> Any:
     """The judge; what has the methods of the core's models is one already."""
-    own = is_of_the_core(llm, "generate", "agenerate")
-    return llm if own and not isinstance(llm, LLM) else LlamaIndexLLM(llm)
+    return llm if is_of_the_core(llm, LLM, "generate", "agenerate") else LlamaIndexLLM(llm)
+
+
+def call_for(llm: Any, ask: Ask, parameters: dict[str, Any]) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
+    """How an LLM is asked: its synchronous method, or its author's ``apredict``, and all arguments; ``parameters`` for chats."""
+    own = own_predict(llm)
+    if own is not None:
+        return own, (), _prediction(ask)
+    if metadata_of(llm).is_chat_model:
+        return "chat", (_chat_messages(llm, ask.messages),), parameters
+    return "complete", (_completion_prompt(llm, ask.messages),), {"formatted": True}
+
+
+def own_predict(llm: Any) -> str | None:
+    """The method that its author has written in the place of LlamaIndex's ``apredict`` or ``predict``; None without one.
+
+    An LLM in nothing but its methods, as a mock is, has an ``apredict`` of its own.
+    """
+    if not issubclass(type(llm), LLM):
+        return "apredict"
+    methods = (name for name in OWN if inspect.unwrap(getattr(type(llm), name)) is not OWN[name])
+    return next(methods, None)
+
+
+def metadata_of(llm: Any) -> LLMMetadata:
+    """The metadata of an LLM; LlamaIndex's defaults where it has none."""
+    found = getattr(llm, "metadata", None)
+    return found if isinstance(found, LLMMetadata) else LLMMetadata()
+
+
+def is_openai(llm: Any) -> bool:
+    """Whether it speaks the chat protocol of OpenAI, whoever serves it, and passes on what it is called with."""
+    classes = {(cls.__module__, cls.__name__) for cls in type(llm).__mro__}
+    return ("llama_index.llms.openai.base", "OpenAI") in classes and metadata_of(llm).is_chat_model
+
+
+def _prediction(ask: Ask) -> dict[str, Any]:
+    """The question as a template and its variables, so that no brace in the data is taken for a variable."""
+    texts = {f"message_{number}": message.content for number, message in enumerate(ask.messages, 1)}
+    messages = [
+        ChatMessage(role=MessageRole(message.role), content=f"{{{name}}}")
+        for name, message in zip(texts, ask.messages, strict=True)
+    ]
+    return {"prompt": ChatPromptTemplate(message_templates=messages), **texts}
+
+
+def _chat_messages(llm: LLM, messages: Sequence[Message]) -> list[ChatMessage]:
+    """The messages of a question, with the LLM's own system prompt in front of the first system message.
+
+    They become one message: many chat templates take no second system message.
+    """
+    sent = [(message.role, _sendable(message.content)) for message in messages]
+    if llm.system_prompt:
+        if sent and sent[0][0] == "system":
+            sent[0] = ("system", f"{llm.system_prompt}\n\n{sent[0][1]}")
+        else:
+            sent.insert(0, ("system", llm.system_prompt))
+    return [ChatMessage(role=MessageRole(role), content=content) for role, content in sent]
+
+
+def _completion_prompt(llm: LLM, messages: Sequence[Message]) -> str:
+    """The messages of a question as the one text that a completion model takes, in the LLM's own way."""
+    if len(messages) == 1 and not llm.system_prompt:
+        assert llm.completion_to_prompt is not None
+        prompt = llm.completion_to_prompt(_sendable(messages[0].content))
+    else:
+        assert llm.messages_to_prompt is not None
+        prompt = llm.messages_to_prompt(_chat_messages(llm, messages))
+    return llm.query_wrapper_prompt.format(query_str=prompt) if llm.query_wrapper_prompt else prompt
+
+
+def read_answer(answer: ChatResponse | CompletionResponse) -> Reply[str]:
+    """Text, token counts as far as the model reports them, and whether the model stopped at its token limit."""
+    places: tuple[Any, ...] = (answer.additional_kwargs, answer.raw)
+    if isinstance(answer, ChatResponse):
+        text, places = answer.message.content, (answer.message.additional_kwargs, *places)
+    else:
+        text = answer.text
+    return Reply(text or "", usage_of(*places), truncated=is_cut_off(finish_reason_of(*places)))
+
+
+def _sendable(text: str) -> str:
+    """The text as well as UTF-8 can carry it: what a model wrote may hold lone surrogates."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragmetrics_core import InvalidInput
+from ragmetrics_core.adapters import check_whole
 
 __all__ = ["check_calls", "check_switch"]
 
@@ -13,9 +14,8 @@ def check_calls(max_concurrency: object, max_retries: object = 0, timeout: objec
     Raises:
         InvalidInput: one of them has no possible value.
     """
-    for name, value, least in (("max_concurrency", max_concurrency, 1), ("max_retries", max_retries, 0)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise InvalidInput(f"{name} must be a whole number from {least}, got {value!r}")
+    check_whole("max_concurrency", max_concurrency, least=1)
+    check_whole("max_retries", max_retries, least=0)
     if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0):
         raise InvalidInput(f"timeout must be a positive number of seconds, got {timeout!r}")
 

@@ -1,4 +1,4 @@
-"""LlamaIndex's templates as prompts of the core, and the core's prompts shown as templates.
+"""What a judge is shown: the prompts of a metric, as LlamaIndex's templates and back, and as many contexts as it can read.
 
 Strategy. A ``TemplatePrompt`` is a prompt of the core that renders its messages with a template; asking, reading, the one
 re-ask and the record of versions stay with the core. A ``Slot`` says which prompt of a metric a template replaces, and what
@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
@@ -19,18 +19,22 @@ from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate, PromptTemplate
 
 from ragmetrics_core import InvalidInput, Message, Metric, Prompt, Reply
+from ragmetrics_core.adapters import prompts_of
+from ragmetrics_core.metrics.windows import tokens
+
+from .._model._llm import LlamaIndexLLM
 
 __all__ = [
     "Slot",
     "Template",
-    "TemplatePrompt",
     "as_template",
     "check_shows_data",
-    "prompts_of",
+    "fit_window",
     "shown",
     "worded",
 ]
 
+M = TypeVar("M", bound=Metric)
 T = TypeVar("T")
 
 Template = str | BasePromptTemplate
@@ -40,6 +44,12 @@ DATA = "data"
 
 REPLY_FORM = "reply_form"
 """The variable that holds the instructions on how to reply."""
+
+PADDING = 200
+"""Tokens for the frame of the messages and for the complaint of a second attempt."""
+
+SHARE = 0.95
+"""Of what is left, as quotes and line breaks take more tokens in JSON. No more is needed: tokens are estimated too high already."""
 
 ROLES: Mapping[MessageRole, Any] = {
     MessageRole.SYSTEM: "system",
@@ -115,12 +125,6 @@ class TemplatePrompt(Prompt[T]):
         return self.reader.read(reply, inputs)
 
 
-def prompts_of(metric: Metric) -> dict[str, Prompt[Any]]:
-    """The prompts among the settings of a metric, by the name of the field."""
-    settings = {item.name: getattr(metric, item.name) for item in fields(metric)}
-    return {name: value for name, value in settings.items() if isinstance(value, Prompt)}
-
-
 def check_shows_data(name: str, template: BasePromptTemplate, known: Iterable[str]) -> None:
     """Check that the judge will see what it is to judge: otherwise it would only guess.
 
@@ -186,3 +190,38 @@ def shown(prompt: Prompt[Any], slot: Slot) -> BasePromptTemplate:
         ChatMessage(role=MessageRole.USER, content=data),
     ]
     return ChatPromptTemplate(message_templates=messages, function_mappings=encoders)
+
+
+def fit_window(metric: M, texts: Iterable[Any], judge: LlamaIndexLLM, *, fill: bool) -> M:
+    """The metric with a window that the judge can read; unchanged if it has no window.
+
+    Args:
+        metric: any metric; those that pack contexts have a setting ``window``, in tokens.
+        texts: the inputs besides the contexts; every call shows them.
+        judge: its ``room`` is the number of tokens that a question may take.
+        fill: whether a smaller window grows to what the judge can read; otherwise windows only shrink.
+
+    Raises:
+        InvalidInput: the context window leaves no tokens for contexts.
+    """
+    if not any(item.name == "window" for item in fields(metric)):
+        return metric
+    room = judge.room
+    overhead = PADDING + max(map(_size, prompts_of(metric).values()), default=0)
+    # claims, reasons and earlier answers repeat the inputs
+    overhead += 2 * sum(tokens(text) for text in texts if isinstance(text, str))
+    window = int((room - overhead) * SHARE)
+    if window < 1:
+        raise InvalidInput(
+            f"{metric.name}: the judge's context window leaves {room} tokens for a question, but the prompt and the inputs take "
+            f"{overhead} without any context: give a judge with a longer context_window, or correct its metadata"
+        )
+    current: int | None = getattr(metric, "window", None)
+    if current is not None and not fill:
+        window = min(window, current)
+    changes: dict[str, Any] = {"window": window}
+    return replace(metric, **changes)
+
+
+def _size(prompt: Prompt[Any]) -> int:
+    return tokens(prompt.template.get_template() if isinstance(prompt, TemplatePrompt) else prompt.system)

@@ -1,0 +1,73 @@
+"""Asking an application many questions, a few at a time; an exception costs the row of its question only.
+
+Strategy. The application is what is evaluated, so any exception of it is a finding about its row, unlike a bug in a metric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from .._kernel._errors import InvalidInput
+from .._kernel._sample import Sample
+from .._kernel._whole import check_whole
+from .._support._secrets import conceal
+
+__all__ = ["asked_rows"]
+
+Row = Sample | InvalidInput
+
+
+async def asked_rows(
+    samples: Sequence[Sample],
+    ask: Callable[[str], Awaitable[Mapping[str, Any]]],
+    *,
+    who: str,
+    workers: int = 4,
+    record: bool = True,
+) -> list[Row]:
+    """Ask an application the question of every sample: the rows for ``evaluate``, in order.
+
+    Args:
+        samples: the samples, each with a ``user_input``.
+        ask: takes a question and returns the fields of the sample that answer it, such as ``response``. One that is to be called
+            synchronously is called with ``in_own_thread``.
+        who: what messages call the application, such as ``query engine``.
+        workers: how many questions are asked at the same time.
+        record: whether a question that fails has an ``InvalidInput`` for its row; otherwise the exception is raised.
+
+    Raises:
+        InvalidInput: a sample has no question, or ``workers`` is no number from 1; before the first question is asked.
+    """
+    import asyncio  # noqa: PLC0415  costs more to import than all of this package
+
+    from .._support._tasks import all_of  # noqa: PLC0415  loads asyncio
+
+    check_whole("workers", workers, least=1)
+    questions = [_question(sample) for sample in samples]
+    slots = asyncio.Semaphore(workers)
+
+    async def asked(sample: Sample, question: str) -> Row:
+        async with slots:
+            outcome = (await asyncio.gather(ask(question), return_exceptions=True))[0]
+        if not isinstance(outcome, BaseException):
+            return replace(sample, **outcome)
+        if not record or not isinstance(outcome, Exception):
+            raise outcome
+        return _failed(sample, who, outcome)
+
+    return await all_of(map(asked, samples, questions))
+
+
+def _failed(sample: Sample, who: str, error: Exception) -> InvalidInput:
+    said = conceal(" ".join(str(error).split()))
+    problem = InvalidInput(f"the {who} failed: {type(error).__name__}{f': {said}' if said else ''}")
+    vars(problem)["sample"] = sample  # which evaluate keeps as the row
+    return problem
+
+
+def _question(sample: Sample) -> str:
+    if not isinstance(sample.user_input, str) or not sample.user_input.strip():
+        raise InvalidInput(f"sample {sample.id!r} has no user_input to ask")
+    return sample.user_input
