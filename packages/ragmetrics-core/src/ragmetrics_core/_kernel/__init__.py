@@ -1,9 +1,9 @@
 """What a metric is made of. No IO: programs yield requests and are sent replies.
 
 From the bottom up: `_errors`; `_requests` and their replies; `_protocols`, the shapes of models; `_steps`, the language that
-programs are written in; `_sample`, a `_row` of the input and `_inputs`, what a metric takes of it; `_score` and how it is told
-in words (`_explain`); `_prompt`, which asks and reads; `_metric`; `_drive`, the two drivers that answer a program;
-`_saved_settings`, a metric as JSON and back.
+programs are written in; `_sample`; `_row`, a sample and its place in the input; `_inputs`, what a metric takes of a sample;
+`_score`, which `_explain` puts into words; `_prompt`, which asks and reads; `_metric`; `_drive`, the two drivers that answer a
+program; `_saved_settings`, a metric as JSON and back.
 """
 
 from __future__ import annotations

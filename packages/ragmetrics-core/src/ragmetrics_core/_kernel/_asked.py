@@ -1,9 +1,9 @@
 """What a reply answers: the data that was sent, and how many items were asked for.
 
-A judge may quote what it judges. Whether a verdict in its reply is a quotation is a matter of words, unless one knows the
-data: a verdict that stands in the data was there before the judge spoke. A prompt knows its data and hands it on with the
-text of the reply, a ``ReplyText``, which is a str to everybody else. So a format that knows nothing of this, or passes the text on
-to another one, needs no change.
+A judge may quote what it judges. The words of a reply alone seldom tell whether a verdict in it is quoted, but the data does: a
+verdict that stands in the data was there before the judge spoke. A prompt knows its data and hands it on with the text of the
+reply, a ``ReplyText``, which is an ordinary str to everybody else. So a format that knows nothing of this, or that passes the
+text on to another one, needs no change.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Asked:
         self._inputs = inputs or {}
         self.count = count
         self.values: list[Any] | None = None
-        """The JSON values in the data, where a reader has looked for them."""
+        """The JSON values in the data, once a reader has looked for them."""
 
     @cached_property
     def data(self) -> list[str]:

@@ -3,7 +3,7 @@
 Strategy. ``run`` and ``arun`` are the same five lines; all that differs is who answers. ``Models`` turns each request into a
 ``Call`` (which function, which argument, how the answer is checked) once, for both worlds; a call is then performed
 synchronously or asynchronously. A model that has only one kind of method is bridged by a thread, never by a nested loop.
-Only ``ModelError`` is turned into a value; whatever else a model raises is a bug and propagates.
+Only ``ModelError`` is turned into a value; anything else that a model raises is a bug and propagates.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ KINDS = {
     "llm": (("generate", "agenerate"), "OpenAILLM"),
     "embeddings": (("embed", "aembed", "compare", "acompare"), "OpenAIEmbeddings"),
 }
-"""Per kind of model: the methods of which it has one at least, and a class to name as an example."""
+"""For each kind of model: its methods, of which a model has at least one, and a class to name as an example."""
 
 
 FRAMEWORKS = {"LlamaIndex": "llama_index", "LangChain": "langchain_core", "Haystack": "haystack"}
@@ -42,14 +42,14 @@ FRAMEWORKS = {"LlamaIndex": "llama_index", "LangChain": "langchain_core", "Hayst
 
 
 def wrappers(example: str, model: object) -> str:
-    """The classes of the adapter packages that make a model of this kind out of one of a framework; its own, where it is one."""
+    """The adapter packages' classes that wrap such a model; if its framework is known, only the class for that one."""
     packages = _packages_of(model)
     own = [framework for framework, package in FRAMEWORKS.items() if package in packages]
     return " or ".join(f"{framework}{example.removeprefix('OpenAI')}(...)" for framework in own or FRAMEWORKS)
 
 
 def is_of_langchain(model: object) -> bool:
-    """Whether it is a model of LangChain itself: its ``generate`` means something else."""
+    """Whether it is a model of LangChain itself, whose ``generate`` means something else."""
     return FRAMEWORKS["LangChain"] in _packages_of(model)
 
 
@@ -64,7 +64,7 @@ BY_NAME = {
     "sentence-transformers": ("SentenceTransformerEmbeddings", True),
     "huggingface": ("SentenceTransformerEmbeddings", True),
 }
-"""Names of models, as ``evaluate`` takes them: the class, and whether a model's name stands behind the colon."""
+"""Names of models, as ``evaluate`` takes them: the class, and whether the name of a model follows the colon."""
 
 
 def in_code(name: str, example: str) -> str:
@@ -176,7 +176,7 @@ class Models:
 
         Raises:
             ModelError: no model is set that could answer.
-            TypeError: the one that is set has not the methods.
+            TypeError: the model that is set lacks the methods.
         """
         if isinstance(request, Ask):
             return Call(*self._generating, request, check_text, self._instant("llm"))

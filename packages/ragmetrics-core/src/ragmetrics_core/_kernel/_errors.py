@@ -31,7 +31,7 @@ class RagmetricsError(Exception):
 
 
 class MissingInput(RagmetricsError, ValueError):
-    """A field that the metric needs is absent or None, or blank or an empty list where that is no result of the system.
+    """A field that the metric needs is absent or None, or it is empty where that cannot be the system's own result.
 
     Attributes:
         metric: name of the metric that asked for the field.
@@ -51,7 +51,7 @@ class MissingInput(RagmetricsError, ValueError):
 
 
 class InvalidInput(RagmetricsError, ValueError):
-    """A field or a setting has the wrong type or a value that cannot be.
+    """A field or a setting has the wrong type or an impossible value.
 
     The message starts with the path of the culprit, such as ``retrieved_contexts[2]``.
     """
@@ -65,7 +65,8 @@ class ModelError(RagmetricsError):
     """A model (LLM, embeddings, pair scorer) could not answer.
 
     Attributes:
-        usage: what the failed call cost, where the model knows it; raised by a metric, all that the metric spent.
+        usage: what the failed call cost, where the model knows it; on an error raised by a metric, everything that the metric
+            spent.
         prompts: the versions of the prompts that were asked, by name; set by the metric that asked.
         fatal: True when every further call would fail the same way (key refused, unknown model).
         transient: True when the same call may succeed later (busy server, lost connection).

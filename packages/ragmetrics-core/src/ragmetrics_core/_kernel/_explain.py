@@ -25,7 +25,7 @@ LONGEST_QUOTE, LONGEST_REASON, LONGEST = 120, 200, 2000
 NOT_EVIDENCE = frozenset({"prompts", "raw"})
 REASONS = ("reason", "why", "explanation", "feedback", "comment", "rationale")
 PLAIN_NAMES = frozenset({"verdicts", "results", "items", "judgements", "judgments"})
-"""Names of lists that say less than the names of what their items hold."""
+"""Names of lists that say less than the keys of their items do."""
 
 
 class Item(NamedTuple):
@@ -82,7 +82,7 @@ def _ranking(ranks: list[Any], relevant: Any, retrieved: Any) -> str:
 
 
 def _side_by_side(details: dict[str, Any]) -> Iterable[str]:
-    """Lists of one length, of which one gives the reasons: they are about the same things, so they are told together."""
+    """Lists of equal length, one of which gives the reasons: they are about the same things, so they are shown together."""
     reasons = details.get("reasons")
     if not reasons or not _are_reasons(reasons):
         return
@@ -118,7 +118,7 @@ def _column(details: dict[str, Any], name: str | None, length: int) -> list[Any]
 
 
 def _is_said_elsewhere(reasons: list[Any], details: Mapping[str, Any]) -> bool:
-    """Whether the reasons stand beside what they are reasons for as well, as those of verdicts do."""
+    """Whether the reasons also stand beside what they explain, as the reasons of verdicts do."""
     lists = (value for value in details.values() if isinstance(value, list) and len(value) == len(reasons))
     beside_verdicts = any(
         value and all(isinstance(item, Mapping) and "reason" in item for item in value) for value in lists

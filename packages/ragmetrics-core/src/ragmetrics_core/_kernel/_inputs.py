@@ -2,12 +2,12 @@
 
 Strategy. The kind of an input follows from its name for the fixed sample fields (under any of their common names), and from its
 annotation for a metric's own columns. Every check happens before the first question is asked, so a bad sample costs nothing, and
-every message names the metric, the field and the place inside it. Documents are checked once per row, and not once per metric:
+every message names the metric, the field and the item inside it. Documents are checked once per row, and not once per metric:
 rankings are scored by the ten thousand a second, with several metrics that all take the same documents.
 
-Empty is not missing. A field that is not there is a fault of the data, and an error. That a system retrieved nothing, or said
-nothing, is a result of what is being evaluated: such a row is unscored, with a label that summaries count, unless the metric has a
-value for it (rankings do).
+Empty is not missing. An absent field is a fault of the data, and an error. But that a system retrieved nothing, or said
+nothing, is its result: such a row is unscored, with a label that summaries count, unless the metric has a value for it
+(rankings do).
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ FIELD_KINDS: dict[str, Kind] = {
 
 
 SILENCE = {"retrieved_contexts": "no_retrieval", "response": "no_answer"}
-"""What it means that a field is empty, as the label of the score; where both are, the first came first."""
+"""What an empty field means, as the label of the score. Where both are empty, the first of them happened first."""
 
 COMMON = frozenset({str, list, tuple, type(None)})
 """Types that need no further look."""
 
 
 class Input(str):
-    """One input of a metric: its name, as a str, that also tells what is expected under that name.
+    """One input of a metric: its name, a str that also tells what is expected under that name.
 
-    It equals its name and nothing else, as every str does; ``kind`` and ``required`` take no part in that.
+    It equals its name, as every str does; ``kind`` and ``required`` take no part in comparisons.
 
     Attributes:
         name: the sample field, or a column of the metric's own.
@@ -80,7 +80,7 @@ class Input(str):
         return {"name": self.name, "kind": self.kind, "required": self.required}
 
     def read(self, metric: str, sample: Sample) -> Any:
-        """The checked value; None for an optional input that is not there; an unscored ``Score`` where the system was silent.
+        """The checked value; None for an optional input that is absent; an unscored ``Score`` where the system was silent.
 
         Raises:
             MissingInput: the input is required and absent or None; blank or an empty list, unless that is silence.
@@ -107,11 +107,11 @@ class Input(str):
         return ALIASES.get(self.name, self.name)
 
     def _means_silence(self) -> bool:
-        """Whether the system that is evaluated left this empty: an answer always, contexts where the metric needs them."""
+        """Whether the evaluated system left this empty: always so for an answer, and for contexts that the metric needs."""
         return self._field == "response" or (self._field in SILENCE and self.required)
 
     def _emptiness(self, value: Any) -> str:
-        """How the value is empty, in words, or nothing."""
+        """How the value is empty, in words; an empty text where it is not."""
         if isinstance(value, str):
             return "" if value and not value.isspace() else "is blank"
         if isinstance(value, list | tuple | Mapping) and not value:
@@ -159,7 +159,7 @@ class Reading:
             return self._shared
         bound: dict[str, Any] = {}
         silent: list[Score] = []
-        shareable = True  # other lists are a metric's own copies, with which it may do what it likes
+        shareable = True  # other lists are copies, which a metric may change as it likes
         for item in inputs:
             value = item.read(metric, self._sample)
             if value is None and not item.required:
@@ -264,7 +264,7 @@ def checked_rubric(path: str, value: Any) -> dict[int, str]:
     """A rubric with whole numbers as keys (numerals in text count, as in JSON) and a text for each, in ascending order.
 
     Raises:
-        InvalidInput: it is none; the message starts with ``path``.
+        InvalidInput: it is not a rubric; the message starts with ``path``.
     """
     if not isinstance(value, Mapping):
         raise InvalidInput(f"{path} must be a mapping from scores to descriptions, got {type(value).__name__}")

@@ -2,7 +2,7 @@
 
 How it works. The parameters of ``measure`` are the sample fields the metric needs; they are read and checked before anything
 is asked. ``measure`` returns a ``Score``, or is a generator that yields requests and returns one. ``begin`` and ``program``
-wrap it so that the score carries its origin: metric, scale, usage, versions of the prompts. Models are fields too, but no
+wrap it so that the score carries its origin: metric, scale, usage, versions of the prompts. Models are fields too, but not
 settings: they take no part in equality, repr or the serialised form, so no key can leak through them.
 """
 
@@ -43,7 +43,7 @@ class Metric(abc.ABC):
 
     Class attributes to set:
         scale: lowest and highest value; 0 to 1 unless the metric says otherwise, None where each score states its own.
-        higher_is_better: False where low values are good ones; None where neither is better.
+        higher_is_better: False where low values are good; None where neither end is better.
         calls: model calls per sample, in words, for the catalogue (n = retrieved contexts).
     """
 
@@ -141,8 +141,8 @@ class Metric(abc.ABC):
     def begin(self, row: Reading) -> Score | Steps[Score]:
         """The score, where ``measure`` is a plain function; else the program that asks for it.
 
-        What a driver of many metrics uses: it makes one ``Reading`` of each sample, in which the metrics share what they read,
-        and a metric that asks nothing costs no generator.
+        For drivers of many metrics: they make one ``Reading`` of each sample, in which the metrics share what they read, and a
+        metric that asks nothing costs no generator.
 
         Raises:
             MissingInput: see ``score``.
@@ -211,8 +211,8 @@ class Metric(abc.ABC):
     def to_dict(self, *, defaults: bool = False) -> dict[str, Any]:
         """Class and settings as JSON values; models are not part of it, so neither is any key.
 
-        Settings that are as by default are left out, so that a saved metric asks with the prompts of the version that loads it;
-        ``defaults`` writes them too, which pins them. Mappings are written as JSON texts: no file changes their order.
+        Settings with their default values are left out, so that a saved metric asks with the prompts of the version that loads
+        it; ``defaults`` writes them too, which pins them. Mappings are written as JSON texts: no file changes their order.
 
         Raises:
             InvalidInput: more than the wording of a prompt is changed, which no file can hold.

@@ -23,7 +23,7 @@ class ModelTraits:
         instant: it computes in place.
         on_this_machine: its server is on this machine.
         texts_per_call: most texts or pairs in one request; None if it does not say.
-        compares: it has a method for pairs, so none of its own vectors are compared.
+        compares: it has a method for pairs, which is asked instead of comparing its vectors.
         caveat: what must be known about its answers.
         testset_caveat: what must be known about test sets that it writes.
     """
@@ -56,7 +56,7 @@ class ModelTraits:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """The identity, if it tells settings by name."""
+        """The identity, where it is a mapping of settings."""
         return self.identity if isinstance(self.identity, Mapping) else {}
 
 
@@ -68,8 +68,8 @@ def _text(model: Any, name: str) -> str | None:
 def prepared(model: Any, repeats: int) -> Any:
     """The model as a run asks it.
 
-    It has no retries of its own, since only one who sees all failures can pace the calls. And if rows are judged several times it
-    has no cache of its own: an answer that a cache gives twice is one judgement.
+    It has no retries of its own, since only the run sees all failures and can pace the calls. And if rows are judged several
+    times, it has no cache of its own: an answer that a cache gives twice is a single judgement.
     """
     if hasattr(model, "without_retries"):
         model = model.without_retries()

@@ -71,7 +71,7 @@ class Example:
 
 
 class Words(NamedTuple):
-    """All that the words of a system message are made of."""
+    """Everything that the words of a system message are made of."""
 
     instructions: str
     examples: tuple[Example, ...]
@@ -83,14 +83,14 @@ class Words(NamedTuple):
         return self[:3] == other[:3] and self._same_form(other)
 
     def tag(self, other: Words) -> str:
-        """A hash of these words, the form of the reply among them only where it is not that of the other ones."""
+        """A hash of these words; the form of the reply counts only where it differs from the other's."""
         shown = [[to_json(item.inputs), _reply_text(item.output)] for item in self.examples]
         wording = [self.instructions, shown, self.notice]
         form = [] if self._same_form(other) else [self.reply.instructions()]
         return hashlib.sha256(to_json(wording + form).encode()).hexdigest()[:6]
 
     def _same_form(self, other: Words) -> bool:
-        # to ask for the words of a form may cost time, and most copies have the very form of their original
+        # writing out a form may cost time, and most copies share the form of their original
         return self.reply is other.reply or self.reply.instructions() == other.reply.instructions()
 
 
@@ -103,8 +103,8 @@ class Prompt(Generic[T]):
         reply: the form of the reply, such as ``YesNoReply()`` or ``JsonReply(MyModel)``; ``ask`` returns what it reads.
         examples: worked examples.
         name: name of the prompt, for reports and for models that know prompts by name.
-        version: version of the wording, recorded with every score. Where a copy has other words than the prompt that this version
-            was given to, be it in the form of the reply, a hash of its words is added ("1+3f9a2c"), unless the copy is given a
+        version: version of the wording, recorded with every score. A copy whose words differ from those of the prompt that got
+            this version, if only in the form of the reply, has a hash of its words added ("1+3f9a2c"), unless it is given a
             version of its own.
         check: an additional check of the value against the inputs; raises ``BadReply`` with the complaint.
         numbered: names of inputs whose items are sent with numbers, from 1, for replies that name them by number.
@@ -194,14 +194,14 @@ class Prompt(Generic[T]):
             raise BadReply("the reply was cut at the token limit", reply.value)
         value: Any = self.reply.parse(ReplyText(reply.value, Asked(inputs, self._count(inputs))))
         if isinstance(value, ReplyText):
-            value = str(value)  # of a format that takes the text as it is
+            value = str(value)  # from a format that returns the text unchanged
         if self.check is not None:
             self.check(value, inputs)
         read: T = value
         return read
 
     def _count(self, inputs: Mapping[str, Any]) -> int | None:
-        """The number of items that the reply must list, where exactly one input is numbered."""
+        """The number of items that the reply must list, if exactly one input is numbered."""
         listed = [inputs[name] for name in self.numbered if name in inputs]
         return len(listed[0]) if len(listed) == 1 and isinstance(listed[0], Sized) else None
 
@@ -267,7 +267,7 @@ def to_json(data: Any) -> str:
     One exception: two lone surrogates in a row that would form a pair come back as the character they form, as JSON has it.
     """
     text = encode(data)
-    if text.isascii():  # known of each text, so this costs nothing
+    if text.isascii():  # every str knows this of itself, so asking costs nothing
         return text
     try:
         text.encode()

@@ -9,11 +9,11 @@ gap with a thread. Optional attributes tell more:
 * ``on_this_machine``: True for a model whose server is on this machine: whether it refuses a call is known within milliseconds,
   so ``evaluate`` need not wait tenths of a second to see how many calls it takes at once;
 * ``texts_per_call``: of an embedding model or a pair scorer, the most texts or pairs that make one request;
-* ``without_retries()``: the same model without retries of its own, for ``evaluate``, which makes lost calls again itself;
+* ``without_retries()``: the same model without retries of its own, for ``evaluate``, which repeats lost calls itself;
 * ``without_cache()``: the same model without a cache of its own, for ``evaluate(repeats=...)``, which judges each row anew.
 
-A reply format may have ``is_json``: whether a reply of it is JSON, so that models ask their servers for JSON. Without it, a format
-with a schema counts as JSON, and one without as text.
+A reply format may have ``is_json``: whether its replies are JSON, so that models ask their servers for JSON. Without it, a
+format with a schema counts as JSON, and one without as text.
 """
 
 from __future__ import annotations

@@ -65,11 +65,11 @@ class Usage:
 ONE_CALL = Usage(calls=1)
 
 MOST_COUNTED = 2**53
-"""A count that is larger is none; up to here every program that reads JSON has the same number."""
+"""A larger number is not a count; up to this one, all programs that read JSON agree on the number."""
 
 
 def counted(number: object) -> int:
-    """A count as a server reports it; 0 where it reports none, or one that cannot be."""
+    """A count as a server reports it; 0 where it reports none, or an impossible one."""
     return number if type(number) is int and 0 <= number <= MOST_COUNTED else 0
 
 
@@ -92,7 +92,7 @@ class Ask:
 
     @property
     def wants_json(self) -> bool:
-        """Whether the reply is to be JSON: what its format says by ``is_json``, and without a word whether it has a schema."""
+        """Whether the reply is to be JSON: what its format says by ``is_json``; if it says nothing, whether it has a schema."""
         return is_json(self.reply)
 
 
@@ -135,7 +135,7 @@ class Reply(Generic[T_co]):
 
 
 def texts_of(name: str, texts: Iterable[str]) -> tuple[str, ...]:
-    """The texts as a tuple; a lone string or anything but text is refused before it costs a call."""
+    """The texts as a tuple; a lone str, or an item that is not a text, is refused before it costs a call."""
     if isinstance(texts, str):
         raise InvalidInput(f"{name} takes a list of texts, got one str: write [text]")
     items: tuple[Any, ...] = tuple(texts)

@@ -2,7 +2,7 @@
 
 ``Sample.from_mapping`` is the border: it accepts the common other column names, keeps unknown columns as metadata, and
 refuses a row whose columns contradict each other. The types of the values are checked later, by the metric that uses them,
-so that a bad column nobody asked for costs nothing.
+so that a bad column that no metric uses costs nothing.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Document:
     def __post_init__(self) -> None:
         if not (self.content is None or isinstance(self.content, str)):
             raise InvalidInput(f"a document's content must be a str, got {type(self.content).__name__}")
-        # the usual type is told first, since to ask for any mapping takes longer than all the rest
+        # the usual type comes first, since asking for any mapping takes longer than all the rest
         if type(self.meta) is not dict and not isinstance(self.meta, Mapping):
             raise InvalidInput(f"a document's meta must be a mapping, got {type(self.meta).__name__}")
 
@@ -60,7 +60,7 @@ class Document:
     def of(cls, value: object, path: str) -> Document | str:
         """A document from a mapping or from any object with the same attributes; a str stays as it is.
 
-        Keys of a mapping that no document has become metadata.
+        Keys of the mapping that are not fields of a document become metadata.
 
         Raises:
             InvalidInput: the value is neither; the message starts with ``path``.
@@ -99,10 +99,10 @@ def _with_other_keys(meta: Any, mapping: Mapping[str, Any]) -> Any:
 
 
 class Documents(list[Document | str]):
-    """Checked documents as ``measure`` gets them: a list, which the metrics of one row share, and what they found out about it.
+    """Checked documents as ``measure`` gets them: a list that the metrics of one row share, with what they found out about it.
 
     Attributes:
-        found: results that are worth keeping as long as the row is being scored, by whatever they depend on.
+        found: results that are worth keeping while the row is being scored, by whatever they depend on.
     """
 
     __slots__ = ("found",)
@@ -176,7 +176,7 @@ class Sample:
         return self.metadata.get(name)
 
     def updated(self, row: Mapping[str, Any]) -> Sample:
-        """This sample with the fields that a row sets put in their places; unknown columns are added to the metadata."""
+        """This sample with the fields that a row sets replaced; unknown columns are added to the metadata."""
         other = Sample.from_mapping(row)
         names = {ALIASES.get(column, column) for column in row} & FIELD_NAMES
         changes = {name: getattr(other, name) for name in names - {"metadata"}}
@@ -217,18 +217,18 @@ def _by_field(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 PLAIN = frozenset({str, int, float, bool, list, dict, type(None)})
-"""Types of cells as they stay."""
+"""Types of cells that stay as they are."""
 
 
 def _without_arrays(value: Any) -> Any:
-    """The value with lists in the place of numpy arrays, and Python's numbers in the place of numpy's."""
+    """The value with lists instead of numpy arrays, and Python's numbers instead of numpy's."""
     if type(value) in PLAIN or not hasattr(value, "tolist"):
         return value
     return _deep(value.tolist())
 
 
 def _deep(value: Any) -> Any:
-    """What was in an array, where there may be arrays again."""
+    """What an array held; there may be further arrays inside it."""
     if isinstance(value, list):
         return [_deep(item) for item in value]
     if isinstance(value, dict):

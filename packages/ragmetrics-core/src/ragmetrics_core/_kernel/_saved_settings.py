@@ -61,12 +61,12 @@ def _written(metric: Any, item: Field[Any]) -> Any:
 
 
 def _same_but_version(one: Prompt[Any], two: Prompt[Any]) -> bool:
-    # words that only bear the version of others get a version of their own where they are read back
+    # words under the version of other words get a version of their own when they are read back
     return one.replace(version="") == two.replace(version="")
 
 
 def metric_class(path: str, root: type[M]) -> type[M]:
-    """The class that ``Name`` (a built-in metric) or ``module:Name`` stands for; ``root`` is the class that all metrics are.
+    """The class that ``Name`` (a built-in metric) or ``module:Name`` stands for; ``root`` is the base class of all metrics.
 
     Raises:
         InvalidInput: there is no such module or class, or it is not a metric.
@@ -107,7 +107,7 @@ def _attribute(module: ModuleType, name: str) -> Any:
 
 
 def load_metric(base: type[M], data: Mapping[str, Any]) -> M:
-    """The metric that ``to_dict`` wrote; ``base`` is the class it must be."""
+    """The metric that ``to_dict`` wrote; ``base`` is the class that it must have."""
     if not isinstance(data, Mapping) or not isinstance(data.get("metric"), str):
         raise InvalidInput(f"a metric is read from {{'metric': name, 'settings': {{...}}}}, got {data!r}")
     settings = data.get("settings") or {}
@@ -154,7 +154,7 @@ def _setting(cls: type, item: Field[Any], value: Any) -> Any:
     except (NameError, PydanticUserError):
         return value  # a type that only the metric's own checks know
     try:
-        # a bool is no number, though Python counts it as one
+        # a bool is not a number, though Python counts it as one
         return adapter.validate_python(value, strict=isinstance(value, bool))
     except ValidationError as error:
         problem = error.errors()[0]["msg"]

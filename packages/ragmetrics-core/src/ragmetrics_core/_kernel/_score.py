@@ -32,7 +32,7 @@ NO_USAGE = Usage()
 class Details(dict[str, Any]):
     """Evidence as plain JSON values, checked and copied once: scores that rest on the same evidence may share it.
 
-    ``Details(ranks=[1, 3], relevant=2)``, or as for any dict, of a mapping or of pairs: ``dataclasses.asdict`` gives pairs.
+    ``Details(ranks=[1, 3], relevant=2)``, or like any dict from a mapping or from pairs, as ``dataclasses.asdict`` gives them.
 
     Raises:
         ValueError: a number is not finite.
@@ -151,8 +151,8 @@ class Score:
     def explain(self) -> str:
         """One sentence for people on what the score rests on, such as "1 of 2 claims supported; not supported: 'C is D.'".
 
-        It is the reason, where there is one, else it is made from ``details``; why there is no value, where there is none. Long
-        texts are shortened; ``details`` hold all of it.
+        It is the reason, if there is one, else it is made from ``details``; of a score without a value it says why there is
+        none. Long texts are shortened; ``details`` hold them in full.
         """
         return in_words(self)
 
@@ -214,7 +214,7 @@ def _fill(  # noqa: PLR0917  keywords cost time
     scale: tuple[float, float] | None,
     label: str | None,
 ) -> None:
-    """Set what is checked: a frozen dataclass with an ``__init__`` of its own has to."""
+    """Set the checked values, as a frozen dataclass with an ``__init__`` of its own has to."""
     put = object.__setattr__
     put(score, "value", value)
     put(score, "passing", passing)

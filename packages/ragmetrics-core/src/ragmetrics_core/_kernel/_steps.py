@@ -66,7 +66,7 @@ def together(*programs: Steps[Any], keep_bad_replies: bool = False) -> Steps[lis
 
     Args:
         programs: generators, such as ``PROMPT.ask(...)`` or ``embed(...)``.
-        keep_bad_replies: put the ``BadReply`` of a program in the place of its result instead of raising it.
+        keep_bad_replies: return the ``BadReply`` of a program as its result instead of raising it.
 
     Raises:
         ModelError: the first one that a program raised; the other programs are closed.
@@ -108,7 +108,7 @@ def next_round(program: Steps[Any], outcomes: Any) -> tuple[Request, ...]:
     """Send the outcomes of the last round in, get the next round out; ``StopIteration`` carries the result.
 
     Raises:
-        TypeError: the program yielded something else than requests; another program means that a ``from`` was forgotten.
+        TypeError: the program yielded something other than requests; where that is a program, a ``from`` was forgotten.
     """
     requests = program.send(outcomes)
     if isinstance(requests, tuple):

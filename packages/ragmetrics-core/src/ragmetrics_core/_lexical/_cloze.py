@@ -16,11 +16,11 @@ __all__ = ["Cloze", "cloze_questions", "clozes", "fill_in"]
 
 _BLANK = "…"
 _ENDS = " .!?…。！？؟।"
-_WRAPPING = " *_`\"'“”"  # what readers of lists take off the ends of an item
+_WRAPPING = " *_`\"'“”"  # which readers of lists strip from the ends of an item
 
 
 class Cloze(NamedTuple):
-    """A sentence as a question: what is asked, what was left out (the whole sentence where nothing was), and the sentence."""
+    """A sentence as a question: the question, the part left out (the whole sentence if no part was), and the sentence."""
 
     question: str
     answer: str

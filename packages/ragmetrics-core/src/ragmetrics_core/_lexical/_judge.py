@@ -1,9 +1,9 @@
 """The offline judge: answers the built-in prompts by comparing words, so that everything runs with no key and no download.
 
 Strategy. It does not read messages; it recognises a prompt by its name, takes the data from ``ask.inputs`` and writes its
-answer as text, in the form that the prompt asks of any model, so that the same code reads it. All answers rest on one signal,
-how many of the content words of one text the other one holds (see ``_lexical``). A prompt it does not know has no lexical answer:
-that is an error, never a guess.
+answer as text, in the form that the prompt asks of any model, so that the same code reads it. All answers rest on one signal:
+how many of the content words of one text occur in the other (see ``_lexical``). A prompt it does not know has no lexical
+answer: that is an error, never a guess.
 """
 
 from __future__ import annotations
@@ -255,7 +255,7 @@ NEEDED: Mapping[str, frozenset[str]] = {
 """The inputs that each built-in prompt is asked with."""
 
 SLIGHTLY, MOSTLY = 0.25, 0.75
-"""Signals below the first count as nothing, from the second on as all, between them as a part."""
+"""Signals below the first count as nothing, from the second on as everything, and in between as a part."""
 
 CLEAR = 0.05
 """Least difference of signals that makes one response better than another."""
@@ -264,7 +264,7 @@ CLEAR = 0.05
 def supported_share(text: str, contexts: Sequence[str]) -> float:
     """Share of the text's claims that the contexts support; of a text without claims, whether it is in them as it stands.
 
-    A text that only says that it has no answer states nothing that would need support.
+    A text that only says that it has no answer needs no support.
     """
     if lexical.noncommittal(text):
         return 1.0

@@ -66,7 +66,7 @@ NEGATIONS = _sets(
     }
 )
 
-# Who speaks and who is spoken to: words of theirs alone claim nothing.
+# Who speaks and who is spoken to: a sentence of such words alone claims nothing.
 SPEAKERS = _sets(
     {
         "en": "i me my mine myself you your yours we us our ours",
@@ -98,7 +98,7 @@ _MORE_NUMBERS = {
     **{word: str(rank) for rank, word in enumerate(_RANKS, 3)},
 }
 
-# Left out: the words for one, which are articles and pronouns far more often than counts.
+# Left out: the words for "one", which are far more often articles and pronouns than counts.
 NUMBER_WORDS: Mapping[str, Mapping[str, str]] = {
     language: {
         **{word: str(value) for value, word in enumerate(text.split()) if value != 1},
@@ -125,7 +125,7 @@ MONTHS: Mapping[str, str] = {
 
 
 def language_of(words: Iterable[str]) -> str:
-    """Guess the language of case-folded words by their stop words; ``"en"`` where nothing speaks for another."""
+    """Guess the language of case-folded words by their stop words; ``"en"`` where nothing points to another language."""
     counts = Counter(words)
     hits = {language: sum(counts[w] for w in stop) for language, stop in STOP_WORDS.items()}
     return max(hits, key=lambda language: (hits[language], language == "en"))

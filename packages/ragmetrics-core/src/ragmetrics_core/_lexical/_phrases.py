@@ -1,4 +1,4 @@
-"""What an answer says without claiming anything: greetings, and the ways to say that one does not know."""
+"""What an answer can say without claiming anything: greetings, and that its author does not know."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def relevant_sentences(question: str, contexts: Sequence[str]) -> list[str]:
 
 
 def agreement(response: str, reference: str) -> float:
-    """How far two answers say the same, 0 to 1: what of each the other holds and supports, both ways in equal parts."""
+    """How far two answers say the same, 0 to 1: the part of each that the other holds and supports, averaged."""
     language = guess_language(response, reference)
     ours, theirs = words_of(response, language), words_of(reference, language)
     if [word.key for word in ours] == [word.key for word in theirs]:

@@ -5,7 +5,7 @@ pieces beside it as well, since what they say is said of it. Ordinary words may 
 paraphrase) but not from a piece of one or two. A claim of more words must also keep some of the contexts' order, or any
 words of a long text would support it. And a word counts only where it is denied or affirmed as in the claim.
 
-This is a baseline: it knows no synonyms and no inference, and it takes each fact for true that is made of true pieces.
+This is a baseline: it knows no synonyms and no inference, and it takes every fact that is made of true pieces for true.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def support(claim: str, contexts: Sequence[str]) -> Support:
 def verify(claims: Sequence[str], contexts: Sequence[str]) -> list[Support]:
     """Judge ``claims`` in the order in which one text makes them; one verdict per claim.
 
-    A claim found inside an earlier one is taken for a piece of it: it is read as part of that sentence, and shares the
-    fate of the names and numbers beside it.
+    A claim found inside an earlier one is taken for a piece of it: it is read as part of that sentence, and depends on the
+    names and numbers beside it.
     """
     language = guess_language(*contexts, *claims)
     index = index_of(tuple(contexts), language)
@@ -167,10 +167,10 @@ def _conflict(words: Sequence[Word], denied: Sequence[bool], index: Index) -> st
 
 
 def _answer(claim: str, contexts: Sequence[str], index: Index) -> _Reading | None:
-    """Judge a bare *yes* or *no* to a question (``"No: is it open?"``), or None where the claim is none.
+    """Judge a bare *yes* or *no* to a question (``"No: is it open?"``), or None for any other claim.
 
     Contexts that begin with a yes or no decide by it. Otherwise either holds if the contexts speak of what is asked:
-    words alone cannot tell a yes from a no, and the verdict on the one must not favour it over the other.
+    words alone cannot tell a yes from a no, and the verdict must favour neither.
     """
     said, colon, question = claim.partition(": ")
     positive = yes_or_no(said) if colon and question.endswith(QUESTION_MARKS) else None

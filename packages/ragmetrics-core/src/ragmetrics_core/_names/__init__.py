@@ -1,4 +1,4 @@
-"""Metrics and models by name, as text stands in a configuration or on a command line: ``faithfulness``, ``openai:gpt-4o-mini``."""
+"""Metrics and models by the names that a configuration or a command line has for them: ``faithfulness``, ``openai:gpt-4o-mini``."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Metrics by name, for ``evaluate`` and the command line: ``faithfulness``, ``ndcg(k=3)``, ``mymodule:MyMetric(strict=True)``.
 
-A built-in metric goes by its name or its class name, a user's own by module and class; settings are written as a call with
+A built-in metric is named by its name or its class, a user's own by module and class; settings are written as a call with
 literals. Nothing is executed to read them: the call is parsed, and its values are literals or an error.
 """
 
@@ -22,7 +22,7 @@ __all__ = ["metrics_named", "split", "unset"]
 
 
 def metrics_named(texts: Iterable[str]) -> list[Metric]:
-    """The metrics that the texts name, each text one or several with commas between.
+    """The metrics that the texts name; each text names one, or several with commas between them.
 
     Raises:
         InvalidInput: a metric is unknown, or its settings cannot be read or do not fit.
@@ -31,7 +31,7 @@ def metrics_named(texts: Iterable[str]) -> list[Metric]:
 
 
 def split(text: str) -> list[str]:
-    """The parts between the commas that stand outside of brackets and quotes."""
+    """The parts between those commas that stand outside brackets and quotes."""
     cuts = [-1, *_commas(text), len(text)]
     parts = [text[start + 1 : end].strip() for start, end in pairwise(cuts)]
     return [part for part in parts if part]

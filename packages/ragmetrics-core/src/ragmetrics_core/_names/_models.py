@@ -80,7 +80,7 @@ def embeddings_named(model: Any, base_url: str | None = None) -> Any:
     """The embedding model that a text names, ``provider`` or ``provider:MODEL``; anything but a text is returned unchanged.
 
     Raises:
-        InvalidInput: there is no such provider, or it needs a name of a model and has none, or takes none and has one.
+        InvalidInput: there is no such provider, it needs the name of a model that is not given, or it takes none.
         MissingExtra: the package that a provider needs is not installed.
     """
     if not isinstance(model, str):

@@ -1,8 +1,8 @@
-"""What a row may hold so that it can be written down again: not nested without end, no number without end.
+"""What a row may hold so that it can be written down again: limits to nesting, numbers and size.
 
 Strategy. Metadata is only carried through, so nobody looks at it before it is written. One row that no file can hold must cost that
-row and no other, so it is found where the row is read. Values are walked through without recursion, and those that are plain as
-they are, which is nearly all, are told by their type alone.
+row and no other, so it is found where the row is read. Values are walked through without recursion, and the type alone tells
+that a value is plain, as nearly all are.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from .._kernel._sample import Document, Sample
 __all__ = ["out_of_bounds"]
 
 MOST_DEEP = 100
-"""Levels of lists and mappings inside of each other."""
+"""Levels of lists and mappings inside each other."""
 
 MOST_DIGITS = 4000
 """Python itself writes no numbers of more than 4,300 digits."""
 
 MOST_BITS = 13_287
-"""Of a whole number with so many digits."""
+"""Bits of a whole number with that many digits."""
 
 MOST_VALUES = 1_000_000
-"""In all lists and mappings together (but in lists of nothing but texts and numbers with a point); where a list stands in several
-places, it counts in each."""
+"""In all lists and mappings together, save lists that hold only texts and floats; a list that occurs several times counts each
+time."""
 
 PLAIN = frozenset({str, float, bool, type(None)})
 FIELDS = tuple(item.name for item in fields(Sample) if item.name != "metadata")

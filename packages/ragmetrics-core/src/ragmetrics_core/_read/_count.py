@@ -1,7 +1,7 @@
-"""How many rows a text file holds, without making rows of it: somebody who watches wants to know how much is left.
+"""How many rows a text file holds, without reading the rows: whoever watches a run wants to know how much is left.
 
 The numbers are for a progress bar. Lines are looked at, not parsed, so a file is counted in a small part of the time that reading
-it takes. What cannot be counted has no number, and whatever is wrong with it is told when it is read.
+it takes. A file that cannot be counted has no number, and what is wrong with it is reported when it is read.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def count_lines(path: Path, most: int | None) -> int | None:
 
 
 def count_csv(path: Path, most: int | None) -> int | None:
-    """Records besides the header; a line that ends inside of quotes goes on in the next one."""
+    """Records besides the header; a line that ends inside quotes goes on in the next one."""
     found = _counted(path, _records(path), None if most is None else most + 1)
     return found and found - 1
 
@@ -38,7 +38,7 @@ def _records(path: Path) -> Iterator[bool]:
 
 
 def _counted(path: Path, rows: Iterator[bool], most: int | None) -> int | None:
-    if not path.is_file():  # a pipe can be read once only
+    if not path.is_file():  # a pipe can be read only once
         return None
     try:
         return sum(islice(rows, most))

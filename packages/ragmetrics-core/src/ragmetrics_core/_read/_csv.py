@@ -1,10 +1,10 @@
 """CSV: texts become what the sample fields need, and whatever can only be guessed is refused.
 
-A .tsv file is separated by tabs; in a .csv file it is the one among comma, semicolon and tab that the header uses most, not
-counting what stands in quotes. An empty cell is a missing value. A cell
-of a list column is a JSON list or a Python literal list if it starts with ``[``, else a list of one. A row with too many
-or too few cells, or with stray quotes, is an error: read leniently, it would put texts under the wrong names. Broken quotes and
-broken text end the reading, for nobody can tell where the next row starts; the message says how far it went.
+The separator of a .tsv file is the tab, that of a .csv file the comma, semicolon or tab, whichever its header uses most outside
+quotes. An empty cell is a missing value. A cell of a list column is a JSON list or a Python literal list if it starts with
+``[``, else a list of one. A row with too many or too few cells, or with stray quotes, is an error: read leniently, it would put
+texts under the wrong names. Broken quotes and broken text end the reading, for nobody can tell where the next row starts; the
+message says how far it went.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def csv_records(path: Path) -> Iterator[Record]:
     """One record per row; its place is the line that the row starts on.
 
     Raises:
-        InvalidInput: the quotes are broken, the file is no text in UTF-8, or two columns have one name.
+        InvalidInput: the quotes are broken, the file is not UTF-8 text, or two columns have the same name.
     """
     lines = _text_lines(path)
     header: list[str] = []
@@ -77,7 +77,7 @@ def _suffixes(path: Path) -> list[str]:
 
 
 def _separator(header: str) -> str:
-    # every second piece between quotes is inside of them, also where a quote is doubled
+    # of the pieces between quotes every second one was inside them, also where a quote is doubled
     outside = "".join(header.split('"')[::2])
     return max(",;\t", key=outside.count)
 

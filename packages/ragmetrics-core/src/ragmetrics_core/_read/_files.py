@@ -1,4 +1,4 @@
-"""Which reader a file needs: its name tells."""
+"""Which reader a file needs, as its name tells."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from ._text import Record
 __all__ = ["Counting", "open_file"]
 
 Counting = Callable[[int | None], int | None]
-"""Counts rows, but no more than so many, if there is a limit; None where they cannot be counted."""
+"""Counts rows, up to a limit if one is given; None where they cannot be counted."""
 
 
 def open_file(path: Path) -> tuple[Iterator[Record], Counting]:
-    """The records of a file, and what counts them: .jsonl, .ndjson, .json, .csv or .tsv (.gz may follow), or .parquet.
+    """The records of a file, and a function that counts them: .jsonl, .ndjson, .json, .csv or .tsv (.gz may follow), or
+    .parquet.
 
     Raises:
-        InvalidInput: there is no such file, its name tells no format, or (said while reading) it is not of that format.
+        InvalidInput: there is no such file, its name tells no format, or (raised while reading) it is not of that format.
         MissingExtra: a Parquet file, and pandas or its Parquet engine is not installed.
     """
     if not path.exists():

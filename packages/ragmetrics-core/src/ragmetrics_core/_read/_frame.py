@@ -19,7 +19,7 @@ def frame_records(frame: Any, unit: str) -> Iterator[Record]:
     """One record per row of a DataFrame, in plain values; missing cells become None.
 
     Raises:
-        InvalidInput: two columns have one name.
+        InvalidInput: two columns have the same name.
     """
     if not frame.columns.is_unique:
         double = frame.columns[frame.columns.duplicated()][0]

@@ -1,7 +1,7 @@
 """JSONL, read line by line, and JSON, read whole because the format leaves no choice.
 
 A key that stands twice in an object is legal JSON, and every parser silently keeps the last value. Here it makes the row a bad
-one: which of the two answers should be scored, only its author knows.
+one: only its author knows which of the two answers should be scored.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ def _json_line(line: bytes) -> Any:
             f"not JSON ({error.msg} at column {error.colno}): every line must hold one whole JSON object "
             "(a file with one JSON value over several lines is named .json)"
         )
-    except (ValueError, RecursionError) as error:  # of this line alone: numbers without end, or nested without end
+    except (ValueError, RecursionError) as error:  # a number that is too long, or nesting that is too deep
         return InvalidInput(f"not JSON that can be read ({error})")
     return _object(value)
 
 
 class JsonFile:
-    """A JSON file, which is read once, whoever asks first: for its rows, or for their number."""
+    """A JSON file, read once, when its rows or their number are first asked for."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -109,7 +109,7 @@ def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _double(value: Any) -> DoubleKeys | None:
-    """The first object inside of the value in which a key stands twice."""
+    """The first object inside the value in which a key stands twice."""
     pending = [value]
     while pending:
         item = pending.pop()

@@ -1,4 +1,4 @@
-"""Records become rows: the place where columns get their names, missing cells their None, and bad rows their message."""
+"""Records become rows: here columns get their names, missing cells become None, and bad rows get their message."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class OpenRows:
     Attributes:
         name: the file name, or "" for rows in memory.
         rows: the rows, pulled lazily.
-        count: counts the rows that will come, but no more than so many; None where nobody can know it beforehand.
+        count: counts the rows to come, up to a limit; None where their number cannot be known beforehand.
     """
 
     name: str
@@ -36,7 +36,7 @@ class OpenRows:
 
     @property
     def total(self) -> int | None:
-        """How many rows will come, where that can be known; a file is read for it, but nothing is made of its rows."""
+        """How many rows will come, where that can be known; a file is read for it, without making rows."""
         return self.count(None)
 
 
@@ -44,7 +44,7 @@ def open_rows(samples: Any, limit: int | None = None) -> OpenRows:
     """The rows of any accepted form of samples, at most ``limit`` of them.
 
     Raises:
-        InvalidInput: the samples have no accepted form, or the file is missing or (said while reading) not of its format.
+        InvalidInput: the samples have no accepted form, or the file is missing or (raised while reading) not of its format.
         MissingExtra: a Parquet file, and pandas or its Parquet engine is not installed.
     """
     name = ""
@@ -63,14 +63,15 @@ def open_rows(samples: Any, limit: int | None = None) -> OpenRows:
 
 
 def least(limit: int, most: int | None) -> int:
-    """The smaller of a limit and of another one, if there is another."""
+    """The smaller of two limits, where the second one may be None."""
     return limit if most is None else min(limit, most)
 
 
 def rows_of(records: Iterable[Record]) -> Iterator[Row]:
     """The rows that the records hold.
 
-    Whoever could not make a row gives the ``InvalidInput`` that says why in its place, with what it knows of it as ``sample``.
+    A reader that could not make a row yields the ``InvalidInput`` that says why instead, with what it knows of the row as
+    ``sample``.
 
     Raises:
         InvalidInput: the first record is of the wrong kind altogether.
@@ -119,7 +120,7 @@ def _id_of(value: object) -> Any:
 
 
 def _is_nan(value: object) -> bool:
-    """Whether it is how data frames write an empty cell."""
+    """Whether the value is NaN, which data frames hold for an empty cell."""
     return isinstance(value, float) and value != value  # noqa: PLR0124
 
 

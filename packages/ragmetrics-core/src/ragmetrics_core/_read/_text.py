@@ -21,11 +21,11 @@ NOT_UTF8 = "not UTF-8 text: save the file as UTF-8"
 
 
 class BadShape(InvalidInput):
-    """A record that is not even of the kind its source is made of, such as a line of a JSONL file that is not JSON."""
+    """A record that is not even of the right kind, such as a line of a JSONL file that is not JSON."""
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
-    """The same as text.
+    """The lines as ``raw_lines`` gives them, decoded.
 
     Raises:
         InvalidInput: a line is not UTF-8, the gzip data is damaged, or the file cannot be opened.

@@ -41,7 +41,7 @@ def _on_other_thread(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
             _heed_ctrl_c()
         return running.result()
     except KeyboardInterrupt:
-        # it may come from inside, and then all is over there
+        # it may have been raised inside the coroutine, which has ended then
         either: list[Future[Any]] = [running, inside]
         wait(either, return_when=FIRST_COMPLETED)
         if inside.done() and not running.done():

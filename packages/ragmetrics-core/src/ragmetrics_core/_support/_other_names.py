@@ -1,8 +1,8 @@
-"""Names that people look for and that stand elsewhere: RAGAS' names, by what takes their place, and ours, by their module.
+"""Names that people look for where they are not: RAGAS' names, with what to use instead, and ours, with their module.
 
 A module asks here before it says that it has no such attribute. For a name in the table it raises an ``ImportError``, since the
-text of an ``AttributeError`` is lost on the way out of ``from module import name``. The guide for those who come from RAGAS is
-written from the same table.
+text of an ``AttributeError`` is lost on the way out of ``from module import name``. The guide for users of RAGAS is written
+from the same table.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CRITERION = "Guideline for a verdict by written guidelines, or CustomJudge"
 OWN = "a metric of your own, see docs/own-metric.md, or CustomJudge"
 
 ELSEWHERE: dict[str, str] = {
-    # ragas.metrics, from 0.1 to 0.4, by what takes its place in ragmetrics_core.metrics
+    # ragas.metrics, from 0.1 to 0.4, with what to use instead in ragmetrics_core.metrics
     "faithfulness": "Faithfulness()",
     "FaithfulnesswithHHEM": "Faithfulness",
     "answer_relevancy": "AnswerRelevancy()",
@@ -100,7 +100,7 @@ ELSEWHERE: dict[str, str] = {
     "HuggingfaceEmbeddings": "ragmetrics_core.embeddings.SentenceTransformerEmbeddings",
     "HuggingFaceEmbeddings": "ragmetrics_core.embeddings.SentenceTransformerEmbeddings",
 }
-"""RAGAS' names and what takes their place."""
+"""RAGAS' names, and what to use instead."""
 
 
 def where_it_is(name: str) -> str | None:

@@ -1,7 +1,7 @@
 """How long a server asks to wait, from the headers of its refusal.
 
-Headers come from strangers: what is not plainly a number of seconds or a date, or asks for more than a year, says nothing. It is
-never an error, for a row must not be lost through a header.
+Headers come from strangers: one that is not plainly a number of seconds or a date, or that asks for more than a year, is
+ignored. It is never an error, since no row may be lost to a header.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ DATE_AT_MOST = 64
 """Characters of a date; those of the standard have 29."""
 
 YEAR = 366 * 86_400.0
-"""Seconds; who asks for more means something else."""
+"""Seconds; a header that asks for more means something else."""
 
 
 def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
     """Seconds, never negative; None where the headers do not say.
 
-    ``retry-after-ms`` (OpenAI, Azure) is the more precise one; ``Retry-After`` holds seconds or a date (RFC 9110, 10.2.3).
+    ``retry-after-ms`` (OpenAI, Azure) is more precise; ``Retry-After`` holds seconds or a date (RFC 9110, 10.2.3).
 
     Args:
-        headers: of the answer, by names in lower case, or a mapping that does not mind case.
+        headers: those of the answer, with names in lower case, or in a mapping that ignores case.
     """
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None and milliseconds / 1000 <= YEAR:
@@ -55,10 +55,5 @@ def _until(date: str) -> float | None:
         if then.tzinfo is None:  # "-0000" in a date means UTC
             then = then.replace(tzinfo=timezone.utc)
         return max((then - datetime.now(timezone.utc)).total_seconds(), 0.0)
-    except (
-        ValueError,
-        TypeError,
-        IndexError,
-        OverflowError,
-    ):  # what the parser of the standard library raises on nonsense
+    except (ValueError, TypeError, IndexError, OverflowError):  # the parser raises all of these on nonsense
         return None

@@ -18,15 +18,15 @@ LONGEST = 500
 """Characters of somebody else's message that are worth showing."""
 
 SEARCHED, UNSURE = 8192, 1024
-"""Characters of such a message that are looked through, and how many of them at the end may be a part of what is cut off."""
+"""Characters of such a message that are searched, and how many at their end are dropped, as they may be half of a secret."""
 
 SHORTEST_SECRET = 8
-"""Characters from which on a secret is looked for in texts: a shorter one is found in ordinary words too."""
+"""The length from which a secret is looked for in texts: shorter ones occur in ordinary words too."""
 
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 SECRET = (
     *("key", "keys", "token", "secret", "secrets", "password", "authorization", "credential", "credentials"),
-    "headers",  # whatever is in them, as no name tells an Authorization of a proxy
+    "headers",  # all of them, as the name of a header need not tell that it authorises
 )
 NOT_SECRET = frozenset({"prompt_cache_key"})
 LOOKS_SECRET = re.compile(
@@ -36,7 +36,7 @@ LOOKS_SECRET = re.compile(
 AUTHORISATION = re.compile(
     r"(^|[-_])(authorization|cookie|api[-_]?key|subscription[-_]key|token|secret|password)$", re.IGNORECASE
 )
-"""Names of headers that say who asks, and not who answers."""
+"""Names of headers that say who asks, not who answers."""
 
 IN_QUERY = re.compile(r"([?&][\w.-]*(?:key|token|secret|password|sig|signature)=)[^&#\s'\"]+", re.IGNORECASE)
 
@@ -47,7 +47,7 @@ def is_secret(name: object) -> bool:
 
 
 def routing_digest(headers: Mapping[str, str]) -> str | None:
-    """A digest of the headers that may decide who answers, as gateways have them; None where there is none.
+    """A digest of the headers that may decide who answers, as gateways have them; None if there are no such headers.
 
     Those that authorise are left out: another key of the same account changes no reply.
     """
@@ -68,18 +68,17 @@ def conceal(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def without_secrets(text: str, secrets: Iterable[str]) -> str:
-    """The text without the secrets themselves; all else, which may be an answer that was paid for, stays as it is."""
+    """The text without the secrets themselves; everything else, which may be an answer that was paid for, stays as it is."""
     known = [secret for secret in secrets if len(secret) >= SHORTEST_SECRET]
-    for secret in sorted(
-        known, key=len, reverse=True
-    ):  # so that none of them is cut in two by one that is a part of it
+    # the longest first, so that no secret is cut in two by one that is a part of it
+    for secret in sorted(known, key=len, reverse=True):
         text = text.replace(secret, MASKED)
     return text
 
 
 def mask(text: str, secrets: Iterable[str]) -> str:
-    """The same, and not endlessly long."""
-    text = without_secrets(text, secrets)  # first, so that none of them is cut in two
+    """The same as ``conceal``, with a long text cut short."""
+    text = without_secrets(text, secrets)  # first, so that the cut below never leaves half of one
     if len(text) > SEARCHED:
         return f"{conceal(text[:SEARCHED])[:-UNSURE][:LONGEST]} ..."
     text = conceal(text)

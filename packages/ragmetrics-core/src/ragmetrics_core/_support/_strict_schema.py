@@ -1,7 +1,7 @@
 """JSON schemas in the strict dialect of structured output.
 
 A server that promises a reply in a schema wants every property required, no others allowed, and nothing beside a reference.
-What the dialect cannot say (objects with free keys, tuples, anything at all) has no strict schema.
+A schema that the dialect cannot express (objects with free keys, tuples, values of any type) has no strict form.
 The dialect: https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
 """
 
@@ -22,7 +22,7 @@ PORTABLE = (
 
 
 class NotStrictError(Exception):
-    """The schema says what the strict dialect cannot."""
+    """The schema says something that the strict dialect cannot express."""
 
 
 def strict_schema(schema: Mapping[str, Any], *, portable: bool = False) -> dict[str, Any] | None:
@@ -57,7 +57,7 @@ def _strict(node: Any, root: Mapping[str, Any], *, portable: bool) -> dict[str, 
 
 
 def _plain(node: Any, root: Mapping[str, Any], *, portable: bool) -> Mapping[str, Any]:
-    """One schema without what only wraps it, if the dialect can say it."""
+    """One schema without what only wraps it, if the dialect can express it."""
     if not isinstance(node, Mapping):
         raise NotStrictError  # a schema may also be true or false
     if len(node.get("allOf", ())) == 1:

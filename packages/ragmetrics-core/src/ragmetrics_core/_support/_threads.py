@@ -1,8 +1,8 @@
 """Blocking calls on threads of their own: from asynchronous code, or several at once from synchronous code.
 
-Not ``asyncio.to_thread`` and no ``ThreadPoolExecutor``: the pool of the one is small and shared, so that it decides how many calls
-run at once instead of the caller; and the threads of both are waited for when the interpreter ends, so that Ctrl-C would hang
-until the last call comes back. A daemon thread ends with the process.
+Neither ``asyncio.to_thread`` nor a ``ThreadPoolExecutor``: the pool of the former is small and shared, so that it, not the
+caller, would decide how many calls run at once; and the interpreter waits for the threads of both when it ends, so that Ctrl-C
+would hang until the last call returns. A daemon thread ends with the process.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ def start(function: Callable[[], T]) -> Future[T]:
     from concurrent.futures import Future  # noqa: PLC0415  costs more to import than all of this package
 
     future: Future[T] = Future()
-    future.set_running_or_notify_cancel()  # who no longer waits leaves, and the result is dropped
+    future.set_running_or_notify_cancel()  # a caller that stops waiting leaves, and the result is dropped
     context = contextvars.copy_context()
 
     def work() -> None:
         try:
             result = context.run(function)
-        except StopIteration as stop:  # which no task can be given: it would wait for ever
+        except StopIteration as stop:  # a task that is given one would wait for ever
             problem = RuntimeError("the function raised StopIteration")
             problem.__cause__ = stop
             future.set_exception(problem)
-        except BaseException as error:  # noqa: BLE001  carried to the one who waits, and raised there
+        except BaseException as error:  # noqa: BLE001  handed to the waiting caller, and raised there
             future.set_exception(error)
         else:
             future.set_result(result)
@@ -45,9 +45,9 @@ def start(function: Callable[[], T]) -> Future[T]:
 
 
 def in_threads(functions: Iterable[Callable[[], T]], most: int) -> list[T]:
-    """What the functions return, in their order, called at the same time on at most so many threads.
+    """What the functions return, in their order, called at the same time on at most ``most`` threads.
 
-    Where the system has no thread left, or gives none any more because the program ends, the caller's own thread does the rest.
+    Where the system has no thread left, or gives out none because the program is ending, the caller's own thread does the rest.
     """
     waiting = enumerate(functions)
     found: dict[int, T] = {}

@@ -1,8 +1,9 @@
 """Test sets: questions with reference answers, written from documents, or read from files that others wrote.
 
-Strategy. What is asked and what is made of the replies is a plain program per document (``_program``), as a metric is; who runs
-it, how many documents side by side and how many calls in flight, is decided in ``_generate``. The result is a ``Testset``
-(``_values``): samples that any metric takes once a response is added, and an account of everything that did not work.
+Strategy. What is asked, and what is made of the replies, is a plain program per document (``_program``), as with a metric;
+``_generate`` runs it and decides how many documents are worked on side by side and how many calls are in flight. The result is
+a ``Testset`` (``_values``): samples that any metric takes once a response is added, and an account of everything that did not
+work.
 """
 
 from __future__ import annotations

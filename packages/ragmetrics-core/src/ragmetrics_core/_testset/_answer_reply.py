@@ -1,7 +1,7 @@
-"""How the answer of a document is asked for, and how it is read.
+"""How the answer from a document is asked for, and how it is read.
 
-An object with the evidence is asked for. Many a model answers with the plain sentence instead, and that is the answer just as
-well, only without its evidence; so it is taken, unless it is a refusal, an error of a server or broken JSON.
+An object with the evidence is asked for. Many models answer with a plain sentence instead. That is an answer too, only without
+its evidence, so it is accepted, unless it is a refusal, the error of a server or broken JSON.
 """
 
 from __future__ import annotations

@@ -40,10 +40,10 @@ class Skipped(NamedTuple):
 
 
 def documents_of(documents: Any) -> tuple[list[GivenDocument], list[Skipped]]:
-    """The documents in any accepted form, all with different ids, and what was left aside in a folder.
+    """The documents in any accepted form, all with different ids, and the files of a folder that were left aside.
 
     Raises:
-        InvalidInput: there are none, one has no text or the id of another one, or the form is none of those accepted.
+        InvalidInput: there are no documents, one has no text or the id of another, or their form is not accepted.
     """
     found = list(_from_path(Path(documents)) if isinstance(documents, os.PathLike) else _from_memory(documents))
     given = [item for item in found if isinstance(item, GivenDocument)]
@@ -96,7 +96,7 @@ def _from_path(path: Path) -> Iterator[GivenDocument | Skipped]:
 
 
 def _from_folder(folder: Path) -> Iterator[GivenDocument | Skipped]:
-    """Every text file; one that cannot be read, or is of another kind, is named and does not cost the others."""
+    """Every text file. A file that cannot be read, or that is of another kind, is named and does not stop the others."""
     files = sorted(item for item in folder.rglob("*") if item.is_file())
     if not any(item.suffix.lower() in TEXT_FILES for item in files):
         raise InvalidInput(
@@ -106,7 +106,7 @@ def _from_folder(folder: Path) -> Iterator[GivenDocument | Skipped]:
     for item in files:
         name = item.relative_to(folder).as_posix()
         if item.suffix.lower() not in TEXT_FILES:
-            if not any(part.startswith(".") for part in Path(name).parts):  # what is hidden is no document
+            if not any(part.startswith(".") for part in Path(name).parts):  # hidden files are not documents
                 others.append(name)
             continue
         try:

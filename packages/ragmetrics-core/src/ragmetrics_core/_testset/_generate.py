@@ -116,9 +116,8 @@ class Generation:
         try:
             return run_blocking(self.execute)
         except BaseException as error:
-            vars(error).setdefault(
-                "partial", self.result()
-            )  # Ctrl-C may arrive as an error that execute() has never seen
+            # Ctrl-C may arrive as an error that execute() has never seen
+            vars(error).setdefault("partial", self.result())
             raise
 
     async def execute(self) -> Testset:

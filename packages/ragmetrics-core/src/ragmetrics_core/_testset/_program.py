@@ -1,4 +1,4 @@
-"""What is asked to make questions of a document, and what is made of the replies. Nothing here performs IO.
+"""What is asked to write questions about a document, and what is made of the replies. Nothing here performs IO.
 
 One call writes the questions. Then every question is answered by a call of its own, all side by side, from the document
 alone: an answer that was written together with its question would be what the writer had in mind, not what the document says.
@@ -64,7 +64,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Questioning:
-    """How questions are made of a document: how many, by which prompts."""
+    """How questions about a document are made: how many, and with which prompts."""
 
     number: int
     write: Prompt[Any] = WRITE_QUESTIONS
@@ -72,7 +72,8 @@ class Questioning:
     caveat: str | None = None
 
     def program(self, document: GivenDocument) -> Steps[Part]:
-        """The program that makes samples of one document; a failure that concerns only it becomes a problem in the result.
+        """The program that makes samples of one document; a failure that concerns only this document becomes a problem in the
+        result.
 
         Raises:
             ModelError: a model refuses in a way that every further call would meet.

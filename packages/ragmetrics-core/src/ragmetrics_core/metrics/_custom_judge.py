@@ -58,7 +58,7 @@ class CustomJudge(Metric):
 
     @classmethod
     def declared_inputs(cls) -> tuple[Input, ...]:
-        """None before an instance declares its own."""
+        """No inputs, until an instance declares its own."""
         return ()
 
     @cached_property
@@ -107,7 +107,7 @@ class CustomJudge(Metric):
 
 
 def as_number(value: Any, scale: tuple[float, float]) -> float | None:
-    """The number that an output holds, or None. From 0 to 1, yes and true are 1, no and false are 0; elsewhere they are none."""
+    """The number that an output holds, or None. Only on a scale from 0 to 1 are yes and true numbers (1), and no and false (0)."""
     word = value.strip().lower() if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else ""
     if word in ("yes", "true", "no", "false"):
         return float(word in ("yes", "true")) if scale == (0.0, 1.0) else None

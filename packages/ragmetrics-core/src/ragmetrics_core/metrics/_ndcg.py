@@ -29,7 +29,7 @@ class NDCG(RankingMetric):
 
     Raises:
         InvalidInput: an impossible ``k`` or ``field``. From ``measure``: only some of the relevant documents have a score, or a
-            score is no number, negative or not finite.
+            score is not a number, is negative or is not finite.
 
     Source: Järvelin, Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), section 2, with the
     discount log2(rank + 1) of trec_eval, measures ``ndcg`` and ``ndcg_cut``.
@@ -52,7 +52,7 @@ class NDCG(RankingMetric):
         return hits.score(min(1.0, fsum(map(_discount, hits.ranks)) / _ideal(best)))
 
     def _graded(self, hits: Hits, grades: list[float]) -> Score:
-        """The score from the grades, descending, of all documents that hits were looked for in."""
+        """The score, from the grades of all relevant documents in descending order."""
         if not hits.relevant:
             return hits.score(0.0)
         top = grades[hits.relevant[0]]
@@ -109,5 +109,5 @@ def _discount(rank: int) -> float:
 
 @lru_cache(maxsize=1024)
 def _ideal(relevant: int) -> float:
-    """The gain of a ranking that begins with so many equally relevant documents."""
+    """The gain of a ranking that begins with ``relevant`` equally relevant documents."""
     return fsum(map(_discount, range(1, relevant + 1)))

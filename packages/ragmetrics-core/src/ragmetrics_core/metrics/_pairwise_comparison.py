@@ -49,8 +49,8 @@ COMPARISON = JsonReply(Comparison)
 class ComparisonReply:
     """A JSON object, or prose with ``[[A]]``, ``[[B]]`` or ``[[C]]`` for a tie, as MT-bench asks for it.
 
-    Prose may give one such verdict, wherever it stands; where it quotes others on the way, the one that ends the reply counts. A
-    mark that is denied ("not [[A]]") is none, and an echo of the choice is no verdict.
+    Prose may give one such verdict, wherever it stands; where it quotes others on the way, the one that ends the reply counts.
+    A mark that is denied ("not [[A]]") does not count, nor does an echo of the choice.
     """
 
     @property
@@ -115,7 +115,7 @@ COMPARE_RESPONSES = Prompt(
 class PairwiseComparison(Metric):
     """Whether the response is better than a second one: 1.0 if it wins, 0.0 if the second wins, 0.5 for a tie.
 
-    The second response is the sample's column ``second_response``. Judges lean towards one of the two places, so both orders
+    The second response is the sample's column ``second_response``. Judges lean towards one of the two positions, so both orders
     are asked, at once: where they agree, that is the verdict; where only one of them is decisive, its winner wins; where they
     contradict each other, it is a tie. Passing is true for a win, false for a defeat and open for a tie.
 

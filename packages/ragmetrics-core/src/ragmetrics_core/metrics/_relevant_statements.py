@@ -29,7 +29,7 @@ class Relevant(BaseModel):
 
 
 def check_copied(reply: Relevant, inputs: Mapping[str, Any]) -> None:
-    """Every statement stands in a context: a remark, or what a judge makes up, is no part of what was retrieved."""
+    """Every statement stands in a context: a remark, or what a judge makes up, is not part of what was retrieved."""
     contexts = [plain(text) for text in inputs["contexts"]]
     for statement in real_items(reply.relevant_statements):
         text = plain(statement)
@@ -47,7 +47,7 @@ def shares_words(statement: str, contexts: Sequence[str]) -> bool:
 
 
 def plain(text: str) -> str:
-    """The text in small letters, without quotes and final marks, with single blanks."""
+    """The text in lower case, without quotes and final marks, with single blanks."""
     return " ".join(QUOTES.sub("", text).casefold().split()).rstrip(".,;:!?…。！？ ")
 
 

@@ -96,7 +96,7 @@ def check_rubric(metric: str, rubric: Any) -> dict[int, str]:
     """A rubric that can be graded by, in ascending order of its scores; numerals in text count as scores, as in JSON.
 
     Raises:
-        InvalidInput: fewer than two scores, a score that is no whole number, or one without a description.
+        InvalidInput: fewer than two scores, a score that is not a whole number, or a score without a description.
     """
     try:
         pairs = {int(score): text for score, text in rubric.items() if not isinstance(score, bool | float)}

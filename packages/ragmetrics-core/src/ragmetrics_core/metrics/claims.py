@@ -131,7 +131,7 @@ VERIFY_CLAIMS = Prompt(
 
 
 def extract(prompt: Prompt[Claims], question: str | None, answer: str) -> Steps[list[str]]:
-    """Take the answer apart in one call; its claims, in order, without those that only say that there are none."""
+    """Take the answer apart in one call; its claims, in order, without items that only say that there are no claims."""
     reply = yield from prompt.ask(question=question, answer=answer)
     return real_items(reply.claims)
 
@@ -148,7 +148,7 @@ def verify(prompt: Prompt[Verdicts], claims: Sequence[str], contexts: Sequence[s
             "claim": claim,
             "supported": verdict.supported,
             "reason": verdict.reason,
-            # a verdict of a prompt of somebody's own may not know this
+            # the verdicts of a custom prompt may not have this field
             **({"contradicted": True} if getattr(verdict, "contradicted", False) else {}),
         }
         for claim, verdict in zip(claims, verdicts, strict=True)

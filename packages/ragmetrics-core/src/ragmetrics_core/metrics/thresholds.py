@@ -8,7 +8,7 @@ __all__ = ["check_threshold"]
 
 
 def check_threshold(metric: str, threshold: object, low: float, high: float) -> None:
-    """A threshold is a number on the metric's scale; True is none, though Python takes it for 1.
+    """A threshold is a number on the metric's scale; True is not a number here, though Python takes it for 1.
 
     Raises:
         InvalidInput: it is not.

@@ -21,19 +21,19 @@ SENTENCE_ENDS = (re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+"), re.compile(r
 
 WORDS = re.compile(r"[A-Za-z]+")
 
-# In eighths of a token: what one character counts, and what comes on top for those of two groups of scripts.
+# In eighths of a token: what one character counts, and what the characters of two groups of scripts count in addition.
 TOKEN, CAPITAL, LETTER, BLANK = 8, 5, 2, 1
 FAR, RARE = 4, 16
 LONG = 5
-"""Letters from which on a word is rarely known to a tokenizer as a whole."""
+"""The number of letters from which a tokenizer rarely knows a word as a whole."""
 
 
 def tokens(text: str) -> int:
-    """Estimated number of tokens: rather too many than too few.
+    """Estimated number of tokens: rather too high than too low.
 
     Four letters of a word are one token, two beyond the fifth or where capitals are mixed in; every digit, sign and line break
-    is one, and eight blanks. Other scripts: one a character, one and a half from the Indian ones to Chinese, three for
-    emoji.
+    is one token, and so are eight blanks. In other scripts a character is one token, one and a half from the Indian scripts to
+    Chinese; an emoji is three.
     """
     units = sum(map(_word, WORDS.findall(text)))
     rest = WORDS.sub("", text)

@@ -53,7 +53,7 @@ class EmbeddingsContract:
     can_fail: bool = True
 
     def test_there_is_one_vector_per_text(self, embeddings: Any) -> None:
-        """All finite, all of one length, none of them zero, from every method there is."""
+        """From every method: finite vectors of one length, and no zero vector."""
         for vectors in self._answers(embeddings, TEXTS):
             assert len(vectors) == len(TEXTS), f"{len(TEXTS)} texts got {len(vectors)} vectors"
             assert len({len(vector) for vector in vectors}) == 1, "the vectors have different lengths"
@@ -62,7 +62,7 @@ class EmbeddingsContract:
                 assert any(vector), f"the vector is zero: {text!r}"
 
     def test_no_texts_get_no_vectors(self, embeddings: Any) -> None:
-        """An empty list is no error."""
+        """An empty list is not an error."""
         for vectors in self._answers(embeddings, ()):
             assert list(vectors) == []
 

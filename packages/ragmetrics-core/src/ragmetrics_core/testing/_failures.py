@@ -1,4 +1,4 @@
-"""How a failing model is looked at by both suites."""
+"""How both suites look at a failing model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["assert_fails_well", "assert_holds_none"]
 
 
 def assert_fails_well(call: Callable[[], Any], secrets: Iterable[str]) -> None:
-    """The call raises a ``ModelError`` that has words and shows no secret, nor does anything attached to it."""
+    """The call raises a ``ModelError`` with a message; neither the error nor anything attached to it shows a secret."""
     import pytest  # noqa: PLC0415  the suites are imported without it, and run with it
 
     with pytest.raises(ModelError) as caught:
@@ -22,6 +22,6 @@ def assert_fails_well(call: Callable[[], Any], secrets: Iterable[str]) -> None:
 
 
 def assert_holds_none(text: str, secrets: Iterable[str], where: str) -> None:
-    """No secret is shown; the message of the failure shows none either."""
+    """No secret is shown, not even in the message of this failure."""
     for number, secret in enumerate(secrets, 1):
         assert secret not in text, f"{where} shows secret number {number}"

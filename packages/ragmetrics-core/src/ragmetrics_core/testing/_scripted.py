@@ -30,7 +30,7 @@ class ScriptedLLM:
         asks: every question so far, in order of arrival.
 
     Raises:
-        AssertionError: (when asked) the script is over, or has no reply for the prompt. It is no ``ModelError``, so it fails the
+        AssertionError: (when asked) the script is over, or has no reply for the prompt. It is not a ``ModelError``, so it fails the
             test instead of becoming a failed score.
     """
 
