@@ -58,7 +58,7 @@ def _line(cells: Sequence[str], columns: Iterable[int], widths: Sequence[int]) -
 
 
 def wrapped(text: str, width: int, *, indent: str = "") -> list[str]:
-    """The lines of a text, broken at spaces only; all but the first are indented by four spaces more than ``indent``."""
+    """The lines of a text, broken at spaces only; with an ``indent``, all but the first get four spaces more."""
     return wrap(
         text,
         width,

@@ -130,7 +130,7 @@ class KeptScores:
         self._details: list[Mapping[str, Any] | None] = []
 
     def add(self, score: Score) -> None:
-        """One more."""
+        """Keep one more score."""
         value = score.value
         if (
             value is not None
