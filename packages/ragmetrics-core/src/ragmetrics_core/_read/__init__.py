@@ -1,11 +1,11 @@
 """Where samples come from: a path, rows in memory, a DataFrame, a data set; all become a stream of ``Row``s.
 
-Strategy. Every source is first a stream of *records*: a place ("questions.jsonl, line 7") and either a value or the
-problem that kept it from being read. Only ``rows_of`` turns records into samples, so aliases, missing cells and
-messages are the same whatever the source. A record that is not a sample does not end the stream: it becomes a row with a
+Strategy. Every input is first a stream of *raw rows*: a place ("questions.jsonl, line 7") and either a value or the
+problem that kept it from being read. Only ``rows_of`` makes samples of them, so aliases, missing cells and messages are
+the same whatever the input. A raw row that is not a sample does not end the stream: it becomes a row with a
 ``problem``, and whoever runs the metrics decides whether that stops the run. Two things do stop it here: a file that
-cannot be read at all, and a first record of the wrong shape, because then the data is not what the caller takes it for.
-Sources are pulled lazily; rows are counted from 1 in messages, as editors count lines.
+cannot be read at all, and a first row of the wrong shape, because then the data is not what the caller takes it for.
+Rows are pulled lazily; messages count them from 1, as editors count lines.
 """
 
 from __future__ import annotations

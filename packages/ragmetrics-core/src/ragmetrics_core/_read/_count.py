@@ -24,12 +24,12 @@ def count_lines(path: Path, most: int | None) -> int | None:
 
 
 def count_csv(path: Path, most: int | None) -> int | None:
-    """Records besides the header; a line that ends inside quotes goes on in the next one."""
-    found = _counted(path, _records(path), None if most is None else most + 1)
+    """Rows besides the header; a line that ends inside quotes goes on in the next one."""
+    found = _counted(path, _rows(path), None if most is None else most + 1)
     return found and found - 1
 
 
-def _records(path: Path) -> Iterator[bool]:
+def _rows(path: Path) -> Iterator[bool]:
     quoted = False
     for _, line in raw_lines(path):
         if not quoted and line.strip(BLANK):

@@ -21,16 +21,16 @@ from typing import Any
 
 from .._kernel._errors import InvalidInput
 from .._kernel._sample import ALIASES
-from ._text import BadShape, Record, lines_of
+from ._text import BadShape, RawRow, lines_of
 
-__all__ = ["csv_records"]
+__all__ = ["csv_rows"]
 
 LISTS = frozenset({"retrieved_contexts", "reference_contexts", "retrieved_documents", "reference_documents"})
 OBJECTS = frozenset({"rubric", "metadata"})
 
 
-def csv_records(path: Path) -> Iterator[Record]:
-    """One record per row; its place is the line that the row starts on.
+def csv_rows(path: Path) -> Iterator[RawRow]:
+    """Every row; its place is the line that the row starts on.
 
     Raises:
         InvalidInput: the quotes are broken, the file is not UTF-8 text, or two columns have the same name.

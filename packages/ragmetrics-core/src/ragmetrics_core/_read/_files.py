@@ -8,10 +8,10 @@ from pathlib import Path
 
 from .._kernel._errors import InvalidInput
 from ._count import count_csv, count_lines
-from ._csv import csv_records
+from ._csv import csv_rows
 from ._frame import parquet_file
-from ._json import JsonFile, jsonl_records
-from ._text import Record
+from ._json import JsonFile, jsonl_rows
+from ._text import RawRow
 
 __all__ = ["Counting", "open_file"]
 
@@ -19,8 +19,8 @@ Counting = Callable[[int | None], int | None]
 """Counts rows, up to a limit if one is given; None where they cannot be counted."""
 
 
-def open_file(path: Path) -> tuple[Iterator[Record], Counting]:
-    """The records of a file, and a function that counts them: .jsonl, .ndjson, .json, .csv or .tsv (.gz may follow), or
+def open_file(path: Path) -> tuple[Iterator[RawRow], Counting]:
+    """The rows of a file, and a function that counts them: .jsonl, .ndjson, .json, .csv or .tsv (.gz may follow), or
     .parquet.
 
     Raises:
@@ -31,32 +31,32 @@ def open_file(path: Path) -> tuple[Iterator[Record], Counting]:
         raise InvalidInput(f"there is no file {str(path)!r} (looked in {Path.cwd()})")
     if path.is_dir():
         raise InvalidInput(f"{str(path)!r} is a directory: give the path of a file")
-    records, count = _opened(path, path.suffix.lower())
-    return _at_least_one(path, records), count
+    rows, count = _opened(path, path.suffix.lower())
+    return _at_least_one(path, rows), count
 
 
-def _opened(path: Path, suffix: str) -> tuple[Iterator[Record], Counting]:
+def _opened(path: Path, suffix: str) -> tuple[Iterator[RawRow], Counting]:
     if suffix in (".parquet", ".pq"):
-        records, total = parquet_file(path)
-        return records, lambda most: total if most is None else min(total, most)
+        rows, total = parquet_file(path)
+        return rows, lambda most: total if most is None else min(total, most)
     kind = Path(path.stem).suffix.lower() if suffix == ".gz" else suffix
     if kind in (".jsonl", ".ndjson"):
-        return jsonl_records(path), partial(count_lines, path)
+        return jsonl_rows(path), partial(count_lines, path)
     if kind in (".csv", ".tsv"):
-        return csv_records(path), partial(count_csv, path)
+        return csv_rows(path), partial(count_csv, path)
     if kind == ".json":
         file = JsonFile(path)
-        return file.records(), file.count
+        return file.rows(), file.count
     raise InvalidInput(
         f"the name of {path.name!r} does not tell its format: "
         "let it end in .jsonl, .json, .csv or .tsv (.gz may follow), or in .parquet"
     )
 
 
-def _at_least_one(path: Path, records: Iterator[Record]) -> Iterator[Record]:
+def _at_least_one(path: Path, rows: Iterator[RawRow]) -> Iterator[RawRow]:
     empty = True
-    for record in records:
+    for row in rows:
         empty = False
-        yield record
+        yield row
     if empty:
         raise InvalidInput(f"{path.name} holds no rows")

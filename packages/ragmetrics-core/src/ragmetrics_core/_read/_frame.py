@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from .._kernel._errors import InvalidInput, MissingExtra
-from ._text import Record
+from ._text import RawRow
 
-__all__ = ["frame_records", "parquet_file"]
+__all__ = ["frame_rows", "parquet_file"]
 
 CHUNK = 1000
 """Rows that are turned into plain values at a time: a large frame is never copied whole."""
 
 
-def frame_records(frame: Any, unit: str) -> Iterator[Record]:
-    """One record per row of a DataFrame, in plain values; missing cells become None.
+def frame_rows(frame: Any, unit: str) -> Iterator[RawRow]:
+    """Every row of a DataFrame, in plain values; missing cells become None.
 
     Raises:
         InvalidInput: two columns have the same name.
@@ -30,8 +30,8 @@ def frame_records(frame: Any, unit: str) -> Iterator[Record]:
             yield f"{unit} {number}", row
 
 
-def parquet_file(path: Path) -> tuple[Iterator[Record], int]:
-    """One record per row of a Parquet file, and how many there are.
+def parquet_file(path: Path) -> tuple[Iterator[RawRow], int]:
+    """The rows of a Parquet file, and how many there are.
 
     Raises:
         InvalidInput: the file is not Parquet.
@@ -47,4 +47,4 @@ def parquet_file(path: Path) -> tuple[Iterator[Record], int]:
         ) from None
     except ValueError as error:
         raise InvalidInput(f"{path.name} is not a Parquet file that can be read: {error}") from None
-    return frame_records(frame, f"{path.name}, row"), len(frame)
+    return frame_rows(frame, f"{path.name}, row"), len(frame)

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from .._kernel._errors import InvalidInput
-from ._text import NOT_UTF8, BadShape, Record, lines_of, raw_lines
+from ._text import NOT_UTF8, BadShape, RawRow, lines_of, raw_lines
 
-__all__ = ["JsonFile", "jsonl_records"]
+__all__ = ["JsonFile", "jsonl_rows"]
 
 
-def jsonl_records(path: Path) -> Iterator[Record]:
-    """One record per line that is not blank."""
+def jsonl_rows(path: Path) -> Iterator[RawRow]:
+    """Every line that is not blank."""
     for number, line in raw_lines(path):
         if line.strip():
             yield f"{path.name}, line {number}", _json_line(line.rstrip())
@@ -46,8 +46,8 @@ class JsonFile:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def records(self) -> Iterator[Record]:
-        """One record per item of the list that the file is, or holds under "samples" or "data".
+    def rows(self) -> Iterator[RawRow]:
+        """Every item of the list that the file is, or holds under "samples" or "data".
 
         Raises:
             InvalidInput: the file is not JSON, or holds no such list.

@@ -1,4 +1,4 @@
-"""Records become rows: here columns get their names, missing cells become None, and bad rows get their message."""
+"""Raw rows become rows: here columns get their names, missing cells become None, and bad rows get their message."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .._kernel._row import Row
 from .._kernel._sample import Sample
 from ._bounds import out_of_bounds
 from ._files import Counting, open_file
-from ._frame import frame_records
-from ._text import BadShape, Record
+from ._frame import frame_rows
+from ._text import BadShape, RawRow
 
 __all__ = ["OpenRows", "least", "open_rows", "rows_of"]
 
@@ -52,14 +52,14 @@ def open_rows(samples: Any, limit: int | None = None) -> OpenRows:
     if isinstance(samples, str | os.PathLike):
         path = Path(samples)
         name = path.name
-        records, count = open_file(path)
+        raw_rows, count = open_file(path)
     else:
-        records = _in_memory(samples)
+        raw_rows = _in_memory(samples)
         total = len(samples) if hasattr(samples, "__len__") else None
         count = lambda most: total if most is None or total is None else min(total, most)  # noqa: E731  as open_file's
     if limit is None:
-        return OpenRows(name, rows_of(records), count)
-    return OpenRows(name, rows_of(islice(records, limit)), lambda most: count(least(limit, most)))
+        return OpenRows(name, rows_of(raw_rows), count)
+    return OpenRows(name, rows_of(islice(raw_rows, limit)), lambda most: count(least(limit, most)))
 
 
 def least(limit: int, most: int | None) -> int:
@@ -67,16 +67,16 @@ def least(limit: int, most: int | None) -> int:
     return limit if most is None else min(limit, most)
 
 
-def rows_of(records: Iterable[Record]) -> Iterator[Row]:
-    """The rows that the records hold.
+def rows_of(raw_rows: Iterable[RawRow]) -> Iterator[Row]:
+    """The rows that were read, with their columns named.
 
     A reader that could not make a row yields the ``InvalidInput`` that says why instead, with what it knows of the row as
     ``sample``.
 
     Raises:
-        InvalidInput: the first record is of the wrong kind altogether.
+        InvalidInput: the first row is of the wrong kind altogether.
     """
-    for index, (place, value) in enumerate(records):
+    for index, (place, value) in enumerate(raw_rows):
         yield _row(index, place, value)
 
 
@@ -124,7 +124,7 @@ def _is_nan(value: object) -> bool:
     return isinstance(value, float) and value != value  # noqa: PLR0124
 
 
-def _in_memory(samples: Any) -> Iterator[Record]:
+def _in_memory(samples: Any) -> Iterator[RawRow]:
     if isinstance(samples, Sample):
         raise InvalidInput("samples must be several samples, got one Sample: write [sample]")
     if isinstance(samples, Mapping):
@@ -133,7 +133,7 @@ def _in_memory(samples: Any) -> Iterator[Record]:
             raise InvalidInput(f"samples is a dictionary of data sets: choose one of its splits ({splits})")
         raise InvalidInput("samples must be several rows, got one mapping: write [row]")
     if hasattr(samples, "iloc"):
-        return frame_records(samples, "row")
+        return frame_rows(samples, "row")
     if not isinstance(samples, Iterable):
         raise InvalidInput(
             "samples must be a path, an iterable of mappings or Samples, a DataFrame or a Dataset, "

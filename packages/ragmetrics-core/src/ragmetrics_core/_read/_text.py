@@ -1,4 +1,4 @@
-"""What the readers of text files share: numbered lines, and the notion of a record."""
+"""What the readers of text files share: numbered lines, and what a row is before it has a sample."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any, BinaryIO, cast
 
 from .._kernel._errors import InvalidInput
 
-__all__ = ["NOT_UTF8", "BadShape", "Record", "lines_of", "raw_lines"]
+__all__ = ["NOT_UTF8", "BadShape", "RawRow", "lines_of", "raw_lines"]
 
-Record = tuple[str, Any]
+RawRow = tuple[str, Any]
 """The place of a row, and its value: a mapping, or the ``InvalidInput`` that says why there is none."""
 
 
@@ -21,7 +21,7 @@ NOT_UTF8 = "not UTF-8 text: save the file as UTF-8"
 
 
 class BadShape(InvalidInput):
-    """A record that is not even of the right kind, such as a line of a JSONL file that is not JSON."""
+    """A row that is not even of the right kind, such as a line of a JSONL file that is not JSON."""
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
