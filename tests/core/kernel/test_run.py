@@ -218,6 +218,24 @@ def test_compare_by_a_pair_scorer() -> None:
         run(embed(["a"]), Models(embeddings=Pairs([])))
 
 
+def test_one_score_asks_no_model_who_it_is() -> None:
+    """An ``identity`` may be long to tell, and only a run needs it."""
+
+    class Judge(SyncOnly):
+        @property
+        def identity(self) -> str:
+            raise AssertionError("nobody needs to know")
+
+    class Scorer(Pairs):
+        @property
+        def identity(self) -> str:
+            raise AssertionError("nobody needs to know")
+
+    models = Models(Judge(), Scorer([0.25]))
+    assert run(COLOUR.ask(thing="a"), models) == "red"
+    assert run(compare([("a", "b")]), models) == [0.25]
+
+
 def test_results_of_a_new_loop() -> None:
     async def double(number: int) -> int:
         await asyncio.sleep(0)

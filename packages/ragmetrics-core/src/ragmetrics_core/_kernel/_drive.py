@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from .._support._threads import in_loop, in_own_thread, in_threads, start
 from ._checks import check_numbers, check_text, check_vectors, cosines, distinct_texts
 from ._errors import InvalidInput, ModelError
-from ._model_traits import ModelTraits
+from ._model_traits import compares_pairs, is_instant
 from ._protocols import AnyEmbeddings, AnyLLM
 from ._requests import Ask, Compare, Embed, Reply, Request
 from ._steps import Outcome, Steps, next_round
@@ -179,15 +179,15 @@ class Models:
             TypeError: the model that is set lacks the methods.
         """
         if isinstance(request, Ask):
-            return Call(*self._generating, request, check_text, self._instant("llm"))
+            return Call(*self._generating, request, check_text, self._instant["llm"])
         self._need("embeddings", "an embedding model")
-        instant = self._instant("embeddings")
+        instant = self._instant["embeddings"]
         if isinstance(request, Embed):
             texts = request.texts
             return Call(*self._embedding, texts, lambda answer: check_vectors(answer, len(texts)), instant)
         assert isinstance(request, Compare)
         pairs = request.pairs
-        if self._traits["embeddings"].compares:
+        if self._compares:
             return Call(*self._comparing, pairs, lambda answer: check_numbers(answer, len(pairs)), instant)
         texts = distinct_texts(pairs)
         return Call(
@@ -197,11 +197,12 @@ class Models:
     # read once: a run makes many calls of each kind
 
     @cached_property
-    def _traits(self) -> dict[str, ModelTraits]:
-        return {kind: ModelTraits.of(getattr(self, kind)) for kind in KINDS}
+    def _instant(self) -> dict[str, bool]:
+        return {kind: is_instant(getattr(self, kind)) for kind in KINDS}
 
-    def _instant(self, kind: str) -> bool:
-        return self._traits[kind].instant
+    @cached_property
+    def _compares(self) -> bool:
+        return compares_pairs(self.embeddings)
 
     @cached_property
     def _generating(self) -> Functions:

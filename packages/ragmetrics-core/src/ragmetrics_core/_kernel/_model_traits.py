@@ -1,6 +1,7 @@
 """What a model may say about itself besides answering, read in one place. All of it is optional: `_protocols` lists it.
 
-Models are other people's objects, and reading an attribute may cost or do anything. So the traits are read once for a run.
+Models are other people's objects, and reading an attribute may cost or do anything. So whoever needs the traits reads them once and
+keeps the value, and a single score reads no more than the two that tell how a call is made.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ModelTraits", "prepared"]
+__all__ = ["ModelTraits", "compares_pairs", "is_instant", "prepared"]
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,10 @@ class ModelTraits:
             kind=kind,
             name=_text(model, "model") or kind,
             identity=getattr(model, "identity", None) or None,
-            instant=bool(getattr(model, "instant", False)),
+            instant=is_instant(model),
             on_this_machine=getattr(model, "on_this_machine", False) is True,
             texts_per_call=getattr(model, "texts_per_call", None) or None,
-            compares=any(hasattr(model, method) for method in ("compare", "acompare")),
+            compares=compares_pairs(model),
             caveat=_text(model, "caveat"),
             testset_caveat=_text(model, "testset_caveat"),
         )
@@ -58,6 +59,16 @@ class ModelTraits:
     def settings(self) -> Mapping[str, Any]:
         """The identity, where it is a mapping of settings."""
         return self.identity if isinstance(self.identity, Mapping) else {}
+
+
+def is_instant(model: Any) -> bool:
+    """Whether it computes in place; read alone where nothing else is needed, as an ``identity`` may be long to tell."""
+    return bool(getattr(model, "instant", False))
+
+
+def compares_pairs(model: Any) -> bool:
+    """Whether it has a method for pairs; read alone as ``is_instant`` is."""
+    return any(hasattr(model, method) for method in ("compare", "acompare"))
 
 
 def _text(model: Any, name: str) -> str | None:
