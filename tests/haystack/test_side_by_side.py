@@ -6,6 +6,8 @@ import asyncio
 import json
 import math
 import re
+import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -53,12 +55,22 @@ def test_equal_rows_are_questions_of_their_own(judge: Any) -> None:
     assert asyncio.run(own(generator).run_async(texts=["same"] * 3))["results"] == [{"score": n} for n in range(3)]
 
 
+@pytest.fixture
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However busy the machine is, a script is not taken for a model."""
+    monkeypatch.setattr("haystack_integrations.components.evaluators.ragmetrics._drop_in._rows.SPARE", 60.0)
+
+
+@pytest.mark.usefixtures("unhurried")
+@pytest.mark.parametrize("count", [2, 7, 16, 40], ids=str)
 @pytest.mark.parametrize(
-    ("kind", "asynchronous"), [("judge", True), ("sync_judge", False), ("sync_judge", True)], ids=str
+    ("kind", "asynchronous"), [(kind, way) for kind in ("judge", "sync_judge") for way in (False, True)], ids=str
 )
-def test_a_script_is_played_in_the_order_of_the_rows(request: Any, kind: str, *, asynchronous: bool) -> None:
-    """As Haystack plays it."""
-    said = [RuntimeError("lost") if number in (1, 3) else json.dumps({"score": number}) for number in range(7)]
+def test_a_script_is_played_in_the_order_of_the_rows(
+    request: Any, kind: str, count: int, *, asynchronous: bool
+) -> None:
+    """As Haystack plays it. A reply that came in the wrong order would be the score of another row, and nothing would tell."""
+    said = [RuntimeError("lost") if number in (1, 3) else json.dumps({"score": number}) for number in range(count)]
     outputs = []
     for cls in (haystack_evaluators.LLMEvaluator, LLMEvaluator):
         lines = iter(said)
@@ -66,13 +78,24 @@ def test_a_script_is_played_in_the_order_of_the_rows(request: Any, kind: str, *,
         evaluator = cls(
             "Is it so?", [("texts", list[str])], ["score"], [], False, raise_on_failure=False, chat_generator=generator
         )
-        inputs = {"texts": [f"row {number}" for number in range(7)]}
+        inputs = {"texts": [f"row {number}." for number in range(count)]}
         outputs.append(asyncio.run(evaluator.run_async(**inputs)) if asynchronous else evaluator.run(**inputs))
-        asked = [messages[0].text for messages in generator.conversations]
-        assert [number for text in asked[:7] for number in range(7) if f"row {number}" in text] == list(range(7))
+        asked = [int(re.findall(r"row (\d+)\.", messages[0].text)[-1]) for messages in generator.conversations]
+        assert asked == list(range(count))
     assert outputs[0]["results"] == outputs[1]["results"]
-    assert [row and row["score"] for row in outputs[1]["results"]] == [0, None, 2, None, 4, 5, 6]
-    assert len(asked) == 7
+    found = [row and row["score"] for row in outputs[1]["results"]]
+    assert found == [None if number in (1, 3) else number for number in range(count)]
+
+
+@pytest.mark.usefixtures("unhurried")
+def test_a_script_is_played_in_order_in_every_event_loop(judge: Any) -> None:
+    lines = iter(range(80))
+    evaluator = own(judge(lambda text: json.dumps({"score": next(lines)})))
+
+    async def scores() -> list[int]:
+        return [row["score"] for row in (await evaluator.run_async(texts=["same"] * 40))["results"]]
+
+    assert asyncio.run(scores()) + asyncio.run(scores()) == list(range(80))
 
 
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["run", "run_async"])
@@ -96,14 +119,25 @@ def test_a_row_is_judged_to_its_end(sync_judge: Any) -> None:
     assert [len(messages) for messages in generator.conversations] == [1, 3, 1]
 
 
+def at_the_same_time(count: int) -> Callable[[str], str]:
+    """A good reply, which no call is given before so many are made at the same time."""
+    barrier = threading.Barrier(count, timeout=30)
+
+    def say(text: str) -> str:
+        barrier.wait()
+        return GOOD
+
+    return say
+
+
 def test_rows_run_side_by_side(judge: Any, sync_judge: Any) -> None:
     generator = judge(GOOD, seconds=0.02)
     asyncio.run(faithfulness(generator).run_async(**rows(64)))
     assert 8 <= generator.most_at_once <= 16
-    generator = judge(GOOD, seconds=0.06)
+    generator = judge(at_the_same_time(8), seconds=0.06)
     faithfulness(generator).run(**rows(64))
     assert 8 <= generator.most_at_once <= 16
-    generator = judge(GOOD, seconds=0.02)
+    generator = judge(at_the_same_time(3), seconds=0.02)
     faithfulness(generator, max_concurrency=3).run(**rows(12))
     assert generator.most_at_once == 3
     # it may compute in this process, and then calls that overlap would break it

@@ -208,6 +208,27 @@ def test_first_come_first_served_and_repeated_calls_before_new_ones() -> None:
     assert run(work()) == ["a", "again1", "again2", "b", "c"]
 
 
+def test_nobody_overtakes_who_was_woken_just_before() -> None:
+    """As an answer comes, its worker goes on with the next row while others, who may go too, still sleep."""
+
+    async def work() -> list[int]:
+        pace = Pace(Gate(16))
+        order: list[int] = []
+        numbers = iter(range(40))
+
+        async def worker() -> None:
+            for number in numbers:
+                started = await pace.enter()
+                order.append(number)
+                await asyncio.sleep(0)
+                pace.answered(started)
+
+        await asyncio.gather(*(worker() for _ in range(16)))
+        return order
+
+    assert run(work()) == list(range(40))
+
+
 def test_a_paused_model_does_not_block_another() -> None:
     async def work() -> tuple[Outcome, Outcome, int]:
         gate = Gate(16)

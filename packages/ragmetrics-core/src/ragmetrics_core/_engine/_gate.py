@@ -67,6 +67,7 @@ class Pace:
             tuple[float, int, asyncio.Future[Started]]
         ] = []  # a heap, by the time until which each is held back
         self._holds: list[float] = []  # such times of calls that were refused and have not come back yet
+        self._woken = 0  # callers that may go and have not come out of their sleep yet
         self._number = 0
         self._timer: asyncio.TimerHandle | None = None
         self._wake = NEVER  # when that timer is due: not every loop's timers can tell
@@ -95,7 +96,7 @@ class Pace:
         now = loop.time()
         hold = self._holds.pop() if again and self._holds else now
         # Who is held back, or waits for anything else, is served by `go`, which keeps the order.
-        alone = self._gate.free and hold <= now and not (self._new or self._again or self._held)
+        alone = self._gate.free and hold <= now and not (self._new or self._again or self._held or self._woken)
         if alone and self._limits.wait(now, self.in_flight) == 0:
             return self._start(now)
         place: asyncio.Future[Started] = loop.create_future()
@@ -106,10 +107,14 @@ class Pace:
             (self._again if again else self._new).append(place)
         self.go()
         try:
-            return await place
+            if place.done():  # no wait any more, and so it would overtake those who were woken just before
+                await asyncio.sleep(0)
+            started = await place
         except asyncio.CancelledError:
             self._withdraw(place)
             raise
+        self._woken -= 1
+        return started
 
     def answered(self, started: Started) -> None:
         """The call was answered."""
@@ -142,6 +147,7 @@ class Pace:
                 wake = now + wait
                 break
             line.popleft().set_result(self._start(now))
+            self._woken += 1
             most = None if most is None else most - 1
         if self._held:
             wake = min(wake, self._held[0][0])
@@ -188,6 +194,7 @@ class Pace:
     def _withdraw(self, place: asyncio.Future[Started]) -> None:
         """Forget a caller that was cancelled, or give back what it was granted at the same moment."""
         if not place.cancelled():
+            self._woken -= 1
             self._limits.undo()
             self._leave()
             return
