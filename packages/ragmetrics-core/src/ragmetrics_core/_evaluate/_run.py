@@ -54,6 +54,7 @@ class Run:
     def __init__(self, samples: Any, metrics: Metric | str | Iterable[Metric | str], options: RunOptions) -> None:
         self._options = options
         self._metrics = checked_metrics(metrics)
+        self._names = [metric.name for metric in self._metrics]
         opened = open_rows(samples, options.limit)
         self._rows = opened if options.sample is None else sampled(opened, options.sample, options.seed)
         models = Models(llm_named(options.llm), embeddings_named(options.embeddings))
@@ -130,8 +131,7 @@ class Run:
                 combined(metric, scores[index * several : (index + 1) * several])
                 for index, metric in enumerate(self._metrics)
             ]
-        names = (metric.name for metric in self._metrics)
-        return Record(row.index, row.place, row.sample, dict(zip(names, scores, strict=True)))
+        return Record(row.index, row.place, row.sample, dict(zip(self._names, scores, strict=True)))
 
     def _finished(self, stopped: str | None) -> Evaluation:
         account = self._account(stopped)
