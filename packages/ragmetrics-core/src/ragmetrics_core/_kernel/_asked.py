@@ -100,7 +100,7 @@ class ReplyText(str):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # what was asked stays where the reply was read
+        # a copy or a pickled reply is a plain str: what was asked is needed only where the reply is read
         return (str, (str(self),))
 
 

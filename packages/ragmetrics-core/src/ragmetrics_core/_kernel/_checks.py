@@ -1,4 +1,4 @@
-"""What a model answers is checked where it comes in, once, so that no metric ever meets NaN or a missing vector."""
+"""The answers of models are checked once, where they come in, so that no metric ever meets NaN or a missing vector."""
 
 from __future__ import annotations
 

@@ -89,14 +89,12 @@ def _side_by_side(details: dict[str, Any]) -> Iterable[str]:
     if _is_said_elsewhere(reasons, details):
         del details["reasons"]
         return
-    beside = [name for name, value in details.items() if name != "reasons" and _goes_with(value, reasons)]
-    if not beside:
+    texts, marks = _companions(reasons, details)
+    if not texts and not marks:
         return
-    texts = next((name for name in beside if _are_texts(details[name])), None)
-    marks = next((name for name in beside if name != texts), None)
     columns = [_column(details, name, len(reasons)) for name in (texts, marks, "reasons")]
     items = [Item(text, mark, why or "") for text, mark, why in zip(*columns, strict=True)]
-    name = (texts or beside[0]).replace("_", " ")
+    name = (texts or marks or "").replace("_", " ")
     if texts and marks and all(item.mark in (0, 1) for item in items):
         yield _verdicts(name, items, "scored 1", "scored 0")
     else:
@@ -107,8 +105,11 @@ def _are_reasons(values: Any) -> bool:
     return isinstance(values, list) and all(why is None or isinstance(why, str) for why in values)
 
 
-def _are_texts(values: list[Any]) -> bool:
-    return all(isinstance(item, str) for item in values)
+def _companions(reasons: list[Any], details: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """The names of the texts and of the marks that the reasons belong to, where there are such lists."""
+    beside = [name for name, value in details.items() if name != "reasons" and _goes_with(value, reasons)]
+    texts = next((name for name in beside if all(isinstance(item, str) for item in details[name])), None)
+    return texts, next((name for name in beside if name != texts), None)
 
 
 def _column(details: dict[str, Any], name: str | None, length: int) -> list[Any]:

@@ -12,7 +12,7 @@ def check_whole(name: str, value: object, *, least: int | None = None) -> None:
 
     Args:
         name: what messages call the setting.
-        value: what was given; a bool is no number.
+        value: what was given; a bool is not a number.
         least: the lowest possible value; None: there is none.
 
     Raises:

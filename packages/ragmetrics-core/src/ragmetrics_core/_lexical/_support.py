@@ -1,7 +1,7 @@
 """Whether contexts support a claim, by the words they share.
 
 Numbers, dates and names weigh most: one that the contexts lack makes a claim unsupported, and within a sentence the
-pieces beside it as well, since what they say is said of it. Ordinary words may be missing from a long claim (people
+pieces beside it as well, since they speak of it. Ordinary words may be missing from a long claim (people
 paraphrase) but not from a piece of one or two. A claim of more words must also keep some of the contexts' order, or any
 words of a long text would support it. And a word counts only where it is denied or affirmed as in the claim.
 
@@ -108,13 +108,9 @@ def _read(words: Sequence[Word], denied: Sequence[bool], index: Index) -> _Readi
     if decisive or (missing and (len(content) <= _SHORT or share < _SHARE)):
         names = ", ".join(dict.fromkeys(word.text for word in decisive or missing))
         return _Reading(Support(share, supported=False, reason=f"the contexts do not mention {names}"), bool(decisive))
-    order = [index.adjacent(left, right) for left, right in pairwise(words)]
-    if len(content) > _SHORT and sum(order) < _ORDER * len(order):
-        reason = f"the contexts hold the words but in another connection ({sum(order)} of {len(order)} pairs)"
-        return _Reading(Support(share, supported=False, reason=reason), decisive=False)
-    conflict = _conflict(words, denied, index)
-    if conflict:
-        return _Reading(Support(share, supported=False, reason=conflict), decisive=False)
+    against = _disorder(words, content, index) or _conflict(words, denied, index)
+    if against:
+        return _Reading(Support(share, supported=False, reason=against), decisive=False)
     found = f"{len(content) - len(missing)} of {len(content)} content words"
     return _Reading(Support(share, supported=True, reason=f"the contexts hold {found}"), decisive=False)
 
@@ -124,6 +120,14 @@ def _read_small(words: Sequence[Word], index: Index) -> Support:
     literal = len(words) > 1 and all(index.adjacent(left, right) for left, right in pairwise(words))
     reason = "the contexts hold it word for word" if literal else "it has no content word to look for"
     return Support(float(literal), supported=literal, reason=reason)
+
+
+def _disorder(words: Sequence[Word], content: Sequence[Word], index: Index) -> str:
+    """That the contexts hold the words of a long claim in another order; empty where they do not."""
+    order = [index.adjacent(left, right) for left, right in pairwise(words)]
+    if len(content) <= _SHORT or sum(order) >= _ORDER * len(order):
+        return ""
+    return f"the contexts hold the words but in another connection ({sum(order)} of {len(order)} pairs)"
 
 
 def _missing(content: Sequence[Word], index: Index) -> list[Word]:

@@ -80,7 +80,7 @@ def _portable(node: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _resolved(node: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A reference as what it refers to, with what stands beside it; any other schema as it is."""
+    """The schema that a reference refers to, joined with what stands beside the reference; any other schema unchanged."""
     if "$ref" not in node:
         return node
     found = root

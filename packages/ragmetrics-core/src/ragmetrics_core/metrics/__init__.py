@@ -119,7 +119,7 @@ MODULES = {
 # end: modules
 """Where each name is defined."""
 
-if not TYPE_CHECKING:  # to a checker, every name would exist
+if not TYPE_CHECKING:  # a type checker would take every name for an existing one
 
     def __getattr__(name: str) -> Any:
         if name in MODULES:
