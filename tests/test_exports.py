@@ -8,10 +8,11 @@ import inspect
 import re
 import sys
 import typing
+from pathlib import Path
 
 import pytest
 
-from source_tree import CORE, imports, is_core, modules, tree
+from source_tree import CORE, SOURCE, imports, is_core, modules, tree
 
 PUBLIC = [module for module in modules() if not re.search(r"\._", module)]
 LISTING = [module for module in modules() if not module.endswith(".__main__")]  # nobody imports that one
@@ -153,3 +154,10 @@ def test_the_core_lists_what_dir_shows() -> None:
     assert dir(loaded) == sorted(loaded.__all__)
     with pytest.raises(AttributeError, match=r"^module 'ragmetrics_core' has no attribute 'faithfullness'$"):
         loaded.faithfullness  # noqa: B018
+
+
+@pytest.mark.parametrize("path", sorted((SOURCE / CORE / "metrics").glob("[a-z]*.py")), ids=lambda path: path.stem)
+def test_a_public_module_is_an_attribute_of_metrics(path: Path) -> None:
+    """Also for who has not imported it: ``ragmetrics_core.metrics.claims``."""
+    metrics = importlib.import_module(f"{CORE}.metrics")
+    assert metrics.__getattr__(path.stem) is importlib.import_module(f"{CORE}.metrics.{path.stem}")
