@@ -7,12 +7,13 @@ import copy
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
 
-from ragmetrics_core import Ask, BadReply, InvalidInput, ModelError, Prompt, Reply, Usage
+from ragmetrics_core import Ask, BadReply, InvalidInput, Message, ModelError, Prompt, Reply, Usage
 from ragmetrics_core.adapters import Attempts, EmbeddingsBridge, LLMBridge, is_judging, without_retries
 from ragmetrics_core.replies import JsonReply, LinesReply, ObjectReply, ReplyFormat, WithReason, YesNoReply
 from ragmetrics_core.testing import EmbeddingsContract, LLMContract
@@ -101,6 +102,17 @@ def fail_with(error: BaseException) -> Callable[..., Any]:
         raise error
 
     return fail
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_lone_surrogates_are_written_out_and_all_else_is_sent_as_it_is(*, asynchronous: bool) -> None:
+    sent: list[tuple[str, ...]] = []
+    llm = AcmeLLM(Chat(lambda *texts, **_: sent.append(texts) or "yes"))
+    first = ask()
+    again = replace(first, messages=(*first.messages, Message("assistant", "\ud800 é \U0001f600")))
+    assert (asyncio.run(llm.agenerate(again)) if asynchronous else llm.generate(again)).value == "yes"
+    assert sent == [(*(message.content for message in first.messages), "\\ud800 é \U0001f600")]
+    assert again.messages[-1].content[0] == "\ud800"
 
 
 def test_it_is_called_asynchronously_in_the_first_loop_and_on_threads_in_others() -> None:

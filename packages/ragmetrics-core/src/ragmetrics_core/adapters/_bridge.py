@@ -33,6 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -236,21 +237,30 @@ class LLMBridge(Bridge[Ask, str]):
         self._forms = FormsOfReply() if forms is None else forms
 
     def generate(self, ask: Ask) -> Reply[str]:
-        """Answer one question.
+        """Answer one question; lone surrogates, which no server can be sent, are written out as their code.
 
         Raises:
             ModelError: the model or its server failed; ``fatal``, ``transient``, ``rate_limited`` and ``retry_after`` follow from
                 the HTTP status.
             BadReply: the model refused to answer, or a content filter stopped it, or there is no text.
         """
-        return self._answered(ask)
+        return self._answered(sendable(ask))
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
         """Answer one question without blocking the running loop; otherwise the same as ``generate``."""
-        return await self._answered_async(ask)
+        return await self._answered_async(sendable(ask))
 
     def _attempts(self, question: Ask) -> Attempts:
         return self._forms.attempts(question)
+
+
+def sendable(ask: Ask) -> Ask:
+    """The question as well as UTF-8 can carry it: what a model wrote may hold lone surrogates, and is sent back to it."""
+    texts = [message.content.encode("utf-8", "backslashreplace").decode() for message in ask.messages]
+    if texts == [message.content for message in ask.messages]:
+        return ask
+    messages = tuple(replace(message, content=text) for message, text in zip(ask.messages, texts, strict=True))
+    return replace(ask, messages=messages)
 
 
 class EmbeddingsBridge(Bridge[list[str], list[list[float]]]):

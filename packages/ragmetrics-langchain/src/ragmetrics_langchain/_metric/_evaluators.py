@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from ragmetrics_core import InvalidInput, Metric, RagmetricsError, Sample, Score
-from ragmetrics_core.adapters import settled
+from ragmetrics_core.adapters import settled, with_arguments_of
 
 from .._reading._messages import messages_in
 from .._reading._names import CONTEXTS, EXPECTED, REFERENCES, mapping_of
@@ -63,9 +63,7 @@ def as_langsmith_evaluator(
         contexts_key: key of the contexts in the outputs.
         reference_key: key of the reference in the reference outputs.
     """
-    runnable = MetricRunnable(metric, llm=llm, embeddings=embeddings, on_error="record")
-    name = key or metric.name
-    keys = Keys(question_key, answer_key, contexts_key, reference_key)
+    runnable, name, keys = _prepared("record", **locals())
 
     def evaluator(inputs: Any, outputs: Any, reference_outputs: Any = None) -> dict[str, Any]:
         try:
@@ -110,35 +108,15 @@ class OpenEvals(Protocol):
         ...
 
 
-def as_openevals(
-    metric: Metric,
-    *,
-    llm: Any = None,
-    embeddings: Any = None,
-    key: str | None = None,
-    question_key: str | None = None,
-    answer_key: str | None = None,
-    contexts_key: str | None = None,
-    reference_key: str | None = None,
-) -> OpenEvals:
-    """An evaluator with the keyword signature of openevals.
+@with_arguments_of(as_langsmith_evaluator)
+def as_openevals(**arguments: Any) -> OpenEvals:
+    """An evaluator with the keyword signature of openevals; arguments as for ``as_langsmith_evaluator``.
 
     ``evaluator(inputs=..., outputs=..., reference_outputs=..., context=...)`` gives ``{"key", "score", "comment", "metadata",
     "source_run_id"}``. Further keywords are fields of the sample, under any of their names.
-
-    Args:
-        metric: any metric.
-        llm: a judge for a metric that has none of its own.
-        embeddings: an embedding model for a metric that has none of its own.
-        key: name of the result; default: the metric's name.
-        question_key: key of the question in the inputs, if it is unusual.
-        answer_key: key of the answer in the outputs.
-        contexts_key: key of the contexts in the outputs.
-        reference_key: key of the reference in the reference outputs.
     """
-    runnable = MetricRunnable(metric, llm=llm, embeddings=embeddings)
-    name = key or metric.name
-    keys = Keys(question_key, answer_key, contexts_key, reference_key)
+    runnable, name, keys = _prepared("raise", **arguments)
+    metric = runnable.metric
 
     def evaluator(*, inputs: Any = None, outputs: Any, reference_outputs: Any = None, **kwargs: Any) -> dict[str, Any]:
         needed = "reference" in metric.inputs and not any(kwargs.get(name) for name in REFERENCES)
@@ -148,6 +126,20 @@ def as_openevals(
 
     evaluator.__name__ = evaluator.__qualname__ = name
     return evaluator
+
+
+def _prepared(
+    on_error: Literal["raise", "record"],
+    *,
+    metric: Metric,
+    llm: Any,
+    embeddings: Any,
+    key: str | None,
+    **keys: str | None,
+) -> tuple[MetricRunnable, str, Keys]:
+    """What judges, what the result is called, and where to look for what is judged."""
+    unusual = Keys(**{name.removesuffix("_key"): value for name, value in keys.items()})
+    return MetricRunnable(metric, llm=llm, embeddings=embeddings, on_error=on_error), key or metric.name, unusual
 
 
 def langsmith_feedback(client: Any, *, project: str | None = None) -> Callable[[EvaluationRecord], None]:

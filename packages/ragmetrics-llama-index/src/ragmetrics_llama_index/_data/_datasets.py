@@ -140,9 +140,6 @@ class Run:
         ask: takes a question and returns the new fields of the sample.
         read: reads a data set of LlamaIndex.
         dataset, metrics, llm, embed_model, workers, on_error, options: as for ``evaluate_query_engine``.
-
-    Raises:
-        InvalidInput: a metric or an option is invalid.
     """
 
     def __init__(
@@ -173,11 +170,7 @@ class Run:
 
 
 def over_engine(query_engine: Any, metadata_mode: MetadataMode | str, *, awaited: bool, **arguments: Any) -> Run:
-    """A run over a query engine or a chat engine.
-
-    Raises:
-        InvalidInput: it is neither, or a setting is invalid.
-    """
+    """A run over a query engine or a chat engine."""
     mode = mode_of("evaluate_query_engine", metadata_mode)
     is_chat = not callable(getattr(query_engine, "query", None))
     if is_chat and not callable(getattr(query_engine, "chat", None)):

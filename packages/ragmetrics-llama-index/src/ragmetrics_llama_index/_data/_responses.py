@@ -41,11 +41,7 @@ log = logging.getLogger("ragmetrics_llama_index")
 
 
 def mode_of(owner: str, mode: Any) -> MetadataMode:
-    """The metadata mode; ``mode`` may be its name.
-
-    Raises:
-        InvalidInput: there is no such mode.
-    """
+    """The metadata mode, given as such or by its name; ``InvalidInput`` if there is none."""
     if mode in list(MetadataMode):
         return MetadataMode(mode)
     names = ", ".join(repr(item.value) for item in MetadataMode)
@@ -60,11 +56,7 @@ def is_async_stream(response: Any) -> bool:
 
 
 async def settle(response: Any) -> Any:
-    """The response; an asynchronous stream is read to its end, and its text stays in the response.
-
-    Raises:
-        InvalidInput: the event loop of the caller, which waits for this call, is still writing the answer of a chat engine.
-    """
+    """The response; an asynchronous stream is read to its end, and its text stays in the response."""
     if isinstance(response, AsyncStreamingResponse):
         return await response.get_response()
     if isinstance(response, StreamingAgentChatResponse) and is_async_stream(response):
@@ -74,7 +66,7 @@ async def settle(response: Any) -> Any:
                 return response
         elif task.done() or task.get_loop() is asyncio.get_running_loop():
             await task
-        else:
+        else:  # the caller's loop waits for this call, so the answer would never be written
             raise InvalidInput(
                 "the answer of the chat engine is still being written in the event loop of the caller: use await "
                 "aevaluate_response(...), or read the stream to its end first"
@@ -89,9 +81,7 @@ def answer_of(response: AnyResponse | None, mode: MetadataMode) -> Sample | None
     """The text of a response and its source nodes, as contexts and as documents; None if there is no response.
 
     There are no contexts (None) if the response cannot have sources. A stream is read to its end, and its text stays in it.
-
-    Raises:
-        InvalidInput: it is no response, or a stream that has been read in part.
+    What is no response is ``InvalidInput``, and so is a stream that has been read in part.
     """
     if response is None:
         return None
@@ -108,14 +98,9 @@ def answer_of(response: AnyResponse | None, mode: MetadataMode) -> Sample | None
 
 
 def text_of(response: Any, otherwise: str | None = None) -> str:
-    """The answer in a response; a stream is read to its end.
+    """The answer in a response, or ``otherwise`` where it has none; a stream is read to its end.
 
-    Args:
-        response: an object with the attribute ``response``.
-        otherwise: the answer where the object has none.
-
-    Raises:
-        InvalidInput: it is no text, or a stream that has been read in part.
+    Without ``otherwise``, what is no text is ``InvalidInput``, and so is a stream that has been read in part.
     """
     if isinstance(response, StreamingResponse):
         return _read_to_end(response)

@@ -21,7 +21,7 @@ from ragmetrics_core import BadReply, InvalidInput, Metric
 from ragmetrics_core.adapters import prompts_of
 
 from .._metric._evaluator import MetricEvaluator
-from .._metric._prompts import Slot, Template, as_template, check_shows_data
+from .._metric._prompts import Slot, Template, check_shows_data
 
 __all__ = [
     "UNREADABLE",
@@ -85,10 +85,10 @@ class DropIn(MetricEvaluator):
         """For each key of ``get_prompts`` and ``update_prompts``: which prompt of the metric it stands for."""
         return self.templates
 
-    def _update_prompts(self, prompts_dict: Mapping[str, Template]) -> None:
+    def _update_prompts(self, prompts_dict: Mapping[str, BasePromptTemplate]) -> None:
         known = [name for slot in self.templates.values() for name in slot.variables]
         for key in prompts_dict.keys() & self.templates.keys():
-            check_shows_data(key, as_template(prompts_dict[key]), known)
+            check_shows_data(key, prompts_dict[key], known)
         super()._update_prompts(prompts_dict)
 
 
@@ -103,26 +103,13 @@ class Refining(DropIn):
 
 
 def asking(prompt: str, *names: str, renamed: Mapping[str, str] | None = None, **form: Any) -> Mapping[str, Slot]:
-    """The slot of a judge that is asked once.
-
-    Args:
-        prompt: field of the metric that holds the prompt.
-        names: variables with the names of the prompt's inputs.
-        renamed: variables with other names, and the inputs that fill them in.
-        form: further settings of the slot.
-    """
+    """The slot of a judge that is asked once: variables with the ``names`` of the prompt's inputs, and those with other names."""
     variables = {name: f"{{{name}}}" for name in names} | dict(renamed or {})
     return {"eval_template": Slot(prompt, variables, **{"adds_form": False, **form})}
 
 
 def refining(query: str, answer: str, **aliases: str) -> Mapping[str, Slot]:
-    """The slots of ``Refining``.
-
-    Args:
-        query: the inputs of the prompt that LlamaIndex calls the query.
-        answer: the input that holds the answer so far.
-        aliases: further variables for both templates.
-    """
+    """The slots of ``Refining``: which inputs LlamaIndex calls the query and the answer so far, and further variables for both."""
     first = {"query_str": query, "context_str": "{context}"}
     refine = {"query_str": query, "existing_answer": answer, "context_msg": "{context}"}
     form: dict[str, Any] = {"aliases": aliases, "adds_form": False, "one_text": True}

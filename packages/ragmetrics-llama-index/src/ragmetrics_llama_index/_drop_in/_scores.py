@@ -103,11 +103,10 @@ class CorrectnessEvaluator(Graded):
     any finite number is the score.
 
     Args:
-        llm: the judge; None: ``Settings.llm``, looked up at each call.
+        llm, on_error: as in ``MetricEvaluator``.
         eval_template: a template with ``{query}``, ``{reference_answer}`` and ``{generated_answer}``, or its text.
         score_threshold: lowest passing grade.
         parser_function: reads ``(score, reasoning)`` from a reply, on any scale; None: the core reads a grade from 1 to 5.
-        on_error: ``"record"`` turns a failure of the model into an invalid result, ``"raise"`` raises it.
     """
 
     core_metric = with_prompts(Correctness(), check=None)
@@ -125,13 +124,12 @@ class AnswerRelevancyEvaluator(Graded):
     """How relevant the response is to the query, 0 to 1; replaces LlamaIndex's class of the same name.
 
     Args:
-        llm: the judge; None: ``Settings.llm``, looked up at each call.
+        llm, on_error: as in ``MetricEvaluator``.
         raise_error: raise a ``ValueError`` when the reply is unreadable.
         eval_template: a template with ``{query}`` and ``{response}``, or its text.
         score_threshold: points (0 to 2) that make a score of 1.0; fewer do not pass.
         parser_function: reads ``(points, reasoning)`` from a reply; None: the core reads 0 to 2 points, or, with your own
             ``eval_template``, any number.
-        on_error: ``"record"`` turns a failure of the model into an invalid result, ``"raise"`` raises it.
     """
 
     core_metric = with_prompts(AnswerRelevanceRating(name="answer_relevancy"), check=None)
@@ -153,14 +151,13 @@ class ContextRelevancyEvaluator(Refining, Graded):
     ``refine_template`` your own ``eval_template``, or that of LlamaIndex for your parser, words every call.
 
     Args:
-        llm: the judge; None: ``Settings.llm``, looked up at each call.
+        llm, on_error: as in ``MetricEvaluator``.
         raise_error: raise a ``ValueError`` when the reply is unreadable.
         eval_template: a template with ``{query_str}`` and ``{context_str}``, or its text.
         refine_template: a template with ``{query_str}``, ``{existing_answer}`` and ``{context_msg}``, or its text.
         score_threshold: points (0 to 4) that make a score of 1.0; fewer do not pass.
         parser_function: reads ``(points, reasoning)`` from a reply; None: the core reads 0 to 4 points, or, with your own
             ``eval_template``, any number.
-        on_error: ``"record"`` turns a failure of the model into an invalid result, ``"raise"`` raises it.
         metadata_mode: which metadata of the source nodes the judge reads with their text; LlamaIndex's own judge reads none.
     """
 
@@ -205,11 +202,10 @@ class SemanticSimilarityEvaluator(DropIn):
     """How close the response is to the reference in meaning; replaces LlamaIndex's class of the same name.
 
     Args:
-        embed_model: the embedding model; None: ``Settings.embed_model``, looked up when it is asked.
+        embed_model, on_error: as in ``MetricEvaluator``.
         similarity_fn: makes a number of two vectors, instead of a mode.
         similarity_mode: ``cosine`` (the default, clipped to -1 to 1), ``dot_product`` or ``euclidean`` (the negative distance).
         similarity_threshold: lowest passing similarity.
-        on_error: ``"record"`` turns a failure of the model into an invalid result, ``"raise"`` raises it.
 
     Raises:
         InvalidInput: both a function and a mode are given.

@@ -8,6 +8,7 @@ from typing import Any
 
 from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.evaluation import guideline, pairwise
+from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.types import BaseOutputParser
 
 from ragmetrics_core import BadReply, InvalidInput, Metric, Prompt, Reply
@@ -45,11 +46,10 @@ class FaithfulnessEvaluator(YesNo):
     or 0.0; the feedback is YES or NO.
 
     Args:
-        llm: the judge; None: ``Settings.llm``, looked up at each call.
+        llm, on_error: as in ``MetricEvaluator``.
         raise_error: raise a ``ValueError`` when the response is not supported, or the reply is unreadable.
         eval_template: a template with ``{query_str}`` (the response) and ``{context_str}``, or its text.
         refine_template: a template with ``{query_str}``, ``{existing_answer}`` and ``{context_msg}``, or its text.
-        on_error: ``"record"`` turns a failure of the model into an invalid result, ``"raise"`` raises it.
         metadata_mode: which metadata of the source nodes the judge reads with their text; LlamaIndex's own judge reads none.
     """
 
@@ -61,11 +61,10 @@ class RelevancyEvaluator(YesNo):
     """Whether the response is in line with query and contexts; replaces LlamaIndex's class of the same name.
 
     Args:
-        llm: the judge; None: ``Settings.llm``, looked up at each call.
+        llm, on_error: as in ``MetricEvaluator``.
         raise_error: raise a ``ValueError`` when the response is not in line, or the reply is unreadable.
         eval_template: a template with ``{query_str}`` (query and response) and ``{context_str}``, or its text.
         refine_template: a template with ``{query_str}``, ``{existing_answer}`` and ``{context_msg}``, or its text.
-        on_error: ``"record"`` turns a failure of the model into an invalid result, ``"raise"`` raises it.
         metadata_mode: which metadata of the source nodes the judge reads with their text; LlamaIndex's own judge reads none.
     """
 
@@ -94,12 +93,11 @@ class GuidelineEvaluator(DropIn):
     """Whether the response keeps guidelines; replaces LlamaIndex's class of the same name.
 
     Args:
-        llm: the judge; None: ``Settings.llm``, looked up at each call.
+        llm, on_error: as in ``MetricEvaluator``.
         guidelines: what a good response does; None: the three of LlamaIndex.
         eval_template: a template with ``{query}``, ``{response}`` and ``{guidelines}``, or its text; instructions on how
             to reply are added to it.
         output_parser: reads an object with ``passing`` and ``feedback`` from a reply, and says how to reply; None: the core does.
-        on_error: ``"record"`` turns a failure of the model into an invalid result, ``"raise"`` raises it.
     """
 
     default_template = guideline.DEFAULT_EVAL_TEMPLATE
@@ -119,7 +117,7 @@ class GuidelineEvaluator(DropIn):
             raise InvalidInput(f"output_parser must have a method parse, got {self.output_parser!r}")
         return Parser(self.output_parser.parse, critique_of)
 
-    def _update_prompts(self, prompts_dict: Mapping[str, Template]) -> None:
+    def _update_prompts(self, prompts_dict: Mapping[str, BasePromptTemplate]) -> None:
         super()._update_prompts(prompts_dict)
         if self.output_parser is not None:
             # the parser adds how to reply; templates are shared, so the original stays as it is
@@ -160,11 +158,10 @@ class PairwiseComparisonEvaluator(DropIn):
     says which order decided: ``original``, ``flipped`` (the score is still that of the response) or ``neither``.
 
     Args:
-        llm: the judge; None: ``Settings.llm``, looked up at each call.
+        llm, on_error: as in ``MetricEvaluator``.
         eval_template: a template with ``{query}``, ``{answer_1}``, ``{answer_2}`` and ``{reference}``, or its text.
         parser_function: reads ``(passing, score, feedback)`` from a reply; None: the core reads the verdict.
         enforce_consensus: ask both orders.
-        on_error: ``"record"`` turns a failure of the model into an invalid result, ``"raise"`` raises it.
     """
 
     positional = ("second_response", "reference", "sleep_time_in_seconds")

@@ -116,8 +116,7 @@ def problem_of(result: EvaluationResult) -> str | None:
 def named(metrics: Evaluators, llm: Any, embed_model: Any, mode: MetadataMode) -> dict[str, BaseEvaluator]:
     """The evaluators by name; those made of metrics record the failures of their models.
 
-    Raises:
-        InvalidInput: there is none, an item is neither a metric nor an evaluator, or two have the same name.
+    ``InvalidInput`` if there is none, an item is neither a metric nor an evaluator, or two have the same name.
     """
     if isinstance(metrics, Metric | BaseEvaluator):
         metrics = [metrics]

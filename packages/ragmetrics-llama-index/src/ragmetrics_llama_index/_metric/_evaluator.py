@@ -177,10 +177,10 @@ class MetricEvaluator(BaseEvaluator):
             for key, slot in self.slots().items()
         }
 
-    def _update_prompts(self, prompts_dict: Mapping[str, Template]) -> None:
+    def _update_prompts(self, prompts_dict: Mapping[str, BasePromptTemplate]) -> None:
         slots = self.slots()
         for key in prompts_dict.keys() & slots.keys():
-            template = as_template(prompts_dict[key])
+            template = prompts_dict[key]
             if template == shown(getattr(self.metric, slots[key].prompt), slots[key]):
                 self._templates.pop(key, None)  # as get_prompts returned it: the words of the core
             else:

@@ -103,11 +103,7 @@ class TemplatePrompt(Prompt[T]):
     reader: Prompt[T]
 
     def messages(self, inputs: Mapping[str, Any]) -> tuple[Message, ...]:
-        """The messages that the template renders.
-
-        Raises:
-            InvalidInput: the template shows the judge none of the data.
-        """
+        """The messages that the template renders; ``InvalidInput`` if it shows the judge none of the data."""
         data, form = self.data(inputs), self.reply.instructions()
         # read from the JSON that the core sends, so that numbered items have their numbers here too
         values = {DATA: data, REPLY_FORM: form, **self.slot.values(json.loads(data))}
@@ -126,11 +122,7 @@ class TemplatePrompt(Prompt[T]):
 
 
 def check_shows_data(name: str, template: BasePromptTemplate, known: Iterable[str]) -> None:
-    """Check that the judge will see what it is to judge: otherwise it would only guess.
-
-    Raises:
-        InvalidInput: the template has none of the known variables.
-    """
+    """Refuse a template without any of the known variables: a judge that does not see what it is to judge would only guess."""
     used = {*template.template_vars, *(template.function_mappings or {}), *(template.template_var_mappings or {})}
     known = dict.fromkeys([DATA, *known])
     if used.isdisjoint(set(known) - {REPLY_FORM}):
@@ -139,11 +131,7 @@ def check_shows_data(name: str, template: BasePromptTemplate, known: Iterable[st
 
 
 def as_template(template: Template) -> BasePromptTemplate:
-    """A template, given as such or as its text.
-
-    Raises:
-        InvalidInput: it is neither.
-    """
+    """A template, given as such or as its text; ``InvalidInput`` if it is neither."""
     if isinstance(template, str):
         return PromptTemplate(template)
     if not isinstance(template, BasePromptTemplate):
@@ -193,16 +181,10 @@ def shown(prompt: Prompt[Any], slot: Slot) -> BasePromptTemplate:
 
 
 def fit_window(metric: M, texts: Iterable[Any], judge: LlamaIndexLLM, *, fill: bool) -> M:
-    """The metric with a window that the judge can read; unchanged if it has no window.
+    """The metric with a window that the judge can read; unchanged if it packs no contexts, and so has no setting ``window``.
 
-    Args:
-        metric: any metric; those that pack contexts have a setting ``window``, in tokens.
-        texts: the inputs besides the contexts; every call shows them.
-        judge: its ``room`` is the number of tokens that a question may take.
-        fill: whether a smaller window grows to what the judge can read; otherwise windows only shrink.
-
-    Raises:
-        InvalidInput: the context window leaves no tokens for contexts.
+    ``texts`` are the inputs besides the contexts, which every call shows. A smaller window grows to what the judge can read only
+    to ``fill`` it. ``InvalidInput`` if there are no tokens left for contexts.
     """
     if not any(item.name == "window" for item in fields(metric)):
         return metric

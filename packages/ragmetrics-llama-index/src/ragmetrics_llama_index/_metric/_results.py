@@ -46,14 +46,9 @@ class MetricResult(EvaluationResult):
 def result_of(
     score: Score, query: str | None, response: str | None, contexts: Sequence[str] | None, threshold: float | None
 ) -> MetricResult:
-    """The result for a score.
+    """The result for a score, with what was judged.
 
-    Args:
-        score: the score of the metric.
-        query: the question that was judged.
-        response: the answer that was judged.
-        contexts: the texts that it was made from.
-        threshold: lowest passing value, for metrics without a verdict of their own; None: the middle of the scale.
+    ``threshold`` is the lowest passing value, for metrics without a verdict of their own; None: the middle of the scale.
     """
     invalid = score.value is None
     passing = score.passing
@@ -85,11 +80,7 @@ def _middle(scale: tuple[float, float] | None) -> float:
 
 
 def check_threshold(owner: str, threshold: Any, *, positive: bool = False) -> None:
-    """Check that a threshold is a finite number, above 0 where scores are divided by it.
-
-    Raises:
-        InvalidInput: it is not.
-    """
+    """Refuse a threshold that is no finite number, or, where scores are divided by it, is not above 0."""
     number = isinstance(threshold, int | float) and not isinstance(threshold, bool) and math.isfinite(threshold)
     if not number or (positive and threshold <= 0):
         wanted = "number above 0" if positive else "finite number"

@@ -219,7 +219,7 @@ def _chat_messages(llm: LLM, messages: Sequence[Message]) -> list[ChatMessage]:
 
     They become one message: many chat templates take no second system message.
     """
-    sent = [(message.role, _sendable(message.content)) for message in messages]
+    sent = [(message.role, message.content) for message in messages]
     if llm.system_prompt:
         if sent and sent[0][0] == "system":
             sent[0] = ("system", f"{llm.system_prompt}\n\n{sent[0][1]}")
@@ -232,7 +232,7 @@ def _completion_prompt(llm: LLM, messages: Sequence[Message]) -> str:
     """The messages of a question as the one text that a completion model takes, in the LLM's own way."""
     if len(messages) == 1 and not llm.system_prompt:
         assert llm.completion_to_prompt is not None
-        prompt = llm.completion_to_prompt(_sendable(messages[0].content))
+        prompt = llm.completion_to_prompt(messages[0].content)
     else:
         assert llm.messages_to_prompt is not None
         prompt = llm.messages_to_prompt(_chat_messages(llm, messages))
@@ -247,8 +247,3 @@ def read_answer(answer: ChatResponse | CompletionResponse) -> Reply[str]:
     else:
         text = answer.text
     return Reply(text or "", usage_of(*places), truncated=is_cut_off(finish_reason_of(*places)))
-
-
-def _sendable(text: str) -> str:
-    """The text as well as UTF-8 can carry it: what a model wrote may hold lone surrogates."""
-    return text.encode("utf-8", "backslashreplace").decode()
