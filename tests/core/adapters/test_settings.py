@@ -83,6 +83,19 @@ def test_the_texts_that_must_not_be_shown() -> None:
     )
 
 
+def test_a_model_that_changes_while_its_secrets_are_sought() -> None:
+    """As where another thread calls it, and it keeps something of that in a cached property."""
+    settings: dict[str, Any] = {}
+
+    class Noting(EnvironmentSecret):
+        def resolve_value(self) -> str | None:
+            settings["noted"] = "now"
+            return super().resolve_value()
+
+    settings.update(api_key=Noting("first-key"), token="second-key")
+    assert secret_texts(settings) == ("first-key", "second-key")
+
+
 def test_settings_as_json_values() -> None:
     settings = {
         "model": "judge",

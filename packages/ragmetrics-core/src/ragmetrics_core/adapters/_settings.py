@@ -92,7 +92,7 @@ def _secret_texts(value: Any, *, named: bool) -> Iterator[str]:
         if named and value:
             yield value
     elif isinstance(value, Mapping):
-        for name, item in value.items():
+        for name, item in tuple(value.items()):  # a model may note something about itself meanwhile, on another thread
             yield from _secret_texts(item, named=named or is_secret(name))
     elif isinstance(value, list | tuple):
         for item in value:
