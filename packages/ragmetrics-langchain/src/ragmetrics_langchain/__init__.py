@@ -10,8 +10,7 @@ from ._live._record import EvaluationRecord
 from ._live._tree import FinishedRun
 from ._metric._evaluators import as_langsmith_evaluator, as_openevals, langsmith_feedback
 from ._metric._runnable import MetricRunnable
-from ._model._embeddings import LangChainEmbeddings
-from ._model._llm import LangChainLLM
+from ._model._models import LangChainEmbeddings, LangChainLLM
 
 __all__ = [
     "EvaluationRecord",

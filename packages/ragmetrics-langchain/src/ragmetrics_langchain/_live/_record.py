@@ -124,17 +124,13 @@ class Call:
             del self._missing[name]
 
     def _read(self, name: str, extractor: Extractor) -> None:
-        outcome = settled(lambda: extractor(self._run))
+        outcome = settled(lambda: _field(name, extractor(self._run)))
         error = outcome.exception()
-        if error is not None:
-            self._problems.append(f"the extractor of the {name} raised {type(error).__name__}: {error}")
-            return
-        checked = settled(lambda: _field(name, outcome.result()))
-        problem = checked.exception()
-        if problem is not None:
-            self._problems.append(str(problem))
+        if error is None:
+            self._fields.update(outcome.result())
         else:
-            self._fields.update(checked.result())
+            told = str(error) if isinstance(error, Unusable) else f"raised {type(error).__name__}: {error}"
+            self._problems.append(f"the extractor of the {name} {told}")
 
     def record(self) -> EvaluationRecord:
         """The record before anything is judged, as far as the run has been read."""
@@ -189,16 +185,19 @@ def _outcome(metric: Metric, outcome: Future[Score]) -> Score:
     return failed(metric, f"{type(error).__name__}: {error}")
 
 
+class Unusable(Exception):
+    """What an extractor returned cannot be used, and what it should return."""
+
+
 def _field(name: str, found: Any) -> dict[str, Any]:
     """What an extractor returned, as a field of the sample."""
-    returned = f"the extractor of the {name} returned {type(found).__name__}"
     if name == "contexts":
         contexts = contexts_in(found)
         if contexts is None and found is not None and not isinstance(found, str):
-            raise InvalidInput(f"{returned}: return texts, documents, a list of them or None")
+            raise Unusable(f"returned {type(found).__name__}: return texts, documents, a list of them or None")
         return {} if contexts is None else with_contexts(contexts)
     if found is not None and not isinstance(found, str | BaseMessage):
-        raise InvalidInput(f"{returned}: return a text, a message or None")
+        raise Unusable(f"returned {type(found).__name__}: return a text, a message or None")
     if name == "question":
         return {"user_input": text_of(found)}
     return {"response": str(found.text) if isinstance(found, BaseMessage) else found}  # blank is not missing

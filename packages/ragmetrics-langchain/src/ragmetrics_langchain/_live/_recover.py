@@ -94,15 +94,19 @@ def contexts_of(run: FinishedRun) -> Sequence[Any] | None:
     if documents is not None:
         return documents
     from_tools = found_by_tools(_messages(run))
-    left_by_tools = None if are_texts(from_tools) else from_tools
-    in_outputs = next(document_lists(mapping_of(run.outputs) or run.outputs), None)
-    found: Sequence[Any] | None = run.documents or left_by_tools or in_outputs or run.listed
-    if not found:
-        given, written = returned(run.inputs)
-        found = given or texts or (run.texts if run.documents is None else None) or written or run.documents
-    if found is None:  # nobody searched: the generator knows what its tools told it
-        found = from_tools or None
-    return found
+    given, written = returned(run.inputs)
+    surest_first: list[Sequence[Any] | None] = [
+        run.documents,
+        None if are_texts(from_tools) else from_tools,
+        next(document_lists(mapping_of(run.outputs) or run.outputs), None),
+        run.listed,
+        given,
+        texts,
+        run.texts if run.documents is None else None,
+        written,
+        from_tools if run.documents is None else None,  # nobody searched: the generator knows what its tools told it
+    ]
+    return next(filter(None, surest_first), run.documents)
 
 
 def _messages(run: FinishedRun) -> list[BaseMessage]:

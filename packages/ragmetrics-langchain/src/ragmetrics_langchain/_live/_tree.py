@@ -75,7 +75,6 @@ class Node:
     is_open: bool = True
     failed: bool = False
     documents: list[Document] | None = None
-    searches: bool = False
     is_step: bool = False
 
     def ancestors(self) -> Iterator[Node]:
@@ -105,10 +104,11 @@ class Tree:
         self._finders: list[Node] = []
         self._listed: list[Document] | None = None
         self._texts: list[str] | None = None
-        self._written: set[str] | None = None
+        self._written: set[str] = set()
         self._earlier: set[str] = set()
+        self._has_steps = False
         self._steps_ended = False
-        self._unreadable = False
+        self._is_readable = True
         self._note_finder(self.root)
 
     def begin(self, run_id: UUID, node: Node, inputs: Any, tags: Sequence[str]) -> None:
@@ -116,18 +116,16 @@ class Tree:
         self.nodes[run_id] = node
         # LangGraph tags the nodes of its graphs
         if node.parent is self.root and any(str(tag).startswith("graph:step:") for tag in tags):
-            node.is_step = True
-            self._step_starts(inputs)
+            node.is_step = self._has_steps = True
+            messages = (mapping_of(inputs) or {}).get("messages")
+            if not self._steps_ended and isinstance(messages, list | tuple):
+                self._earlier.update(item.id for item in messages if isinstance(item, BaseMessage) and item.id)
         self._note_finder(node)
 
     def _note_finder(self, node: Node) -> None:
         """Remember the run if it may find documents: an outermost retriever, or a tool."""
-        if node.kind not in ("retriever", "tool") or any(above.kind == "retriever" for above in node.ancestors()):
-            return
-        self._finders.append(node)
-        if node.kind == "retriever":
-            for above in node.ancestors():
-                above.searches = True
+        if node.kind in ("retriever", "tool") and all(above.kind != "retriever" for above in node.ancestors()):
+            self._finders.append(node)
 
     def end(self, node: Node, outputs: Any) -> None:
         """A run returned; what the sample may need of it is noted."""
@@ -146,13 +144,6 @@ class Tree:
         if node.parent is self.root:
             self.last = outputs
 
-    def _step_starts(self, inputs: Any) -> None:
-        if self._written is None and not self._unreadable:
-            self._written = set()
-        messages = (mapping_of(inputs) or {}).get("messages")
-        if not self._steps_ended and isinstance(messages, list | tuple):
-            self._earlier.update(item.id for item in messages if isinstance(item, BaseMessage) and item.id)
-
     def step_returned(self, outputs: Any) -> None:
         """A node of the graph returned an update of the state, a command with one, or a list of these."""
         self._steps_ended = True
@@ -160,19 +151,17 @@ class Tree:
             # LangGraph's Command
             update = item.update if hasattr(item, "update") and hasattr(item, "goto") else item
             found = {} if update is None else _keys(update)
-            if found is None:
-                self._unreadable, self._written = True, None
-            elif self._written is not None:
-                self._written.update(found)
+            self._is_readable = self._is_readable and found is not None
+            self._written.update(found or ())
 
     def documents(self, *, complete: bool) -> list[Document] | None:
         """All that was found, each document once; None if nobody searched.
 
         The answer of a complete run does not rest on what a failed attempt has found.
         """
-        found = [
-            node for node in self._finders if node.documents is not None and not (node.kind == "tool" and node.searches)
-        ]
+        searches = {above for node in self._finders if node.kind == "retriever" for above in node.ancestors()}
+        # a tool that searches has found what its retrievers found
+        found = [node for node in self._finders if node.documents is not None and node not in searches]
         if complete:
             found = [node for node in found if not any(above.failed for above in node.ancestors())] or found
         return distinct(document for node in found for document in node.documents or ()) if found else None
@@ -197,7 +186,7 @@ class Tree:
             documents=self.documents(complete=outcome == "complete"),
             listed=self._listed,
             texts=self._texts,
-            written=None if self._written is None else frozenset(self._written),
+            written=frozenset(self._written) if self._has_steps and self._is_readable else None,
             earlier=frozenset(self._earlier),
             queries=tuple(node.query for node in self._finders if node.kind == "retriever" and node.query),
             outcome=outcome,

@@ -21,7 +21,7 @@ from langchain_core.utils.pydantic import create_model_v2
 from ragmetrics_core import InvalidInput, Metric, Models, RagmetricsError, Score, Steps, arun, run
 from ragmetrics_core.adapters import judging
 
-from .._model._llm import bound, models_of
+from .._model._models import bound, models_of
 from .._reading._samples import sample_of
 
 __all__ = ["MetricRunnable", "failed", "untraced"]
@@ -73,11 +73,6 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
     def InputType(self) -> Any:  # noqa: N802  LangChain's name
         """A mapping; ``get_input_schema`` has its fields."""
         return dict[str, Any]
-
-    @property
-    def OutputType(self) -> type[Score]:  # noqa: N802  LangChain's name
-        """The core's score."""
-        return Score
 
     def get_input_schema(self, config: RunnableConfig | None = None) -> Any:  # noqa: ARG002  the fields are always the same
         """The fields that the metric takes, under the core's names; LangChain's names are accepted too."""
@@ -148,17 +143,18 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
         try:
             return run(self._program(value, fields), bound(self._models, config))
         except RagmetricsError as error:
-            if self.on_error == "raise":
-                raise
-            return failed(self.metric, error)
+            return self._failed(error)
 
     async def _ascore(self, value: Any, config: RunnableConfig, **fields: Any) -> Score:
         try:
             return await arun(self._program(value, fields), bound(self._models, config))
         except RagmetricsError as error:
-            if self.on_error == "raise":
-                raise
-            return failed(self.metric, error)
+            return self._failed(error)
+
+    def _failed(self, error: RagmetricsError) -> Score:
+        if self.on_error == "raise":
+            raise error
+        return failed(self.metric, error)
 
 
 def _check(cls: type[MetricRunnable], settings: Mapping[str, Any]) -> None:

@@ -88,14 +88,17 @@ def parameters_of(model: Any) -> Mapping[str, Any]:
 
 def addresses_of(model: Any) -> tuple[tuple[str, str], ...]:
     """The fields of a model that say where its server is."""
-    given = getattr(model, "__dict__", {}).items()
-    return tuple((name, value) for name, value in given if ADDRESS.search(name) and isinstance(value, str))
+    return tuple((name, value) for name, value in own(model) if ADDRESS.search(name) and isinstance(value, str))
 
 
 def headers_of(model: Any) -> dict[str, Mapping[str, Any]]:
     """The fields of a model with headers, by which a gateway may choose who answers."""
-    given = getattr(model, "__dict__", {}).items()
-    return {name: value for name, value in given if name.endswith("headers") and isinstance(value, Mapping)}
+    return {name: value for name, value in own(model) if name.endswith("headers") and isinstance(value, Mapping)}
+
+
+def own(model: Any) -> tuple[tuple[str, Any], ...]:
+    """What a model holds now; it may note something about itself meanwhile, on another thread."""
+    return tuple(getattr(model, "__dict__", {}).items())
 
 
 def home_of(model: Any) -> HomeLoop:

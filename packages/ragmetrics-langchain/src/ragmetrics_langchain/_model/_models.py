@@ -1,6 +1,6 @@
-"""A LangChain model as a judge.
+"""LangChain's models as the core's: LLMs and embedding models, and which of them a metric gets.
 
-Strategy. The model is called through ``invoke`` and ``ainvoke``, as LangChain calls it, so it keeps its callbacks, tracing,
+Strategy. An LLM is called through ``invoke`` and ``ainvoke``, as LangChain calls it, so it keeps its callbacks, tracing,
 cache, rate limiter and retries. It gets the config of the current run in one of two ways: a ``MetricRunnable`` passes on its own
 (``with_config``); otherwise LangChain finds one in the context, which the core carries into its threads. Each call is marked as a
 judge's: a callback that evaluates live chains ignores it, and LangGraph does not stream it to the user of the graph. If the reply
@@ -18,14 +18,13 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs
 
 from ragmetrics_core import Ask, InvalidInput, Metric, Models, Reply
-from ragmetrics_core.adapters import Attempts, FormsOfReply, LLMBridge, prompts_of
+from ragmetrics_core.adapters import Attempts, EmbeddingsBridge, FormsOfReply, LLMBridge, prompts_of
 
 from ._answers import finish_errors, finished, read_answer
 from ._described import Described, home_of
-from ._embeddings import LangChainEmbeddings
 from ._forms import Shaped, uncached, unretrying
 
-__all__ = ["LangChainLLM", "bound", "models_of"]
+__all__ = ["LangChainEmbeddings", "LangChainLLM", "bound", "models_of"]
 
 TAGS = ["nostream", "ragmetrics"]
 """By the first, LangGraph does not stream the tokens of a model; the second is for filtering traces and events."""
@@ -111,6 +110,39 @@ class LangChainLLM(Described[Ask, str], LLMBridge):
             f"LangChainLLM: {self._name(self._given)} answers with {type(answer).__name__} instead of a message: give the model "
             "itself, without an output parser and without structured output"
         )
+
+
+class LangChainEmbeddings(Described[list[str], list[list[float]]], EmbeddingsBridge):
+    """An embedding model behind any LangChain ``Embeddings``; the usage counts one call, as LangChain reports no more.
+
+    Args:
+        embeddings: the model, such as ``OpenAIEmbeddings()`` of langchain-openai.
+
+    Raises:
+        InvalidInput: it is no LangChain embedding model.
+    """
+
+    def __init__(self, embeddings: Embeddings) -> None:
+        if not isinstance(embeddings, Embeddings):
+            raise InvalidInput(
+                f"LangChainEmbeddings takes a LangChain embedding model, got {type(embeddings).__name__}"
+            )
+        super().__init__(embeddings, home=home_of(embeddings))
+
+    @property
+    def embeddings(self) -> Embeddings:
+        """The model that embeds."""
+        model: Embeddings = self._ready(self._given)
+        return model
+
+    def _embed(self, model: Embeddings, texts: list[str]) -> list[list[float]]:
+        return model.embed_documents(texts)
+
+    async def _embed_async(self, model: Embeddings, texts: list[str]) -> list[list[float]]:
+        return await model.aembed_documents(texts)
+
+    def _read(self, answer: Any) -> Reply[list[list[float]]]:
+        return Reply(answer)
 
 
 def models_of(metric: Metric, llm: Any, embeddings: Any) -> Models:
