@@ -22,7 +22,7 @@ FLOORS: list[set[str]] = [
     {"_kernel"},
     {"", "_engine", "_lexical", "_read", "llms._wire", "replies._json_text", "testing"},
     {"_store", "llms._openai", "llms._server", "replies._prose"},
-    {"_report", "embeddings", "llms", "replies._model"},
+    {"_report", "embeddings", "llms", "replies._typed"},
     {"replies"},
     {"adapters", "metrics"},
     {"_names"},
@@ -185,7 +185,10 @@ def is_public(item: Import) -> bool:
 
 FAMILY = {"llms": {"_lexical"}, "embeddings": {"llms"}, "_lexical": set(), "testing": set()}
 """Models, and those that they are built on."""
-BASICS = {f"{CORE}._kernel.{name}" for name in ("_errors", "_in_order", "_plain", "_protocols", "_requests")}
+BASICS = {
+    f"{CORE}._kernel.{name}"
+    for name in ("_errors", "_in_order", "_plain", "_protocols", "_readable_texts", "_requests")
+}
 
 
 @pytest.mark.parametrize("part", sorted(FAMILY))

@@ -26,7 +26,7 @@ from .._report._evaluation import Evaluation
 from .._report._repeats import combined
 from .._report._silence import with_worst_value
 from .._store._account import RunAccount
-from .._store._memory import InMemory, Keeper
+from .._store._in_memory import InMemory, Keeper
 from .._store._prices import ModelUsage
 from .._store._records import Record, Records
 from .._store._run_dir import RunDir

@@ -1,7 +1,7 @@
 """Finished rows and what became of them: in memory, or read back from a file one at a time.
 
 Everything that looks at a run (tables, reports, data frames) goes through ``Records``: a sequence in input order. A run without
-a directory holds its records in columns (see ``_memory``); one with a directory holds only where each stands in the file, so
+a directory holds its records in columns (see ``_in_memory``); one with a directory holds only where each stands in the file, so
 that a hundred thousand rows cost no memory.
 """
 

@@ -25,8 +25,8 @@ from .._kernel._steps import Outcome
 from .._read import OpenRows
 from ._account import ACCOUNT, RunAccount, StoredRun, read_account, write_account
 from ._files import check_directory, free_name, make_directory, replaced, sweep, worded
+from ._in_memory import KeptRecords
 from ._journal import Journal
-from ._memory import KeptRecords
 from ._prices import ModelUsage, added_up
 from ._records import Record, Records
 from ._run_settings import RunSettings, carried_on, difference

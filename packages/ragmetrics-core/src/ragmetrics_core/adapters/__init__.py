@@ -27,12 +27,12 @@ Importing this loads no framework, no model client and no asyncio.
 from __future__ import annotations
 
 from .._kernel._in_order import in_order, read_in_order
+from .._kernel._readable_texts import readable_texts
 from .._kernel._whole import check_whole
 from .._support._retry_after import seconds_to_wait
 from .._support._secrets import conceal, is_secret
 from .._support._strict_schema import strict_schema
 from .._support._threads import in_own_thread, in_threads
-from ..embeddings._readable import readable_texts
 from ._answers import finish_reason_of, is_cut_off, usage_of
 from ._asked_rows import asked_rows
 from ._background import Background, settled
@@ -46,11 +46,11 @@ from ._live_evaluation import Finished, LiveEvaluation, shows_settings
 from ._live_judging import LiveJudging
 from ._live_settings import LiveSettings, current_names
 from ._loops import HomeLoop, run_blocking, shared_home
+from ._model_lock import Turn
 from ._prompts import prompts_of
 from ._retries import without_retries
 from ._same_arguments import with_arguments_of
 from ._settings import json_settings, name_of, secret_texts
-from ._turn import Turn
 
 __all__ = [
     "Attempts",

@@ -38,18 +38,18 @@ from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar
 
 from .._kernel._errors import ModelError
+from .._kernel._readable_texts import readable_texts
 from .._kernel._requests import Ask, Reply, Usage
 from .._support._threads import in_own_thread
-from ..embeddings._readable import readable_texts
 from ._explained import Explained
 from ._failures import is_bug
 from ._forms import Attempts, FormsOfReply
 from ._judging import judging
 from ._loops import HomeLoop, at_once
+from ._model_lock import Turn
 from ._retries import without_retries
 from ._settings import json_settings, name_of, secret_texts
 from ._stand_in import Change, StandIn
-from ._turn import Turn
 
 __all__ = ["Bridge", "EmbeddingsBridge", "LLMBridge"]
 

@@ -18,9 +18,9 @@ from contextvars import Context, ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from ._at_exit import call_at_exit
 from ._background import Background, settled
 from ._counts import Counts
-from ._exit import call_at_exit
 from ._live_settings import check_seconds
 
 if TYPE_CHECKING:

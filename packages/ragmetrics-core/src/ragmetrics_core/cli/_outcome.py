@@ -13,8 +13,8 @@ from .._kernel._errors import InvalidInput
 from .._kernel._metric import Metric
 from .._report._evaluation import Evaluation
 from .._report._summary import Summary
+from ._messages import in_cli_words
 from ._output import complain, how_to_continue, say, stop, to_stdout, write
-from ._words import in_cli_words
 
 __all__ = ["parse_gates", "report"]
 

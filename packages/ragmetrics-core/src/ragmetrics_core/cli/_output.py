@@ -27,7 +27,7 @@ from .._evaluate._progress import Progress
 from .._kernel._errors import InvalidInput, RagmetricsError
 from .._report._evaluation import Evaluation
 from .._support._secrets import conceal
-from ._words import in_cli_words
+from ._messages import in_cli_words
 
 __all__ = [
     "Command",

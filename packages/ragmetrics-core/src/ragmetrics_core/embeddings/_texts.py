@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._kernel._errors import InvalidInput
-from ._readable import readable_texts
+from .._kernel._readable_texts import readable_texts
 
 __all__ = ["at_least_1", "readable_texts"]
 

@@ -15,8 +15,8 @@ What happens to a reply, in this order, whatever its format; ``_pipeline`` calls
    that may be the answer (its ``Reader``, see ``_reading``).
 4. One of them is chosen, if they speak with one voice, and none stands in the data that was sent or is announced as another's
    (``_choose``, ``_prose/_whose``).
-5. The value is read: a model is fitted and validated (``_json_reader``, ``_model/_fit``, ``_values``, ``_plan``); a yes, a
-   number or a list of texts is looked for under the names that models give it (``_scalar``, ``_lines``, ``_model/_keys``).
+5. The value is read: a model is fitted and validated (``_json_reader``, ``_typed/_fit``, ``_values``, ``_plan``); a yes, a
+   number or a list of texts is looked for under the names that models give it (``_scalar``, ``_lines``, ``_typed/_keys``).
 6. Where no JSON value is the answer, the words are read: tags, outlines, lists, verdicts, scores (``_prose/_tags``,
    ``_outline``, ``_items``, ``_verdict``, ``_marks``).
 7. What was kept in doubt must not say something else (``_choose``).

@@ -20,8 +20,8 @@ from .._kernel._errors import InvalidInput
 from .._support._strict_schema import strict_schema
 from ._json_reader import ModelReader
 from ._json_text._find import clean_json
-from ._model._shape import shape_of
 from ._pipeline import read_reply
+from ._typed._shape import shape_of
 
 __all__ = ["JsonReply"]
 

@@ -13,15 +13,15 @@ from pydantic import BaseModel, ValidationError
 
 from ._json_text._find import embedded, is_jsonish
 from ._json_text._scan import Found
-from ._model._fit import Unrelated, fit_model
-from ._model._keys import ASIDES, REASONS, WRAPPERS, is_quotation, is_schema, name, singular, stem
-from ._model._plan import ModelPlan, bare, is_subclass, item_hint, plan_of
 from ._prose._items import read_lines
 from ._prose._outline import read_block, read_numbered
 from ._prose._tags import read_tags
 from ._prose._unreadable import Unreadable
 from ._prose._verdict import truth
 from ._reading import TWO_ANSWERS, Bad, Fit, Reader, Reading
+from ._typed._fit import Unrelated, fit_model
+from ._typed._keys import ASIDES, REASONS, WRAPPERS, is_quotation, is_schema, name, singular, stem
+from ._typed._plan import ModelPlan, bare, is_subclass, item_hint, plan_of
 
 __all__ = ["ModelReader"]
 

@@ -12,7 +12,12 @@ from typing import Any
 
 from ._json_text._find import embedded, is_jsonish
 from ._json_text._scan import Found, scan
-from ._model._keys import (
+from ._pipeline import read_reply
+from ._prose._items import read_lines, split_lines, unique
+from ._prose._tags import read_tags
+from ._prose._unreadable import Unreadable
+from ._reading import Bad, Fit, Reader, Reading
+from ._typed._keys import (
     ASIDES,
     CONTAINERS,
     REASONS,
@@ -27,11 +32,6 @@ from ._model._keys import (
     singular,
     stem,
 )
-from ._pipeline import read_reply
-from ._prose._items import read_lines, split_lines, unique
-from ._prose._tags import read_tags
-from ._prose._unreadable import Unreadable
-from ._reading import Bad, Fit, Reader, Reading
 
 __all__ = ["LinesReply"]
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._kernel._errors import InvalidInput
-from ._model._schema import answer_schema
 from ._pipeline import read_reply
 from ._score import number_reader
+from ._typed._schema import answer_schema
 
 __all__ = ["RatingReply"]
 

@@ -13,13 +13,13 @@ from typing import Any, Generic, TypeVar
 from .._kernel._asked import asked_of
 from ._json_text._find import embedded
 from ._json_text._scan import Found
-from ._model._keys import ASIDES, REASONS, WRAPPERS, is_count, is_no_answer, is_schema, is_template, name, singular
 from ._prose._answer_part import answer_part
 from ._prose._around import close_tag, without_role
 from ._prose._tags import outside_tags, read_tags
 from ._prose._unreadable import Unreadable, shown
 from ._prose._whose import QUOTED, declines, speaks_of_another
 from ._reading import TWO_ANSWERS, Bad, Fit, Reader, Reading
+from ._typed._keys import ASIDES, REASONS, WRAPPERS, is_count, is_no_answer, is_schema, is_template, name, singular
 
 __all__ = ["Answer", "ScalarReader"]
 

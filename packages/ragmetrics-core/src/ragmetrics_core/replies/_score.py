@@ -16,8 +16,6 @@ from typing import Any
 from .._kernel._asked import asked_of
 from .._kernel._errors import InvalidInput
 from ._json_text._find import unfenced
-from ._model._keys import ASIDES, REASONS, is_no_answer, words
-from ._model._schema import answer_schema
 from ._pipeline import read_reply
 from ._prose._clean import tidy
 from ._prose._marks import disagrees, read_marks
@@ -26,6 +24,8 @@ from ._prose._unreadable import Unreadable
 from ._prose._whose import declines, speaks_of_another
 from ._prose._words import word_set
 from ._scalar import Answer, ScalarReader
+from ._typed._keys import ASIDES, REASONS, is_no_answer, words
+from ._typed._schema import answer_schema
 
 __all__ = ["ScoreReply", "number_reader"]
 

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ._model._keys import REASONS, WRITTEN, is_no_answer, words
-from ._model._schema import answer_schema
 from ._pipeline import read_reply
 from ._prose._unreadable import Unreadable, shown
 from ._prose._verdict import read_verdict, truth
 from ._prose._words import word_set
 from ._scalar import Answer, ScalarReader
+from ._typed._keys import REASONS, WRITTEN, is_no_answer, words
+from ._typed._schema import answer_schema
 from ._with_reason import words_beside_verdict
 
 __all__ = ["YesNoReply"]

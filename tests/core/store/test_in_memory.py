@@ -12,7 +12,7 @@ import pytest
 
 from ragmetrics_core import Metric, Sample, Score, evaluate
 from ragmetrics_core._kernel._requests import Usage
-from ragmetrics_core._store._memory import InMemory, KeptRecords
+from ragmetrics_core._store._in_memory import InMemory, KeptRecords
 from ragmetrics_core._store._records import Record
 from ragmetrics_core.metrics import NDCG, AveragePrecision, Recall, ReciprocalRank
 

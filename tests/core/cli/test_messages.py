@@ -8,7 +8,7 @@ import re
 import pytest
 
 from core.cli.calling import call
-from ragmetrics_core.cli._words import in_cli_words
+from ragmetrics_core.cli._messages import in_cli_words
 from source_tree import modules, tree
 
 PYTHON = re.compile(

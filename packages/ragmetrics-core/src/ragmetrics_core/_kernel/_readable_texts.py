@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from .._kernel._errors import InvalidInput
+from ._errors import InvalidInput
 
 __all__ = ["readable_texts"]
 
