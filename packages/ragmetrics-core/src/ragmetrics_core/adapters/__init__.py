@@ -10,7 +10,8 @@ derives from them and says what its framework makes necessary. What they are mad
   ``strict_schema``.
 * What did the answer cost, and why does it end? ``usage_of``, ``finish_reason_of``, ``is_cut_off``.
 * Who makes a lost call again? Only ``evaluate``: ``without_retries``.
-* What may be shown and stored? ``name_of``, ``conceal``, ``is_secret``, ``secret_texts``; ``json_settings`` for an ``identity``;
+* What may be shown and stored? ``name_of``, ``conceal``, ``is_secret``, ``secret_texts``; ``json_settings`` for an ``identity``,
+  ``declared_settings`` where models are of pydantic;
   ``readable_texts`` for embedding models; ``in_order`` and ``read_in_order`` for what a file must not sort.
 * On which thread, in which loop? ``in_own_thread``, ``in_threads``, ``run_blocking``, ``HomeLoop``, ``shared_home``, ``Turn``.
 * How is an application asked the questions of a data set? ``asked_rows``. What does a metric ask a model? ``prompts_of``. Is a
@@ -50,7 +51,7 @@ from ._model_lock import Turn
 from ._prompts import prompts_of
 from ._retries import without_retries
 from ._same_arguments import with_arguments_of
-from ._settings import json_settings, name_of, secret_texts
+from ._settings import declared_settings, json_settings, name_of, secret_texts
 
 __all__ = [
     "Attempts",
@@ -71,6 +72,7 @@ __all__ = [
     "check_whole",
     "conceal",
     "current_names",
+    "declared_settings",
     "finish_reason_of",
     "in_order",
     "in_own_thread",

@@ -73,11 +73,13 @@ class Bridge(Generic[Q, A]):
     _provider: ClassVar[str]
     """The name of the framework, for ``identity``."""
 
+    _is_bug: Callable[[Exception], bool] = staticmethod(is_bug)
+    """Which exceptions are no failure of the model, and are raised as they are."""
+
     def __init__(self, model: Any, *, overlap: bool | None = None, home: HomeLoop | None = None) -> None:
         self._given = model
         self._overlap = overlap
         self._home = HomeLoop() if home is None else home
-        self._is_bug: Callable[[Exception], bool] = is_bug
         self._stand_in = StandIn()
 
     # What a framework makes necessary.

@@ -14,7 +14,7 @@ from typing import Any
 from .._kernel._plain import json_walk
 from .._support._secrets import conceal, is_secret, routing_digest
 
-__all__ = ["json_settings", "name_of", "secret_texts"]
+__all__ = ["declared_settings", "json_settings", "name_of", "secret_texts"]
 
 OPENERS = ("get_secret_value", "resolve_value")
 """The methods of wrapped secrets that give the secret itself."""
@@ -48,6 +48,12 @@ def json_settings(settings: Mapping[str, Any], secrets: Iterable[str] = ()) -> d
         return _shown_items(settings, known)
     except _NoJson:
         return None
+
+
+def declared_settings(model: Any) -> dict[str, Any]:
+    """The fields of a pydantic model, by name, without those that it excludes from its own record; none of any other object."""
+    declared = getattr(type(model), "model_fields", {})
+    return {name: getattr(model, name, None) for name, field in declared.items() if not field.exclude}
 
 
 def name_of(model: Any) -> str:

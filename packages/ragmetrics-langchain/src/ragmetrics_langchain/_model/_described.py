@@ -19,7 +19,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseLanguageModel
 from langchain_core.runnables import RunnableBinding
 
-from ragmetrics_core.adapters import Bridge, HomeLoop, json_settings, secret_texts, shared_home
+from ragmetrics_core.adapters import Bridge, HomeLoop, declared_settings, json_settings, secret_texts, shared_home
 
 __all__ = ["Described", "home_of"]
 
@@ -80,9 +80,8 @@ def parameters_of(model: Any) -> Mapping[str, Any]:
     if isinstance(model, BaseLanguageModel):
         return model._identifying_params  # LangChain's own name for what is asked here
     if isinstance(model, Embeddings) and any(isinstance(getattr(model, name, None), str) for name in MODEL_NAMES):
-        declared = getattr(type(model), "model_fields", {})
-        fields = {name: getattr(model, name) for name, field in declared.items() if not field.exclude}
-        return {name: value for name, value in fields.items() if json_settings({name: value}) is not None}
+        settings = declared_settings(model)
+        return {name: value for name, value in settings.items() if json_settings({name: value}) is not None}
     return {}
 
 

@@ -105,21 +105,11 @@ def evaluate_retriever(
     metadata_mode: MetadataMode | str = MetadataMode.LLM,
     **options: Any,
 ) -> Evaluation:
-    """Ask a retriever every question of a data set and score what it finds.
+    """Ask a retriever every question of a data set and score what it finds; arguments as in ``evaluate_query_engine``.
 
-    Ranking metrics compare nodes by identifier (``field="id"``) or by text without metadata (``field="content"``).
-
-    Args:
-        dataset: the JSON file of an ``EmbeddingQAFinetuneDataset``, the file of a test set, or samples with
-            ``reference_documents``, as ``generate_qa_pairs`` makes them.
-        retriever: finds the nodes.
-        metrics: one metric or several.
-        llm: the judge of the metrics that need one; None: ``Settings.llm``.
-        embed_model: embeds for the metrics that need it; None: ``Settings.embed_model``.
-        workers: how many questions are asked at the same time.
-        on_error: as in ``evaluate_query_engine``.
-        metadata_mode: which metadata of the nodes a judge reads with their text.
-        options: passed to ``ragmetrics_core.evaluate``.
+    The data set is the JSON file of an ``EmbeddingQAFinetuneDataset``, the file of a test set, or samples with
+    ``reference_documents``, as ``generate_qa_pairs`` makes them. Ranking metrics compare nodes by identifier (``field="id"``) or
+    by text without metadata (``field="content"``).
     """
     run = over_retriever(awaited=False, **locals())
     return evaluate(run_blocking(run.rows), run.metrics, **run.settings)

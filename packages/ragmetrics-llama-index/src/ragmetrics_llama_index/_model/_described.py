@@ -20,7 +20,7 @@ from typing import Any, ClassVar, TypeVar
 from llama_index.core import Settings
 
 from ragmetrics_core import ModelError
-from ragmetrics_core.adapters import Bridge, secret_texts
+from ragmetrics_core.adapters import Bridge, declared_settings, secret_texts
 
 __all__ = ["Described", "is_bug", "is_of_the_core", "overrides"]
 
@@ -36,16 +36,21 @@ OPERATIONAL = re.compile(
 """Settings that decide how a model is called, not what it answers."""
 
 
+def is_bug(error: BaseException) -> bool:
+    """Whether no installed library defines the exception, but for those that have nothing to do with a server."""
+    name = type(error).__module__
+    file = getattr(sys.modules.get(name), "__file__", None) or ""
+    installed = {"site-packages", "dist-packages"} & set(Path(file).parts)
+    return not installed or name.partition(".")[0] in NO_CLIENTS
+
+
 class Described(Bridge[Q, A]):
     """A bridge to a model of LlamaIndex, or to that of its ``Settings``, looked up at every call, so that it may be set later."""
 
     _provider = "llama_index"
+    _is_bug = staticmethod(is_bug)
     _setting: ClassVar[str]
     _what: ClassVar[str]
-
-    def __init__(self, model: Any, **settings: Any) -> None:
-        super().__init__(model, **settings)
-        self._is_bug = is_bug
 
     @property
     def _model(self) -> Any:
@@ -68,31 +73,17 @@ class Described(Bridge[Q, A]):
         return self._stated_name(model)
 
     def _secrets(self, model: Any) -> tuple[str, ...]:
-        return secret_texts(fields_of(model))
+        return secret_texts(declared_settings(model))
 
     def _settings(self, model: Any) -> Mapping[str, Any] | None:
         name = self._stated_name(model)
         if not name or name == "unknown":
             return None
-        telling = {key: value for key, value in fields_of(model).items() if not OPERATIONAL.fullmatch(key)}
+        telling = {key: value for key, value in declared_settings(model).items() if not OPERATIONAL.fullmatch(key)}
         return {"model": name, "settings": telling}
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()" if self._given is None else super().__repr__()
-
-
-def fields_of(model: Any) -> dict[str, Any]:
-    """The fields of a model of LlamaIndex, which are its settings, without those that it excludes from its own record."""
-    known = getattr(type(model), "model_fields", {})
-    return {name: getattr(model, name, None) for name, field in known.items() if not field.exclude}
-
-
-def is_bug(error: BaseException) -> bool:
-    """Whether no installed library defines the exception, but for those that have nothing to do with a server."""
-    name = type(error).__module__
-    file = getattr(sys.modules.get(name), "__file__", None) or ""
-    installed = {"site-packages", "dist-packages"} & set(Path(file).parts)
-    return not installed or name.partition(".")[0] in NO_CLIENTS
 
 
 def overrides(cls: type, base: type, name: str) -> bool:
