@@ -128,10 +128,9 @@ if not TYPE_CHECKING:  # a type checker would take every name for an existing on
             return value
         from importlib.util import find_spec  # noqa: PLC0415  hardly ever needed
 
-        if not name.startswith("_") and find_spec(f"{__name__}.{name}"):
-            return importlib.import_module(
-                f"{__name__}.{name}"
-            )  # a public module, such as `claims`, counts as a name too
+        module = f"{__name__}.{name}"
+        if not name.startswith("_") and find_spec(module):  # a public module, such as `claims`
+            return importlib.import_module(module)
         from ragmetrics_core._support._other_names import no_attribute  # noqa: PLC0415  for mistakes only
 
         raise no_attribute(__name__, name)
