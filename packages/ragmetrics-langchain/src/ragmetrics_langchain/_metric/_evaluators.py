@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ragmetrics_core import InvalidInput, Metric, RagmetricsError, Sample, Score
 from ragmetrics_core.adapters import settled, with_arguments_of
@@ -27,15 +27,6 @@ __all__ = ["as_langsmith_evaluator", "as_openevals", "langsmith_feedback"]
 
 if TYPE_CHECKING:
     from .._live._record import EvaluationRecord
-
-
-class Keys(NamedTuple):
-    """The unusual keys that the user names; None: the usual ones are tried."""
-
-    question: str | None
-    answer: str | None
-    contexts: str | None
-    reference: str | None
 
 
 def as_langsmith_evaluator(
@@ -63,18 +54,16 @@ def as_langsmith_evaluator(
         contexts_key: key of the contexts in the outputs.
         reference_key: key of the reference in the reference outputs.
     """
-    runnable, name, keys = _prepared("record", **locals())
+    judge = Judge("record", **locals())
 
     def evaluator(inputs: Any, outputs: Any, reference_outputs: Any = None) -> dict[str, Any]:
         try:
-            _check_one(name, outputs)
-            needed = "reference" in metric.inputs
-            sample = _sample(inputs, outputs, reference_outputs, keys, needs_reference=needed)
+            _check_one(judge.name, outputs)
+            return judge.result(inputs, outputs, reference_outputs, {})
         except InvalidInput as error:  # LangSmith would file it under a name of its own
-            return _feedback(name, failed(metric, error))
-        return _feedback(name, _judged(runnable, sample, {}))
+            return _feedback(judge.name, failed(metric, error))
 
-    evaluator.__name__ = evaluator.__qualname__ = name
+    evaluator.__name__ = evaluator.__qualname__ = judge.name
     return evaluator
 
 
@@ -115,31 +104,13 @@ def as_openevals(**arguments: Any) -> OpenEvals:
     ``evaluator(inputs=..., outputs=..., reference_outputs=..., context=...)`` gives ``{"key", "score", "comment", "metadata",
     "source_run_id"}``. Further keywords are fields of the sample, under any of their names.
     """
-    runnable, name, keys = _prepared("raise", **arguments)
-    metric = runnable.metric
+    judge = Judge("raise", **arguments)
 
     def evaluator(*, inputs: Any = None, outputs: Any, reference_outputs: Any = None, **kwargs: Any) -> dict[str, Any]:
-        needed = "reference" in metric.inputs and not any(kwargs.get(name) for name in REFERENCES)
-        sample = _sample(inputs, outputs, reference_outputs, keys, needs_reference=needed)
-        score = _judged(runnable, sample, kwargs)
-        return {**_feedback(name, score), "source_run_id": None}
+        return {**judge.result(inputs, outputs, reference_outputs, kwargs), "source_run_id": None}
 
-    evaluator.__name__ = evaluator.__qualname__ = name
+    evaluator.__name__ = evaluator.__qualname__ = judge.name
     return evaluator
-
-
-def _prepared(
-    on_error: Literal["raise", "record"],
-    *,
-    metric: Metric,
-    llm: Any,
-    embeddings: Any,
-    key: str | None,
-    **keys: str | None,
-) -> tuple[MetricRunnable, str, Keys]:
-    """What judges, what the result is called, and where to look for what is judged."""
-    unusual = Keys(**{name.removesuffix("_key"): value for name, value in keys.items()})
-    return MetricRunnable(metric, llm=llm, embeddings=embeddings, on_error=on_error), key or metric.name, unusual
 
 
 def langsmith_feedback(client: Any, *, project: str | None = None) -> Callable[[EvaluationRecord], None]:
@@ -174,57 +145,76 @@ def langsmith_feedback(client: Any, *, project: str | None = None) -> Callable[[
     return post
 
 
-def _judged(runnable: MetricRunnable, sample: Sample, fields: Mapping[str, Any]) -> Score:
-    """The score; where LangSmith uploads no results (``upload_results=False``), the judging is not traced either.
+class Judge:
+    """A metric that judges what LangSmith and openevals hand over; arguments as for ``as_langsmith_evaluator``."""
 
-    LangChain takes that mode for tracing that is on, and would post every call. If LangSmith calls us, it is loaded already.
-    """
-    helpers = sys.modules.get("langsmith.run_helpers")
-    is_local = helpers is not None and helpers.get_tracing_context().get("enabled") == "local"
-    with untraced() if is_local else nullcontext():
-        return runnable.invoke(sample, **fields)
+    def __init__(
+        self,
+        on_error: Literal["raise", "record"],
+        *,
+        metric: Metric,
+        llm: Any,
+        embeddings: Any,
+        key: str | None,
+        **keys: str | None,
+    ) -> None:
+        self._runnable = MetricRunnable(metric, llm=llm, embeddings=embeddings, on_error=on_error)
+        self._metric = metric
+        self._keys = keys
+        self.name = key or metric.name
 
+    def result(self, inputs: Any, outputs: Any, reference_outputs: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """What is said of one output; the fields are more of the sample.
 
-def _sample(inputs: Any, outputs: Any, reference_outputs: Any, keys: Keys, *, needs_reference: bool) -> Sample:
-    says_no_more = outputs is None or isinstance(outputs, int | float)
-    produced = Sample() if says_no_more else sample_of(_with_contexts_at(keys.contexts, outputs))
-    question = question_in(_at(keys.question, inputs)) or produced.user_input
-    answer = find_answer(_at(keys.answer, outputs), inputs) or MISSING
-    asked = sample_of(inputs) if mapping_of(inputs) is not None else Sample()
-    given = mapping_of(reference_outputs) or {}
-    expected = sample_of({name: given[name] for name in EXPECTED if name in given})
-    return replace(
-        expected,
-        user_input=question,
-        response=answer.text,
-        reference=_reference(_at(keys.reference, reference_outputs), answer) if needs_reference else None,
-        retrieved_contexts=produced.retrieved_contexts or asked.retrieved_contexts,
-        retrieved_documents=produced.retrieved_documents or asked.retrieved_documents,
-        id=produced.id,
-        metadata={**asked.metadata, **produced.metadata},
-    )
+        Where LangSmith uploads no results (``upload_results=False``), the judging is not traced either: LangChain takes that mode
+        for tracing that is on, and would post every call. If LangSmith calls us, it is loaded already.
+        """
+        needs_reference = "reference" in self._metric.inputs and not any(fields.get(name) for name in REFERENCES)
+        sample = self._sample(inputs, outputs, reference_outputs, needs_reference=needs_reference)
+        helpers = sys.modules.get("langsmith.run_helpers")
+        is_local = helpers is not None and helpers.get_tracing_context().get("enabled") == "local"
+        with untraced() if is_local else nullcontext():
+            return _feedback(self.name, self._runnable.invoke(sample, **fields))
 
+    def _sample(self, inputs: Any, outputs: Any, reference_outputs: Any, *, needs_reference: bool) -> Sample:
+        says_no_more = outputs is None or isinstance(outputs, int | float)
+        produced = Sample() if says_no_more else sample_of(self._with_contexts(outputs))
+        answer = find_answer(self._at("answer_key", outputs), inputs) or MISSING
+        asked = sample_of(inputs) if mapping_of(inputs) is not None else Sample()
+        given = mapping_of(reference_outputs) or {}
+        expected = sample_of({name: given[name] for name in EXPECTED if name in given})
+        return replace(
+            expected,
+            user_input=question_in(self._at("question_key", inputs)) or produced.user_input,
+            response=answer.text,
+            reference=self._reference(reference_outputs, answer) if needs_reference else None,
+            retrieved_contexts=produced.retrieved_contexts or asked.retrieved_contexts,
+            retrieved_documents=produced.retrieved_documents or asked.retrieved_documents,
+            id=produced.id,
+            metadata={**asked.metadata, **produced.metadata},
+        )
 
-def _at(key: str | None, value: Any) -> Any:
-    """What stands under the key; the whole value where no key is given."""
-    if key is None:
-        return value
-    found = mapping_of(value)
-    if found is None or key not in found:
-        raise InvalidInput(f"there is no {key!r} in {sorted(found) if found else type(value).__name__}")
-    return found[key]
+    def _at(self, setting: str, value: Any) -> Any:
+        """What stands under the key that the user gave for it; the whole value without one."""
+        key = self._keys[setting]
+        if key is None:
+            return value
+        found = mapping_of(value)
+        if found is None or key not in found:
+            raise InvalidInput(f"there is no {key!r} in {sorted(found) if found else type(value).__name__}")
+        return found[key]
 
+    def _with_contexts(self, outputs: Any) -> Any:
+        """The outputs; with what stands under the user's key as their only contexts, if there is one."""
+        key = self._keys["contexts_key"]
+        if key is None:
+            return outputs
+        others = {name: item for name, item in (mapping_of(outputs) or {}).items() if name not in (*CONTEXTS, key)}
+        return {**others, CONTEXTS[0]: self._at("contexts_key", outputs)}
 
-def _with_contexts_at(key: str | None, outputs: Any) -> Any:
-    """The outputs with what stands under the key as their only contexts."""
-    if key is None:
-        return outputs
-    others = {name: item for name, item in (mapping_of(outputs) or {}).items() if name not in (*CONTEXTS, key)}
-    return {**others, CONTEXTS[0]: _at(key, outputs)}
-
-
-def _reference(value: Any, answer: Answer) -> str | None:
-    """The reference in the reference outputs: under its own names, else wherever an answer would be."""
-    found = mapping_of(value) or {}
-    named = next((found[name] for name in REFERENCES if found.get(name) is not None), value)
-    return reference_in("the reference outputs", named, answer)
+    def _reference(self, reference_outputs: Any, answer: Answer) -> str | None:
+        """The reference: under its own names, else wherever an answer would be."""
+        value = self._at("reference_key", reference_outputs)
+        found = mapping_of(value) or {}
+        named = next((found[name] for name in REFERENCES if found.get(name) is not None), value)
+        return reference_in("the reference outputs", named, answer)
