@@ -119,6 +119,19 @@ def graph_that_hides_its_state() -> Any:
     return graph.compile()
 
 
+def handing_over() -> Any:
+    """A subgraph answers by a command to the graph above."""
+    inner = StateGraph(HiddenState)
+    inner.add_node("answer", lambda state: Command(graph=Command.PARENT, goto=END, update={"answer": ANSWER}))
+    inner.add_edge(START, "answer")
+    graph = StateGraph(HiddenState)
+    graph.add_node("find", lambda state: {"found": [D1]})
+    graph.add_node("inner", inner.compile())
+    graph.add_edge(START, "find")
+    graph.add_edge("find", "inner")
+    return graph.compile()
+
+
 def subgraphs() -> Any:
     inner = agent(search())
     graph = StateGraph(MessagesState)
@@ -246,6 +259,11 @@ ROWS = [
     Row(
         "graph that hides its state",
         lambda cb: graph_that_hides_its_state().invoke({"question": QUESTION}, config(cb)),
+        [Expected(ids=("d1",))],
+    ),
+    Row(
+        "subgraph that hands over",
+        lambda cb: handing_over().invoke({"question": QUESTION}, config(cb)),
         [Expected(ids=("d1",))],
     ),
     Row("subgraph", lambda cb: subgraphs().invoke(ASK, config(cb))),

@@ -8,7 +8,7 @@ Nothing is guessed: of two readings that are equally good, neither is taken.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
@@ -104,17 +104,22 @@ def find_answer(value: Any, inputs: Any = None, depth: int = 3, *, whole: bool =
         first = next(chain.from_iterable(value.generations), None)
         return find_answer(getattr(first, "message", getattr(first, "text", None)))
     if isinstance(value, list | tuple):
-        messages = None if all(isinstance(item, str) for item in value) else messages_in(value)
-        if messages is not None:
-            text = last_answer(messages)
-            return None if text is None else Answer(text)
-        return _structure(value) if whole and value and all(map(mapping_of, value)) else None
+        return _in_list(value, whole=whole)
     mapping = mapping_of(value)
     if not mapping or not depth:
         return None
     if "role" in mapping and "content" in mapping:
         return find_answer(next(iter(messages_in(mapping) or ()), None))
     return _in_mapping(value, mapping, inputs, depth, whole=whole)
+
+
+def _in_list(value: Sequence[Any], *, whole: bool) -> Answer | None:
+    """The last answer of messages; else, as structured output, all of it."""
+    messages = None if all(isinstance(item, str) for item in value) else messages_in(value)
+    if messages is not None:
+        text = last_answer(messages)
+        return None if text is None else Answer(text)
+    return _structure(value) if whole and value and all(map(mapping_of, value)) else None
 
 
 def _is_gap(value: Any) -> bool:
@@ -129,7 +134,7 @@ def _in_mapping(value: Any, mapping: Mapping[str, Any], inputs: Any, depth: int,
         return min(readable, key=lambda answer: not str(answer.content).strip())  # the first that is not blank
     messages = messages_in(mapping.get("messages"))
     if messages is not None:
-        return find_answer(messages)
+        return _in_list(messages, whole=False)
     if MISSING in named or _only_failed(mapping):
         return MISSING
     choices = None if named else mapping.get("choices")
