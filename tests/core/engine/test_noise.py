@@ -1,12 +1,14 @@
 """Refusals that have nothing to do with our own load: they must not slow a run down, and limits must still be found among them.
 
-The runs here are long (4,000 calls) and have one seed. Short runs fall below their bound: of 1,200 calls at 8 to 128 in flight and
-shares of 1 to 20 %, one in twenty to one in four by seed, the worst with 128 in flight.
+Short runs are held by the median of three seeds in each cell of a grid; of single runs one in a hundred falls below its bound of
+0.8, nearly all with 128 in flight and 10 or 20 % refused (the worst of 2,025 reached 0.69).
 """
 
 from __future__ import annotations
 
+import itertools
 import random
+import statistics
 import time
 
 import pytest
@@ -16,7 +18,8 @@ from core.evaluate.doubles import Rated, questions
 from loopback import OpenAIServer, rate_limited
 from ragmetrics_core import evaluate
 from ragmetrics_core._engine._noise import Noise as Believed
-from ragmetrics_core._engine._noise import Row
+from ragmetrics_core._engine._noise import Row, Taken
+from ragmetrics_core._engine._started import Started
 from ragmetrics_core.llms import OpenAIServerLLM
 
 USUAL = lognormal(0.2, 0.3)
@@ -38,6 +41,20 @@ def test_it_costs_no_more_than_its_refusals(
     plain = retried(noisy(latency, share, retry_after), 4000, in_flight)
     outcome = simulate(noisy(latency, share, retry_after), 4000, in_flight)
     assert plain / outcome.seconds >= 0.8
+
+
+@pytest.mark.parametrize("in_flight", [8, 16, 32, 64, 128])
+@pytest.mark.parametrize("latency", [0.02, 0.2, 1.0])
+def test_a_run_of_1200_calls_finds_out_in_time(latency: float, in_flight: int) -> None:
+    """With 128 in flight that is ten rounds; where a fifth of the calls is refused without a pause, two of them are lost."""
+    for share, retry_after in itertools.product([0.01, 0.02, 0.05, 0.1, 0.2], [None, 0.2, 1.0]):
+        reached = statistics.median(
+            retried(noisy(latency, share, retry_after, seed), 1200, in_flight)
+            / simulate(noisy(latency, share, retry_after, seed), 1200, in_flight).seconds
+            for seed in (1, 2, 3)
+        )
+        hardest = in_flight == 128 and share == 0.2 and retry_after is None
+        assert reached >= (0.75 if hardest else 0.8), (share, retry_after)
 
 
 def test_a_short_run_is_not_held_up() -> None:
@@ -88,38 +105,78 @@ def test_places_among_noise_are_kept_full() -> None:
     assert 3000 * 0.2 / 16 / simulate(server, 3000, 32).seconds >= 0.9
 
 
-def test_the_first_refusals_are_passed_over_while_they_are_few() -> None:
-    few = Believed()
-    assert [few.explains(index, 8, paced=False) for index in (40, 80, 120, 160)] == [True, True, True, False]
-    many = Believed()
-    assert [many.explains(index, 8, paced=False) for index in (4, 8, 12)] == [True, False, False]
-    assert not Believed().explains(100, 8, paced=True), "where a pace was learnt, each counts"
+def test_the_first_refusals_are_passed_over_while_they_are_few_and_apart() -> None:
+    def passed_over(*indexes: int, crowded: bool = False) -> list[bool]:
+        noise = Believed()
+        return [
+            noise.explains(index, number, crowded, in_flight=8, paced=False) for number, index in enumerate(indexes, 1)
+        ]
+
+    assert passed_over(40, 80, 120, 160) == [True, True, True, False]
+    assert passed_over(0, 1, 2) == [True, True, False], "more than two and a quarter of the calls"
+    assert passed_over(40, crowded=True) == [False]
+    noise = Believed()
+    assert not noise.explains(100, 1, False, in_flight=8, paced=True), "where a pace was learnt, each counts"
+
+
+def refused(taken: Taken, index: int, time: float, trip: float = 0.01) -> None:
+    taken.refused(Started(index, time, 8, paced=True, refusals=0, busy=time), time + trip, paced=True)
+
+
+def test_any_two_refusals_bound_the_limit() -> None:
+    """Ten calls a second: one is refused each time that there is no whole token."""
+    taken = Taken()
+    for index, moment in [(10, 1.0), (22, 2.1), (34, 3.2)]:
+        refused(taken, index, moment)
+    assert taken.gap == 11
+    assert taken.most == pytest.approx(min(12 / 1.1, 23 / 2.2))
+    assert taken.least == pytest.approx(10 / 1.1), "the last pair may have refusals in between that are yet to come"
+    refused(taken, 35, 3.3)
+    assert taken.least == pytest.approx(21 / 2.2)
+    taken.restart()
+    assert (taken.least, taken.overall) == (0.0, float("inf"))
+
+
+def test_refusals_in_any_order_and_those_that_crowd() -> None:
+    taken = Taken()
+    for index in (44, 61, 70, 52):
+        refused(taken, index, index / 100, trip=0.25)
+    assert not taken.crowded
+    assert taken.least == 0, "nothing is known yet of those in between"
+    assert taken.after(50) == 3
+    for index in (72, 71):
+        refused(taken, index, index / 100, trip=0.25)
+    assert taken.crowded, "70, 71 and 72"
+
+
+def trial(refusals: list[tuple[int, float, float]]) -> tuple[Believed, list[bool]]:
+    """Number and time of each refused call, and the pace until then."""
+    noise, taken, found = Believed(), Taken(), []
+    noise.begin(0, 0)
+    for number, (index, moment, rate) in enumerate(refusals, 1):
+        refused(taken, index, moment)
+        found.append(noise.found(index, index + 1, number, rate=rate, taken=taken))
+        if noise.contradicted:
+            taken.restart(3)
+    return noise, found
 
 
 def test_three_contradictions_make_noise_and_a_cut_that_helped_makes_none() -> None:
-    noise = Believed()
-    noise.begin(0, 0)
-    found = [noise.found(20 * n, 20 * n, n, rate=10 * 0.9**n, taken=19, seconds=2.0) for n in range(1, 5)]
-    assert found == [False, False, False, True]
-    assert noise.share == pytest.approx(5 / 80)
+    noise, found = trial([(20 * n, 2.0 * n, 8.0) for n in range(1, 6)])  # 9.25 a second are taken, and 8 refused
+    assert found == [False, False, False, False, True]
+    assert noise.share == pytest.approx(6 / 101)
 
-    limit = Believed()
-    limit.found(50, 50, 1, rate=40.0, taken=49, seconds=1.2)
-    for n, (index, rate) in enumerate([(52, 32.0), (54, 16.0), (55, 8.0)], 2):
-        assert not limit.found(index, index, n, rate=rate, taken=1, seconds=0.1), (
-            "nine in ten are refused: it has fallen"
-        )
-    assert not limit.found(96, 96, 5, rate=8.2, taken=40, seconds=5.0)
-    assert limit.share == 0
-    assert limit.measured == pytest.approx(39 / 5.0), "what was measured before it fell is forgotten"
+    fallen, found = trial([(10, 1.0, 50.0), (50, 2.0, 45.0), (52, 2.05, 40.0), (54, 2.15, 20.0), (150, 12.0, 9.8)])
+    assert not any(found)
+    assert fallen.share == 0, "from forty a second to ten"
 
 
 def test_noise_explains_its_share_and_no_more() -> None:
     noise = Believed()
     noise.share = 0.1
-    assert all(noise.explains(10 * number, 0, paced=True) for number in range(1, 100))
-    refused = [noise.explains(1000 + number, 0, paced=True) for number in range(40)]
-    assert refused.index(False) <= 12
+    assert all(noise.explains(10 * number, number, False, in_flight=0, paced=True) for number in range(1, 100))
+    passed = [noise.explains(1000 + number, 100 + number, True, in_flight=0, paced=True) for number in range(40)]
+    assert passed.index(False) <= 12
 
 
 def test_noise_that_is_over_is_forgotten() -> None:

@@ -12,12 +12,13 @@ seconds and refusals a tenth of one); after the first answer eight or more every
 refused. From a server on the same machine a refusal mostly comes within milliseconds, so there up to 32 go as many at a time
 within a few of them. (One that only passes calls on to another machine refuses later; that costs 24 refusals, once.)
 
-*Pace.* Between two refusals, the bucket was empty twice, so what was taken in between, over the time, is the very limit. A refusal
-therefore sets the pace just below that measurement, within bounds; there is one cut per episode (calls that started before the cut
-only echo it). Growth follows CUBIC's idea (Ha, Rhee, Xu 2008): flat for long after a cut, then ever faster, so that a steady limit
-is asked some ninety calls apart whether it still holds, and a limit that was raised fivefold is found in ten to twenty seconds.
-Growth counts *answers*, of calls that had to wait for the pace: neither errors of the server nor idle times make it faster. A pace
-that is in doubt (refused soon after its cut) starts further up that curve.
+*Pace.* At two refusals the bucket was empty twice, so what was taken in between, over the time, is the very limit, give or take
+one call. A refusal therefore sets the pace just below the most that this allows, and never below the least (`_noise`), within
+bounds; there is one cut per episode (calls that started before the cut only echo it). Growth follows CUBIC's idea (Ha, Rhee, Xu
+2008): flat for long after a cut, then ever faster, so that a steady limit is asked some ninety calls apart whether it still holds,
+and a limit that was raised fivefold is found in ten to twenty seconds. Growth counts
+*answers*, of calls that had to wait for the pace: neither errors of the server nor idle times make it faster. A pace that is in
+doubt (refused soon after its cut) starts further up that curve.
 
 *Noise.* Some refuse calls whatever we do, and what is above would slow down for these without end. So a refusal is first shown to
 `_noise`, which lets pass what is none of our doing, and knows from cuts that did not help that a limit was none: then all begins
@@ -35,7 +36,7 @@ from __future__ import annotations
 import math
 
 from . import _tuning as by
-from ._noise import Noise, Row
+from ._noise import Noise, Row, Taken
 from ._started import Started, Uncut
 
 __all__ = ["Limits", "Started"]
@@ -55,10 +56,11 @@ class Limits:
         self._started = self._refusals = 0
         self._episode = 0  # calls below this number started before the last cut
         self._cut_window = False  # the last cut was one of the window
-        self._mark = (-1, 0.0, 0)  # number and time of the last refused call, and refusals until then
         self._noise = Noise()
         self._cut_refusals = 0  # refusals until the last cut of the pace
         self._row = Row()
+        self._taken = Taken()
+        self._idle = 0.0  # seconds in which the pace would have let calls go, and there was none
         self._proven = 0  # most calls in flight of which one was answered
         self._period = (0, 0, 0.0)  # calls, refusals and time until the last recovery, or the first call
         self._before = math.inf
@@ -76,7 +78,7 @@ class Limits:
         self._cuts = 0
         self._uncut: Uncut | None = None
         self._noise.begin(self._started, self._refusals)
-        self._origin: tuple[int, float] | None = None  # calls taken, and time, at the first refusal
+        self._taken.restart()
         self.rate = math.inf
         self._next = -math.inf
         self._regain = 0.0  # the pace to come back to
@@ -84,7 +86,6 @@ class Limits:
         self._vain_since: float | None = None
         self._clean = 0.0
         self._doubt = 1.0
-        self._early = True
 
     def wait(self, now: float, in_flight: int) -> float:
         """Seconds until it is worth asking again, 0 if a call may start now, ``NEVER`` if only an answer can help."""
@@ -109,14 +110,15 @@ class Limits:
         index = self._started
         self._started = index + 1
         if index == 0:
-            self._mark = (-1, now, 0)
             self._period = (0, 0, now)
         paced = False
         if self.rate != math.inf:
             interval = 1 / self.rate
             paced = now - self._next < interval
+            if not paced:
+                self._idle += now - self._next - interval
             self._next = max(self._next, now - by.SLACK) + interval
-        return Started(index, now, depth, paced, self._refusals)
+        return Started(index, now, depth, paced=paced, refusals=self._refusals, busy=now - self._idle)
 
     def undo(self) -> None:
         """A call that was let go was never made."""
@@ -125,8 +127,9 @@ class Limits:
 
     def answered(self, started: Started, now: float) -> None:
         """The server took this call."""
-        # Refusals that came in since were counted in its depth, although they had no place at the server.
-        self._proven = max(self._proven, started.depth - (self._refusals - started.refusals))
+        # Refusals of earlier calls that came in since were counted in its depth, although they had no place at the server.
+        without_place = self._refusals - started.refusals - self._taken.after(started.index)
+        self._proven = max(self._proven, started.depth - max(0, without_place))
         self._row.answered(started.index)
         if self._uncut and self._proven >= self._uncut.depth:
             self._refute(self._uncut, started)
@@ -181,12 +184,9 @@ class Limits:
         """The server did not take this call; ``in_flight`` others are on their way, ``retry_after`` is 0 if it said nothing."""
         self._refusals += 1
         self._row.refused(started.index)
+        self._taken.refused(started, now, self.rate != math.inf)
         if started.index >= self._episode:
-            if self._noise.explains(started.index, in_flight, self.rate != math.inf):
-                if not self._noise.suspecting:
-                    self._mark = (started.index, started.time, self._refusals)
-                if self._origin is None or (self._noise.share and not self._noise.suspecting):
-                    self._origin = (started.index - self._refusals, started.time)
+            if self._explained(started, in_flight):
                 return
             cut_window = started.depth > max(1, self._proven) and self._cuts < by.CUTS
             if not cut_window and self._is_noise(started):
@@ -202,30 +202,23 @@ class Limits:
         if self._cut_window:
             self.window = max(1, min(self.window, started.depth - 1, in_flight))
         self._opening = False
-        if started.index > self._mark[0]:
-            self._mark = (started.index, started.time, self._refusals)
-        if self._origin is None:
-            self._origin = (started.index - self._refusals, started.time)
+
+    def _explained(self, started: Started, in_flight: int) -> bool:
+        """Whether this refusal may be passed over: all goes on, but nothing grows because of it."""
+        paced, crowded = self.rate != math.inf, self._taken.crowded
+        if not self._noise.explains(started.index, self._refusals, crowded, in_flight=in_flight, paced=paced):
+            return False
+        if self._noise.share and not self._noise.suspecting:
+            self._taken.restart()
+        if not self._opening:
+            self._step = 1
+        elif not self._heard and self._refusals > 1:
+            self.window = max(1, self.window - 1)  # its place stays empty until the server has taken any call
+        return True
 
     def _is_noise(self, started: Started) -> bool:
         """Whether slowing down has not helped, and never will."""
-        taken, since = self._taken(started) if self.rate != math.inf else self._taken_at_first(started)
-        seconds = started.time - since
-        return self._noise.found(
-            started.index, self._started, self._refusals, rate=self.rate, taken=taken, seconds=seconds
-        )
-
-    def _taken(self, started: Started) -> tuple[int, float]:
-        """Calls taken between the mark and this refused call, and the time of the mark."""
-        index, time, refusals = self._mark
-        return max(0, started.index - index - (self._refusals - refusals)), time
-
-    def _taken_at_first(self, started: Started) -> tuple[int, float]:
-        """The same since the first refusal: the window had kept these calls back, so they are few."""
-        if self._origin is None:
-            return self._taken(started)
-        taken, time = self._origin
-        return max(0, started.index - self._refusals - taken), time
+        return self._noise.found(started.index, self._started, self._refusals, rate=self.rate, taken=self._taken)
 
     def _narrower(self, started: Started, retry_after: float) -> None:
         """Be slow to let the window grow again, which is cut below."""
@@ -242,9 +235,10 @@ class Limits:
 
     def _refute(self, uncut: Uncut, started: Started) -> None:
         """A call got through with as many in flight as the one that was refused had: it was not the window."""
-        self._uncut = None
         if self._refusals - uncut.refusals > by.ISOLATED * (started.index - uncut.index + 1):
             return
+        self._uncut = None
+        self._noise.alarmed = False
         self.window = max(self.window, uncut.window)
         self._first = max(2, self._first // 4)
         self._step, self._patience, self._opening = min(uncut.step, self._first), uncut.patience, uncut.opening
@@ -259,16 +253,17 @@ class Limits:
         vain = self._vain_since is not None
         self._watch(now)
         if self.rate == math.inf:
-            taken, time = self._taken_at_first(started)
-            self.rate = by.KEPT * max(1, taken) / max(1e-3, now - time)
+            seen = self._taken.overall
+            below = by.KEPT * seen if seen != math.inf else started.index / max(1e-3, now - self._period[2])
         else:
-            taken, time = self._taken(started)
-            seen = by.KEPT * taken / max(1e-3, started.time - time)
+            taken = self._taken.gap
             early = taken < by.EARLY
-            deepest = by.DEEP_CUT if early and self._early else by.CUT
+            deepest = by.DEEP_CUT if early else by.CUT
             self._doubt = min(self._doubt + 0.5, 1 - taken / by.EARLY) if early else 0.0
-            self._early = early
-            self.rate *= min(1 - by.LEAST_CUT, max(1 - deepest, seen / self.rate))
+            below = self.rate * min(1 - by.LEAST_CUT, max(1 - deepest, by.KEPT * self._taken.most / self.rate))
+        self.rate = max(below, by.KEPT * self._taken.least)
+        if self._noise.contradicted:
+            self._taken.restart(3)
         self.rate = max(by.SLOWEST, self.rate)
         self._clean = by.HEAD * self._doubt
         self._next = now + max(1 / self.rate, retry_after if self._vain_since is not None else 0.0)

@@ -6,13 +6,23 @@ __all__ = ["Started", "Uncut"]
 
 
 class Started:
-    """One call that was let go: its number, its time, calls in flight with it, whether it had waited for the pace."""
+    """One call that was let go.
 
-    __slots__ = ("depth", "index", "paced", "refusals", "time")
+    Attributes:
+        index: its number.
+        time: when that was.
+        busy: the same less what was idle until then, as nobody wanted what the pace allowed.
+        depth: calls in flight with it.
+        paced: whether it had waited for the pace.
+        refusals: refusals until then.
+    """
 
-    def __init__(self, index: int, time: float, depth: int, paced: bool, refusals: int) -> None:
+    __slots__ = ("busy", "depth", "index", "paced", "refusals", "time")
+
+    def __init__(self, index: int, time: float, depth: int, *, paced: bool, refusals: int, busy: float) -> None:
         self.index = index
         self.time = time
+        self.busy = busy
         self.depth = depth
         self.paced = paced
         self.refusals = refusals

@@ -66,7 +66,7 @@ LEAST_CUT, CUT, DEEP_CUT = 0.04, 0.2, 0.5
 """Bounds of one cut of the pace: at least, at most for a pace that had been well, at most for one in doubt."""
 EARLY = 10
 """Calls taken since the last refusal below which a cut was not enough: the pace is in doubt."""
-GROWTH, DOUBLING = 3e-5, 12
+GROWTH, DOUBLING = 2.8e-5, 12
 """Growth of the pace with one answer, and the number of answers that double it."""
 HEAD = 128
 """Answers that a pace in full doubt is ahead on the curve of growth."""
