@@ -58,8 +58,8 @@ class Rules:
 
 
 @dataclass(slots=True)
-class Attempts:
-    """The attempts to make one call.
+class CallHistory:
+    """What has become of one call so far: its attempts.
 
     Attributes:
         since: when it was first to be made.
@@ -117,38 +117,38 @@ class ModelCaller:
         Raises:
             ModelError: so many calls were lost that the server must be taken for gone, or it asks to be left alone for too long.
         """
-        attempts = Attempts(asyncio.get_running_loop().time())
+        history = CallHistory(asyncio.get_running_loop().time())
         while True:
-            outcome = await self._attempt(call, size, attempts)
+            outcome = await self._attempt(call, size, history)
             if outcome is None or isinstance(outcome, Reply) or not outcome.transient:
                 return outcome
             if outcome.rate_limited:
-                hopeless = self._refused(outcome, attempts)
+                hopeless = self._refused(outcome, history)
             else:
-                hopeless = await self._lost(outcome, attempts)
+                hopeless = await self._lost(outcome, history)
             if hopeless is not None:
                 return self._give_up(hopeless)
 
-    async def _attempt(self, call: Call, size: int, attempts: Attempts) -> Outcome | None:
+    async def _attempt(self, call: Call, size: int, history: CallHistory) -> Outcome | None:
         """Make the call once, when the pace allows it; None: the budget is used up, and it was not made."""
         clock = asyncio.get_running_loop().time
-        permit = await self._pace.enter(attempts.made > 0)
-        started = attempts.started = clock()
+        permit = await self._pace.enter(history.made > 0)
+        started = history.started = clock()
         if not self._budget.take():
             self._pace.lost(permit)
             return None
         try:
-            answer = await self._deadline.keep(call.aperform(), started, attempts.lost, size)
+            answer = await self._deadline.keep(call.aperform(), started, history.lost, size)
         except BaseException:
             self._pace.lost(permit)  # the run stops here
             raise
         outcome = self._too_late(clock() - started) if answer is None else answer
-        attempts.made += 1
-        attempts.silent += answer is None
+        history.made += 1
+        history.silent += answer is None
         self._book(outcome, permit, clock(), started, size)
         return outcome
 
-    def _refused(self, error: ModelError, attempts: Attempts) -> ModelError | None:
+    def _refused(self, error: ModelError, history: CallHistory) -> ModelError | None:
         """The error to give a refused call up with; None: it waits for its turn again.
 
         Raises:
@@ -156,16 +156,16 @@ class ModelCaller:
         """
         if (error.retry_after or 0.0) > PATIENCE:
             raise _later(error)
-        return error if attempts.started - max(attempts.since, self._heard) > PATIENCE else None
+        return error if history.started - max(history.since, self._heard) > PATIENCE else None
 
-    async def _lost(self, error: ModelError, attempts: Attempts) -> ModelError | None:
+    async def _lost(self, error: ModelError, history: CallHistory) -> ModelError | None:
         """The error to give a lost call up with; None: it has rested, and is to be made again."""
-        attempts.lost += 1
-        if attempts.lost > self._retries(attempts.silent):
+        history.lost += 1
+        if history.lost > self._retries(history.silent):
             return error
         now = asyncio.get_running_loop().time()
-        pause = max(self._pause(attempts.lost), error.retry_after or 0.0)
-        if now - attempts.since + pause > PATIENCE and error.retry_after:
+        pause = max(self._pause(history.lost), error.retry_after or 0.0)
+        if now - history.since + pause > PATIENCE and error.retry_after:
             return _too_long(error)
         await self._rest(now + pause)
         return None

@@ -12,7 +12,7 @@ from .._kernel._requests import Reply
 from .._support._threads import in_own_thread
 from ..llms._openai._clients import Clients
 from ..llms._wire._hidden import hashed
-from ._openai_batches import Batches
+from ._openai_requests import OpenAIRequests
 from ._texts import at_least_1, readable_texts
 
 if TYPE_CHECKING:
@@ -93,26 +93,26 @@ class OpenAIEmbeddings:
             InvalidInput: an item is not a text, or the client given cannot serve synchronous calls.
         """
         client = self._clients.sync()
-        batches = self._batches(texts)
-        for parameters in batches:
-            with batches.explained:
-                batches.take(client.embeddings.create(**parameters))
-        return batches.reply()
+        requests = self._requests(texts)
+        for parameters in requests:
+            with requests.errors:
+                requests.take(client.embeddings.create(**parameters))
+        return requests.reply()
 
     async def aembed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
         """One vector per text, without blocking the running loop; otherwise the same as ``embed``."""
         client = await self._clients.here()
         if client is None:
             return await in_own_thread(partial(self.embed, texts))
-        batches = self._batches(texts)
-        for parameters in batches:
-            with batches.explained:
-                batches.take(await client.embeddings.create(**parameters))
-        return batches.reply()
+        requests = self._requests(texts)
+        for parameters in requests:
+            with requests.errors:
+                requests.take(await client.embeddings.create(**parameters))
+        return requests.reply()
 
-    def _batches(self, texts: Sequence[str]) -> Batches:
+    def _requests(self, texts: Sequence[str]) -> OpenAIRequests:
         extra = {} if self.dimensions is None else {"dimensions": self.dimensions}
-        return Batches(self._clients, readable_texts(texts), self.batch_size, {"model": self.model, **extra})
+        return OpenAIRequests(self._clients, readable_texts(texts), self.batch_size, {"model": self.model, **extra})
 
     def __deepcopy__(self, memo: Any) -> OpenAIEmbeddings:
         return self  # a handle to a server: copies of what holds it share its connections

@@ -3,10 +3,10 @@
 The original exception, which holds the request with its headers, is never chained. And only what the openai package raises on
 purpose is translated: anything else is a bug and propagates.
 
-    explained = Explained(model, clients)
-    with explained:
+    errors = TranslatedErrors(model, clients)
+    with errors:
         answer = client.embeddings.create(...)
-    if explained.problem: raise explained.problem
+    if errors.problem: raise errors.problem
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from .._wire._failures import Failures, Refused, first_line, root_of
 if TYPE_CHECKING:
     from ._clients import Clients
 
-__all__ = ["Explained"]
+__all__ = ["TranslatedErrors"]
 
 
-class Explained:
+class TranslatedErrors:
     """A block in which the openai package may fail: the failure ends the block and is kept, in words, as ``problem``.
 
     It is not raised from here, so that the exception raised later has nothing attached: the original holds the key.

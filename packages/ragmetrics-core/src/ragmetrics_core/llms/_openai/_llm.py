@@ -20,7 +20,7 @@ from .._wire._known_parameters import check_against_package
 from .._wire._structured import Ladder, Rung
 from .._wire._urls import is_of_this_machine
 from ._clients import Clients
-from ._errors import Explained
+from ._errors import TranslatedErrors
 
 if TYPE_CHECKING:
     import openai
@@ -79,8 +79,8 @@ class OpenAILLM:
         check_against_package(parameters)
         self._ladder = Ladder(structured)
 
-    def _attempts(self, ask: Ask) -> tuple[Attempts, Explained]:
-        return Attempts(Failures(self.model, self._clients), self.parameters, self._ladder, ask), Explained(
+    def _attempts(self, ask: Ask) -> tuple[Attempts, TranslatedErrors]:
+        return Attempts(Failures(self.model, self._clients), self.parameters, self._ladder, ask), TranslatedErrors(
             self.model, self._clients
         )
 
@@ -123,11 +123,11 @@ class OpenAILLM:
             InvalidInput: a message cannot be sent as UTF-8, or the client given cannot serve synchronous calls.
         """
         client = self._clients.sync()
-        attempts, explained = self._attempts(ask)
+        attempts, errors = self._attempts(ask)
         for parameters in attempts:
-            with explained:
+            with errors:
                 return attempts.answered(client.chat.completions.create(**_prepared(parameters)))
-            attempts.failed(explained.problem, explained.refused)
+            attempts.failed(errors.problem, errors.refused)
         raise attempts.failure()
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
@@ -135,16 +135,16 @@ class OpenAILLM:
         client = await self._clients.here()
         if client is None:
             return await in_own_thread(partial(self.generate, ask))
-        attempts, explained = self._attempts(ask)
+        attempts, errors = self._attempts(ask)
         for parameters in attempts:
-            with explained:
+            with errors:
                 completions = client.chat.completions
                 if self._clients.given:
                     return attempts.answered(await completions.create(**_prepared(parameters)))
                 # nobody asked this client to turn answers into objects of the package, which takes longer than to read them
                 answer = await completions.with_raw_response.create(**_prepared(parameters))
                 return attempts.answered(answer.http_response.json())
-            attempts.failed(explained.problem, explained.refused)
+            attempts.failed(errors.problem, errors.refused)
         raise attempts.failure()
 
     def __deepcopy__(self, memo: Any) -> OpenAILLM:

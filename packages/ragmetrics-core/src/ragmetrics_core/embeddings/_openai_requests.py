@@ -16,18 +16,18 @@ from .._kernel._errors import ModelError
 from .._kernel._requests import Reply, Usage, counted
 from .._support._secrets import mask
 from ..llms._openai._clients import Clients
-from ..llms._openai._errors import Explained
+from ..llms._openai._errors import TranslatedErrors
 
-__all__ = ["Batches"]
+__all__ = ["OpenAIRequests"]
 
 
-class Batches:
+class OpenAIRequests:
     """The requests for some texts: iterating gives the parameters of each, and raises what went wrong with the one before.
 
-    for parameters in batches:
-        with batches.explained:
-            batches.take(... call the server ...)
-    return batches.reply()
+    for parameters in requests:
+        with requests.errors:
+            requests.take(... call the server ...)
+    return requests.reply()
 
     Args:
         clients: who makes the calls.
@@ -37,7 +37,7 @@ class Batches:
     """
 
     def __init__(self, clients: Clients, texts: Sequence[str], size: int, parameters: Mapping[str, Any]) -> None:
-        self.explained = Explained(parameters["model"], clients)
+        self.errors = TranslatedErrors(parameters["model"], clients)
         self._clients = clients
         self._texts = texts
         self._size = size
@@ -52,8 +52,8 @@ class Batches:
             self._sent = len(batch)
             # asked for by name, the vectors come as they are: the package would fail on answers that hold none
             yield {**self._parameters, "input": batch, "encoding_format": "base64"}
-            if self.explained.problem is not None:
-                raise self.explained.problem
+            if self.errors.problem is not None:
+                raise self.errors.problem
 
     def take(self, answer: Any) -> None:
         """Keep the vectors of an answer, in the order of their texts.
