@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -267,6 +268,21 @@ def test_rows_run_side_by_side(judge: Any, sync_judge: Any) -> None:
         component.run(**inputs)
         asyncio.run(component.run_async(**inputs))
         assert least <= generator.most_at_once <= most
+
+
+def test_a_generator_that_hangs_is_called_by_its_name(judge: Any) -> None:
+    generator = judge('{"claims": []}', seconds=1.0)
+    generator.model = "judge-1"
+    component = MetricEvaluator(
+        Faithfulness(),
+        chat_generator=generator,
+        progress_bar=False,
+        raise_on_failure=False,
+        max_retries=0,
+        timeout=0.05,
+    )
+    (result,) = component.run(user_input=["q"], response=["a"], retrieved_contexts=[["c"]])["results"]
+    assert re.fullmatch(r"ModelError: judge-1: no answer within 0\.\d+ seconds", result["error"])
 
 
 def test_an_embedding_metric(judge: Any) -> None:

@@ -12,7 +12,6 @@ import copy
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 from haystack.components.generators.chat.types import ChatGenerator
@@ -25,7 +24,7 @@ from ragmetrics_core import InvalidInput, Metric, Score, Usage, aevaluate, evalu
 
 from ._checks import check_calls, check_switch
 from ._home import HOME
-from ._model._component import call_async_if_any, call_if_any
+from ._model._component import blocking, call_async_if_any, call_if_any
 from ._model._embeddings import HaystackEmbeddings
 from ._model._llm import HaystackLLM
 
@@ -160,8 +159,8 @@ class MetricEvaluator:
         rows = self._rows(inputs)
         embeddings = None if self._embeddings is None else self._embeddings.without_retries()
         settings = self._settings(
-            SimpleNamespace(generate=self._judge.without_retries().generate),
-            None if embeddings is None else SimpleNamespace(embed=embeddings.embed),
+            blocking(self._judge.chat_generator, generate=self._judge.without_retries().generate),
+            None if embeddings is None else blocking(self.embedder, embed=embeddings.embed),
         )
         return self._outputs(evaluate(rows, self._bare, **settings).scores[self.metric.name] if rows else ())
 

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from haystack.dataclasses import ChatMessage
@@ -37,6 +36,7 @@ from ragmetrics_core import (
 from ragmetrics_core.adapters import HomeLoop, in_own_thread, is_of_other_loop, model_error, name_of
 
 from .._model._chat import call, call_async, chat_messages, read_answer, reply_of
+from .._model._component import blocking
 from ._replies import OfRow
 
 __all__ = ["GeneratorFailed", "Row", "RowJudge", "RowMetric"]
@@ -122,11 +122,13 @@ class RowJudge:
         settings: of ``evaluate``; a generator without ``run_async`` takes one call at a time, whatever they say.
 
     Attributes:
+        model: what messages call the generator.
         replies: the last reply to each row, by its number.
         failures: the exceptions that the generator raised, by number of the row.
     """
 
     def __init__(self, generator: Any, loop: HomeLoop, **settings: Any) -> None:
+        self.model = name_of(generator)
         self.replies: dict[int, ChatMessage] = {}
         self.failures: dict[int, GeneratorFailed] = {}
         self._generator = generator
@@ -145,14 +147,15 @@ class RowJudge:
         """
         if not rows:
             return []
-        llm: Any = SimpleNamespace(generate=self.generate)
+        llm = blocking(self._generator, generate=self.generate)
         return evaluate(_samples(rows), metric, llm=llm, **self._settings).scores[metric.name]
 
     async def ajudge(self, rows: Sequence[Row], metric: Metric) -> Sequence[Score]:
         """The same without blocking the running loop."""
         if not rows:
             return []
-        llm: Any = self if self._has_async and self._loop.is_here() else SimpleNamespace(generate=self.generate)
+        in_loop = self._has_async and self._loop.is_here()
+        llm = self if in_loop else blocking(self._generator, generate=self.generate)
         return (await aevaluate(_samples(rows), metric, llm=llm, **self._settings)).scores[metric.name]
 
     def generate(self, ask: Ask) -> Reply[str]:
