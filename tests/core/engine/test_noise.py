@@ -1,8 +1,7 @@
 """Refusals that have nothing to do with our own load: they must not slow a run down, and limits must still be found among them.
 
-Short runs are held by the median of three seeds in each cell of a grid. Of 5,400 single runs on 24 seeds one in sixty fell below 0.8,
-three in four of these with 128 in flight and nine in ten with 10 or 20 % refused; the worst reached 0.38, as it was refused twice and
-more among its very first calls, which is what a limit does.
+Short runs are held by the median of three seeds in each cell of a grid. Of 5,400 single runs on 24 seeds one in sixty fell below
+0.8, three in four of these with 128 in flight and nine in ten with 10 or 20 % refused; the worst reached 0.38.
 """
 
 from __future__ import annotations
