@@ -11,9 +11,11 @@ import re
 import sys
 from dataclasses import MISSING, fields
 from pathlib import Path
+from typing import Any
 
 from ragmetrics_core import Metric, Prompt, RagmetricsError
 from ragmetrics_core._support._other_names import ELSEWHERE, NOT_HERE
+from ragmetrics_core._testset._program import ANSWER_FROM_DOCUMENT, WRITE_QUESTIONS
 from ragmetrics_core.metrics import Entry, catalogue
 
 DOCS = Path(__file__).resolve().parent
@@ -33,6 +35,7 @@ def pages() -> dict[Path, str]:
         DOCS / "metrics.md": ("metrics", metric_list()),
         DOCS / "errors.md": ("tree", f"```text\n{error_tree()}\n```"),
         DOCS / "coming-from-ragas.md": ("names", other_names()),
+        DOCS / "prompt-texts.md": ("prompts", prompt_texts()),
     }
     return {page: with_part(page.read_text(encoding="utf-8"), name, text) for page, (name, text) in parts.items()}
 
@@ -73,6 +76,23 @@ def metric_list() -> str:
         )
         parts += [section(entry) for entry in entries]
     return "\n\n".join(part.rstrip("\n") for part in parts)
+
+
+def prompt_texts() -> str:
+    """The words of every built-in prompt, as they are sent, by the metrics that ask with it."""
+    users: dict[str, list[str]] = {}
+    words: dict[str, Prompt[Any]] = {}
+    for entry in catalogue():
+        for prompt in (item.default for item in fields(entry.cls) if isinstance(item.default, Prompt)):
+            users.setdefault(prompt.name, []).append(f"`{entry.cls.__name__}`")
+            words[prompt.name] = prompt
+    for prompt in (WRITE_QUESTIONS, ANSWER_FROM_DOCUMENT):
+        users[prompt.name] = ["`generate_testset`"]
+        words[prompt.name] = prompt
+    return "\n\n".join(
+        f"## {name}\n\nVersion {words[name].version}. Asked by {', '.join(users[name])}.\n\n````text\n{words[name].system}\n````"
+        for name in sorted(words)
+    )
 
 
 def section(entry: Entry) -> str:
