@@ -63,7 +63,7 @@ def check_style(session: nox.Session) -> None:
 
 def check_types(session: nox.Session) -> None:
     session.run("mypy")
-    session.run("basedpyright")
+    session.run("basedpyright", "--pythonpath", str(Path(session.bin) / "python"))  # not that of a .venv in this folder
 
 
 def check_wheel(session: nox.Session) -> None:
@@ -174,8 +174,9 @@ def lower_bound(requirement: str) -> str:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Write the generated pages anew, then run every code block of README and docs."""
+    """Write the generated pages anew, then run every code block of README and docs, those of the adapters included."""
     install(session, "test")
+    install_adapters(session, f"{sys.version_info.major}.{sys.version_info.minor}")
     session.run("python", "docs/metric_names.py")
     session.run("python", "docs/generate.py")
     session.run("pytest", "tests/test_docs.py", *session.posargs)

@@ -23,7 +23,10 @@ TOP = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
 PAGES = sorted([*TOP, *ROOT.glob("packages/*/README.md"), *ROOT.glob("docs/**/*.md")])
 # those of LangChain need a server, and run in the tests of their adapter
 EXAMPLES = [path for path in sorted(ROOT.glob("examples/*.py")) if not path.name.startswith("langchain_")]
-if importlib.util.find_spec("haystack") is None:  # it needs Python 3.11
+HAYSTACK = importlib.util.find_spec("haystack")
+if (
+    HAYSTACK is None or HAYSTACK.origin is None
+):  # it needs Python 3.11; without it, the folder of its tests has the name
     PAGES = [path for path in PAGES if "ragmetrics-haystack" not in path.parts]
     EXAMPLES = [path for path in EXAMPLES if not path.name.startswith("haystack_")]
 WALL_TIME = re.compile(r"(?<=metric|etrics), \d+(?:\.\d+)? s$", re.MULTILINE)

@@ -90,5 +90,5 @@ class MetricContract:
             known = self.words[name].get(prompt.version)
             line = f"{{{prompt.version!r}: {digest!r}}}"
             assert known == digest, (
-                f"raise the version of {name}, and add {line} to `words`; it sends:\n{prompt.system}"
+                f"{name}: `words` lacks {line} (if the words have changed, raise the version first); it sends:\n{prompt.system}"
             )
