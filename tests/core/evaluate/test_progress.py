@@ -237,6 +237,7 @@ class TestWaiting:
 
         run(aevaluate(questions(1), Rated(), llm=Busy(), progress="always"))
         shown = capsys.readouterr().err
-        assert f"waiting 2 s: {reason}" in shown
+        # two of the three seconds where the machine is idle: it looks once a second
+        assert re.search(rf"waiting [123] s: {re.escape(reason)}", shown)
         assert shown.count("waiting") == 1
         assert "0 failed" in shown.rpartition("waiting")[2]

@@ -84,3 +84,18 @@ def test_portable_leaves_out_what_only_some_servers_accept() -> None:
         "either": {"anyOf": [{"type": "string"}, {"type": "null"}]},
     }
     assert portable["$defs"]["Item"]["properties"] == {"n": {"type": "integer"}}
+
+
+@pytest.mark.parametrize("portable", [False, True])
+def test_a_root_that_is_all_of_a_reference(portable: bool) -> None:
+    """As pydantic 2.7 writes a model that holds itself."""
+    node = {
+        "type": "object",
+        "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/Node"}}},
+        "required": ["children"],
+    }
+    schema = {"$defs": {"Node": node}, "allOf": [{"$ref": "#/$defs/Node"}]}
+    strict = strict_schema(schema, portable=portable)
+    assert strict is not None
+    assert strict["required"] == ["children"]
+    assert strict["properties"]["children"]["items"] == {"$ref": "#/$defs/Node"}

@@ -33,7 +33,7 @@ def strict_schema(schema: Mapping[str, Any], *, portable: bool = False) -> dict[
         portable: leave out what only some servers accept: keywords that restrict a value, and words beside a reference.
     """
     try:
-        strict = _strict(_resolved(schema, schema), schema, portable=portable)
+        strict = _strict(_resolved(_unwrapped(schema), schema), schema, portable=portable)
     except NotStrictError:
         return None
     return strict if strict.get("type") == "object" else None
@@ -60,8 +60,7 @@ def _plain(node: Any, root: Mapping[str, Any], *, portable: bool) -> Mapping[str
     """One schema without what only wraps it, if the dialect can express it."""
     if not isinstance(node, Mapping):
         raise NotStrictError  # a schema may also be true or false
-    if len(node.get("allOf", ())) == 1:
-        node = {**node["allOf"][0], **{key: item for key, item in node.items() if key != "allOf"}}
+    node = _unwrapped(node)
     if portable:
         node = _portable(node)
     elif len(node) > 1:
@@ -70,6 +69,13 @@ def _plain(node: Any, root: Mapping[str, Any], *, portable: bool) -> Mapping[str
     if free or not node.keys() & TYPED or node.keys() & NOT_STRICT:
         raise NotStrictError
     return node
+
+
+def _unwrapped(node: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A schema that is all of one other one is that one: pydantic wrote references like this before 2.9."""
+    if len(node.get("allOf", ())) != 1:
+        return node
+    return {**node["allOf"][0], **{key: item for key, item in node.items() if key != "allOf"}}
 
 
 def _portable(node: Mapping[str, Any]) -> dict[str, Any]:
