@@ -37,7 +37,7 @@ MOST_HANGING = 64
 
 
 def settled(work: Callable[[], T], then: Callable[[Future[T]], object] | None = None) -> Future[T]:
-    """What a function has come to: its result, or its error, kept for whoever asks.
+    """The outcome of a function: its result or its error, kept until somebody asks.
 
     Args:
         work: is called at once, on this thread.

@@ -85,7 +85,7 @@ def is_of_other_loop(error: BaseException) -> bool:
 
 
 def model_error(error: Exception, model: str, secrets: Iterable[str] = ()) -> ModelError:
-    """An exception of any library in words, and with the marks for whoever asks again.
+    """An exception of any library in words, with the marks that tell a caller whether to try again.
 
     It is not chained to the exception, which may hold the request with its key.
 

@@ -8,12 +8,13 @@ more call without it, and only a second such question, or a server that points a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from .._kernel._errors import ModelError
 from .._kernel._requests import Ask
-from ..llms._wire._refusals import is_about_one_schema, is_refusal
+from ..llms._wire._climb import Climb
+from ..llms._wire._refusals import is_refusal
 from ..llms._wire._structured import Ladder, Rung, schema_of
 from ._explained import Explained
 
@@ -58,30 +59,25 @@ class Attempts:
             return reply
         attempts.failed(attempt)
     raise attempts.problem
-
-    Attributes:
-        rung: the form of the attempt at hand.
     """
 
     def __init__(self, ladder: Ladder, ask: Ask | None) -> None:
-        self.rung: Rung = "text"
-        self._ladder = ladder
         self._ask = ask
-        self._schema: Mapping[str, Any] | None = None if ask is None else schema_of(ask)
-        self._refusals: list[tuple[str, bool]] = []
+        self._climb = Climb(ladder, None if ask is None else schema_of(ask))
         self._problem: ModelError | None = None
 
     def __iter__(self) -> Iterator[Rung]:
-        for number, form in enumerate(self._ladder.rungs(self._schema)):
-            if len(self._refusals) < number:
-                return  # the last attempt failed for a reason that another form would not mend
-            self.rung = form
-            yield form
+        return iter(self._climb)
+
+    @property
+    def rung(self) -> Rung:
+        """The form of the attempt at hand."""
+        return self._climb.rung
 
     def parameters(self) -> dict[str, Any]:
         """What a client of the OpenAI protocol is told for the form of this attempt: at most ``response_format``."""
         prompt = getattr(getattr(self._ask, "prompt", None), "name", None) or "reply"
-        return dict(self._ladder.form(self.rung, prompt, self._schema or {}))
+        return self._climb.form(prompt)
 
     @property
     def problem(self) -> ModelError:
@@ -97,11 +93,8 @@ class Attempts:
             return
         found = is_refusal(refused, (message.content for message in self._ask.messages))
         if found is not None or (refused.status in REFUSED and not attempt.is_filtered):
-            self._refusals.append((refused.message, found == "pointed at"))
+            self._climb.refused(refused.message, certain=found == "pointed at")
 
     def answered(self) -> None:
         """Learn which form the server takes."""
-        if self._refusals and self._schema is not None:
-            said, certain = self._refusals[0]
-            one = bool(self._schema) and is_about_one_schema(said)
-            self._ladder.learn(self.rung, self._schema, this_schema_only=one, certain=certain)
+        self._climb.answered()

@@ -17,6 +17,7 @@ from .._kernel._requests import Reply, Usage, counted
 from .._support._secrets import mask
 from ..llms._openai._clients import Clients
 from ..llms._openai._errors import TranslatedErrors
+from ..llms._wire._attempts import field_of
 
 __all__ = ["OpenAIRequests"]
 
@@ -81,17 +82,17 @@ class Malformed(Exception):
 
 
 def _items(answer: Any, count: int) -> list[Any]:
-    data = _field(answer, "data")
+    data = field_of(answer, "data")
     if data is not None and not isinstance(data, list):
         raise Malformed(f"data that is no list of vectors but a {type(data).__name__}, for {count} texts")
     if len(data or ()) != count:
-        raise Malformed(f"{_field(answer, 'error') or f'{len(data or ())} vectors'} for {count} texts")
+        raise Malformed(f"{field_of(answer, 'error') or f'{len(data or ())} vectors'} for {count} texts")
     return data or []
 
 
 def _in_order(items: list[Any]) -> list[Any]:
     """The items by their index; as they came where none has one."""
-    indices = [_field(item, "index") for item in items]
+    indices = [field_of(item, "index") for item in items]
     if all(index is None for index in indices):
         return items
     places = {index: item for index, item in zip(indices, items, strict=True) if type(index) is int}
@@ -102,7 +103,7 @@ def _in_order(items: list[Any]) -> list[Any]:
 
 def _floats(item: Any, index: int) -> list[float]:
     """The vector, from base64 or, from servers that know no base64, from a list of numbers."""
-    embedding = _field(item, "embedding")
+    embedding = field_of(item, "embedding")
     try:
         if isinstance(embedding, str):
             raw = base64.b64decode(embedding, validate=True)
@@ -121,11 +122,4 @@ def _floats(item: Any, index: int) -> list[float]:
 
 
 def _tokens(answer: Any) -> int:
-    return counted(_field(_field(answer, "usage"), "prompt_tokens"))
-
-
-def _field(value: Any, name: str) -> Any:
-    """The field of a JSON object or of an object of the openai package; None where there is none."""
-    if isinstance(value, str | list):
-        return None  # both have a method called index
-    return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
+    return counted(field_of(field_of(answer, "usage"), "prompt_tokens"))

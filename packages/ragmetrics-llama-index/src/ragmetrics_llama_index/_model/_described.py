@@ -87,11 +87,14 @@ class Described(Bridge[Q, A]):
 
 
 def overrides(cls: type, base: type, name: str) -> bool:
-    """Whether a class has a method of its own in the place of that of its base; what LlamaIndex wraps around both is no matter."""
+    """Whether a class overrides a method of its base; what LlamaIndex wraps around both is ignored."""
     return inspect.unwrap(getattr(cls, name)) is not inspect.unwrap(getattr(base, name))
 
 
 def is_of_the_core(model: Any, theirs: type, *methods: str) -> bool:
-    """Whether a model, none of LlamaIndex's, has one of these methods of the core's models; a mock, which has all, is none."""
+    """Whether a model that is not one of LlamaIndex's has one of these methods of the core's models.
+
+    A mock, which has every method, does not count.
+    """
     found = any(hasattr(model, name) for name in methods) and not hasattr(model, "an_attribute_that_no_model_has")
     return found and not isinstance(model, theirs)

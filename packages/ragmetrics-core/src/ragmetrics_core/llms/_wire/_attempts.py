@@ -8,11 +8,12 @@ from typing import Any
 from ..._kernel._errors import BadReply, InvalidInput, ModelError
 from ..._kernel._requests import Ask, Message, Reply, Usage, counted
 from ..._support._secrets import conceal, mask, without_secrets
+from ._climb import Climb
 from ._failures import Failures, Refused, check_sendable
-from ._refusals import is_about_one_schema, is_refusal
-from ._structured import RUNGS, Ladder, Rung, schema_of
+from ._refusals import is_refusal
+from ._structured import RUNGS, Ladder, schema_of
 
-__all__ = ["Attempts", "chat_parameters"]
+__all__ = ["Attempts", "chat_parameters", "field_of"]
 
 SET_ELSEWHERE = {
     "messages": "they come from the metrics",
@@ -59,30 +60,24 @@ class Attempts:
     def __init__(self, failures: Failures, parameters: Mapping[str, Any], ladder: Ladder, ask: Ask) -> None:
         self._failures = failures
         self._parameters = parameters
-        self._ladder = ladder
         self._ask = ask
-        self._schema = schema_of(ask)
-        self._rung: Rung = "text"
-        self._refusals: list[tuple[str, bool]] = []
+        self._climb = Climb(ladder, schema_of(ask))
         self._problem: ModelError | None = None
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         messages = [_wire(message) for message in self._ask.messages]
-        for number, rung in enumerate(self._ladder.rungs(self._schema)):
-            if len(self._refusals) < number:
-                return  # the last attempt failed for a reason that another form would not mend
-            self._rung = rung
-            form = self._ladder.form(rung, self._ask.prompt.name, self._schema or {})
+        for _ in self._climb:
+            form = self._climb.form(self._ask.prompt.name)
             yield {"model": self._failures.model, "messages": messages, **self._parameters, **form}
 
     def failed(self, problem: ModelError | None, refused: Refused | None) -> None:
         """Keep why an attempt failed, and note whether the server refused nothing but the form."""
         self._problem = problem
-        if refused is None or self._rung == "text":
+        if refused is None or self._climb.rung == "text":
             return
         found = is_refusal(refused, (message.content for message in self._ask.messages))
         if found is not None:
-            self._refusals.append((refused.message, found == "pointed at"))
+            self._climb.refused(refused.message, certain=found == "pointed at")
 
     def failure(self) -> ModelError:
         """Why the last attempt failed."""
@@ -98,19 +93,16 @@ class Attempts:
         """
         if isinstance(answer, str):
             raise self._failures.no_json(answer)
-        choices = _field(answer, "choices")
+        choices = field_of(answer, "choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
-        message = _field(choice, "message")
+        message = field_of(choice, "message")
         if message is None:
-            raise self._failures.other_protocol(str(_field(answer, "error") or "it holds no choices"))
-        if self._refusals and self._schema is not None:
-            said, certain = self._refusals[0]
-            one = bool(self._schema) and is_about_one_schema(said)
-            self._ladder.learn(self._rung, self._schema, this_schema_only=one, certain=certain)
-        return self._read(message, _field(choice, "finish_reason"), _usage(answer))
+            raise self._failures.other_protocol(str(field_of(answer, "error") or "it holds no choices"))
+        self._climb.answered()
+        return self._read(message, field_of(choice, "finish_reason"), _usage(answer))
 
     def _read(self, message: Any, finish_reason: Any, usage: Usage) -> Reply[str]:
-        model, text, refusal = self._failures.model, _text(_field(message, "content")), _field(message, "refusal")
+        model, text, refusal = self._failures.model, _text(field_of(message, "content")), field_of(message, "refusal")
         if text is not None:
             text = without_secrets(
                 text, self._failures.place.secrets
@@ -138,7 +130,7 @@ def _billed(error: BadReply, usage: Usage) -> BadReply:
 def _text(content: Any) -> str | None:
     """The text of a message; some servers send it in parts, such as ``[{"type": "text", "text": "yes"}]``."""
     if isinstance(content, list):
-        texts = [_field(part, "text") for part in content if _field(part, "type") in ("text", "output_text")]
+        texts = [field_of(part, "text") for part in content if field_of(part, "type") in ("text", "output_text")]
         content = "".join(text for text in texts if isinstance(text, str)) if texts else None
     return content if isinstance(content, str) else None
 
@@ -152,12 +144,14 @@ def _wire(message: Message) -> dict[str, str]:
     return {"role": message.role, "content": content}
 
 
-def _field(value: Any, name: str) -> Any:
+def field_of(value: Any, name: str) -> Any:
     """The field of a JSON object or of an object of the openai package; None where there is none."""
+    if isinstance(value, str | list):
+        return None  # both have a method called index
     return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
 
 
 def _usage(answer: Any) -> Usage:
-    usage = _field(answer, "usage")
-    counts = (_field(usage, name) for name in ("prompt_tokens", "completion_tokens"))
+    usage = field_of(answer, "usage")
+    counts = (field_of(usage, name) for name in ("prompt_tokens", "completion_tokens"))
     return Usage(1, *map(counted, counts))

@@ -2,7 +2,8 @@
 
 Whoever makes the calls turns what its library reports into a ``Refused`` or into the arguments of one of these methods; the words
 are the same for all. No secret leaves: servers echo keys, so every text from outside passes through ``mask``. Every error
-carries ``transient`` (True where the same call may work later) and ``retry_after`` (seconds, or None) for whoever calls again.
+carries ``transient`` (True where the same call may work later) and ``retry_after`` (seconds, or None) for a caller that tries
+again.
 """
 
 from __future__ import annotations
