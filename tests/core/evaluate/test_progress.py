@@ -226,7 +226,10 @@ class TestWaiting:
     @pytest.mark.parametrize(
         ("limited", "reason"), [(True, "the server's limit (429)"), (False, "calls that failed are made again")]
     )
-    def test_a_run_says_for_what_it_waits(self, limited: bool, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_run_says_for_what_it_waits(
+        self, limited: bool, reason: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("COLUMNS", "120")  # old releases of tqdm cut what is wider
         failures = iter([ModelError("no", transient=True, rate_limited=limited, retry_after=3.0)])
 
         class Busy:
@@ -237,7 +240,6 @@ class TestWaiting:
 
         run(aevaluate(questions(1), Rated(), llm=Busy(), progress="always"))
         shown = capsys.readouterr().err
-        # two of the three seconds where the machine is idle, as it looks once a second; old releases of tqdm cut at 80 columns
-        assert re.search(rf"waiting [123] s: {re.escape(reason[:20])}", shown)
+        assert f"waiting 2 s: {reason}" in shown
         assert shown.count("waiting") == 1
         assert "0 failed" in shown.rpartition("waiting")[2]

@@ -187,6 +187,10 @@ def test_no_answer(ask: Any, answer: bytes) -> None:
     assert found.transient
 
 
+NO_HTTP = "Expected HTTP/" if aiohttp.__version__ == "3.11.18" else "Bad status line"
+"""How the oldest release of aiohttp that we work with, and how later ones say it."""
+
+
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
@@ -195,7 +199,7 @@ def test_no_answer(ask: Any, answer: bytes) -> None:
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n{}", ""),
         (b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n{}", ""),
         (b"HTTP/1.1 200 OK\r\nX: " + b"x" * 20_000 + b"\r\n\r\n", "Got more than "),
-        (b"SSH-2.0-OpenSSH_9.6\r\n", ""),
+        (b"SSH-2.0-OpenSSH_9.6\r\n", NO_HTTP),
     ],
     ids=["length", "chunks", "chunk size", "no length", "header", "other protocol"],
 )
