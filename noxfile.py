@@ -85,9 +85,9 @@ def check_wheel(session: nox.Session) -> None:
 def install_tests(session: nox.Session, version: str, *groups: str) -> list[str]:
     """Everything that the whole suite uses on this Python; the import names of the adapters."""
     if version == MODELS_PYTHON:
-        install(session, *groups, "test", "models", extras=f"{EXTRAS},sentence-transformers")
+        install(session, *groups, "test", "docs", "models", extras=f"{EXTRAS},sentence-transformers")
     else:
-        install(session, *groups, "test")
+        install(session, *groups, "test", "docs")
     return install_adapters(session, version)
 
 
@@ -175,7 +175,7 @@ def lower_bound(requirement: str) -> str:
 @nox.session
 def docs(session: nox.Session) -> None:
     """Write the generated pages anew, then run every code block of README and docs, those of the adapters included."""
-    install(session, "test")
+    install(session, "test", "docs")
     install_adapters(session, f"{sys.version_info.major}.{sys.version_info.minor}")
     session.run("python", "docs/metric_names.py")
     session.run("python", "docs/generate.py")

@@ -8,13 +8,16 @@ import re
 import runpy
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import sys
 import textwrap
+from contextlib import closing
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+import yaml
 
 from pages import Block, blocks, commands, shows
 from source_tree import ROOT
@@ -111,7 +114,7 @@ def test_blocks_that_do_not_run_say_why_and_are_few() -> None:
 
 def test_blocks_are_of_known_languages() -> None:
     """A misspelt language would keep a block from being run."""
-    known = {"python", "console", "text", "bash", "json"}
+    known = {"python", "console", "text", "bash", "json", "yaml"}
     unknown = [
         f"{name_of(page)}:{block.line}" for page in PAGES for block in blocks(page) if block.language not in known
     ]
@@ -201,6 +204,27 @@ def test_continuous_integration_runs_the_test_command_of_the_readme(tmp_path: Pa
     )
     assert result.stdout.splitlines() == [f'echo "CI is $CI" && exit {status}', "CI is true"]
     assert result.returncode == status
+
+
+def test_the_workflow_of_the_recipes_evaluates_and_pays_for_nothing_twice(checkout: Path) -> None:
+    """Its command as it stands, with the offline judge and the example rows, in two jobs that share the cached directory."""
+    (block,) = [block for block in blocks(ROOT / "docs" / "recipes.md") if block.file == ".github/workflows/rag.yml"]
+    steps = yaml.safe_load(block.text)["jobs"]["evaluate"]["steps"]
+    (step,) = [step for step in steps if step.get("run", "").startswith("ragmetrics ")]
+    assert step["env"] == {"OPENAI_API_KEY": "${{ secrets.OPENAI_API_KEY }}"}
+    (cached,) = [step["with"]["path"] for step in steps if step.get("uses", "").startswith("actions/cache@")]
+    shutil.copy("examples/questions.jsonl", "answers.jsonl")
+    command = step["run"].strip().replace("openai:gpt-4o-mini", "lexical")
+    first = run_command(command)
+    with closing(sqlite3.connect(f"{cached}/journal.sqlite")) as journal:
+        (kept,) = journal.execute("select count(*) from replies").fetchone()
+    assert kept > 0
+    answers = Path("answers.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    Path("answers.jsonl").write_text("".join(answers[1:]), encoding="utf-8")  # a pull request that drops a question
+    assert run_command(command) != first
+    with closing(sqlite3.connect(f"{cached}/journal.sqlite")) as journal:
+        assert journal.execute("select count(*) from replies").fetchone() == (kept,)
+    assert len(Path("scores.jsonl").read_text(encoding="utf-8").splitlines()) == len(answers) - 1
 
 
 @pytest.mark.parametrize("package", sorted(ROOT.glob("packages/*")), ids=name_of)
