@@ -16,6 +16,8 @@ derives from them and says what its framework makes necessary. What they are mad
 * On which thread, in which loop? ``in_own_thread``, ``in_threads``, ``run_blocking``, ``HomeLoop``, ``shared_home``, ``Turn``.
 * How is an application asked the questions of a data set? ``asked_rows``. What does a metric ask a model? ``prompts_of``. Is a
   setting a number? ``check_whole``. How are the arguments of two functions written once? ``with_arguments_of``.
+* What do question, answer (an ``Answer``), contexts and reference stand under in what an application takes and returns? An adapter
+  says in a ``SampleReader`` how its framework writes messages and documents.
 * How is a running application evaluated? An adapter's callback or handler is a ``LiveEvaluation``, with ``LiveSettings``
   (``current_names`` knows their former names, ``shows_settings`` shows them), and hands each ``Finished`` call to it.
   ``LiveJudging`` makes the judgements in the background and accounts for them (``Background`` is one of its lines, ``settled``
@@ -52,8 +54,11 @@ from ._prompts import prompts_of
 from ._retries import without_retries
 from ._same_arguments import with_arguments_of
 from ._settings import declared_settings, json_settings, name_of, secret_texts
+from ._value_samples import SampleReader
+from ._value_texts import Answer
 
 __all__ = [
+    "Answer",
     "Attempts",
     "Background",
     "Bridge",
@@ -67,6 +72,7 @@ __all__ = [
     "LiveEvaluation",
     "LiveJudging",
     "LiveSettings",
+    "SampleReader",
     "Turn",
     "asked_rows",
     "check_whole",

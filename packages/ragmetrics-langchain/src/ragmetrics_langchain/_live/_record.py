@@ -21,9 +21,8 @@ from ragmetrics_core import InvalidInput, Metric, MissingInput, RagmetricsError,
 from ragmetrics_core.adapters import settled
 
 from .._metric._runnable import MetricRunnable, failed
-from .._reading._contexts import contexts_in, with_contexts
-from .._reading._messages import text_of
-from ._recover import FROM_METADATA, Extractor, answer_of, contexts_of, is_many, question_of, references_in
+from .._values import VALUES
+from ._recover import Extractor, answer_of, contexts_of, is_many, question_of
 from ._tree import FinishedRun
 
 __all__ = ["Call", "EvaluationRecord", "Status"]
@@ -32,6 +31,7 @@ logger = logging.getLogger("ragmetrics_langchain")
 
 Status = Literal["scored", "failed", "error", "incomplete", "interrupted", "skipped"]
 
+FROM_METADATA = frozenset({*VALUES.references, *VALUES.expected})
 BUILT_IN: Mapping[str, Extractor] = {"question": question_of, "answer": answer_of, "contexts": contexts_of}
 
 
@@ -103,7 +103,7 @@ class Call:
         self._score = score
         self._record: EvaluationRecord | None = None
         metadata = {name: value for name, value in run.metadata.items() if name not in FROM_METADATA}
-        references, self._problems = references_in(run.metadata)
+        references, self._problems = VALUES.references_in(run.metadata)
         example = run.metadata.get("example_id")
         self._known = Sample(metadata=metadata, id=None if example is None else str(example), **references)
         self._fields: dict[str, Any] = {}
@@ -192,12 +192,12 @@ class Unusable(Exception):
 def _field(name: str, found: Any) -> dict[str, Any]:
     """What an extractor returned, as a field of the sample."""
     if name == "contexts":
-        contexts = contexts_in(found)
+        contexts = VALUES.contexts_in(found)
         if contexts is None and found is not None and not isinstance(found, str):
             raise Unusable(f"returned {type(found).__name__}: return texts, documents, a list of them or None")
-        return {} if contexts is None else with_contexts(contexts)
+        return {} if contexts is None else VALUES.with_contexts(contexts)
     if found is not None and not isinstance(found, str | BaseMessage):
         raise Unusable(f"returned {type(found).__name__}: return a text, a message or None")
     if name == "question":
-        return {"user_input": text_of(found)}
+        return {"user_input": VALUES.text_of(found)}
     return {"response": str(found.text) if isinstance(found, BaseMessage) else found}  # blank is not missing

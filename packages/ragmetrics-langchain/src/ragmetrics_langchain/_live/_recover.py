@@ -1,4 +1,4 @@
-"""From a finished run to the sample that it stands for: the default extractors, and the references in the run's metadata.
+"""From a finished run to the sample that it stands for: the default extractors.
 
 Contexts are taken from the first of these that has any, the surest first: what the chain itself returns as its context (exactly
 what the generator saw, even after a reranking); what the retrievers found; the documents that tools left in the messages of this
@@ -9,35 +9,17 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from langchain_core.messages import BaseMessage
 
-from ragmetrics_core import Input, Sample
-from ragmetrics_core.adapters import settled
-
-from .._reading._contexts import are_texts, core_documents, document_lists, found_by_tools, returned
-from .._reading._messages import calls_tools, messages_in
-from .._reading._names import ANSWERS, CONTEXTS, EXPECTED, QUESTIONS, REFERENCES, mapping_of
-from .._reading._texts import answer_in, question_in
+from .._values import VALUES
 from ._tree import FinishedRun
 
-__all__ = [
-    "FROM_METADATA",
-    "Extractor",
-    "answer_of",
-    "contexts_of",
-    "is_many",
-    "is_waiting",
-    "question_of",
-    "references_in",
-]
+__all__ = ["Extractor", "answer_of", "contexts_of", "is_many", "is_waiting", "question_of"]
 
 Extractor = Callable[[FinishedRun], Any]
-
-FROM_METADATA = frozenset({*REFERENCES, *EXPECTED})
 
 
 def question_of(run: FinishedRun) -> str | None:
@@ -45,12 +27,12 @@ def question_of(run: FinishedRun) -> str | None:
     the first search.
     """
     if run.kind == "llm":  # the inputs of a model that was called by itself are a batch of one
-        return question_in(run.inputs[0] if isinstance(run.inputs, list | tuple) and run.inputs else run.inputs)
+        return VALUES.question_in(run.inputs[0] if isinstance(run.inputs, list | tuple) and run.inputs else run.inputs)
     if is_many(run):
         return None
-    outputs = mapping_of(run.outputs) or {}
-    came_back = {name: outputs[name] for name in (*QUESTIONS, "messages") if name in outputs}
-    return question_in(run.inputs) or question_in(came_back) or next(iter(run.queries), None)
+    outputs = VALUES.mapping_of(run.outputs) or {}
+    came_back = {name: outputs[name] for name in (*VALUES.questions, "messages") if name in outputs}
+    return VALUES.question_in(run.inputs) or VALUES.question_in(came_back) or next(iter(run.queries), None)
 
 
 def answer_of(run: FinishedRun) -> str | None:
@@ -60,15 +42,15 @@ def answer_of(run: FinishedRun) -> str | None:
     """
     if run.kind == "retriever" or run.outcome == "interrupted" or is_many(run):
         return None
-    state = mapping_of(run.outputs) if run.written is not None else None
+    state = VALUES.mapping_of(run.outputs) if run.written is not None else None
     if state is None:
         # several answers side by side are not one structured answer
-        return answer_in(run.outputs, run.inputs, whole=not str(run.name).startswith("RunnableParallel"))
+        return VALUES.answer_in(run.outputs, run.inputs, whole=not str(run.name).startswith("RunnableParallel"))
     fresh = {name: state[name] for name in state if name in (run.written or ())}
     if isinstance(fresh.get("messages"), list):
         fresh["messages"] = [item for item in fresh["messages"] if not _is_earlier(item, run)]
-    has_left_answer = any(name in state and name not in fresh for name in (*ANSWERS, "messages"))
-    return answer_in(fresh, state if has_left_answer else run.inputs, whole=False)
+    has_left_answer = any(name in state and name not in fresh for name in (*VALUES.answers, "messages"))
+    return VALUES.answer_in(fresh, state if has_left_answer else run.inputs, whole=False)
 
 
 def _is_earlier(message: Any, run: FinishedRun) -> bool:
@@ -88,17 +70,17 @@ def contexts_of(run: FinishedRun) -> Sequence[Any] | None:
     """The contexts that the answer rests on, as documents where there are documents; None if nothing tells."""
     if is_many(run):
         return None
-    documents, texts = returned(run.outputs)
-    if documents == [] and run.written is not None and run.written.isdisjoint(CONTEXTS):
+    documents, texts = VALUES.returned(run.outputs)
+    if documents == [] and run.written is not None and run.written.isdisjoint(VALUES.contexts):
         documents = None  # the state has always been empty there
     if documents is not None:
         return documents
-    from_tools = found_by_tools(_messages(run))
-    given, written = returned(run.inputs)
+    from_tools = VALUES.found_by_tools(_messages(run))
+    given, written = VALUES.returned(run.inputs)
     surest_first: list[Sequence[Any] | None] = [
         run.documents,
-        None if are_texts(from_tools) else from_tools,
-        next(document_lists(mapping_of(run.outputs) or run.outputs), None),
+        None if VALUES.are_texts(from_tools) else from_tools,
+        next(VALUES.document_lists(VALUES.mapping_of(run.outputs) or run.outputs), None),
         run.listed,
         given,
         texts,
@@ -110,43 +92,9 @@ def contexts_of(run: FinishedRun) -> Sequence[Any] | None:
 
 
 def _messages(run: FinishedRun) -> list[BaseMessage]:
-    return messages_in((mapping_of(run.outputs) or {}).get("messages")) or []
+    return VALUES.messages_in((VALUES.mapping_of(run.outputs) or {}).get("messages")) or []
 
 
 def is_waiting(run: FinishedRun) -> bool:
     """Whether a graph has stopped before the tools that its last message calls, as ``interrupt_before`` makes it."""
-    return any(map(calls_tools, _messages(run)[-1:]))
-
-
-def references_in(metadata: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The fields of the sample that stand in the metadata, and what is wrong with those that cannot be used.
-
-    Nobody is there to catch an error, so a bad reference costs only itself. Nothing is searched as in the outputs of a chain: the
-    metadata are written for the evaluation, so what stands there is meant as it is.
-    """
-    fields: dict[str, Any] = {}
-    problems: list[str] = []
-    for field, names in {"reference": REFERENCES, **{name: (name,) for name in EXPECTED}}.items():
-        given = {name: _plain(metadata[name]) for name in names if metadata.get(name) is not None}
-        outcome = settled(partial(_checked, field, given))
-        error = outcome.exception()
-        if error is not None:
-            problems.append(f"{type(error).__name__}: {error}")
-        elif given:
-            fields[field] = outcome.result()
-    return fields, problems
-
-
-def _checked(field: str, given: Mapping[str, Any]) -> Any:
-    sample = Sample.from_mapping(given)
-    Input.named(field, required=False).read("the run's metadata", sample)
-    return getattr(sample, field)
-
-
-def _plain(value: Any) -> Any:
-    """A message as its text, LangChain's documents as the core's."""
-    if isinstance(value, BaseMessage):
-        return str(value.text)
-    if isinstance(value, list | tuple) and any(hasattr(item, "page_content") for item in value):
-        return core_documents(value)
-    return value
+    return any(map(VALUES.calls_tools, _messages(run)[-1:]))

@@ -15,12 +15,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ragmetrics_core import InvalidInput, Metric, RagmetricsError, Sample, Score
-from ragmetrics_core.adapters import settled, with_arguments_of
+from ragmetrics_core.adapters import Answer, settled, with_arguments_of
 
-from .._reading._messages import messages_in
-from .._reading._names import CONTEXTS, EXPECTED, REFERENCES, mapping_of
-from .._reading._samples import sample_of
-from .._reading._texts import MISSING, Answer, find_answer, question_in, reference_in
+from .._values import VALUES
 from ._runnable import MetricRunnable, failed, untraced
 
 __all__ = ["as_langsmith_evaluator", "as_openevals", "langsmith_feedback"]
@@ -68,7 +65,7 @@ def as_langsmith_evaluator(
 
 
 def _check_one(name: str, outputs: Any) -> None:
-    if isinstance(outputs, list) and messages_in(outputs) is None:
+    if isinstance(outputs, list) and VALUES.messages_in(outputs) is None:
         raise InvalidInput(
             f"{name} judges one output, got a list of {len(outputs)}: it belongs into evaluators=[...]; summary and comparative "
             "evaluators are not supported"
@@ -169,7 +166,7 @@ class Judge:
         Where LangSmith uploads no results (``upload_results=False``), the judging is not traced either: LangChain takes that mode
         for tracing that is on, and would post every call. If LangSmith calls us, it is loaded already.
         """
-        needs_reference = "reference" in self._metric.inputs and not any(fields.get(name) for name in REFERENCES)
+        needs_reference = "reference" in self._metric.inputs and not any(fields.get(name) for name in VALUES.references)
         sample = self._sample(inputs, outputs, reference_outputs, needs_reference=needs_reference)
         helpers = sys.modules.get("langsmith.run_helpers")
         is_local = helpers is not None and helpers.get_tracing_context().get("enabled") == "local"
@@ -178,15 +175,15 @@ class Judge:
 
     def _sample(self, inputs: Any, outputs: Any, reference_outputs: Any, *, needs_reference: bool) -> Sample:
         says_no_more = outputs is None or isinstance(outputs, int | float)
-        produced = Sample() if says_no_more else sample_of(self._with_contexts(outputs))
-        answer = find_answer(self._at("answer_key", outputs), inputs) or MISSING
-        asked = sample_of(inputs) if mapping_of(inputs) is not None else Sample()
-        given = mapping_of(reference_outputs) or {}
-        expected = sample_of({name: given[name] for name in EXPECTED if name in given})
+        produced = Sample() if says_no_more else VALUES.sample_of(self._with_contexts(outputs))
+        answer = VALUES.find_answer(self._at("answer_key", outputs), inputs)
+        asked = VALUES.sample_of(inputs) if VALUES.mapping_of(inputs) is not None else Sample()
+        given = VALUES.mapping_of(reference_outputs) or {}
+        expected = VALUES.sample_of({name: given[name] for name in VALUES.expected if name in given})
         return replace(
             expected,
-            user_input=question_in(self._at("question_key", inputs)) or produced.user_input,
-            response=answer.text,
+            user_input=VALUES.question_in(self._at("question_key", inputs)) or produced.user_input,
+            response=None if answer is None else answer.text,
             reference=self._reference(reference_outputs, answer) if needs_reference else None,
             retrieved_contexts=produced.retrieved_contexts or asked.retrieved_contexts,
             retrieved_documents=produced.retrieved_documents or asked.retrieved_documents,
@@ -199,7 +196,7 @@ class Judge:
         key = self._keys[setting]
         if key is None:
             return value
-        found = mapping_of(value)
+        found = VALUES.mapping_of(value)
         if found is None or key not in found:
             raise InvalidInput(f"there is no {key!r} in {sorted(found) if found else type(value).__name__}")
         return found[key]
@@ -209,12 +206,13 @@ class Judge:
         key = self._keys["contexts_key"]
         if key is None:
             return outputs
-        others = {name: item for name, item in (mapping_of(outputs) or {}).items() if name not in (*CONTEXTS, key)}
-        return {**others, CONTEXTS[0]: self._at("contexts_key", outputs)}
+        found = VALUES.mapping_of(outputs) or {}
+        others = {name: item for name, item in found.items() if name not in (*VALUES.contexts, key)}
+        return {**others, VALUES.contexts[0]: self._at("contexts_key", outputs)}
 
-    def _reference(self, reference_outputs: Any, answer: Answer) -> str | None:
+    def _reference(self, reference_outputs: Any, answer: Answer | None) -> str | None:
         """The reference: under its own names, else wherever an answer would be."""
         value = self._at("reference_key", reference_outputs)
-        found = mapping_of(value) or {}
-        named = next((found[name] for name in REFERENCES if found.get(name) is not None), value)
-        return reference_in("the reference outputs", named, answer)
+        found = VALUES.mapping_of(value) or {}
+        named = next((found[name] for name in VALUES.references if found.get(name) is not None), value)
+        return VALUES.reference_in("the reference outputs", named, answer)

@@ -22,7 +22,7 @@ from ragmetrics_core import InvalidInput, Metric, Models, RagmetricsError, Score
 from ragmetrics_core.adapters import judging
 
 from .._model._models import bound, models_of
-from .._reading._samples import sample_of
+from .._values import VALUES
 
 __all__ = ["MetricRunnable", "failed", "untraced"]
 
@@ -132,9 +132,9 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
         return cast("BaseTool", tool)
 
     def _program(self, value: Any, fields: Mapping[str, Any]) -> Steps[Score]:
-        sample = sample_of(value)
+        sample = VALUES.sample_of(value)
         if fields:
-            given = vars(sample_of(fields))
+            given = vars(VALUES.sample_of(fields))
             sample = sample.updated({name: field for name, field in given.items() if field is not None})
         program: Steps[Score] = self.metric.program(sample)
         return program
