@@ -232,8 +232,8 @@ class Output:
         ({"answer": {"answer": {"answer": {"answer": "deep"}}}}, None),
         (object(), None),
         (
-            {"one": [[[[["five levels down"]]]]], "two": "b", "three": "c"},
-            '{"one": [[[[["five levels down"]]]]], "two": "b", "three": "c"}',
+            {"one": [[[[["deep"]]]]], "two": "b", "three": "c"},
+            '{"one": [[[[["deep"]]]]], "two": "b", "three": "c"}',
         ),
     ],
 )
