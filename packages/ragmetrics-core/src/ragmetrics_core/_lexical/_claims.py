@@ -9,6 +9,7 @@ check them. The whole sentence stays a claim of its own because its pieces can a
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ._lists import MONTHS, SPEAKERS
@@ -16,9 +17,9 @@ from ._phrases import QUESTION_MARKS, is_greeting, is_noncommittal, yes_or_no
 from ._words import Word, guess_language, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["has_content", "is_question", "is_refusal", "pieces", "sentences", "split_claims"]
+__all__ = ["has_content", "is_question", "is_refusal", "pieces", "sentence_ends", "sentences", "split_claims"]
 
 _PIECE_WORDS = 2  # content words in a piece: one fact is seldom said in fewer or needs more
 _NAME_WORDS = 4  # a name is not cut before this many words
@@ -56,15 +57,18 @@ _BRACKETS = '()[]{}"“”„«»「」『』（）'
 def sentences(text: str) -> list[str]:
     """The sentences of ``text``, in order; list items and lines count as sentences, list marks are left out."""
     text = _LIST_MARK.sub("\n", text)
-    found: list[str] = []
+    found = (text[start:end] for start, end in pairwise([0, *sentence_ends(text), len(text)]))
+    return [s for s in (raw.strip(_EDGES) for raw in found) if any(c.isalnum() for c in s)]
+
+
+def sentence_ends(text: str) -> Iterator[int]:
+    """Where in ``text`` a sentence or a line ends, its mark and closing quotes included, in order."""
     start = 0
     for match in _END.finditer(text):
         if match.group() == "." and _ABBREVIATION.search(text, max(start, match.start() - 12), match.end()):
             continue
-        found.append(text[start : match.end()])
         start = match.end()
-    found.append(text[start:])
-    return [s for s in (raw.strip(_EDGES) for raw in found) if any(c.isalnum() for c in s)]
+        yield start
 
 
 def split_claims(question: str | None, answer: str) -> list[str]:

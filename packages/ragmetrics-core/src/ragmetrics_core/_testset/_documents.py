@@ -26,10 +26,19 @@ TEXT_COLUMNS = ("content", "text", "page_content", "document")
 
 
 class GivenDocument(NamedTuple):
-    """A document to write questions about."""
+    """A document to write questions about.
+
+    Attributes:
+        id: its id, or the name of its file.
+        text: all of its text.
+        headings: where in the text each heading begins, its level (1 is the highest) and its words, in order.
+        pages: where in the text each page begins, in order; empty where a document has no pages.
+    """
 
     id: str
     text: str
+    headings: tuple[tuple[int, int, str], ...] = ()
+    pages: tuple[int, ...] = ()
 
 
 class Skipped(NamedTuple):

@@ -1,0 +1,237 @@
+"""Passages of documents: as long as what a retriever finds, and cut where a reader would pause.
+
+A chunk is a slice of the text of its document, so that its place in it can always be named. It ends at the last sentence end
+within its size; where none lies in the second half of it, at the end of a line, else of a word. The next chunk begins with the
+sentences at the end of the one before that fit the overlap. A heading never stands at the end of a chunk, away from what it
+is the heading of.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from .._kernel._errors import InvalidInput
+from .._kernel._sample import Document
+from .._kernel._whole import check_whole
+from .._lexical import sentence_ends
+from ._documents import GivenDocument
+
+__all__ = ["CHUNK_OVERLAP", "CHUNK_SIZE", "Chunk", "check_sizes", "chunks_of"]
+
+CHUNK_SIZE = 1000
+"""Most characters of a chunk."""
+
+CHUNK_OVERLAP = 200
+"""Most characters that a chunk repeats of the one before."""
+
+PARAGRAPH = re.compile(r"\n[^\S\n]*(?:\n|(?=(?:[-*•·–#|]|\(?\d{1,3}[.)])[^\S\n]))")
+"""Before a blank line, or before an item of a list: the end of a sentence without a mark. Any other line may be a wrapped one."""
+
+SHORT_WORD = re.compile(r"(?<![\w.,])(?:\d{1,2}|[^\W\d_]{1,4})$")
+"""What may stand before a full stop within a sentence: an ordinal (``3. Tag``), or before a number ``Sec``, ``pp``, ``Abb``."""
+
+NOT_BLANK = re.compile(r"\S")
+
+NEVER_FIRST = frozenset("、。，．！？：；）］｝」』】〉》〕”’ー々…")
+"""Marks that belong to the character before them."""
+
+UNSPACED = re.compile("[\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
+"""Characters of scripts that put no spaces between words."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A passage of a document; what questions are written about and answered from.
+
+    Attributes:
+        text: the passage, ``document_text[start:end]``.
+        document: id of the document, or the name of its file.
+        index: which chunk of the document it is, from 0.
+        start: where it begins in the text of the document, in characters.
+        end: where it ends.
+        headings: the headings that it stands under, the highest first; empty where none are known.
+        page: the page on which it begins, from 1; None where the document has no pages.
+        only: whether the document has no other chunk.
+    """
+
+    text: str
+    document: str
+    index: int
+    start: int
+    end: int
+    headings: tuple[str, ...] = ()
+    page: int | None = None
+    only: bool = False
+
+    @property
+    def id(self) -> str:
+        """The document's id and the number of the chunk; the document's own id where the document is one chunk."""
+        return self.document if self.only else f"{self.document}#{self.index + 1}"
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Where the chunk stands, for JSON: ``source``, ``start``, ``end``, and ``headings`` and ``page`` where there are any.
+
+        Empty for a document that is one chunk and has neither.
+        """
+        known = {"headings": list(self.headings), "page": self.page}
+        told = {name: value for name, value in known.items() if value}
+        if self.only and not told:
+            return {}
+        return {"source": self.document, "start": self.start, "end": self.end, **told}
+
+    def to_document(self) -> Document:
+        """The chunk as a retriever would find it: its text, its id, and its ``place`` as ``meta``."""
+        return Document(self.text, self.id, meta=self.place)
+
+
+def check_sizes(size: int, overlap: int) -> None:
+    """Check the size and the overlap of chunks.
+
+    Raises:
+        InvalidInput: one is no whole number in range, or the overlap is not less than the size.
+    """
+    check_whole("chunk_size", size, least=1)
+    check_whole("chunk_overlap", overlap, least=0)
+    if overlap >= size:
+        raise InvalidInput(f"chunk_overlap must be less than chunk_size, got {overlap} and {size}")
+
+
+def chunks_of(document: GivenDocument, size: int = CHUNK_SIZE, overlap: int = CHUNK_OVERLAP) -> list[Chunk]:
+    """The chunks of a document, in order; together they hold every character of it that is not blank.
+
+    Args:
+        document: a text of at most ``size`` characters is one chunk, just as it is; one without any text has none.
+        size: most characters of a chunk; only a single word may be longer.
+        overlap: most characters that a chunk shares with the one before; less than ``size``.
+    """
+    text = document.text
+    if not text.strip():
+        return []
+    spans = [(0, len(text))] if len(text) <= size else list(_Cutter(document, size, overlap).spans())
+    return [
+        Chunk(
+            text[start:end],
+            document.id,
+            index,
+            start,
+            end,
+            _headings_at(document, start),
+            bisect_right(document.pages, start) or None,
+            only=len(spans) == 1,
+        )
+        for index, (start, end) in enumerate(spans)
+    ]
+
+
+def _headings_at(document: GivenDocument, position: int) -> tuple[str, ...]:
+    """The headings that a position of the text stands under."""
+    path: list[tuple[int, str]] = []
+    for start, level, words in document.headings:
+        if start > position:
+            break
+        path = [*((above, title) for above, title in path if above < level), (level, words)]
+    return tuple(words for _, words in path)
+
+
+class _Cutter:
+    """Cuts one text into spans."""
+
+    def __init__(self, document: GivenDocument, size: int, overlap: int) -> None:
+        self.text = document.text
+        self.size, self.overlap = size, overlap
+        self.last = self._without_blanks(len(self.text))
+        self.starts = [self._skip_blanks(0)]
+        for end in sorted(_sentence_ends(self.text)):
+            if self.starts[-1] < end < self.last:  # else it lies in the blanks before that start
+                self.starts.append(self._skip_blanks(end))
+        headings = {start for start, _, _ in document.headings}
+        self.ends = [
+            self._without_blanks(following)
+            for sentence, following in pairwise([*self.starts, len(self.text)])
+            if sentence not in headings
+        ]
+
+    def spans(self) -> Iterator[tuple[int, int]]:
+        start, done = self.starts[0], 0
+        while done < self.last:
+            end = self._end(start, done)
+            if end is None:  # the overlap leaves no room for the next word, or that word is longer than a chunk
+                start = self._skip_blanks(done)
+                end = self._end(start, done) or self._word_end(start)
+            yield start, end
+            start, done = self._next_start(start, end), end
+
+    def _end(self, start: int, done: int) -> int | None:
+        """The best end of a chunk that is longer than what is done; None where no word fits."""
+        limit, least = start + self.size, max(start, done)
+        if limit >= self.last:
+            return self.last
+        late = max(done, start + self.size // 2)
+        index = bisect_right(self.ends, limit) - 1
+        sentence = self.ends[index] if index >= 0 else 0
+        line = self._without_blanks(self.text.rfind("\n", late + 1, limit + 1))
+        word = limit
+        while word > least and not self._is_edge(word):
+            word -= 1
+        word = self._without_blanks(word)
+        return next((end for end in (sentence, line) if end > late), word if word > least else None)
+
+    def _word_end(self, start: int) -> int:
+        return next(at for at in range(start + self.size, self.last + 1) if self._is_edge(at))
+
+    def _next_start(self, start: int, end: int) -> int:
+        """Where the next chunk begins: with sentences of this one, or, where it ends within a sentence, with words of it."""
+        least = max(end - self.overlap, start + 1)
+        sentence = bisect_left(self.starts, least)
+        if sentence < len(self.starts) and self.starts[sentence] < end:
+            return self.starts[sentence]
+        index = bisect_left(self.ends, end)
+        if index < len(self.ends) and self.ends[index] == end:
+            return self._skip_blanks(end)
+        return self._skip_blanks(next((at for at in range(least, end) if self._is_edge(at)), end))
+
+    def _is_edge(self, at: int) -> bool:
+        """Whether no word is cut between this character and the one before."""
+        if at >= len(self.text):
+            return True
+        before, after = self.text[at - 1], self.text[at]
+        if before.isspace() or after.isspace():
+            return True
+        if after in NEVER_FIRST or unicodedata.combining(after):
+            return False
+        return bool(UNSPACED.match(before) or UNSPACED.match(after))
+
+    def _skip_blanks(self, at: int) -> int:
+        found = NOT_BLANK.search(self.text, at)
+        return len(self.text) if found is None else found.start()
+
+    def _without_blanks(self, end: int) -> int:
+        while end > 0 and self.text[end - 1].isspace():
+            end -= 1
+        return end
+
+
+def _sentence_ends(text: str) -> Iterator[int]:
+    """Where sentences end: at their marks, before blank lines and before items of lists."""
+    yield from (end for end in sentence_ends(text) if text[end - 1] != "\n" and _is_end(text, end))
+    yield from (match.end() for match in PARAGRAPH.finditer(text))
+
+
+def _is_end(text: str, end: int) -> bool:
+    """Whether a mark ends a sentence, and is no full stop within one."""
+    if text[end - 1] != ".":
+        return True
+    following = NOT_BLANK.search(text, end)
+    if following is None:
+        return True
+    if following[0].islower():
+        return False
+    word = SHORT_WORD.search(text, max(0, end - 7), end - 1)
+    return word is None or not (word[0].isdigit() or following[0].isdigit())
