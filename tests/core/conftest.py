@@ -10,6 +10,7 @@ import pytest
 
 from loopback import OpenAIServer
 from ragmetrics_core import Ask, Prompt
+from ragmetrics_core.llms._openai._named_servers import SERVERS
 
 KEY = "sk-secret-4711-abcdefghijklmnop"
 
@@ -65,5 +66,17 @@ def key() -> str:
 
 @pytest.fixture(autouse=True)
 def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY"):
+    of_servers = [
+        name
+        for server in SERVERS.values()
+        for name in (*server.url_variables, *server.key_variables, *server.version_variables)
+    ]
+    for name in (
+        "OPENAI_API_KEY",
+        "OPENAI_BASE_URL",
+        "OPENAI_ORG_ID",
+        "OPENAI_PROJECT_ID",
+        "OPENAI_ADMIN_KEY",
+        *of_servers,
+    ):
         monkeypatch.delenv(name, raising=False)

@@ -13,6 +13,7 @@ library only.
 
 from __future__ import annotations
 
+from . import _dialects as dialects
 from ._judging import Faults, judge
 from ._protocol import Response, error, hashed_vector, rate_limited, server_error
 from ._server import OpenAIServer, Received
@@ -22,6 +23,7 @@ __all__ = [
     "OpenAIServer",
     "Received",
     "Response",
+    "dialects",
     "error",
     "hashed_vector",
     "judge",

@@ -47,6 +47,7 @@ class OpenAIServer:
         refuses: request features that are refused as real servers do: ``json_schema``, ``json_object``, ``temperature``.
         api_key: the only key that is accepted; None accepts all.
         models: the only models that exist; None: all do.
+        refusal_of: what a server of another make has against a request, or None; asked before anything else.
         requests: everything received, in order of arrival.
         max_in_flight: the highest number of requests that were being answered at the same time.
     """
@@ -61,6 +62,7 @@ class OpenAIServer:
     ) -> None:
         self.responder = responder
         self.embedder: Callable[[str], list[float]] | None = None
+        self.refusal_of: Callable[[Received], Response | None] = lambda received: None
         self.queue: deque[Response] = deque()
         self.refuses = set(refuses)
         self.api_key = api_key
@@ -114,7 +116,7 @@ class OpenAIServer:
             self.requests.append(received)
             if self.queue:
                 return self.queue.popleft()
-        refusal = self._refusal(received)
+        refusal = self.refusal_of(received) or self._refusal(received)
         if refusal is not None:
             return refusal
         if not received.path.split("?")[0].endswith("/chat/completions"):

@@ -16,6 +16,8 @@ from ragmetrics_core.cli._metrics import fitting_metrics, parse_metrics
 from ragmetrics_core.cli._models import parse_models
 from ragmetrics_core.metrics import NDCG, catalogue
 
+SERVERS = "azure:DEPLOYMENT, ollama:MODEL, vllm:MODEL, llamacpp:MODEL, lmstudio:MODEL, openrouter:MODEL, litellm:MODEL"
+
 
 def test_catalogue() -> None:
     result = call("metrics")
@@ -115,13 +117,13 @@ class TestModels:
         models = parse_models("lexical", "openai:embedder", "http://localhost:1/v1")
         assert type(models["llm"]).__name__ == "LexicalJudge"
 
-    @pytest.mark.parametrize("text", ["azure:gpt-4o", "lexical:x", "llama3:8b"])
+    @pytest.mark.parametrize("text", ["bedrock:gpt-4o", "lexical:x", "llama3:8b"])
     def test_an_unknown_provider_of_an_llm(self, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
         monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
         provider = text.partition(":")[0]
         with pytest.raises(
             InvalidInput,
-            match=f"^llm='{text}': there is no provider '{provider}': use openai:MODEL, server:MODEL or lexical;",
+            match=f"^llm='{text}': there is no provider '{provider}': use openai:MODEL, {SERVERS}, server:MODEL or lexical;",
         ):
             parse_models(text, None, None)
 
@@ -136,7 +138,7 @@ class TestModels:
     def test_an_unknown_provider(self) -> None:
         with pytest.raises(
             InvalidInput,
-            match="there is no provider 'word2vec': use openai:MODEL, sentence-transformers:MODEL or hashing$",
+            match=f"there is no provider 'word2vec': use openai:MODEL, {SERVERS}, sentence-transformers:MODEL or hashing$",
         ):
             parse_models(None, "word2vec:x", None)
 

@@ -310,7 +310,10 @@ def test_embedding_factory(server: OpenAIServer, key: str) -> None:
         (lambda: llm_factory("lexical", client=object()), "the lexical judge runs offline and takes no client"),
         (
             lambda: embedding_factory("cohere"),
-            "unknown provider 'cohere': use 'openai', 'azure', 'sentence-transformers', 'huggingface' or 'hashing'",
+            (
+                "unknown provider 'cohere': use 'openai', 'azure', 'ollama', 'vllm', 'llamacpp', 'lmstudio', 'openrouter', "
+                "'litellm', 'sentence-transformers', 'huggingface' or 'hashing'"
+            ),
         ),
         (
             lambda: embedding_factory("hashing", dimension=3),
@@ -327,7 +330,7 @@ def test_embedding_factory(server: OpenAIServer, key: str) -> None:
         *(
             (
                 lambda more=more: embedding_factory("azure", "e", api_key="k", **more),
-                "the provider 'azure' needs client=openai.AzureOpenAI(...) or base_url=...: without one of them the key",
+                "the provider 'azure' needs an address (set the environment variable AZURE_OPENAI_ENDPOINT, or pass base_url=...)",
             )
             for more in ({}, {"base_url": None}, {"base_url": ""})
         ),

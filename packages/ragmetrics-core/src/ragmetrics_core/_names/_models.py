@@ -10,33 +10,25 @@ from typing import Any
 
 from .._kernel._errors import InvalidInput
 
-__all__ = ["EMBEDDINGS_NAMES", "LLM_NAMES", "embeddings_named", "llm_named"]
-
-LLM_NAMES = "openai:MODEL, server:MODEL or lexical"
-EMBEDDINGS_NAMES = "openai:MODEL, sentence-transformers:MODEL or hashing"
+__all__ = ["embeddings_named", "is_server", "llm_named"]
 
 FINE_TUNED = "ft"
 """What the names of OpenAI's fine-tuned models start with: ``ft:gpt-4o-mini-2024-07-18:acme::7p4lURel``."""
 
-EMBEDDING_PROVIDERS = {
-    "openai": True,
-    "azure": True,
-    "sentence-transformers": True,
-    "huggingface": True,
-    "hashing": False,
-}
-"""Whether the name of a model may follow, after a colon."""
+OWN_EMBEDDINGS = {"sentence-transformers": True, "huggingface": True, "hashing": False}
+"""Providers of embeddings that are no servers, and whether the name of a model follows, after a colon."""
 
 
 def llm_named(model: Any, base_url: str | None = None) -> Any:
     """The LLM that a text names; anything but a text is returned unchanged.
 
-    A name is ``lexical``, a model of OpenAI, with or without ``openai:`` before its name, or ``server:MODEL``, the same protocol
-    over a lean client. Names of models on other servers hold colons of their own (``llama3.1:8b``), so what stands before a
-    colon is taken for an unknown provider only where no other server is named, by ``base_url`` or in ``OPENAI_BASE_URL``.
+    A name is ``lexical``, a model of OpenAI, with or without ``openai:`` before its name, a model on a server that has a name too
+    (``azure:DEPLOYMENT``, ``ollama:llama3.1:8b``), or ``server:MODEL``, the same protocol over a lean client. Names of models on
+    other servers hold colons of their own (``llama3.1:8b``), so what stands before a colon is taken for an unknown provider only
+    where no other server is named, by ``base_url`` or in ``OPENAI_BASE_URL``.
 
     Raises:
-        InvalidInput: there is no such provider, or no name of a model.
+        InvalidInput: there is no such provider, no name of a model, or no address or key of the server.
         MissingExtra: the package that a provider needs is not installed.
     """
     if not isinstance(model, str):
@@ -45,11 +37,26 @@ def llm_named(model: Any, base_url: str | None = None) -> Any:
     _check_llm_name(model, server)
     from .. import llms  # noqa: PLC0415  loaded where a name is used
 
-    provider, _, name = _parts(model)
+    provider, colon, name = _parts(model)
     if provider == "server":
         return llms.OpenAIServerLLM(str(server), name)
     settings = {"base_url": base_url} if base_url and model != "lexical" else {}
+    if colon and is_server(provider):
+        return llms.llm_factory(name, provider, **settings)
     return llms.llm_factory(model.strip().removeprefix("openai:"), **settings)
+
+
+def is_server(provider: str) -> bool:
+    """Whether a provider is a server that has a name."""
+    from ..llms._factory import server_named  # noqa: PLC0415  loaded where a name is used
+
+    return server_named(provider) is not None
+
+
+def _servers() -> str:
+    from ..llms._factory import SERVERS  # noqa: PLC0415  for messages only
+
+    return ", ".join(f"{name}:{server.model}" for name, server in SERVERS.items())
 
 
 def _parts(model: str) -> tuple[str, str, str]:
@@ -59,11 +66,13 @@ def _parts(model: str) -> tuple[str, str, str]:
 
 def _check_llm_name(model: str, server: str | None) -> None:
     provider, colon, name = _parts(model)
+    names = f"openai:MODEL, {_servers()}, server:MODEL or lexical"
     if not colon and provider == "":
-        raise InvalidInput(f"llm is an empty text: write {LLM_NAMES}")
-    if provider in ("openai", "server") and not name:
+        raise InvalidInput(f"llm is an empty text: write {names}")
+    known = is_server(provider) and bool(colon or not server)
+    if (known or provider in ("openai", "server")) and not name:
         raise InvalidInput(f"llm={model!r} lacks the name of the model: write {provider}:MODEL")
-    if server or not colon:
+    if known or server or not colon:
         return
     if provider == "server":
         raise InvalidInput(
@@ -71,7 +80,7 @@ def _check_llm_name(model: str, server: str | None) -> None:
         )
     if provider not in ("openai", FINE_TUNED):
         raise InvalidInput(
-            f"llm={model!r}: there is no provider {provider!r}: use {LLM_NAMES}; a model of that name on a server of your own "
+            f"llm={model!r}: there is no provider {provider!r}: use {names}; a model of that name on a server of your own "
             f"is OpenAILLM({model!r}, base_url=...)"
         )
 
@@ -86,15 +95,18 @@ def embeddings_named(model: Any, base_url: str | None = None) -> Any:
     if not isinstance(model, str):
         return model
     provider, _, name = _parts(model)
-    if provider not in EMBEDDING_PROVIDERS:
-        raise InvalidInput(f"embeddings={model!r}: there is no provider {provider!r}: use {EMBEDDINGS_NAMES}")
-    if provider in ("sentence-transformers", "huggingface") and not name:
+    remote = provider == "openai" or is_server(provider)
+    if not remote and provider not in OWN_EMBEDDINGS:
         raise InvalidInput(
-            f"embeddings={model!r} lacks the name of the model: write {provider}:MODEL, such as {provider}:all-MiniLM-L6-v2"
+            f"embeddings={model!r}: there is no provider {provider!r}: use openai:MODEL, {_servers()}, sentence-transformers:MODEL "
+            "or hashing"
         )
-    if name and not EMBEDDING_PROVIDERS[provider]:
+    if not name and provider not in ("openai", "azure", "hashing"):
+        example = f", such as {provider}:all-MiniLM-L6-v2" if provider in OWN_EMBEDDINGS else ""
+        raise InvalidInput(f"embeddings={model!r} lacks the name of the model: write {provider}:MODEL{example}")
+    if name and not remote and not OWN_EMBEDDINGS[provider]:
         raise InvalidInput(f"embeddings={model!r}: {provider} uses no model: write {provider} alone")
-    settings = {"base_url": base_url} if base_url and provider in ("openai", "azure") else {}
+    settings = {"base_url": base_url} if base_url and remote else {}
     from .. import embeddings  # noqa: PLC0415  loaded where a name is used
 
     return embeddings.embedding_factory(provider, name or None, **settings)

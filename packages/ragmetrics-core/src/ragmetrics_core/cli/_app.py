@@ -86,13 +86,17 @@ LLMName = Annotated[
     str | None,
     typer.Option(
         metavar="MODEL",
-        help="openai:MODEL (the key from OPENAI_API_KEY); server:MODEL: a lean client for the server at --base-url; lexical: "
-        "offline, a baseline.",
+        help="openai:MODEL, azure:DEPLOYMENT, ollama:MODEL, vllm:MODEL, llamacpp:MODEL, lmstudio:MODEL, openrouter:MODEL or "
+        "litellm:MODEL (address and key from the variables of each; `ragmetrics doctor` lists them); server:MODEL: a lean client "
+        "for the server at --base-url; lexical: offline, a baseline.",
     ),
 ]
 EmbeddingsName = Annotated[
     str | None,
-    typer.Option(metavar="MODEL", help="openai:MODEL, sentence-transformers:MODEL, or hashing: offline, a baseline."),
+    typer.Option(
+        metavar="MODEL",
+        help="openai:MODEL or a server by name, as for --llm; sentence-transformers:MODEL; or hashing: offline, a baseline.",
+    ),
 ]
 BaseURL = Annotated[
     str | None,

@@ -46,8 +46,9 @@ LLMName = Annotated[
     str | None,
     typer.Option(
         metavar="MODEL",
-        help="openai:MODEL (the key from OPENAI_API_KEY); server:MODEL: a lean client for the server at --base-url; lexical: "
-        "offline, a baseline.",
+        help="openai:MODEL, azure:DEPLOYMENT, ollama:MODEL, vllm:MODEL, llamacpp:MODEL, lmstudio:MODEL, openrouter:MODEL or "
+        "litellm:MODEL (address and key from the variables of each; `ragmetrics doctor` lists them); server:MODEL: a lean client "
+        "for the server at --base-url; lexical: offline, a baseline.",
     ),
 ]
 BaseURL = Annotated[

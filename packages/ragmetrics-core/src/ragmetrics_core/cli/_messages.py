@@ -35,13 +35,11 @@ CURES: tuple[tuple[str, str], ...] = (
         "add --base-url, such as http://localhost:8000/v1",
     ),
     (r"use OpenAILLM\('([^']*)'\)|such as OpenAILLM\('([^']*)'\)", r"such as --llm openai:\1\2"),
-    (
-        r"the provider 'azure' needs client=openai\.AzureOpenAI\(\.\.\.\) or base_url=\.\.\.",
-        "the provider 'azure' needs --base-url",
-    ),
     # keys and addresses
     (r"or pass api_key=\.\.\., or pass base_url=\.\.\. for", "or give --base-url for"),
-    (r"Set OPENAI_API_KEY, or pass api_key=\.\.\.", "Set the environment variable OPENAI_API_KEY."),
+    (r", or pass base_url=\.\.\.\)", ", or give --base-url)"),
+    (r", or pass api_key=\.\.\.\)", ")"),
+    (r"Set (\w+), or pass api_key=\.\.\.", r"Set the environment variable \1."),
     (
         r"Pass api_key=\.\.\.",
         "To this server no key is sent: --llm openai:MODEL sends the one in the environment variable OPENAI_API_KEY.",

@@ -6,7 +6,7 @@ from typing import Any
 
 from ragmetrics_core import InvalidInput
 
-from .._names._models import embeddings_named, llm_named
+from .._names._models import embeddings_named, is_server, llm_named
 
 __all__ = ["parse_budget", "parse_models"]
 
@@ -20,7 +20,8 @@ def parse_models(llm: str | None, embeddings: str | None, base_url: str | None) 
         InvalidInput: there is no such provider, or no model uses the base URL.
         MissingExtra: the package that a provider needs is not installed.
     """
-    remote_embeddings = (embeddings or "").partition(":")[0] in ("openai", "azure")
+    provider = (embeddings or "").partition(":")[0]
+    remote_embeddings = provider == "openai" or is_server(provider)
     if base_url is not None and llm in (None, "lexical") and not remote_embeddings:
         raise InvalidInput("--base-url needs --llm openai:MODEL, --llm server:MODEL or --embeddings openai:MODEL")
     models: dict[str, Any] = {}

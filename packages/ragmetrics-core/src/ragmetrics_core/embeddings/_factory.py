@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from .._kernel._errors import InvalidInput
 from .._kernel._protocols import Embeddings, SyncEmbeddings
+from ..llms._openai._named_servers import SERVERS, server_named, settings_of_server
 from ._hashing import HashingEmbeddings
 from ._openai import OpenAIEmbeddings
 from ._sentence_transformers import SentenceTransformerEmbeddings
@@ -23,10 +24,10 @@ def embedding_factory(
     """An embedding model.
 
     Args:
-        provider: ``openai`` (any compatible server too, with ``base_url``), ``azure`` (the same, but with ``client`` or
-            ``base_url``), ``sentence-transformers`` or ``huggingface`` (a local model), or ``hashing`` (offline, no model at all).
+        provider: ``openai`` (any compatible server too, with ``base_url``), a server by name as ``llm_factory`` takes it,
+            ``sentence-transformers`` or ``huggingface`` (a local model), or ``hashing`` (offline, no model at all).
         model: name of the model; the provider's default where it has one.
-        client: for ``openai`` and ``azure``: an ``openai.OpenAI``, ``AsyncOpenAI``, ``AzureOpenAI`` or ``AsyncAzureOpenAI``.
+        client: for ``openai`` and named servers: an ``openai.OpenAI``, ``AsyncOpenAI``, ``AzureOpenAI`` or ``AsyncAzureOpenAI``.
         interface: for code that comes from RAGAS; only its ``modern`` interface exists here.
         settings: as the class of the provider takes them.
 
@@ -38,9 +39,11 @@ def embedding_factory(
         raise InvalidInput(f"interface {interface!r} is RAGAS' legacy one and does not exist here: leave it out")
     name = str(provider).lower().replace("_", "-")
     named = {} if model is None else {"model": model}
-    if name in ("openai", "azure"):
-        if name == "azure":
-            _check_address(provider, client, settings)
+    server = server_named(name)
+    if name == "openai" or server is not None:
+        if client is None and server is not None:
+            settings = settings_of_server(server, settings)
+            client = settings.pop("client", None)
         return _made(OpenAIEmbeddings, provider, {**named, "client": client}, settings)
     if client is not None:
         raise InvalidInput(f"the provider {provider!r} takes no client")
@@ -55,16 +58,9 @@ def embedding_factory(
             raise InvalidInput("hashing uses no model: leave model out")
         return _made(HashingEmbeddings, provider, {}, settings)
     raise InvalidInput(
-        f"unknown provider {provider!r}: use 'openai', 'azure', 'sentence-transformers', 'huggingface' or 'hashing'"
+        f"unknown provider {provider!r}: use 'openai', {', '.join(map(repr, SERVERS))}, 'sentence-transformers', 'huggingface' or "
+        "'hashing'"
     )
-
-
-def _check_address(provider: str, client: object, settings: Mapping[str, Any]) -> None:
-    if client is None and not settings.get("base_url"):
-        raise InvalidInput(
-            f"the provider {provider!r} needs client=openai.AzureOpenAI(...) or base_url=...: without one of them the key and "
-            "the texts would go to api.openai.com"
-        )
 
 
 def _made(kind: Callable[..., T], provider: str, given: Mapping[str, Any], settings: Mapping[str, Any]) -> T:

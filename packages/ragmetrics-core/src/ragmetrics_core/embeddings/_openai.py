@@ -29,11 +29,12 @@ class OpenAIEmbeddings:
         client: an ``openai.OpenAI``, ``AsyncOpenAI``, ``AzureOpenAI`` or ``AsyncAzureOpenAI``; either kind serves both
             ``embed`` and ``aembed``, and stays the caller's.
         base_url: address of a compatible server; needs no key.
-        api_key: default: the environment variable ``OPENAI_API_KEY``.
+        api_key: default: what the environment variable ``key_variable`` holds.
         dimensions: length of the vectors, for models that can shorten theirs.
         batch_size: most texts sent in one request (OpenAI takes up to 2048).
         timeout: seconds to wait for an answer; default: the openai package's.
         max_retries: retries of the openai client; default: the package's (2). ``evaluate`` retries by its own rules.
+        key_variable: the environment variable that holds the key; default: ``OPENAI_API_KEY``. No other is sent.
 
     Raises:
         MissingExtra: the openai package is not installed.
@@ -51,6 +52,7 @@ class OpenAIEmbeddings:
         batch_size: int = 256,
         timeout: float | None = None,
         max_retries: int | None = None,
+        key_variable: str | None = None,
     ) -> None:
         if not isinstance(model, str) or not model.strip():
             raise InvalidInput(f"model must be the name of a model, got {model!r}")
@@ -58,6 +60,7 @@ class OpenAIEmbeddings:
         self.dimensions = None if dimensions is None else at_least_1("dimensions", dimensions)
         self.batch_size = at_least_1("batch_size", batch_size)
         settings = {"base_url": base_url, "api_key": api_key, "timeout": timeout, "max_retries": max_retries}
+        settings["key_variable"] = key_variable
         self._clients = Clients(client, settings)
 
     @property

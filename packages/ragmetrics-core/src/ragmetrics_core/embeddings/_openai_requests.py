@@ -18,6 +18,7 @@ from .._support._secrets import mask
 from ..llms._openai._clients import Clients
 from ..llms._openai._errors import TranslatedErrors
 from ..llms._wire._attempts import field_of
+from ..llms._wire._failures import Failures
 
 __all__ = ["OpenAIRequests"]
 
@@ -38,7 +39,7 @@ class OpenAIRequests:
     """
 
     def __init__(self, clients: Clients, texts: Sequence[str], size: int, parameters: Mapping[str, Any]) -> None:
-        self.errors = TranslatedErrors(parameters["model"], clients)
+        self.errors = TranslatedErrors(Failures(parameters["model"], clients, clients.key_cure))
         self._clients = clients
         self._texts = texts
         self._size = size

@@ -8,8 +8,9 @@ from typing import Any
 
 from .._kernel._errors import InvalidInput
 from .._kernel._protocols import LLM
+from ._openai._named_servers import SERVERS, server_named, settings_of_server
 
-__all__ = ["llm_factory"]
+__all__ = ["SERVERS", "llm_factory", "server_named"]
 
 OFFLINE = "lexical"
 NEARLY = 0.8
@@ -21,10 +22,11 @@ def llm_factory(model: str, provider: str = "openai", client: Any = None, **sett
 
     Args:
         model: name of the model; ``lexical`` is the offline judge.
-        provider: ``openai`` for OpenAI and every compatible server (with ``base_url``), ``azure`` (the same, but with ``client``
-            or ``base_url``), or ``lexical``.
+        provider: ``openai`` for OpenAI and every compatible server (with ``base_url``); a server by name (``azure``, ``ollama``,
+            ``vllm``, ``llamacpp``, ``lmstudio``, ``openrouter``, ``litellm``), whose address and key are those of its
+            environment variables; or ``lexical``.
         client: an ``openai.OpenAI``, ``AsyncOpenAI``, ``AzureOpenAI`` or ``AsyncAzureOpenAI``.
-        settings: as ``OpenAILLM`` takes them, such as ``base_url`` or ``temperature``.
+        settings: as ``OpenAILLM`` takes them, such as ``base_url`` or ``temperature``; of Azure also ``api_version``.
 
     Raises:
         InvalidInput: there is no such provider, or a setting does not fit it.
@@ -34,13 +36,18 @@ def llm_factory(model: str, provider: str = "openai", client: Any = None, **sett
         raise InvalidInput(f"provider must be a str, got {type(provider).__name__}: write client=... by name")
     if OFFLINE in (model, provider):
         return _offline(client, settings)
-    if provider not in ("openai", "azure"):
+    server = server_named(provider)
+    if provider != "openai" and server is None:
         raise InvalidInput(
-            f"unknown provider {provider!r}: use 'openai' (with base_url=... for any compatible server) or 'lexical'; models of "
+            f"unknown provider {provider!r}: use 'openai' (with base_url=... for any compatible server), "
+            f"{', '.join(map(repr, SERVERS))} or 'lexical'; models of "
             "LangChain, LlamaIndex and Haystack are wrapped by ragmetrics-langchain, -llama-index and -haystack"
         )
-    if client is None and not settings.get("base_url"):
-        _check_for_openai_itself(model, provider)
+    if client is None and server is not None:
+        settings = settings_of_server(server, settings)
+        client = settings.pop("client", None)
+    elif client is None and not settings.get("base_url"):
+        _check_for_openai_itself(model)
     from ._openai._llm import OpenAILLM  # noqa: PLC0415  the other providers do not need it
 
     return OpenAILLM(model, client=client, **settings)
@@ -55,13 +62,8 @@ def _offline(client: object, settings: Mapping[str, Any]) -> LLM:
     return LexicalJudge()
 
 
-def _check_for_openai_itself(model: object, provider: str) -> None:
+def _check_for_openai_itself(model: object) -> None:
     """Refuse what would be sent to OpenAI by mistake, since neither a client nor an address says where else to send it."""
-    if provider == "azure":
-        raise InvalidInput(
-            "the provider 'azure' needs client=openai.AzureOpenAI(...) or base_url=...: without one of them the key and the "
-            "texts would go to api.openai.com"
-        )
     if _is_nearly_offline(model):
         raise InvalidInput(f"there is no model {model!r}: did you mean {OFFLINE!r}?")
 

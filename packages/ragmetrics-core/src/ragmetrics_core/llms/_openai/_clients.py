@@ -48,7 +48,8 @@ class Clients:
 
     Args:
         client: the user's ``openai.OpenAI`` or ``openai.AsyncOpenAI`` (Azure ones included), or None.
-        settings: for own clients: ``base_url``, ``api_key``, ``timeout``, ``max_retries``; those that are None are left out.
+        settings: for own clients: ``base_url``, ``api_key``, ``key_variable``, ``timeout``, ``max_retries``; those that are None
+            are left out.
 
     Raises:
         MissingExtra: the openai package is not installed.
@@ -140,13 +141,26 @@ class Clients:
     @property
     def secrets(self) -> tuple[str, ...]:
         """Every text that must never be shown."""
-        found = [self._settings.get("api_key"), os.environ.get("OPENAI_API_KEY", "").strip()]
+        found = [self._settings.get("api_key")]
+        found += [os.environ.get(name, "").strip() for name in ("OPENAI_API_KEY", self._key_variable)]
         found += [urlsplit(self._full_url).password]
         found += [getattr(client, "api_key", None) for client in (self._given, self._made) if client is not None]
         found += [self._given_settings.get(name) for name in ("azure_ad_token", "admin_api_key")]
         for value in header_texts(self._given_settings).values():
             found += [value, value.rpartition(" ")[2]]  # such as "Bearer" and a token
         return tuple({text for text in found if isinstance(text, str) and text})
+
+    @property
+    def key_cure(self) -> str:
+        """What to do about a key that is refused."""
+        return f"Set {self._key_variable}, or pass api_key=..."
+
+    @property
+    def _key_variable(self) -> str:
+        """The environment variable that the key comes from where none was given."""
+        if type(self._given).__name__.endswith("AzureOpenAI"):
+            return "AZURE_OPENAI_API_KEY"
+        return str(self._settings.get("key_variable", "OPENAI_API_KEY"))
 
     @property
     def _full_url(self) -> str:

@@ -3,7 +3,7 @@
 The original exception, which holds the request with its headers, is never chained. And only what the openai package raises on
 purpose is translated: anything else is a bug and propagates.
 
-    errors = TranslatedErrors(model, clients)
+    errors = TranslatedErrors(failures)
     with errors:
         answer = client.embeddings.create(...)
     if errors.problem: raise errors.problem
@@ -12,14 +12,11 @@ purpose is translated: anything else is a bug and propagates.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..._kernel._errors import ModelError
 from ..._support._retry_after import seconds_to_wait
 from .._wire._failures import Failures, Refused, first_line, root_of
-
-if TYPE_CHECKING:
-    from ._clients import Clients
 
 __all__ = ["TranslatedErrors"]
 
@@ -34,12 +31,12 @@ class TranslatedErrors:
         refused: the server's own words, where the failure is an answer with an error status.
     """
 
-    def __init__(self, model: str, clients: Clients) -> None:
+    def __init__(self, failures: Failures) -> None:
         import openai  # noqa: PLC0415  heavy
 
         self.problem: ModelError | None = None
         self.refused: Refused | None = None
-        self._failures = Failures(model, clients)
+        self._failures = failures
         self._expected: tuple[type[Exception], ...] = (openai.OpenAIError, json.JSONDecodeError, RecursionError)
 
     def __enter__(self) -> None:

@@ -43,9 +43,10 @@ class OpenAILLM:
             through a client of the same settings in each event loop. One that cannot be rebuilt (a subclass, or with an
             ``http_client`` of its own) is used itself: a synchronous one in threads, an asynchronous one in one loop only.
         base_url: address of a compatible server, such as ``http://localhost:11434/v1``; needs no key.
-        api_key: default: the environment variable ``OPENAI_API_KEY``.
+        api_key: default: what the environment variable ``key_variable`` holds.
         timeout: seconds to wait for an answer; default: the openai package's.
         max_retries: retries of the openai client; default: the package's (2). ``evaluate`` retries by its own rules.
+        key_variable: the environment variable that holds the key; default: ``OPENAI_API_KEY``. No other is sent.
         structured: the highest form of structured output to try: ``schema`` (JSON schema), ``json`` (JSON mode) or ``text``.
             What the server refuses is found out by itself and remembered.
         temperature: sent only if it is set; newer models refuse it. So it is with all ``parameters``.
@@ -67,6 +68,7 @@ class OpenAILLM:
         api_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        key_variable: str | None = None,
         structured: Rung = "schema",
         temperature: float | None = None,
         **parameters: Any,
@@ -75,14 +77,14 @@ class OpenAILLM:
         self.model = model
         self.structured = structured
         settings = {"base_url": base_url, "api_key": api_key, "timeout": timeout, "max_retries": max_retries}
+        settings["key_variable"] = key_variable
         self._clients = Clients(client, settings)
         check_against_package(parameters)
         self._ladder = Ladder(structured)
 
     def _attempts(self, ask: Ask) -> tuple[Attempts, TranslatedErrors]:
-        return Attempts(Failures(self.model, self._clients), self.parameters, self._ladder, ask), TranslatedErrors(
-            self.model, self._clients
-        )
+        failures = Failures(self.model, self._clients, self._clients.key_cure)
+        return Attempts(failures, self.parameters, self._ladder, ask), TranslatedErrors(failures)
 
     def without_retries(self) -> OpenAILLM:
         """The same model for a caller that retries by itself, as ``evaluate`` does: every failure reaches it at once."""

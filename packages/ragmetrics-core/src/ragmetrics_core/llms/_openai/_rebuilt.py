@@ -19,7 +19,7 @@ NO_KEY = "no-key"
 """Sent to servers of the user's own, which need none, because the openai package insists on a key."""
 
 MISSING_KEY = (
-    "no API key for OpenAI: set the environment variable OPENAI_API_KEY, or pass api_key=..., "
+    "no API key for OpenAI: set the environment variable {}, or pass api_key=..., "
     "or pass base_url=... for a server of your own that needs none"
 )
 
@@ -35,13 +35,15 @@ def own_client(kind: str, settings: Mapping[str, Any]) -> Any:
     """
     import openai  # noqa: PLC0415  heavy
 
-    key = settings.get("api_key") or tidy_key(os.environ.get("OPENAI_API_KEY"))
+    variable = str(settings.get("key_variable", "OPENAI_API_KEY"))
+    key = settings.get("api_key") or tidy_key(os.environ.get(variable))
     if key is None:
         if not settings.get("base_url") and not os.environ.get("OPENAI_BASE_URL"):
-            raise ModelError(MISSING_KEY, fatal=True)
+            raise ModelError(MISSING_KEY.format(variable), fatal=True)
         key = NO_KEY
     check_header("the API key", key)
-    return getattr(openai, kind)(**{**settings, "api_key": key})
+    known = {name: value for name, value in settings.items() if name != "key_variable"}
+    return getattr(openai, kind)(**{**known, "api_key": key})
 
 
 def settings_of(client: Any) -> dict[str, Any]:

@@ -1,0 +1,170 @@
+"""Servers of the OpenAI protocol that have a name: where each listens, and which environment variables tell about it.
+
+Strategy. One table, and no branch per server: what a name means is an address and a key, and both come from the variables that
+the users of that server have set already. Only Azure's older addresses need more, its own client, because there the deployment is
+a part of the path. A named server sees the key of its own variable and no other; above all it never sees that of OpenAI.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from ..._kernel._errors import InvalidInput, MissingExtra
+from .._wire._api_keys import check_key, tidy_key
+from .._wire._urls import check_no_query, check_url
+from ._rebuilt import NO_KEY
+
+__all__ = ["SERVERS", "NamedServer", "first_set", "server_named", "settings_of_server"]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedServer:
+    """What a name stands for.
+
+    Attributes:
+        url: the address where such a server listens unless told otherwise; of Azure, where everybody has their own, the path alone.
+        url_variables, key_variables, version_variables: environment variables that hold the address, the key, the version of the
+            protocol; the first that is set counts.
+        needs_key: whether it answers nobody without a key.
+        model: what the name of a model is the name of.
+    """
+
+    url: str
+    url_variables: tuple[str, ...] = ()
+    key_variables: tuple[str, ...] = ()
+    version_variables: tuple[str, ...] = ()
+    needs_key: bool = False
+    model: str = "MODEL"
+
+
+SERVERS: Mapping[str, NamedServer] = {
+    "azure": NamedServer(
+        "/openai/v1",
+        ("AZURE_OPENAI_ENDPOINT",),
+        ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN"),
+        ("OPENAI_API_VERSION", "AZURE_OPENAI_API_VERSION"),
+        needs_key=True,
+        model="DEPLOYMENT",
+    ),
+    "ollama": NamedServer("http://localhost:11434/v1", ("OLLAMA_HOST",), ("OLLAMA_API_KEY",)),
+    "vllm": NamedServer("http://localhost:8000/v1", ("VLLM_BASE_URL",), ("VLLM_API_KEY",)),
+    "llamacpp": NamedServer("http://localhost:8080/v1", ("LLAMACPP_BASE_URL",), ("LLAMA_API_KEY",)),
+    "lmstudio": NamedServer("http://localhost:1234/v1", ("LMSTUDIO_BASE_URL",), ("LMSTUDIO_API_KEY",)),
+    "openrouter": NamedServer(
+        "https://openrouter.ai/api/v1", ("OPENROUTER_BASE_URL",), ("OPENROUTER_API_KEY",), needs_key=True
+    ),
+    "litellm": NamedServer(
+        "http://localhost:4000/v1",
+        ("LITELLM_BASE_URL", "LITELLM_PROXY_API_BASE"),
+        ("LITELLM_API_KEY", "LITELLM_PROXY_API_KEY"),
+    ),
+}
+
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104  nothing is bound to it
+"""Addresses that a server listens at, as ``OLLAMA_HOST`` may hold them, and where a client finds it."""
+
+
+def server_named(provider: str) -> str | None:
+    """The name of the server in the table, however it is written (``llama.cpp``, ``LM-Studio``); None if there is none."""
+    name = provider.strip().lower().translate({ord(sign): None for sign in ".-_ "})
+    return name if name in SERVERS else None
+
+
+def first_set(variables: Iterable[str]) -> str | None:
+    """The first of the environment variables that holds anything."""
+    return next((name for name in variables if os.environ.get(name, "").strip()), None)
+
+
+def settings_of_server(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What ``OpenAILLM`` and ``OpenAIEmbeddings`` take for a server of this name: ``base_url`` and ``key_variable``, or ``client``.
+
+    Args:
+        name: of the table.
+        given: settings of the user's, which come before the environment; ``api_version`` only for Azure.
+
+    Raises:
+        InvalidInput: there is no address or no key, or the address is none; everything that is missing is named.
+        MissingExtra: the openai package is not installed.
+    """
+    server = SERVERS[name]
+    settings = {key: value for key, value in given.items() if value is not None}
+    url_variable, key_variable = first_set(server.url_variables), first_set(server.key_variables)
+    _check_complete(server, name, settings, url_variable, key_variable)
+    version = settings.pop("api_version", None) if server.version_variables else None
+    version = version or _value(first_set(server.version_variables))
+    base_url = _address(server, settings.pop("base_url", None), url_variable)
+    if version and not base_url.endswith("/v1"):
+        return _with_client_of_azure(base_url.removesuffix("/openai"), version, settings)
+    path, usual = urlsplit(base_url).path, urlsplit(server.url).path
+    if usual.startswith(path):  # "" or a part of it, as /openai of Azure
+        base_url = base_url.removesuffix(path) + usual
+    return {"key_variable": key_variable or server.key_variables[0], **settings, "base_url": base_url}
+
+
+def _value(variable: str | None) -> str:
+    return os.environ.get(variable or "", "").strip()
+
+
+def _check_complete(
+    server: NamedServer, name: str, given: Mapping[str, Any], url_variable: str | None, key_variable: str | None
+) -> None:
+    """Name everything that is missing; at an address of the user's own, a gateway, no key need be."""
+    if given.get("base_url"):
+        return
+    missing = []
+    if url_variable is None and server.url.startswith("/"):
+        variables = " or ".join(server.url_variables)
+        missing.append(f"an address (set the environment variable {variables}, or pass base_url=...)")
+    if server.needs_key and key_variable is None and not (given.get("api_key") or given.get("key_variable")):
+        variables = " or ".join(server.key_variables)
+        missing.append(f"a key (set the environment variable {variables}, or pass api_key=...)")
+    if missing:
+        raise InvalidInput(f"the provider {name!r} needs {' and '.join(missing)}")
+
+
+def _address(server: NamedServer, given: object, variable: str | None) -> str:
+    """The address of the server as far as somebody has told it, without a slash at its end."""
+    if given:
+        url, name = given, "base_url"
+    elif variable:
+        url, name = _with_scheme(_value(variable), urlsplit(server.url).port), variable
+    else:
+        url, name = server.url, "base_url"
+    if server.version_variables and isinstance(url, str):
+        url = url.partition("/openai/deployments/")[0]  # Azure's portal shows the address of one deployment
+    check_url(url, name)
+    check_no_query(str(url), name)
+    return str(url).rstrip("/")
+
+
+def _with_scheme(text: str, port: int | None) -> str:
+    """What a variable holds as an address: ``OLLAMA_HOST`` may be ``0.0.0.0``, ``gpu-box`` or ``:11434`` too."""
+    if "://" not in text:
+        host, colon, rest = text.partition("/")
+        host = host if not host.startswith(":") else f"127.0.0.1{host}"
+        if port and not host.rpartition("]")[2].rpartition(":")[2].isdecimal():
+            host += f":{port}"
+        text = f"http://{host}{colon}{rest}"
+    for listening, reached in EVERYWHERE.items():
+        text = text.replace(f"://{listening}", f"://{reached}", 1)
+    return text
+
+
+def _with_client_of_azure(endpoint: str, version: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings with Azure's own client in the place of those that are the client's."""
+    if importlib.util.find_spec("openai") is None:
+        raise MissingExtra('the openai package is not installed: pip install "ragmetrics-core[openai]"')
+    import openai  # noqa: PLC0415  heavy
+
+    check_key("api_key", settings.get("api_key"))
+    key = tidy_key(settings.pop("api_key", None)) or tidy_key(_value(settings.pop("key_variable", None)))
+    of_client = {name: settings.pop(name) for name in ("timeout", "max_retries") if name in settings}
+    if key is None and first_set(SERVERS["azure"].key_variables) is None:
+        key = NO_KEY
+    client = openai.AzureOpenAI(azure_endpoint=endpoint, api_version=version, api_key=key, **of_client)
+    return {**settings, "client": client}

@@ -1,0 +1,270 @@
+"""Servers by name: which address and which key a name stands for, and that Azure is called as Azure wants it."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+
+from core.conftest import Asking
+from loopback import OpenAIServer, dialects
+from ragmetrics_core import InvalidInput, ModelError, evaluate
+from ragmetrics_core._names._models import embeddings_named, llm_named
+from ragmetrics_core.embeddings import OpenAIEmbeddings, embedding_factory
+from ragmetrics_core.llms import OpenAILLM, llm_factory
+from ragmetrics_core.llms._openai._named_servers import SERVERS, server_named
+
+pytest.importorskip("openai")
+
+AZURE_KEY = "azure-key-0815-abcdef"
+ROWS = [{"response": "Paris.", "reference": "Paris."}]
+
+
+def address(name: str, base_url: str | None = None) -> str:
+    return str(llm_named(name, base_url).identity["base_url"])
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "url"),
+    [
+        ("ollama:llama3.1:8b", "llama3.1:8b", "http://localhost:11434/v1"),
+        ("vllm:Qwen/Qwen3-8B", "Qwen/Qwen3-8B", "http://localhost:8000/v1"),
+        ("llamacpp:any", "any", "http://localhost:8080/v1"),
+        ("llama.cpp:any", "any", "http://localhost:8080/v1"),
+        ("LM-Studio:gemma", "gemma", "http://localhost:1234/v1"),
+        ("litellm:gpt-4o", "gpt-4o", "http://localhost:4000/v1"),
+    ],
+)
+def test_servers_of_this_machine(name: str, model: str, url: str) -> None:
+    llm = llm_named(name)
+    assert (llm.model, llm.identity["base_url"]) == (model, url)
+    assert llm.identity == OpenAILLM(model, base_url=url).identity
+    embedder = embeddings_named(name)
+    assert embedder.identity == OpenAIEmbeddings(model, base_url=url).identity
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("gpu-box", "http://gpu-box:11434/v1"),
+        ("gpu-box:8080", "http://gpu-box:8080/v1"),
+        ("0.0.0.0", "http://127.0.0.1:11434/v1"),
+        ("0.0.0.0:9000", "http://127.0.0.1:9000/v1"),
+        (":9000", "http://127.0.0.1:9000/v1"),
+        ("[::]:9000", "http://[::1]:9000/v1"),
+        ("[::1]", "http://[::1]:11434/v1"),
+        ("https://ollama.example/", "https://ollama.example/v1"),
+        ("http://ollama.example/ai/v1/", "http://ollama.example/ai/v1"),
+        ("gpu-box/ai/v1", "http://gpu-box:11434/ai/v1"),
+    ],
+)
+def test_what_ollama_host_may_hold(monkeypatch: pytest.MonkeyPatch, host: str, url: str) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", host)
+    assert address("ollama:m") == url
+
+
+def test_the_option_comes_before_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VLLM_BASE_URL", "http://from-variable:1/v1")
+    assert address("vllm:m") == "http://from-variable:1/v1"
+    assert address("vllm:m", "http://from-option:2") == "http://from-option:2/v1"
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://of-openai:3/v1")
+    assert address("vllm:m") == "http://from-variable:1/v1"
+
+
+def test_an_address_that_is_none_is_named_by_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", "http://gpu box")
+    with pytest.raises(InvalidInput) as caught:
+        llm_named("ollama:m")
+    assert str(caught.value) == (
+        "OLLAMA_HOST must be an address such as http://localhost:8000/v1: the host or port in it is none"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (
+            "azure:dep",
+            (
+                "the provider 'azure' needs an address (set the environment variable AZURE_OPENAI_ENDPOINT, or pass base_url=...) "
+                "and a key (set the environment variable AZURE_OPENAI_API_KEY or AZURE_OPENAI_AD_TOKEN, or pass api_key=...)"
+            ),
+        ),
+        (
+            "openrouter:a/b",
+            "the provider 'openrouter' needs a key (set the environment variable OPENROUTER_API_KEY, or pass api_key=...)",
+        ),
+        ("ollama:", "llm='ollama:' lacks the name of the model: write ollama:MODEL"),
+        ("azure", "llm='azure' lacks the name of the model: write azure:MODEL"),
+    ],
+)
+def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, name: str, message: str) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-openai-alone")
+    with pytest.raises(InvalidInput) as caught:
+        llm_named(name)
+    assert str(caught.value) == message
+
+
+def test_a_model_may_have_the_name_of_a_server() -> None:
+    assert llm_named("ollama", "http://localhost:1/v1").model == "ollama"
+    assert llm_named("openai:ollama:x", "http://localhost:1/v1").model == "ollama:x"
+
+
+def test_embeddings_need_a_name_of_a_model() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        embeddings_named("ollama")
+    assert str(caught.value) == "embeddings='ollama' lacks the name of the model: write ollama:MODEL"
+
+
+def test_a_named_server_sees_its_own_key_and_no_other(
+    monkeypatch: pytest.MonkeyPatch, server: OpenAIServer, ask: Asking
+) -> None:
+    server.api_key = None
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-openai-alone")
+    monkeypatch.setenv("VLLM_BASE_URL", server.origin)
+    llm = llm_named("vllm:m")
+    llm.generate(ask())
+    monkeypatch.setenv("VLLM_API_KEY", " token-abc123 ")
+    llm_named("vllm:m").generate(ask())
+    assert [item.headers["authorization"] for item in server.requests] == ["Bearer no-key", "Bearer token-abc123"]
+    assert {item.path for item in server.requests} == {"/v1/chat/completions"}
+    assert pickle.loads(pickle.dumps(llm)).identity == llm.identity
+
+
+def test_a_refused_key_is_named_by_its_variable(
+    monkeypatch: pytest.MonkeyPatch, server: OpenAIServer, ask: Asking
+) -> None:
+    monkeypatch.setenv("LITELLM_API_KEY", "sk-litellm-wrong-1234")
+    llm = llm_named("litellm:gpt-4o", server.origin)
+    with pytest.raises(ModelError) as caught:
+        llm.generate(ask())
+    assert str(caught.value) == (
+        f"gpt-4o: {server.base_url} refuses the API key (401): Incorrect API key provided: ***. You can find your API key in your "
+        "account settings. Set LITELLM_API_KEY, or pass api_key=..."
+    )
+    assert "wrong" not in repr(llm) + str(llm.identity)
+
+
+class TestAzure:
+    @pytest.fixture
+    def azure(self, monkeypatch: pytest.MonkeyPatch, server: OpenAIServer) -> OpenAIServer:
+        server.api_key = None
+        server.refusal_of = lambda got: dialects.azure(got.path, got.headers, {"my-dep", "my-emb"}, AZURE_KEY)
+        monkeypatch.setenv("AZURE_OPENAI_API_KEY", AZURE_KEY)
+        monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", f"{server.origin}/")
+        return server
+
+    async def test_the_newer_address(self, azure: OpenAIServer, ask: Asking) -> None:
+        llm = llm_named("azure:my-dep")
+        assert llm.generate(ask()).value == (await llm.agenerate(ask())).value
+        assert [item.path for item in azure.requests] == ["/openai/v1/chat/completions"] * 2
+        assert azure.chats[0]["model"] == "my-dep"
+        assert llm.identity == OpenAILLM("my-dep", base_url=f"{azure.origin}/openai/v1/").identity
+
+    @pytest.mark.parametrize("variable", ["OPENAI_API_VERSION", "AZURE_OPENAI_API_VERSION"])
+    async def test_the_older_address(
+        self, azure: OpenAIServer, ask: Asking, monkeypatch: pytest.MonkeyPatch, variable: str
+    ) -> None:
+        monkeypatch.setenv(variable, "2024-10-21")
+        llm = llm_named("azure:my-dep")
+        assert llm.generate(ask()).value == (await llm.agenerate(ask())).value
+        assert [item.path for item in azure.requests] == [
+            "/openai/deployments/my-dep/chat/completions?api-version=2024-10-21"
+        ] * 2
+        assert llm.identity["base_url"] == f"{azure.origin}/openai"
+        assert llm.identity["query"] == {"api-version": "2024-10-21"}
+        assert AZURE_KEY not in repr(llm) + str(llm.identity)
+
+    def test_a_token_of_entra(self, azure: OpenAIServer, ask: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+        azure.refusal_of = lambda got: None
+        monkeypatch.delenv("AZURE_OPENAI_API_KEY")
+        monkeypatch.setenv("AZURE_OPENAI_AD_TOKEN", "eyJ-token-of-entra")
+        llm_named("azure:my-dep").generate(ask())
+        monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
+        llm_named("azure:my-dep").generate(ask())
+        assert [item.headers["authorization"] for item in azure.requests] == ["Bearer eyJ-token-of-entra"] * 2
+
+    @pytest.mark.parametrize("path", ["", "/", "/openai", "/openai/v1", "/openai/v1/"])
+    def test_endpoints_as_people_write_them(self, azure: OpenAIServer, path: str) -> None:
+        assert address("azure:my-dep", azure.origin + path) == f"{azure.origin}/openai/v1"
+
+    def test_the_address_that_the_portal_shows(self, azure: OpenAIServer) -> None:
+        shown = f"{azure.origin}/openai/deployments/my-dep/chat/completions?api-version=2024-10-21"
+        assert address("azure:my-dep", shown) == f"{azure.origin}/openai/v1"
+
+    def test_a_gateway_before_it(self, azure: OpenAIServer) -> None:
+        assert address("azure:my-dep", "https://gateway.example/ai") == "https://gateway.example/ai"
+        llm = llm_factory("my-dep", "azure", base_url="https://gateway.example/ai", api_version="2024-10-21", timeout=7)
+        assert llm.identity["base_url"] == "https://gateway.example/ai/openai"  # type: ignore[attr-defined]
+        newer = llm_factory("my-dep", "azure", base_url=f"{azure.origin}/openai/v1", api_version="2024-10-21")
+        assert newer.identity["base_url"] == f"{azure.origin}/openai/v1"  # type: ignore[attr-defined]
+
+    def test_embeddings(self, azure: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+        newer = embeddings_named("azure:my-emb")
+        monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
+        older: Any = embedding_factory("azure", "my-emb", dimensions=4)
+        assert [len(model.embed(["a", "b"]).value[0]) for model in (newer, older)] == [16, 4]
+        assert [item.path for item in azure.requests] == [
+            "/openai/v1/embeddings",
+            "/openai/deployments/my-emb/embeddings?api-version=2024-10-21",
+        ]
+
+    def test_evaluate_by_name(self, azure: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
+        result = evaluate(ROWS, "semantic_similarity", embeddings="azure:my-emb", progress=False)
+        assert result.scores["semantic_similarity"][0].value == 1.0
+
+    @pytest.mark.parametrize("version", ["", "2024-10-21"])
+    def test_a_refused_key(
+        self, azure: OpenAIServer, ask: Asking, monkeypatch: pytest.MonkeyPatch, version: str
+    ) -> None:
+        monkeypatch.setenv("AZURE_OPENAI_API_KEY", "wrong-key-4711-abcdef")
+        monkeypatch.setenv("OPENAI_API_VERSION", version)
+        with pytest.raises(ModelError) as caught:
+            llm_named("azure:my-dep").generate(ask())
+        path = "/openai" if version else "/openai/v1"
+        assert str(caught.value) == (
+            f"my-dep: {azure.origin}{path} refuses the API key (401): Access denied due to invalid subscription key or wrong API "
+            "endpoint. Make sure to provide a valid key for an active subscription and use a correct regional API endpoint for "
+            "your resource. Set AZURE_OPENAI_API_KEY, or pass api_key=..."
+        )
+        assert caught.value.fatal
+
+    @pytest.mark.parametrize("version", ["", "2024-10-21"])
+    def test_no_key_for_an_address_of_ones_own(
+        self, azure: OpenAIServer, ask: Asking, monkeypatch: pytest.MonkeyPatch, version: str
+    ) -> None:
+        azure.refusal_of = lambda got: None
+        monkeypatch.delenv("AZURE_OPENAI_API_KEY")
+        monkeypatch.setenv("OPENAI_API_VERSION", version)
+        llm_named("azure:my-dep", azure.origin).generate(ask())
+        header = "api-key" if version else "authorization"
+        assert azure.requests[0].headers[header].removeprefix("Bearer ") == "no-key"
+
+    def test_a_missing_deployment(self, azure: OpenAIServer, ask: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
+        with pytest.raises(ModelError) as caught:
+            llm_named("azure:typo").generate(ask())
+        assert str(caught.value) == (
+            f"typo: {azure.origin}/openai has no such model or address (404): The API deployment for this resource does not exist. "
+            "If you created the deployment within the last 5 minutes, please wait a moment and try again. Check the model name and "
+            "base_url."
+        )
+
+
+def test_the_table_is_sound() -> None:
+    for name, server in SERVERS.items():
+        assert server_named(name) == name
+        assert server.url_variables
+        assert server.key_variables
+    assert server_named("openai") is None
+
+
+def test_a_key_that_no_header_can_carry(monkeypatch: pytest.MonkeyPatch, ask: Asking) -> None:
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", "bad\u00e9key-12345")
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://a.example")
+    monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
+    with pytest.raises(ModelError) as caught:
+        llm_named("azure:dep").generate(ask())
+    assert str(caught.value).startswith("the API key holds a character that no header can carry (position 3)")
