@@ -44,9 +44,21 @@ def ollama_lacks(model: str) -> Response:
     return said(404, {"error": {"message": message, "type": "not_found_error", "param": None, "code": None}})
 
 
-def openrouter_failed(code: int, message: str) -> Response:
+def openrouter_failed(code: int, message: str, raw: str | None = None) -> Response:
     """An error after the answer had begun: the status is 200, and the body says otherwise."""
-    return said(200, {"error": {"code": code, "message": message, "metadata": {"provider_name": "Acme"}}})
+    return openrouter_status(200, message, raw, code)
+
+
+def openrouter_status(status: int, message: str, raw: str | None = None, code: int | None = None) -> Response:
+    metadata = {"provider_name": "Acme", **({"raw": raw} if raw else {})}
+    return said(status, {"error": {"code": code or status, "message": message, "metadata": metadata}})
+
+
+def openrouter_cut(code: int, message: str) -> Response:
+    """An answer that broke off."""
+    error = {"code": code, "message": message}
+    choice = {"index": 0, "message": {"role": "assistant", "content": "The"}, "finish_reason": "error", "error": error}
+    return said(200, {"id": "gen-1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]})
 
 
 def openrouter_lacks_credit() -> Response:
@@ -65,6 +77,10 @@ def llamacpp_loads() -> Response:
 
 def vllm_refuses(message: str) -> Response:
     return said(400, {"object": "error", "message": message, "type": "BadRequestError", "param": None, "code": 400})
+
+
+def lmstudio_refuses_json_mode() -> Response:
+    return said(400, {"error": "'response_format.type' must be 'json_schema' or 'text'"})
 
 
 def said(status: int, body: Any) -> Response:

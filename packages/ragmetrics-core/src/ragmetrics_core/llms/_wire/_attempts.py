@@ -9,7 +9,7 @@ from ..._kernel._errors import BadReply, InvalidInput, ModelError
 from ..._kernel._requests import Ask, Message, Reply, Usage, counted
 from ..._support._secrets import conceal, mask, without_secrets
 from ._climb import Climb
-from ._failures import Failures, Refused, check_sendable
+from ._failures import Failures, Refused, check_sendable, refused_in_body
 from ._refusals import is_refusal
 from ._structured import RUNGS, Ladder, schema_of
 
@@ -88,7 +88,7 @@ class Attempts:
         """Read the answer, an object of the openai package or plain JSON, and learn which form the server accepts.
 
         Raises:
-            ModelError: the answer is not one of the protocol.
+            ModelError: the answer is not one of the protocol, or it is an error in spite of its status.
             BadReply: there is no text in it; ``usage`` tells what it cost.
         """
         if isinstance(answer, str):
@@ -96,8 +96,12 @@ class Attempts:
         choices = field_of(answer, "choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         message = field_of(choice, "message")
+        error = field_of(answer, "error") or field_of(choice, "error")
+        refused = refused_in_body(error)
+        if refused is not None:
+            raise self._failures.refused(refused)
         if message is None:
-            raise self._failures.other_protocol(str(field_of(answer, "error") or "it holds no choices"))
+            raise self._failures.other_protocol(str(error or "it holds no choices"))
         self._climb.answered()
         return self._read(message, field_of(choice, "finish_reason"), _usage(answer))
 

@@ -21,6 +21,7 @@ __all__ = [
     "Refused",
     "check_sendable",
     "first_line",
+    "refused_in_body",
     "root_of",
 ]
 
@@ -61,12 +62,20 @@ class Refused:
     param: str | None = None
     retry_after: float | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("code", "param"):
+            if getattr(self, name) == "None":  # LiteLLM writes what it does not know so
+                object.__setattr__(self, name, None)
+
     @property
     def message(self) -> str:
         """What the server said, closed with a full stop."""
         body = self.body
         if isinstance(body, dict):
-            body = body.get("message") or body.get("detail") or body.get("error") or body
+            said = body.get("message") or body.get("detail") or body.get("error") or body
+            metadata = body.get("metadata")  # of OpenRouter, whose own words are "Provider returned error"
+            raw = metadata.get("raw") if isinstance(metadata, dict) else None
+            body = f"{said}: {raw}" if isinstance(raw, str) and raw else said
         text = " ".join(str(body or self.reason).split())
         return text if text.endswith((".", "!", "?")) else f"{text}."
 
@@ -138,6 +147,10 @@ class Failures:
         who, status = f"{self.model}: {self.place.base_url}", refused.status
         if status == 401:
             return ModelError(f"{who} refuses the API key (401): {said} {self.key_cure}", fatal=True)
+        if status == 402:
+            return ModelError(
+                f"{who} wants to be paid (402): {said} The account or the key has no credit left.", fatal=True
+            )
         if status == 403:
             return ModelError(f"{who} forbids this (403): {said} Does the key have access to it?", fatal=True)
         if status == 404:
@@ -157,6 +170,15 @@ class Failures:
         if refused.param:
             return ModelError(f"{who} refuses the parameter {refused.param!r} ({status}): {said}")
         return ModelError(f"{who} refuses the request ({status}): {said}")
+
+
+def refused_in_body(error: Any) -> Refused | None:
+    """The error that an answer with status 200 holds, as OpenRouter sends it when a model fails later; None where it is none."""
+    code = error.get("code") if isinstance(error, dict) else None
+    status = int(code) if isinstance(code, str) and code.isdecimal() and len(code) == 3 else code
+    if type(status) is not int or not 400 <= status < 600:
+        return None
+    return Refused(status, error, "it gives no reason")
 
 
 def _not_json(text: str) -> str:
