@@ -269,9 +269,8 @@ class TestMessages:
             (
                 ["capitals.csv"],
                 (
-                    "choose metrics with --metrics a,b; no built-in one fits the columns of capitals.csv: Question, Answer, "
-                    "context_1; did you mean 'Question' for 'user_input'? rename it; did you mean 'Answer' for 'response'? "
-                    "rename it (`ragmetrics metrics` lists what each needs)"
+                    "choose metrics with --metrics a,b; no built-in one fits the columns of capitals.csv: response, Frage, "
+                    "Quelle 1 (`ragmetrics metrics` lists what each needs)"
                 ),
             ),
             (
@@ -285,7 +284,7 @@ class TestMessages:
     )
     def test_one_line_and_status_2(self, folder: Path, arguments: list[str], message: str) -> None:
         (folder / "bad.jsonl").write_text('{"answer": "a", "response": "b"}\n')
-        (folder / "capitals.csv").write_text("Question,Answer,context_1\na,b,c\n")
+        (folder / "capitals.csv").write_text("Frage,Answer,Quelle 1\na,b,c\n")
         result = call("evaluate", *arguments)
         assert (result.exit_code, result.stdout) == (2, "")
         assert result.stderr == f"ragmetrics: {message.replace('{cwd}', str(Path.cwd()))}\n"

@@ -56,6 +56,13 @@ class TestCSV:
             (" ['a', \"b's\"] ", ["a", "b's"]),
             ("['a',\n 'b']", ["a", "b"]),
             ("('a', 'b')", ["('a', 'b')"]),
+            ("['a' 'b']", ["a", "b"]),
+            ("['a'\n \"b's\"]", ["a", "b's"]),
+            ("['it\\'s' 'a\\nb']", ["it's", "a\nb"]),
+            ("[1] Some text, 'quoted'", ["[1] Some text, 'quoted'"]),
+            ("[1][2] Some text", ["[1][2] Some text"]),
+            ("[Smith's 2020]: text", ["[Smith's 2020]: text"]),
+            ('[{"page_content": "a"}, {"text": "b"}, {"content": "c"}]', ["a", "b", "c"]),
             ("", None),
             ("  ", None),
         ],
@@ -67,7 +74,7 @@ class TestCSV:
         assert samples(path) == [Sample(id="1", retrieved_contexts=contexts)]
 
     @pytest.mark.parametrize(
-        "cell", ["['a' 'b']", "['a'\n 'b']", "[a, b]", '["a"', "[nan]", "[" * 10_000, "['a']]", "[f'{x}']"]
+        "cell", ["['a' 'b', 'c']", "['a' ... 'b']", "[a, b]", '["a"', "[nan]", "[" * 10_000, "['a']]", "[f'{x}']"]
     )
     def test_a_list_cell_that_is_none(self, tmp_path: Path, cell: str) -> None:
         quoted = cell.replace('"', '""')

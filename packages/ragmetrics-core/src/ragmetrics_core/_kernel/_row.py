@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ._errors import InvalidInput, MissingInput
-from ._sample import ALIASES, Sample
+from ._sample import Sample
 
-__all__ = ["Row", "similar_column"]
+__all__ = ["Row"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +29,5 @@ class Row:
     def locate(self, error: InvalidInput | MissingInput) -> InvalidInput | MissingInput:
         """The same error, naming the row as well."""
         if isinstance(error, MissingInput):
-            column = similar_column(error.field, self.sample.metadata)
-            cure = (
-                error.cure if column is None else f"did you mean the column {column!r} for {error.field!r}? rename it"
-            )
-            return MissingInput(error.metric, error.field, f"{error.problem} in {self.place}", cure)
+            return MissingInput(error.metric, error.field, f"{error.problem} in {self.place}", error.cure)
         return InvalidInput(f"{self.place}: {error}")
-
-
-def similar_column(field: str, columns: Iterable[object]) -> str | None:
-    """The column whose name would mean the field, were it not for case, spaces or dashes."""
-    for column in columns:
-        name = "_".join(str(column).lower().replace("-", " ").replace("_", " ").split())
-        if column != field and ALIASES.get(name, name) == field:
-            return str(column)
-    return None

@@ -7,8 +7,10 @@ so that a bad column that no metric uses costs nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from typing import Any
 
 from ._errors import InvalidInput
@@ -29,6 +31,7 @@ ALIASES = {
     "reference_answer": "reference",
     "ground_truth_answer": "reference",
     "expected_answer": "reference",
+    "expected_output": "reference",
 }
 """Other common column names and the field each one means."""
 
@@ -149,22 +152,23 @@ class Sample:
     def from_mapping(cls, row: Mapping[str, Any]) -> Sample:
         """The sample that a row describes.
 
-        Other common column names are understood (``question``, ``answer``, ``contexts``, ``ground_truth``, ...), a lone text
-        in ``context`` counts as a list of one, and unknown columns become metadata. Arrays, as data frames and Parquet files
-        hold them, become lists.
+        Other common column names are understood (``question``, ``answer``, ``contexts``, ``ground_truth``, ...), also where they
+        differ in case, spaces or dashes (``Ground Truth``), a lone text in ``context`` counts as a list of one, and unknown
+        columns become metadata. Arrays, as data frames and Parquet files hold them, become lists.
 
         Raises:
             InvalidInput: two columns name the same field and differ, or ``metadata`` is not a mapping.
         """
         if not PLAIN.issuperset(map(type, row.values())):
-            row = {column: _without_arrays(value) for column, value in row.items()}
+            row = {column: without_arrays(value) for column, value in row.items()}
         if FIELD_NAMES.issuperset(row) and "metadata" not in row:  # nothing to rename and nothing to sort out
             return cls(**row)
-        values = _by_field(row)
+        meant = fields_of(tuple(row))
+        values = _by_field(row, meant)
         given = values.pop("metadata", None)
         if not isinstance(given, Mapping | None):
             raise InvalidInput(f"metadata must be a mapping, got {type(given).__name__}")
-        unknown = {column: value for column, value in row.items() if ALIASES.get(column, column) not in FIELD_NAMES}
+        unknown = {column: value for column, value in row.items() if column not in meant}
         return cls(**values, metadata={**(given or {}), **unknown})
 
     def get(self, name: str) -> Any:
@@ -173,13 +177,16 @@ class Sample:
             return getattr(self, name)
         if name in ALIASES:
             return getattr(self, ALIASES[name])
-        return self.metadata.get(name)
+        if name in self.metadata:
+            return self.metadata[name]
+        meant = fields_of((name,))
+        return getattr(self, meant[name]) if meant else None
 
     def updated(self, row: Mapping[str, Any]) -> Sample:
         """This sample with the fields that a row sets replaced; unknown columns are added to the metadata."""
         other = Sample.from_mapping(row)
-        names = {ALIASES.get(column, column) for column in row} & FIELD_NAMES
-        changes = {name: getattr(other, name) for name in names - {"metadata"}}
+        names = set(fields_of(tuple(row)).values()) - {"metadata"}
+        changes = {name: getattr(other, name) for name in names}
         return replace(self, **changes, metadata={**self.metadata, **other.metadata})
 
     def to_dict(self) -> dict[str, Any]:
@@ -198,29 +205,62 @@ class Sample:
 FIELD_NAMES = frozenset(item.name for item in fields(Sample))
 
 
-def _by_field(row: Mapping[str, Any]) -> dict[str, Any]:
+BETWEEN_WORDS = re.compile(r"[\s_-]+|(?<=[a-z0-9])(?=[A-Z])")
+
+
+def plain_name(column: object) -> str:
+    """A column's name without regard to case, spaces, dashes, humps: ``ground_truth`` for ``Ground Truth`` and ``groundTruth``."""
+    return "_".join(part for part in BETWEEN_WORDS.split(str(column).strip()) if part).lower()
+
+
+@lru_cache(1024)
+def fields_of(columns: tuple[Any, ...]) -> Mapping[Any, str]:
+    """The field that each column means, for those that mean one.
+
+    Where a column has the very name of a field, or one of its other common names, columns whose names only resemble these do not
+    count. A column that resembles ``metadata`` never does, for people fill it with anything.
+    """
+    exact = {column: ALIASES.get(column, column) for column in columns if column in FIELD_NAMES or column in ALIASES}
+    found = dict(exact)
+    for column in columns:
+        name = plain_name(column)
+        meant = ALIASES.get(name, name)
+        if column not in exact and meant in FIELD_NAMES - {"metadata"} - set(exact.values()):
+            found[column] = meant
+    return found
+
+
+def _by_field(row: Mapping[str, Any], meant: Mapping[str, str]) -> dict[str, Any]:
     """The values of the columns that mean a field, by the name of the field."""
-    values: dict[str, Any] = {}
-    origin: dict[str, str] = {}
-    for column, value in row.items():
-        name = ALIASES.get(column, column)
-        if name not in FIELD_NAMES or (value is None and name in values):
+    given: dict[str, dict[str, Any]] = {}
+    for column, name in meant.items():
+        value = row[column]
+        lone = isinstance(value, str) and plain_name(column) == "context"
+        given.setdefault(name, {})[column] = [value] if lone else value
+    return {name: agreed(name, values) for name, values in given.items()}
+
+
+def agreed(field: str, values: Mapping[str, Any]) -> Any:
+    """What several columns say of one field, which must be the same; None says nothing.
+
+    Raises:
+        InvalidInput: two of them differ.
+    """
+    found, first = None, ""
+    for column, value in values.items():
+        if value is None:
             continue
-        cell = [value] if column == "context" and isinstance(value, str) else value
-        if values.get(name) is not None and not _same(values[name], cell):
-            raise InvalidInput(
-                f"the columns {origin[name]!r} and {column!r} both mean {name!r} but differ: keep one of them"
-            )
-        values[name] = cell
-        origin[name] = column
-    return values
+        if found is not None and not _same(found, value):
+            raise InvalidInput(f"the columns {first!r} and {column!r} both mean {field!r} but differ: keep one of them")
+        found, first = value, column
+    return found
 
 
 PLAIN = frozenset({str, int, float, bool, list, dict, type(None)})
 """Types of cells that stay as they are."""
 
 
-def _without_arrays(value: Any) -> Any:
+def without_arrays(value: Any) -> Any:
     """The value with lists instead of numpy arrays, and Python's numbers instead of numpy's."""
     if type(value) in PLAIN or not hasattr(value, "tolist"):
         return value
@@ -233,7 +273,7 @@ def _deep(value: Any) -> Any:
         return [_deep(item) for item in value]
     if isinstance(value, dict):
         return {key: _deep(item) for key, item in value.items()}
-    return _without_arrays(value)
+    return without_arrays(value)
 
 
 def _same(left: Any, right: Any) -> bool:

@@ -1,8 +1,8 @@
 """Where samples come from: a path, rows in memory, a DataFrame, a data set; all become a stream of ``Row``s.
 
 Strategy. Every input is first a stream of *raw rows*: a place ("questions.jsonl, line 7") and either a value or the
-problem that kept it from being read. Only ``rows_of`` makes samples of them, so aliases, missing cells and messages are
-the same whatever the input. A raw row that is not a sample does not end the stream: it becomes a row with a
+problem that kept it from being read. Only ``rows_of`` makes samples of them, by way of ``Columns``, so names of columns, missing
+cells and messages are the same whatever the input. A raw row that is not a sample does not end the stream: it becomes a row with a
 ``problem``, and whoever runs the metrics decides whether that stops the run. Two things do stop it here: a file that
 cannot be read at all, and a first row of the wrong shape, because then the data is not what the caller takes it for.
 Rows are pulled lazily; messages count them from 1, as editors count lines.
@@ -10,7 +10,8 @@ Rows are pulled lazily; messages count them from 1, as editors count lines.
 
 from __future__ import annotations
 
+from ._columns import Columns, Understood
 from ._random_rows import sampled
-from ._rows import OpenRows, open_rows
+from ._rows import OpenRows, open_rows, understood_rows
 
-__all__ = ["OpenRows", "open_rows", "sampled"]
+__all__ = ["Columns", "OpenRows", "Understood", "open_rows", "sampled", "understood_rows"]

@@ -1,32 +1,23 @@
-"""CSV: texts become what the sample fields need, and whatever can only be guessed is refused.
+"""CSV: every row is a mapping from columns to texts, and whatever can only be guessed is refused.
 
 The separator of a .tsv file is the tab, that of a .csv file the comma, semicolon or tab, whichever its header uses most outside
-quotes. An empty cell is a missing value. A cell of a list column is a JSON list or a Python literal list if it starts with
-``[``, else a list of one. A row with too many or too few cells, or with stray quotes, is an error: read leniently, it would put
-texts under the wrong names. Broken quotes and broken text end the reading, for nobody can tell where the next row starts; the
-message says how far it went.
+quotes. An empty cell is a missing value. A row with too many or too few cells, or with stray quotes, is an error: read leniently,
+it would put texts under the wrong names. Broken quotes and broken text end the reading, for nobody can tell where the next row
+starts; the message says how far it went.
 """
 
 from __future__ import annotations
 
-import ast
 import csv
-import io
-import json
-import tokenize
 from collections.abc import Iterator
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from .._kernel._errors import InvalidInput
-from .._kernel._sample import ALIASES
 from ._text import BadShape, RawRow, lines_of
 
 __all__ = ["csv_rows"]
-
-LISTS = frozenset({"retrieved_contexts", "reference_contexts", "retrieved_documents", "reference_documents"})
-OBJECTS = frozenset({"rubric", "metadata"})
 
 
 def csv_rows(path: Path) -> Iterator[RawRow]:
@@ -99,44 +90,7 @@ def _row(header: list[str], cells: list[str]) -> Any:
         return BadShape(
             f"the header names {len(header)} columns, this row has {len(cells)}: put texts that hold separators in double quotes"
         )
-    try:
-        return {column: _value(column, cell) for column, cell in zip(header, cells, strict=True)}
-    except InvalidInput as error:
-        return error
-
-
-def _value(column: str, cell: str) -> Any:
-    if not cell.strip():
-        return None
-    name = ALIASES.get(column, column)
-    if name in LISTS:
-        return _literal(column, cell, list) if cell.lstrip().startswith("[") else [cell]
-    if name in OBJECTS:
-        return _literal(column, cell, dict)
-    return cell
-
-
-def _literal(column: str, cell: str, kind: type) -> Any:
-    """The list or dict that the cell spells in JSON or in Python."""
-    try:
-        value = json.loads(cell)
-    except (ValueError, RecursionError):
-        try:
-            value = None if _joins_texts(cell) else ast.literal_eval(cell.strip())
-        except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError):
-            value = None
-    if isinstance(value, kind):
-        return value
-    what, form = ("list", '["first text", "second text"]') if kind is list else ("object", '{"key": "text"}')
-    begin = "starts with '[' but is" if kind is list else "is"
-    raise InvalidInput(f"{column}: the cell {begin} neither a JSON nor a Python {what}: write {form}")
-
-
-def _joins_texts(cell: str) -> bool:
-    """Whether two texts stand side by side, which Python would join into one: ``['a' 'b']`` is how numpy prints an array."""
-    kinds = [token.type for token in tokenize.generate_tokens(io.StringIO(cell.strip()).readline)]
-    solid = [kind for kind in kinds if kind not in (tokenize.NL, tokenize.NEWLINE)]
-    return any(left == right == tokenize.STRING for left, right in pairwise(solid))
+    return {column: cell if cell.strip() else None for column, cell in zip(header, cells, strict=True)}
 
 
 def _explain(error: csv.Error) -> str:

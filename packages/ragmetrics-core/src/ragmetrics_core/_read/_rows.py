@@ -13,11 +13,12 @@ from .._kernel._errors import InvalidInput
 from .._kernel._row import Row
 from .._kernel._sample import Sample
 from ._bounds import out_of_bounds
+from ._columns import Columns, Understood
 from ._files import Counting, open_file
 from ._frame import frame_rows
 from ._text import BadShape, RawRow
 
-__all__ = ["OpenRows", "least", "open_rows", "rows_of"]
+__all__ = ["OpenRows", "least", "open_rows", "rows_of", "understood_rows"]
 
 
 @dataclass(frozen=True)
@@ -40,26 +41,46 @@ class OpenRows:
         return self.count(None)
 
 
-def open_rows(samples: Any, limit: int | None = None) -> OpenRows:
-    """The rows of any accepted form of samples, at most ``limit`` of them.
+def open_rows(samples: Any, limit: int | None = None, columns: Columns | None = None) -> OpenRows:
+    """The rows of any accepted form of samples, at most ``limit`` of them; ``columns`` reads them.
 
     Raises:
         InvalidInput: the samples have no accepted form, or the file is missing or (raised while reading) not of its format.
         MissingExtra: a Parquet file, and pandas or its Parquet engine is not installed.
     """
-    name = ""
-    count: Counting
+    name, raw_rows, count = _opened(samples)
+    if limit is None:
+        return OpenRows(name, rows_of(raw_rows, columns), count)
+    return OpenRows(name, rows_of(islice(raw_rows, limit), columns), lambda most: count(least(limit, most)))
+
+
+def understood_rows(
+    samples: Any, limit: int | None = None, columns: Columns | None = None
+) -> Iterator[tuple[str, Understood | InvalidInput]]:
+    """The place of every row, and how it was understood or why it cannot be read: for people who look at their data.
+
+    Raises:
+        InvalidInput: as ``open_rows``; a row that cannot be read is no reason.
+    """
+    reading = columns or Columns()
+    for place, value in _mappings(islice(_opened(samples)[1], limit), reading):
+        yield place, _understood(value, reading)
+
+
+def _understood(value: Any, reading: Columns) -> Understood | InvalidInput:
+    try:
+        return Understood(value, {}, ()) if isinstance(value, Sample) else reading.understand(_checked(value))
+    except InvalidInput as error:
+        return error
+
+
+def _opened(samples: Any) -> tuple[str, Iterator[RawRow], Counting]:
     if isinstance(samples, str | os.PathLike):
         path = Path(samples)
-        name = path.name
-        raw_rows, count = open_file(path)
-    else:
-        raw_rows = _in_memory(samples)
-        total = len(samples) if hasattr(samples, "__len__") else None
-        count = lambda most: total if most is None or total is None else min(total, most)  # noqa: E731  as open_file's
-    if limit is None:
-        return OpenRows(name, rows_of(raw_rows), count)
-    return OpenRows(name, rows_of(islice(raw_rows, limit)), lambda most: count(least(limit, most)))
+        return path.name, *open_file(path)
+    raw_rows = _in_memory(samples)
+    total = len(samples) if hasattr(samples, "__len__") else None
+    return "", raw_rows, lambda most: total if most is None or total is None else min(total, most)
 
 
 def least(limit: int, most: int | None) -> int:
@@ -67,22 +88,23 @@ def least(limit: int, most: int | None) -> int:
     return limit if most is None else min(limit, most)
 
 
-def rows_of(raw_rows: Iterable[RawRow]) -> Iterator[Row]:
+def rows_of(raw_rows: Iterable[RawRow], columns: Columns | None = None) -> Iterator[Row]:
     """The rows that were read, with their columns named.
 
     A reader that could not make a row yields the ``InvalidInput`` that says why instead, with what it knows of the row as
     ``sample``.
 
     Raises:
-        InvalidInput: the first row is of the wrong kind altogether.
+        InvalidInput: the first row is of the wrong kind altogether, or no row has a column that the user names.
     """
-    for index, (place, value) in enumerate(raw_rows):
-        yield _row(index, place, value)
+    reading = columns or Columns()
+    for index, (place, value) in enumerate(_mappings(raw_rows, reading)):
+        yield _row(index, place, value, reading)
 
 
-def _row(index: int, place: str, value: Any) -> Row:
+def _row(index: int, place: str, value: Any, reading: Columns) -> Row:
     try:
-        sample = value if isinstance(value, Sample) else _sample(value)
+        sample = value if isinstance(value, Sample) else reading.sample(_checked(value))
         _check_bounds(sample)
     except InvalidInput as error:
         problem = InvalidInput(f"{place}: {error}")
@@ -95,16 +117,28 @@ def _row(index: int, place: str, value: Any) -> Row:
     return Row(index, place, sample)
 
 
-def _sample(value: Any) -> Sample:
+def _mappings(raw_rows: Iterable[RawRow], reading: Columns) -> Iterator[RawRow]:
+    """Raw rows that are mappings or samples, where they can be; their columns were all seen that the user names."""
+    return reading.found((place, _as_mapping(value, reading)) for place, value in raw_rows)
+
+
+def _as_mapping(value: Any, reading: Columns) -> Any:
+    """The row as a mapping, where it can be one; a sample stays as it is, unless the user says what its columns mean."""
+    if isinstance(value, Mapping | InvalidInput):
+        return value
+    if isinstance(value, Sample):
+        return {**value.to_dict(), **value.metadata} if reading.mapped else value
+    if callable(getattr(value, "model_dump", None)):
+        return value.model_dump(exclude_none=True)  # a pydantic model, such as the samples of RAGAS
+    return value
+
+
+def _checked(value: Any) -> Mapping[str, Any]:
     if isinstance(value, InvalidInput):
         raise value
-    if not isinstance(value, Mapping) and callable(getattr(value, "model_dump", None)):
-        value = value.model_dump(exclude_none=True)  # a pydantic model, such as the samples of RAGAS
     if not isinstance(value, Mapping):
         raise BadShape(f"a row must be a Sample or a mapping from column names to values, got {type(value).__name__}")
-    if any(map(_is_nan, value.values())):
-        value = {name: None if _is_nan(item) else item for name, item in value.items()}
-    return Sample.from_mapping(value)
+    return value
 
 
 def _check_bounds(sample: Sample) -> None:
@@ -117,11 +151,6 @@ def _id_of(value: object) -> Any:
     """The id of a row that cannot be read."""
     key = value.get("id") if isinstance(value, Mapping) else getattr(value, "id", None)
     return None if out_of_bounds(Sample(id=key)) else key
-
-
-def _is_nan(value: object) -> bool:
-    """Whether the value is NaN, which data frames hold for an empty cell."""
-    return isinstance(value, float) and value != value  # noqa: PLR0124
 
 
 def _in_memory(samples: Any) -> Iterator[RawRow]:

@@ -10,7 +10,6 @@ from typing import NoReturn
 
 from ragmetrics_core import InvalidInput, Metric, Sample
 
-from .._kernel._row import similar_column
 from .._names._metrics import metrics_named, unset
 from .._read import open_rows
 from .._report._reasons import first_of
@@ -63,12 +62,10 @@ def propose_metrics(data: str) -> NoReturn:
 
 
 def _columns(sample: Sample) -> str:
-    """The columns that a row has, and what unknown ones among them may be meant for."""
+    """The columns that a row has."""
     known = [item.name for item in fields(sample) if item.name != "metadata"]
     names = [name for name in known if getattr(sample, name) is not None] + [str(name) for name in sample.metadata]
-    similar = ((similar_column(name, sample.metadata), name) for name in known)
-    cures = "".join(f"; did you mean {column!r} for {name!r}? rename it" for column, name in similar if column)
-    return f"{first_of(names)}{cures}"
+    return first_of(names)
 
 
 def described(entry: Entry) -> str:

@@ -1,0 +1,188 @@
+"""What a cell says: lists, objects and texts in the forms in which people and programs write them down.
+
+Strategy. A list is what is already one, or a text that JSON, Python or numpy would print for one; a text in the place of a list is
+a list of one, or is split where the user says by what. Nothing is guessed: a text that begins as lists do and cannot be read
+as one is refused, unless it plainly is a text that begins with a mark in brackets, such as ``[1] Paris is ...``. What is of
+the usual form is known by one look and passed on as it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import re
+import tokenize
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+from .._kernel._errors import InvalidInput
+from .._kernel._sample import IDENTIFYING, Document
+
+__all__ = ["literal", "one_text", "reader_of"]
+
+QUOTED = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+NUMPY = re.compile(rf"\[\s*{QUOTED}(?:\s+{QUOTED})*\s*\]", re.DOTALL)
+"""How numpy prints an array of texts: with blanks or line ends between them."""
+
+MARK = re.compile(r"""\[(?!\s*['"\[{])[^\[\]]*\]\s*[^\s\],]""")
+"""A text that begins with something in brackets, such as the number of a citation."""
+
+CONTENTS = ("content", "page_content", "text")
+"""What Haystack, LangChain and LlamaIndex call the text of a document, in its dictionary and as an attribute."""
+
+IDS = ("id", "id_", "node_id", "doc_id")
+METAS = ("meta", "metadata")
+NAMED = frozenset({*CONTENTS, *IDS, *METAS, "score"})
+
+Reader = Callable[[Any, str, str | None], Any]
+"""Makes of a value what its field holds; takes the name of the column and the separator of lists as well."""
+
+
+def reader_of(field: str) -> Reader | None:
+    """What reads the cells of a field; None: they stay as they are."""
+    return READERS.get(field)
+
+
+def _texts(value: Any, column: str, separator: str | None) -> Any:
+    if isinstance(value, str):
+        value = _list(value, column, separator)
+    if isinstance(value, list | tuple):
+        if not value or (type(value[0]) is str and not value[0].startswith("{")):
+            return value
+        return [_content(item) for item in value]
+    return [value] if isinstance(value, Mapping) else value
+
+
+def _documents(value: Any, column: str, separator: str | None) -> Any:
+    if isinstance(value, str):
+        value = _list(value, column, separator)
+    if isinstance(value, list | tuple) and value and not _is_document(value[0]):
+        return [_document(item) for item in value]
+    return value
+
+
+def _object(value: Any, column: str, _: str | None) -> Any:
+    if not isinstance(value, str):
+        return value
+    found = literal(value)
+    if isinstance(found, dict):
+        return found
+    raise InvalidInput(f'{column}: the cell is neither a JSON nor a Python object: write {{"key": "text"}}')
+
+
+def one_text(value: Any, column: str, field: str, *, mapped: bool) -> Any:
+    """The text in a list of one, or of the last message of the one whose field this is; what is neither stays as it is.
+
+    Raises:
+        InvalidInput: the list has several texts, and it is no column that a metric which needs it would speak of.
+    """
+    if not isinstance(value, list | tuple) or not value:
+        return value
+    if len(value) == 1 and isinstance(value[0], str):
+        return value[0]
+    said = [
+        item["content"]
+        for item in value
+        if isinstance(item, Mapping) and item.get("role") in SPEAKERS[field] and isinstance(item.get("content"), str)
+    ]
+    if said:
+        return said[-1]
+    if mapped and len(value) > 1:
+        raise InvalidInput(
+            f"{column}: holds {len(value)} values, and {field} is one text: name one of them, as in {column}.0"
+        )
+    return value
+
+
+SPEAKERS = {"user_input": ("user", "human"), "response": ("assistant", "ai"), "reference": ("assistant", "ai")}
+"""Who says what a field holds, in a list of chat messages."""
+
+
+READERS: dict[str, Reader] = {
+    "retrieved_contexts": _texts,
+    "reference_contexts": _texts,
+    "retrieved_documents": _documents,
+    "reference_documents": _documents,
+    "rubric": _object,
+    "metadata": _object,
+}
+
+
+def _list(cell: str, column: str, separator: str | None) -> Any:
+    """The list that a text says; a blank text stays as it is."""
+    if not cell.strip():
+        return cell
+    if cell.lstrip().startswith("["):
+        value = literal(cell)
+        if isinstance(value, list):
+            return value
+        if separator is None and not MARK.match(cell.lstrip()):
+            raise InvalidInput(
+                f"{column}: the cell starts with '[' but is neither a JSON nor a Python list: "
+                'write ["first text", "second text"]'
+            )
+    if separator is None:
+        return [cell]
+    return [part.strip() for part in cell.split(separator) if part.strip()]
+
+
+def literal(cell: str) -> Any:
+    """The value that a text spells in JSON, in Python or as numpy prints texts; None if it spells none."""
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError):
+        pass
+    text = cell.strip()
+    try:
+        if NUMPY.fullmatch(text):
+            return [ast.literal_eval(item) for item in re.findall(QUOTED, text, re.DOTALL)]
+        return None if _joins_texts(text) else ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError):
+        return None
+
+
+def _joins_texts(text: str) -> bool:
+    """Whether two texts stand side by side, which Python would join into one."""
+    kinds = [token.type for token in tokenize.generate_tokens(io.StringIO(text).readline)]
+    solid = [kind for kind in kinds if kind not in (tokenize.NL, tokenize.NEWLINE)]
+    return any(left == right == tokenize.STRING for left, right in pairwise(solid))
+
+
+def _content(item: Any) -> Any:
+    """The text of a document, in whatever form the document is; anything else stays as it is."""
+    document = _document(item)
+    if isinstance(document, Mapping):
+        content = document.get("content")
+        return item if content is None else content
+    return document
+
+
+def _attribute(item: Any, name: str) -> Any:
+    return getattr(item, name, None)
+
+
+def _is_document(item: Any) -> bool:
+    """Whether documents of this form can be used as they are."""
+    if type(item) is str:
+        return not item.startswith("{")
+    return type(item) is Document or (isinstance(item, Mapping) and not IDENTIFYING.isdisjoint(item))
+
+
+def _document(item: Any) -> Any:
+    """A document under the names that documents have here; what is none stays as it is."""
+    if isinstance(item, str):
+        found = literal(item) if item.startswith("{") else None
+        return _document(found) if isinstance(found, dict) and not set(CONTENTS).isdisjoint(found) else item
+    get: Callable[[str], Any] = item.get if isinstance(item, Mapping) else partial(_attribute, item)
+    node = get("node")
+    content = next((text for text in map(get, CONTENTS) if isinstance(text, str)), None)
+    if content is None:
+        return {**_document(node), "score": get("score")} if isinstance(node, Mapping) else item
+    others = {name: item[name] for name in item if name not in NAMED} if isinstance(item, Mapping) else {}
+    meta = next((value for value in map(get, METAS) if isinstance(value, Mapping)), {})
+    key = next((value for value in map(get, IDS) if value is not None), None)
+    named = {"content": content, "id": key, "score": get("score"), "meta": {**others, **meta} or None}
+    return {name: value for name, value in named.items() if value is not None}

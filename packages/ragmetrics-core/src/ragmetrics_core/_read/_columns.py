@@ -1,0 +1,155 @@
+"""The sample that a row describes, and what it was read from.
+
+Strategy. How rows of certain columns are read is worked out once (`_plan`), so that a usual row costs one look-up and one pass over
+its fields. A user who names a column that is nowhere has made a mistake that would cost every row, so rows are held back until
+each such column was seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from .._kernel._errors import InvalidInput
+from .._kernel._sample import Sample, agreed, without_arrays
+from ._cells import one_text, reader_of
+from ._mapping import ABSENT, Source, mapped_columns, missing_column
+from ._plan import TEXTS, Plan, may_be_opened, plan_for
+from ._text import RawRow
+
+__all__ = ["Columns", "Understood"]
+
+MOST_HELD = 10_000
+"""Rows that are looked through for a column that the user names."""
+
+
+@dataclass(frozen=True)
+class Understood:
+    """How one row was understood.
+
+    Attributes:
+        sample: what it holds.
+        fields: the columns that each field was read from, by the name of the field; ``outputs.answer`` is the path to a value
+            inside of a column.
+        unused: columns, and parts of columns, that no field was read from; they are kept as metadata.
+    """
+
+    sample: Sample
+    fields: Mapping[str, tuple[str, ...]]
+    unused: tuple[str, ...]
+
+
+class Columns:
+    """Reads rows: which columns mean what, as their names tell or as the user says.
+
+    Args:
+        columns: the columns that fields are read from, as ``evaluate`` takes them.
+        separator: what stands between the texts of a list that is written as one text.
+
+    Raises:
+        InvalidInput: one of them may not be so.
+    """
+
+    def __init__(self, columns: Mapping[str, str] | None = None, separator: str | None = None) -> None:
+        self.mapped = mapped_columns(columns)
+        if separator is not None and not (isinstance(separator, str) and separator):
+            raise InvalidInput(f"separator must be a text such as '||', got {separator!r}")
+        self._fields = {item.field for item in self.mapped}
+        self._separator = separator
+        self._plan = lru_cache(1000)(self._planned)
+
+    def sample(self, row: Mapping[str, Any]) -> Sample:
+        """The sample that a row describes.
+
+        Raises:
+            InvalidInput: a cell cannot be read, or two columns of the same rank disagree; the message names them.
+        """
+        plan = self._plan_of(row)
+        values: dict[str, Any] = {}
+        for field, column, unclean, read in plan.direct:
+            value = _clean(row[column]) if unclean else row[column]
+            values[field] = value if read is None else read(value, column, self._separator)
+        for field, sources in plan.others:
+            values[field] = self._agreed(field, sources, row)
+        given = values.pop("metadata", None)
+        if not isinstance(given, Mapping | None):
+            raise InvalidInput(f"metadata must be a mapping, got {type(given).__name__}")
+        unused = {column: _clean(row[column]) if unclean else row[column] for column, unclean in plan.unused}
+        return Sample(**values, metadata={**given, **unused} if given else unused)
+
+    def understand(self, row: Mapping[str, Any]) -> Understood:
+        """The sample that a row describes, and what it was read from.
+
+        Raises:
+            InvalidInput: see ``sample``.
+        """
+        plan = self._plan_of(row)
+        fields: dict[str, tuple[str, ...]] = {field: (str(column),) for field, column, _, _ in plan.direct}
+        for field, sources in plan.others:
+            fields[field] = tuple(name for source in sources for name in source.columns)
+        used = {name for names in fields.values() for name in names}
+        names = [name for column, _ in plan.unused for name in _parts(column, row[column], column in plan.opened)]
+        return Understood(self.sample(row), fields, tuple(name for name in names if name not in used))
+
+    def found(self, raw_rows: Iterable[RawRow]) -> Iterator[RawRow]:
+        """The same rows, once every column that the user names was seen in one of them.
+
+        Raises:
+            InvalidInput: a column is in no row, or not in the first so many.
+        """
+        rows = iter(raw_rows)
+        held: list[RawRow] = []
+        names: dict[str, None] = {}
+        missing = self.mapped
+        for raw_row in rows if missing else ():
+            held.append(raw_row)
+            row = raw_row[1]
+            if not isinstance(row, Mapping):
+                continue
+            names.update((name, None) for column in row for name in _parts(column, row[column], inner=True))
+            missing = tuple(item for item in missing if not item.source(row).stands_in(row))
+            if not missing or len(held) == MOST_HELD:
+                break
+        if missing and names:
+            raise missing_column(missing[0], names, f" of the first {MOST_HELD:,}" if len(held) == MOST_HELD else "")
+        yield from held
+        yield from rows
+
+    def _plan_of(self, row: Mapping[str, Any]) -> Plan:
+        names, kinds = tuple(row), tuple(map(type, row.values()))
+        plan = self._plan(names, kinds, ())
+        if plan.opened:
+            plan = self._plan(names, kinds, tuple(tuple(row[column]) for column in plan.opened))
+        return plan
+
+    def _planned(self, names: tuple[Any, ...], kinds: tuple[type, ...], keys: tuple[tuple[Any, ...], ...]) -> Plan:
+        opened = may_be_opened(names, kinds)
+        return plan_for(names, kinds, dict(zip(opened, keys or [()] * len(opened), strict=True)), self.mapped)
+
+    def _agreed(self, field: str, sources: Iterable[Source], row: Mapping[str, Any]) -> Any:
+        values = {}
+        read = reader_of(field)
+        for source in sources:
+            value = _clean(source.value(row))
+            if read is not None:
+                value = read(value, source.name, self._separator)
+            elif field in TEXTS:
+                value = one_text(value, source.name, field, mapped=not source.is_column or field in self._fields)
+            values[source.name] = value
+        return agreed(field, values)
+
+
+def _clean(value: Any) -> Any:
+    """The value without arrays, and None in the place of NaN, which data frames hold for an empty cell."""
+    if value is ABSENT or (isinstance(value, float) and value != value):  # noqa: PLR0124
+        return None
+    return without_arrays(value)
+
+
+def _parts(column: Any, value: Any, inner: bool) -> list[str]:
+    """The column by its name, or the paths to what it holds."""
+    if inner and isinstance(value, Mapping) and value:
+        return [f"{column}.{key}" for key in value]
+    return [str(column)]
