@@ -195,13 +195,15 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("budget", "message"),
         [
-            ("calls", "--budget takes calls=NUMBER or tokens=NUMBER, got 'calls'"),
-            ("calls=", "--budget takes calls=NUMBER or tokens=NUMBER, got 'calls='"),
-            ("calls=-3", "--budget takes calls=NUMBER or tokens=NUMBER, got 'calls=-3'"),
-            ("calls=1.5", "--budget takes calls=NUMBER or tokens=NUMBER, got 'calls=1.5'"),
-            ("calls=_", "--budget takes calls=NUMBER or tokens=NUMBER, got 'calls=_'"),
-            ("calls=0", "--budget takes calls=NUMBER or tokens=NUMBER, got 'calls=0'"),
-            ("euros=5", "--budget takes calls=NUMBER or tokens=NUMBER, got 'euros=5'"),
+            ("calls", "--budget takes calls=NUMBER, tokens=NUMBER or dollars=NUMBER, got 'calls'"),
+            ("calls=", "--budget takes calls=NUMBER, tokens=NUMBER or dollars=NUMBER, got 'calls='"),
+            ("calls=-3", "--budget takes calls=NUMBER, tokens=NUMBER or dollars=NUMBER, got 'calls=-3'"),
+            ("calls=1.5", "--budget takes calls=NUMBER, tokens=NUMBER or dollars=NUMBER, got 'calls=1.5'"),
+            ("calls=_", "--budget takes calls=NUMBER, tokens=NUMBER or dollars=NUMBER, got 'calls=_'"),
+            ("calls=0", "--budget takes calls=NUMBER, tokens=NUMBER or dollars=NUMBER, got 'calls=0'"),
+            ("dollars=0.0", "--budget takes calls=NUMBER, tokens=NUMBER or dollars=NUMBER, got 'dollars=0.0'"),
+            ("dollars=1.2.3", "--budget takes calls=NUMBER, tokens=NUMBER or dollars=NUMBER, got 'dollars=1.2.3'"),
+            ("euros=5", "--budget takes calls=NUMBER, tokens=NUMBER or dollars=NUMBER, got 'euros=5'"),
         ],
     )
     def test_impossible_budgets(self, folder: Path, server: OpenAIServer, budget: str, message: str) -> None:

@@ -123,19 +123,33 @@ class TestTokens:
         assert len(result) == 3
 
 
+EXAMPLE = 'write budget={"calls": 1000}, budget={"tokens": 1_000_000} or budget={"dollars": 5}'
+
+
 @pytest.mark.parametrize(
     ("budget", "message"),
     [
-        ({}, 'budget must be a mapping, got {}: write budget={"calls": 1000} or budget={"tokens": 1_000_000}'),
-        (100, 'budget must be a mapping, got 100: write budget={"calls": 1000} or budget={"tokens": 1_000_000}'),
         (
-            {"dollars": 1},
-            'budget has no limit of \'dollars\': write budget={"calls": 1000} or budget={"tokens": 1_000_000}',
+            {},
+            f"budget must be a mapping, got {{}}: {EXAMPLE}",
+        ),
+        (
+            100,
+            f"budget must be a mapping, got 100: {EXAMPLE}",
+        ),
+        (
+            {"euros": 1},
+            'budget has no limit of \'euros\': write budget={"calls": 1000}, budget={"tokens": 1_000_000} or budget={"dollars": 5}',
         ),
         ({"calls": 0}, "budget: calls must be a whole number from 1, got 0"),
         ({"calls": 1.5}, "budget: calls must be a whole number from 1, got 1.5"),
         ({"tokens": True}, "budget: tokens must be a whole number from 1, got True"),
         ({"tokens": None}, "budget: tokens must be a whole number from 1, got None"),
+        ({"dollars": 0}, "budget: dollars must be a positive number, got 0"),
+        ({"dollars": float("nan")}, "budget: dollars must be a positive number, got nan"),
+        ({"dollars": float("inf")}, "budget: dollars must be a positive number, got inf"),
+        ({"dollars": "5"}, "budget: dollars must be a positive number, got '5'"),
+        ({"dollars": True}, "budget: dollars must be a positive number, got True"),
     ],
 )
 def test_impossible_budgets(budget: Any, message: str) -> None:

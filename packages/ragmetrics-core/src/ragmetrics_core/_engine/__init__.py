@@ -4,7 +4,7 @@ The engine takes rows and metrics and hands back finished rows; it knows nothing
 the rows down to the wire: ``_schedule`` decides which row is scored when, and ``_task_group`` keeps the tasks of a run together;
 ``_questions`` decides which requests become calls (``_reply_keys`` names their replies in the journal, ``_batches`` makes one
 call of many); ``_calls`` makes the calls to one model, as fast as ``_gate`` finds possible, as long as ``_deadline`` allows,
-and within the ``_budget``.
+and within the ``_budget``, which ``_allowance`` shares out among the rows.
 """
 
 from __future__ import annotations

@@ -2,56 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from .._kernel._errors import InvalidInput
 from .._kernel._requests import Usage
 
-__all__ = ["Budget"]
+__all__ = ["Budget", "Price"]
 
-KINDS = ("calls", "tokens")
+KINDS = ("calls", "tokens", "dollars")
+
+EXAMPLE = 'write budget={"calls": 1000}, budget={"tokens": 1_000_000} or budget={"dollars": 5}'
+
+Price = Callable[[Any, Usage], float]
+"""What this usage of a model costs, in US dollars."""
 
 
 class Budget:
-    """The most calls that a run may make, and the tokens after which it makes no more.
+    """The most calls that a run may make, and the tokens or dollars after which it makes no more.
 
     A call is counted when it is made, so that there are never more than allowed; what it costs in tokens is known when it is
     answered, so the calls in flight at the end may cost more than was left.
 
     Args:
-        limits: by ``calls`` and ``tokens`` (prompt and completion); a kind that is not named has none.
+        limits: by ``calls``, ``tokens`` (prompt and completion) and ``dollars``; a kind that is not named has none.
+        price: tells dollars; needed where they are limited.
+
+    Attributes:
+        limits: the same.
+        used: by kind that is limited, what was spent so far.
+        used_up: which limit was met by a call that was wanted, in words; None until then.
 
     Raises:
-        InvalidInput: a limit has another name, or is not a whole number from 1.
+        InvalidInput: a limit has another name, or is no positive number, of calls and tokens a whole one.
     """
 
-    def __init__(self, limits: Mapping[str, int] | None) -> None:
-        self._limits = dict(limits) if isinstance(limits, Mapping) else {}
-        example = 'write budget={"calls": 1000} or budget={"tokens": 1_000_000}'
-        if limits is not None and not self._limits:
-            raise InvalidInput(f"budget must be a mapping, got {limits!r}: {example}")
-        for kind, most in self._limits.items():
+    def __init__(self, limits: Mapping[str, float] | None, price: Price | None = None) -> None:
+        self.limits = dict(limits) if isinstance(limits, Mapping) else {}
+        if limits is not None and not self.limits:
+            raise InvalidInput(f"budget must be a mapping, got {limits!r}: {EXAMPLE}")
+        for kind, most in self.limits.items():
             if kind not in KINDS:
-                raise InvalidInput(f"budget has no limit of {kind!r}: {example}")
+                raise InvalidInput(f"budget has no limit of {kind!r}: {EXAMPLE}")
             _check(kind, most)
-        self._used: dict[str, int] = dict.fromkeys(KINDS, 0)
+        self._price = price
+        self.used: dict[str, float] = dict.fromkeys(self.limits, 0)
         self.used_up: str | None = None
+
+    @property
+    def over(self) -> str | None:
+        """The kind of which nothing is left."""
+        return next((kind for kind, most in self.limits.items() if self.used[kind] >= most), None)
 
     def take(self) -> bool:
         """Count one more call; False where it may not be made."""
-        for kind, most in self._limits.items():
-            if self._used[kind] >= most:
-                self.used_up = f"the budget of {most} {kind} is used up"
-                return False
-        self._used["calls"] += 1
+        if not self.limits:
+            return True
+        kind = self.over
+        if kind is not None:
+            self.used_up = f"the budget of {self.limits[kind]} {kind} is used up"
+            return False
+        if "calls" in self.used:
+            self.used["calls"] += 1
         return True
 
-    def spend(self, usage: Usage) -> None:
-        """Book what a call has cost."""
-        self._used["tokens"] += usage.prompt_tokens + usage.completion_tokens
+    def spend(self, usage: Usage, model: Any = None) -> None:
+        """Book what a call to a model has cost, besides being a call."""
+        for kind, amount in self.cost(usage, model).items():
+            if kind != "calls":
+                self.used[kind] += amount
+
+    def cost(self, usage: Usage, model: Any = None) -> dict[str, float]:
+        """What this usage of a model costs, by kind that is limited."""
+        costs: dict[str, float] = {}
+        for kind in self.limits:
+            if kind == "calls":
+                costs[kind] = usage.calls - usage.cached_calls
+            elif kind == "tokens":
+                costs[kind] = usage.prompt_tokens + usage.completion_tokens
+            else:
+                paid = usage.prompt_tokens or usage.completion_tokens
+                costs[kind] = self._price(model, usage) if paid and self._price is not None else 0.0
+        return costs
 
 
 def _check(kind: str, most: Any) -> None:
-    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+    if kind == "dollars":
+        if isinstance(most, bool) or not isinstance(most, int | float) or not 0 < most < float("inf"):
+            raise InvalidInput(f"budget: dollars must be a positive number, got {most!r}")
+    elif isinstance(most, bool) or not isinstance(most, int) or most < 1:
         raise InvalidInput(f"budget: {kind} must be a whole number from 1, got {most!r}")

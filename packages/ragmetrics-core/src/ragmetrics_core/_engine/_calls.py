@@ -222,7 +222,7 @@ class ModelCaller:
     def _spend(self, outcome: Outcome) -> None:
         if outcome.usage is not None:
             self.usage += outcome.usage
-            self._budget.spend(outcome.usage)
+            self._budget.spend(outcome.usage, self.model)
 
     def _pause(self, lost: int) -> float:
         return min(FIRST_PAUSE * 2 ** (lost - 1), LONGEST_PAUSE) * self._jitter.uniform(0.5, 1.5)

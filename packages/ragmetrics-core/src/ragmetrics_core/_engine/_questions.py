@@ -44,6 +44,7 @@ class Answers:
         heard: called with the outcome of each call.
 
     Attributes:
+        budget: the same.
         gathering: requests that wait for a batch, or for its answer.
         on_gathering: called when another request does.
     """
@@ -58,7 +59,7 @@ class Answers:
     ) -> None:
         self._gate = Gate(max_concurrency)
         self._rules = rules
-        self._budget = budget
+        self.budget = budget
         self._journal = journal
         self._heard = heard
         self._routes: dict[int, Route] = {}
@@ -106,7 +107,7 @@ class Answers:
             model = models.llm if isinstance(request, Ask) else models.embeddings
             route = self._routes.get(id(model))
             if route is None:  # the entry holds the model, so that its id stays its own
-                route = Route(model, self._gate, self._rules, self._budget, stored=self._journal is not None)
+                route = Route(model, self._gate, self._rules, self.budget, stored=self._journal is not None)
                 self._routes[id(model)] = route
             calls.append(PendingCall(route, call, models.call, request, repeat))
         return calls

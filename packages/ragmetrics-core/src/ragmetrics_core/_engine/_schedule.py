@@ -1,7 +1,8 @@
 """Which row is scored when. Workers, at most as many as calls may be in flight, pull rows from one shared iterator and score them.
 
 Each worker has one row, and every unfinished row has at least one call in flight or about to be made, so this many workers
-keep all the models busy, and no more rows than that are ever pulled ahead. (Rows that wait for a batch of embeddings hold no call,
+keep all the models busy, and no more rows than that are ever pulled ahead. Where there is a budget, ``_allowance`` decides which of
+them may spend what is left. (Rows that wait for a batch of embeddings hold no call,
 so more may do so: the batches would stay small otherwise.) One worker starts, and each that finds a row starts the next, so few
 rows never cost many tasks. A row whose metrics ask nothing (rankings), whose answers are all in the journal, or which asks only
 models that compute in place, is scored without a single task switch; the worker then gives way to others by the clock.
@@ -27,6 +28,7 @@ from .._kernel._row import Row
 from .._kernel._score import Score
 from .._kernel._steps import Outcome, Steps, next_round
 from .._support._tasks import all_of
+from ._allowance import Allowance, RowAccount
 from ._batches import MOST_REQUESTS
 from ._pending import PendingCall, RowMemory
 from ._questions import Answers, no_op
@@ -54,11 +56,12 @@ class Assignment:
 
 @dataclass(slots=True)
 class ActiveProgram:
-    """A program at work on a row, the calls that it waits for, and those that were answered."""
+    """A program at work on a row, what the row has spent, the calls that it waits for, and those that were answered."""
 
     assignment: Assignment
     row: Row
     memory: RowMemory
+    account: RowAccount
     program: Steps[Score]
     started: float
     waiting_for: list[PendingCall] = field(default_factory=list)
@@ -81,6 +84,7 @@ class Engine:
     def __init__(self, assignments: Sequence[Assignment], answers: Answers, *, max_rows: int, raising: bool) -> None:
         self._assignments = assignments
         self._answers = answers
+        self._allowance = Allowance(answers.budget)
         self._most = max_rows
         self.waited = {assignment.metric.name: 0.0 for assignment in assignments}
         self._workers = 0
@@ -123,7 +127,7 @@ class Engine:
                     if new:
                         self._grow()
                     new = False
-                    scores = await self._score(row)
+                    scores = await self._score_within_budget(row)
                     if scores is None:
                         return
                     finished(row, scores)
@@ -143,13 +147,22 @@ class Engine:
         self._breath = time.monotonic()
         self._resting = False
 
-    async def _score(self, row: Row) -> list[Score] | None:
+    async def _score_within_budget(self, row: Row) -> list[Score] | None:
         """The scores of a row; None: the budget was used up before they were complete."""
+        account = self._allowance.open()
+        scores = None
+        try:
+            scores = await self._score(row, account)
+        finally:
+            self._allowance.close(account, complete=scores is not None)
+        return scores
+
+    async def _score(self, row: Row, account: RowAccount) -> list[Score] | None:
         if row.problem is not None:
             return [self._failed(assignment, row.problem) for assignment in self._assignments]
         memory: RowMemory = {}
         reading = Reading(row.sample)
-        states = [self._start(assignment, row, reading, memory) for assignment in self._assignments]
+        states = [self._start(assignment, row, reading, memory, account) for assignment in self._assignments]
         ready = [state for state in states if isinstance(state, Score)]
         if len(ready) == len(states):
             return ready
@@ -162,7 +175,9 @@ class Engine:
         complete = [score for score in scores if score is not None]
         return complete if len(complete) == len(scores) else None
 
-    def _start(self, assignment: Assignment, row: Row, reading: Reading, memory: RowMemory) -> Score | ActiveProgram:
+    def _start(
+        self, assignment: Assignment, row: Row, reading: Reading, memory: RowMemory, account: RowAccount
+    ) -> Score | ActiveProgram:
         """Run a metric as far as it goes without waiting: to its score, or to requests that take time."""
         try:
             program = assignment.metric.begin(reading)
@@ -175,29 +190,36 @@ class Engine:
             raise
         if isinstance(program, Score):
             return program
-        work = ActiveProgram(assignment, row, memory, program, time.monotonic())
+        work = ActiveProgram(assignment, row, memory, account, program, time.monotonic())
         state = self._advance(work, None)
         while not isinstance(state, Score):
             work.waiting_for = self._answers.resolve(assignment.models, state, assignment.repeat)
             outcomes = self._answers.now(work.waiting_for, memory)
             if outcomes is None:
                 return work
-            work.answered += work.waiting_for
+            self._book(work, outcomes, took_turn=False)
             state = self._advance(work, outcomes)
         return state
 
     async def _finish(self, work: ActiveProgram) -> Score | None:
         while True:
+            if self._allowance.limited:
+                await self._allowance.turn(work.account, work.waiting_for)
             outcomes = await self._answers.later(work.waiting_for, work.memory)
             if outcomes is None:
                 work.program.close()
                 return None
-            work.answered += work.waiting_for
+            self._book(work, outcomes, took_turn=True)
             state = self._advance(work, outcomes)
             if isinstance(state, Score):
                 self.waited[work.assignment.metric.name] += time.monotonic() - work.started
                 return state
             work.waiting_for = self._answers.resolve(work.assignment.models, state, work.assignment.repeat)
+
+    def _book(self, work: ActiveProgram, outcomes: list[Outcome], *, took_turn: bool) -> None:
+        work.answered += work.waiting_for
+        if self._allowance.limited:
+            self._allowance.book(work.account, work.waiting_for, outcomes, took_turn=took_turn)
 
     def _advance(self, work: ActiveProgram, outcomes: Sequence[Outcome] | None) -> Score | tuple[Request, ...]:
         """One step of a program: its score, or the next round of requests."""

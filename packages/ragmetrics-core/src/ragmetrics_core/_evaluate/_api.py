@@ -36,7 +36,7 @@ def evaluate(
     sample: int | None = None,
     seed: int = 0,
     repeats: int = 1,
-    budget: Mapping[str, int] | None = None,
+    budget: Mapping[str, float] | None = None,
     timeout: float | None = None,
     max_retries: int = 5,
     empty: Literal["skip", "zero"] = "skip",
@@ -58,7 +58,7 @@ def evaluate(
         sample: score so many samples, chosen at random (all are read for it), in their order.
         seed: the same seed chooses the same samples.
         repeats: how often each sample is judged; the score is the mean, and the summary tells how far they differ.
-        budget: most ``"calls"`` and ``"tokens"`` to spend, such as ``{"calls": 1000}``; the run ends there with complete rows.
+        budget: most ``"calls"``, ``"tokens"`` or ``"dollars"`` to spend, such as ``{"dollars": 5}``; it ends with complete rows.
         timeout: seconds for one attempt of a call; by default learnt from the answers so far.
         max_retries: how often a call that was lost (5xx, reset, no answer in time) is made again.
         empty: rows without retrieved contexts or with a blank answer, where a metric has no value for that: "skip" leaves them
@@ -88,7 +88,7 @@ async def aevaluate(
     sample: int | None = None,
     seed: int = 0,
     repeats: int = 1,
-    budget: Mapping[str, int] | None = None,
+    budget: Mapping[str, float] | None = None,
     timeout: float | None = None,
     max_retries: int = 5,
     empty: Literal["skip", "zero"] = "skip",

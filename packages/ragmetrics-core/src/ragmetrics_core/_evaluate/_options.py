@@ -39,7 +39,7 @@ class RunOptions:
     sample: int | None
     seed: int
     repeats: int
-    budget: Mapping[str, int] | None
+    budget: Mapping[str, float] | None
     timeout: float | None
     max_retries: int
     empty: str

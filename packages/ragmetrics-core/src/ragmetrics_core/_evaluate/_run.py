@@ -27,7 +27,7 @@ from .._report._repeats import combined
 from .._report._silence import with_worst_value
 from .._store._account import RunAccount
 from .._store._in_memory import InMemory, Keeper
-from .._store._prices import ModelUsage
+from .._store._prices import ModelUsage, Prices
 from .._store._records import Record, Records
 from .._store._run_dir import RunDir
 from .._store._run_settings import RunSettings
@@ -59,7 +59,7 @@ class Run:
         self._rows = opened if options.sample is None else sampled(opened, options.sample, options.seed)
         models = Models(llm_named(options.llm), embeddings_named(options.embeddings))
         self._assignments = _assignments(self._metrics, models, options.repeats)
-        self._budget = Budget(options.budget)
+        self._budget = _budget(options.budget, self._assignments)
         self._keeper: Keeper = InMemory()
         self._answers: Answers | None = None
         self._partial: Evaluation | None = None
@@ -159,6 +159,17 @@ class Run:
     def _evaluation(self, records: Records, account: RunAccount) -> Evaluation:
         columns = tuple(MetricColumn.of(metric) for metric in self._metrics)
         return Evaluation.of(records, columns, replace(account, earlier=self._keeper.earlier), self._options.directory)
+
+
+def _budget(limits: Mapping[str, float] | None, assignments: Iterable[Assignment]) -> Budget:
+    """The budget, with the price of every model where it is one of dollars."""
+    prices = Prices()
+    budget = Budget(limits, prices)
+    if "dollars" in budget.limits:
+        for assignment in assignments:
+            prices.check(assignment.models.llm, local=False)
+            prices.check(assignment.models.embeddings, local=True)
+    return budget
 
 
 @asynccontextmanager

@@ -13,10 +13,13 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from .._kernel._model_traits import ModelTraits
+from .._kernel._errors import InvalidInput, MissingExtra
+from .._kernel._model_traits import ModelTraits, is_instant
 from .._kernel._requests import Usage
 
-__all__ = ["Cost", "ModelUsage", "added_up"]
+__all__ = ["Cost", "ModelUsage", "Prices", "added_up"]
+
+INSTALL = 'pip install "ragmetrics-core[prices]"'
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class ModelUsage:
         if self.base_url is None:
             return Cost(None, "the model does not say where it is called")
         if importlib.util.find_spec("genai_prices") is None:
-            return Cost(None, 'pip install "ragmetrics-core[prices]"')
+            return Cost(None, INSTALL)
         return _priced(self.name, self.base_url, self.usage)
 
     def to_dict(self) -> dict[str, Any]:
@@ -84,6 +87,54 @@ class ModelUsage:
     def from_dict(cls, data: Mapping[str, Any]) -> ModelUsage:
         """The usage that ``to_dict`` wrote."""
         return cls(data["name"], data["base_url"], Usage(**data["usage"]), data["repeated"])
+
+
+class Prices:
+    """What calls cost in dollars, for a budget that counts while a run goes on; called with a model and its usage.
+
+    Raises:
+        InvalidInput: (at a call) the price of the model is not known.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Any, ModelUsage]] = {}  # an identity takes long to tell
+
+    def __call__(self, model: Any, usage: Usage) -> float:
+        if is_instant(model):
+            return 0.0  # whatever it counts: it is computed here
+        if id(model) not in self._known:  # the entry holds the model, so that its id stays its own
+            self._known[id(model)] = (model, ModelUsage.of(model, Usage(), 0))
+        cost = replace(self._known[id(model)][1], usage=usage).cost()
+        if cost is None:
+            return 0.0
+        if cost.dollars is None:
+            raise self._unknown(model, cost.source)
+        return cost.dollars
+
+    def check(self, model: Any, *, local: bool) -> None:
+        """See to it that the model has a price, or costs nothing.
+
+        Args:
+            model: a model, or None.
+            local: whether a model that does not say where it is called may be one that costs nothing.
+
+        Raises:
+            InvalidInput: its price is not known.
+            MissingExtra: the table of prices is not installed.
+        """
+        traits = ModelTraits.of(model)
+        if model is None or traits.instant or (local and not traits.settings.get("base_url")):
+            return
+        if importlib.util.find_spec("genai_prices") is None:
+            raise MissingExtra(f"a budget of dollars needs the table of prices: {INSTALL}")
+        self(model, Usage(1, 1, 1))
+
+    def _unknown(self, model: Any, why: str) -> InvalidInput:
+        name = self._known[id(model)][1].name
+        return InvalidInput(f"budget: the price of {name} is not known ({why}): limit its tokens, as in {TOKENS}")
+
+
+TOKENS = 'budget={"tokens": 1_000_000}'
 
 
 def added_up(*parts: Iterable[ModelUsage]) -> tuple[ModelUsage, ...]:

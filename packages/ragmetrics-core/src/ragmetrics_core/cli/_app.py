@@ -143,7 +143,9 @@ Repeats = Annotated[
 ]
 Budget = Annotated[
     list[str] | None,
-    typer.Option(metavar="KIND=N", help="calls=NUMBER or tokens=NUMBER: stop when so much is spent. Repeatable."),
+    typer.Option(
+        metavar="KIND=N", help="calls=NUMBER, tokens=NUMBER or dollars=NUMBER: stop when so much is spent. Repeatable."
+    ),
 ]
 Timeout = Annotated[
     float | None,

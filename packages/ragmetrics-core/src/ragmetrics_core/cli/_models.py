@@ -10,7 +10,7 @@ from .._names._models import embeddings_named, is_server, llm_named
 
 __all__ = ["parse_budget", "parse_models"]
 
-BUDGETS = ("calls", "tokens")
+BUDGETS = ("calls", "tokens", "dollars")
 
 
 def parse_models(llm: str | None, embeddings: str | None, base_url: str | None) -> dict[str, Any]:
@@ -32,17 +32,19 @@ def parse_models(llm: str | None, embeddings: str | None, base_url: str | None) 
     return models
 
 
-def parse_budget(texts: list[str]) -> dict[str, int] | None:
+def parse_budget(texts: list[str]) -> dict[str, float] | None:
     """The budget that texts such as ``calls=1000`` name, as ``evaluate`` takes it.
 
     Raises:
         InvalidInput: a text is of another form.
     """
-    budget = {}
+    budget: dict[str, float] = {}
     for text in texts:
         name, _, number = (part.strip() for part in text.partition("="))
         digits = number.replace("_", "")
-        if name not in BUDGETS or not digits.isdecimal() or not int(digits):
-            raise InvalidInput(f"--budget takes calls=NUMBER or tokens=NUMBER, got {text!r}")
-        budget[name] = int(digits)
+        fraction = name == "dollars" and digits.count(".") == 1
+        whole = digits.replace(".", "", 1) if fraction else digits
+        if name not in BUDGETS or not whole.isdecimal() or not int(whole):
+            raise InvalidInput(f"--budget takes calls=NUMBER, tokens=NUMBER or dollars=NUMBER, got {text!r}")
+        budget[name] = float(digits) if fraction else int(digits)
     return budget or None
