@@ -175,6 +175,13 @@ def test_documents_and_rubric() -> None:
         InvalidInput, match=r"plain: retrieved_documents\[1\] must be a Document, a mapping or a str, got int"
     ):
         Plain().score(retrieved_documents=["a", 1], rubric={1: "x"})
+    of_ragas = Plain().score(retrieved_documents=[], rubric={"score2_description": "good", "score1_description": "bad"})
+    assert of_ragas.details["rubric"] == {"1": "bad", "2": "good"}
+    with pytest.raises(InvalidInput, match="^plain: rubric has the score 1 twice$"):
+        Plain().score(retrieved_documents=[], rubric={"score1_description": "bad", 1: "bad"})
+    for key in ("score_description", "score-1_description", "score1"):
+        with pytest.raises(InvalidInput, match=f"^plain: rubric: the score '{key}' must be a whole number$"):
+            Plain().score(retrieved_documents=[], rubric={key: "x"})
     with pytest.raises(InvalidInput, match="plain: rubric: the score 'one' must be a whole number"):
         Plain().score(retrieved_documents=[], rubric={"one": "x"})
     with pytest.raises(InvalidInput, match=r"plain: rubric\[1\] must be a str, got int"):

@@ -30,6 +30,7 @@ def test_canonical_names_and_metadata() -> None:
         ("reference_answer", "reference"),
         ("ground_truth_answer", "reference"),
         ("expected_answer", "reference"),
+        ("rubrics", "rubric"),
     ],
 )
 def test_other_common_column_names(column: str, field: str) -> None:

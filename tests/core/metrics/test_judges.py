@@ -252,7 +252,10 @@ def test_a_rubric_score_needs_a_rubric_and_something_to_grade() -> None:
 Sample_with_nothing: dict[str, Any] = {"id": "1"}
 
 
-@pytest.mark.parametrize("rubric", [{}, {1: "only one"}, {1: "a", 2: " "}, ["a", "b"], {True: "a", 2: "b"}])
+@pytest.mark.parametrize(
+    "rubric",
+    [{}, {1: "only one"}, {1: "a", 2: " "}, ["a", "b"], {True: "a", 2: "b"}, {1: "a", "1": "b"}, {1: "a", 2: 2}],
+)
 def test_wrong_rubrics(rubric: Any) -> None:
     with pytest.raises(
         InvalidInput, match="rubric_score: rubric must map at least two whole numbers to what each of them means"
@@ -266,6 +269,16 @@ def test_rubric_round_trip() -> None:
     again = Metric.from_dict(json.loads(json.dumps(metric.to_dict())))
     assert again == metric
     assert hash(again) == hash(metric)
+
+
+def test_rubrics_as_ragas_writes_them() -> None:
+    """In the setting, and in the column ``rubrics`` of a row."""
+    rubrics = {"score1_description": "wrong", "score2_description": "right"}
+    metric = RubricScore(rubrics, llm=ScriptedLLM([grade(2)]))  # type: ignore[arg-type]
+    assert metric == RubricScore({1: "wrong", 2: "right"})
+    assert metric.score(response="a").scale == (1.0, 2.0)
+    of_a_row = RubricScore(llm=ScriptedLLM([grade(1)])).score({"response": "a", "rubrics": rubrics})
+    assert (of_a_row.value, of_a_row.scale) == (1.0, (1.0, 2.0))
 
 
 def judge(*replies: str, outputs: tuple[str, ...] = ("reason", "score"), **settings: Any) -> CustomJudge:

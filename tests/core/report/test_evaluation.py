@@ -155,6 +155,19 @@ def test_repr_is_short() -> None:
     assert repr(result.scores) == f"Scores({dict(result.scores)!r})"
 
 
+def test_a_metric_gives_its_values_row_by_row() -> None:
+    result = evaluate([{"response": "abc"}, {"id": "b"}, {"response": "abcdef"}], [Length(), Length(name="b")])
+    assert result["length"] == [0.3, None, 0.6]
+    assert result[Length(name="b")] == result["b"] == [score.value for score in result.scores["b"]]
+    with pytest.raises(KeyError, match="no metric 'lenght'; there are length, b"):
+        result["lenght"]
+
+
+def test_nobody_can_mistake_what_is_gone_through() -> None:
+    with pytest.raises(TypeError, match="^'Evaluation' object is not iterable$"):
+        list(evaluate(questions(1), Length()))  # type: ignore[call-overload]
+
+
 class TestProgress:
     @pytest.mark.parametrize("progress", [True, False])
     def test_silent_where_nobody_watches(self, capsys: pytest.CaptureFixture[str], progress: bool) -> None:

@@ -32,6 +32,7 @@ ALIASES = {
     "ground_truth_answer": "reference",
     "expected_answer": "reference",
     "expected_output": "reference",
+    "rubrics": "rubric",
 }
 """Other common column names and the field each one means."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._kernel._errors import InvalidInput, MissingExtra, RagmetricsError
 from .._kernel._metric import Metric
@@ -109,6 +109,12 @@ class Evaluation:
     def scores(self) -> Scores:
         """``scores[metric]`` or ``scores["name"]``: that metric's scores, one per row."""
         return Scores({item.name: self.records.scores(item.name) for item in self.metrics})
+
+    __iter__: ClassVar[None] = None  # rows, metrics or scores: who goes through them says which
+
+    def __getitem__(self, metric: str | Metric) -> list[float | None]:
+        """The values of a metric, one per row; None where a row was not scored. ``scores[metric]`` tells why."""
+        return [score.value for score in self.scores[metric]]
 
     def __len__(self) -> int:
         return len(self.records)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field
 
-from ragmetrics_core import BadReply, InvalidInput, Metric, MissingInput, Prompt, Score, Steps
+from ragmetrics_core import BadReply, InvalidInput, Metric, MissingInput, Prompt, Sample, Score, Steps
 from ragmetrics_core.metrics.notices import judged_by
 from ragmetrics_core.replies import JsonReply
 
@@ -47,7 +47,8 @@ class RubricScore(Metric):
     """An integer score by a rubric that says what each score means; the scale is the rubric's own.
 
     Attributes:
-        rubric: from scores to descriptions, at least two. None: every sample brings its own in its ``rubric`` field.
+        rubric: from scores to descriptions, at least two; the keys of RAGAS, ``score1_description``, are understood. None: every
+            sample brings its own in its ``rubric`` field.
 
     Source: Kim et al. 2023, Prometheus, arXiv:2310.08491 (grading by a customised score rubric).
     """
@@ -61,7 +62,7 @@ class RubricScore(Metric):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.rubric is not None:
-            object.__setattr__(self, "rubric", check_rubric(self.name, self.rubric))
+            object.__setattr__(self, "rubric", self._levels(self.rubric))
 
     def measure(  # noqa: PLR0917  the parameters are the sample fields
         self,
@@ -85,26 +86,25 @@ class RubricScore(Metric):
             raise MissingInput(self.name, "response", "is missing, as is every other text field")
         if self.rubric is None and rubric is None:
             raise MissingInput(self.name, "rubric", cure="give RubricScore(rubric=...) or a rubric in every sample")
-        levels = self.rubric if self.rubric is not None else check_rubric(self.name, rubric)
+        levels = self.rubric if self.rubric is not None else self._levels(rubric)
         reply = yield from self.grade.ask(rubric={str(score): text for score, text in levels.items()}, **data)
         scale = float(min(levels)), float(max(levels))
         details = {**reply.model_dump(), "reasons": [reply.reason]}
         return Score(float(reply.score), reason=reply.reason or None, details=details, scale=scale)
 
+    def _levels(self, rubric: Any) -> dict[int, str]:
+        """A rubric that can be graded by, in ascending order of its scores, whether it is the setting or that of a sample.
 
-def check_rubric(metric: str, rubric: Any) -> dict[int, str]:
-    """A rubric that can be graded by, in ascending order of its scores; numerals in text count as scores, as in JSON.
-
-    Raises:
-        InvalidInput: fewer than two scores, a score that is not a whole number, or a score without a description.
-    """
-    try:
-        pairs = {int(score): text for score, text in rubric.items() if not isinstance(score, bool | float)}
-    except (AttributeError, TypeError, ValueError):
-        pairs = {}
-    good = len(pairs) >= 2 and len(pairs) == len(rubric)
-    if not good or not all(isinstance(text, str) and text.strip() for text in pairs.values()):
-        raise InvalidInput(
-            f"{metric}: rubric must map at least two whole numbers to what each of them means, got {rubric!r}"
-        )
-    return dict(sorted(pairs.items()))
+        Raises:
+            InvalidInput: fewer than two scores, a score that is not a whole number, or a score without a description.
+        """
+        given = next(item for item in self.inputs if item == "rubric")
+        try:
+            levels = given.read(self.name, Sample(rubric=rubric)) or {}
+        except InvalidInput:
+            levels = {}
+        if len(levels) < 2 or not all(text.strip() for text in levels.values()):
+            raise InvalidInput(
+                f"{self.name}: rubric must map at least two whole numbers to what each of them means, got {rubric!r}"
+            )
+        return dict(levels)
