@@ -33,7 +33,7 @@ CONSTRAINTS = "constraints-test.txt"
 MODELS_PYTHON = "3.11"
 
 
-EXTRAS = "openai,pandas,prices,server"
+EXTRAS = "excel,openai,pandas,parquet,prices,server"
 
 
 def install(session: nox.Session, *groups: str, extras: str = EXTRAS) -> None:
@@ -134,7 +134,13 @@ def lowest(session: nox.Session) -> None:
     """The tests of the core with the oldest dependencies that it says it works with."""
     project = CORE["project"]
     extras = project["optional-dependencies"]
-    names = ("openai", "pandas", "server")  # the price table asks for a younger pydantic than the rest
+    names = (
+        "excel",
+        "openai",
+        "pandas",
+        "parquet",
+        "server",
+    )  # the price table asks for a younger pydantic than the rest
     bounds = [*project["dependencies"], *(item for name in names for item in extras[name])]
     with tempfile.TemporaryDirectory() as folder:
         pins = Path(folder) / "lowest.txt"

@@ -15,7 +15,7 @@ from ragmetrics_core.cli import app
 SEPARATE = {"mix_stderr": False} if "mix_stderr" in inspect.signature(CliRunner.__init__).parameters else {}
 
 
-def call(*arguments: str | Path) -> Result:
+def call(*arguments: str | Path, stdin: bytes | None = None) -> Result:
     words = [str(argument) for argument in arguments]
     with patch.object(sys, "argv", ["ragmetrics", *words]):
-        return CliRunner(**SEPARATE).invoke(app, words)
+        return CliRunner(**SEPARATE).invoke(app, words, input=stdin)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ragmetrics_core import Sample
-from ragmetrics_core._read import open_rows
+from ragmetrics_core._read import FileOptions, open_rows
 
 ROWS = [
     {"id": "q1", "user_input": "Où ?", "retrieved_contexts": ["a, b", 'c "d"']},
@@ -19,15 +19,15 @@ ROWS = [
 EXPECTED = [Sample(**row) for row in ROWS]  # type: ignore[arg-type]
 
 
-def read(samples: Any, limit: int | None = None) -> list[tuple[str, Sample, str | None]]:
+def read(samples: Any, limit: int | None = None, **options: Any) -> list[tuple[str, Sample, str | None]]:
     return [
         (row.place, row.sample, None if row.problem is None else str(row.problem))
-        for row in open_rows(samples, limit).rows
+        for row in open_rows(samples, limit, options=FileOptions(**options) if options else None).rows
     ]
 
 
-def samples(source: Any) -> list[Sample]:
-    return [sample for _, sample, _ in read(source)]
+def samples(source: Any, **options: Any) -> list[Sample]:
+    return [sample for _, sample, _ in read(source, **options)]
 
 
 def write(path: Path, data: str | bytes) -> Path:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import importlib.util
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,8 +14,9 @@ from pydantic import BaseModel
 
 from core.evaluate.doubles import Length
 from core.read.reading import EXPECTED, ROWS, read, samples, write
-from ragmetrics_core import Document, InvalidInput, MissingExtra, Sample, evaluate
+from ragmetrics_core import Document, InvalidInput, Sample, evaluate
 from ragmetrics_core._read import open_rows, sampled
+from ragmetrics_core._read._input_file import InputFile
 from ragmetrics_core._read._text import raw_lines
 
 np = pytest.importorskip("numpy")
@@ -35,14 +35,34 @@ class TestPaths:
             evaluate(tmp_path, Length())
         assert str(caught.value) == f"{str(tmp_path)!r} is a directory: give the path of a file"
 
-    @pytest.mark.parametrize("name", ["q.txt", "q", "q.gz", "q.xlsx", "q.parquet.gz"])
+    @pytest.mark.parametrize("name", ["q.txt", "q", "q.txt.gz"])
     def test_a_name_without_a_format(self, tmp_path: Path, name: str) -> None:
         with pytest.raises(InvalidInput) as caught:
             evaluate(write(tmp_path / name, "x"), Length())
         assert str(caught.value) == (
-            f"the name of {name!r} does not tell its format: "
-            "let it end in .jsonl, .json, .csv or .tsv (.gz may follow), or in .parquet"
+            f"the name of {name!r} does not tell its format, nor does its first line: "
+            "let it end in .jsonl, .json, .csv or .tsv (.gz may follow), in .xlsx or in .parquet"
         )
+
+    @pytest.mark.parametrize("name", ["q.parquet.gz", "q.xlsx.gz"])
+    def test_only_text_files_may_be_gzipped(self, tmp_path: Path, name: str) -> None:
+        with pytest.raises(InvalidInput) as caught:
+            evaluate(write(tmp_path / name, "x"), Length())
+        assert str(caught.value) == f"{name} is gzipped, which only text files may be: unzip it"
+
+    @pytest.mark.parametrize(
+        ("name", "what"),
+        [
+            ("q.xls", "a workbook of Excel 97 to 2003"),
+            ("q.XLSB", "a binary workbook of Excel"),
+            ("q.ods", "a spreadsheet of OpenDocument"),
+            ("q.numbers", "a spreadsheet of Numbers"),
+        ],
+    )
+    def test_other_spreadsheets(self, tmp_path: Path, name: str, what: str) -> None:
+        with pytest.raises(InvalidInput) as caught:
+            read(write(tmp_path / name, "x"))
+        assert str(caught.value) == f"{name} is {what}, which is not read: save it as .xlsx, or as .csv in UTF-8"
 
     def test_a_file_that_may_not_be_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def refuse(*_: object) -> object:
@@ -83,35 +103,6 @@ class TestFrames:
         with pytest.raises(InvalidInput, match=r"^the DataFrame has two columns 'a': rename or drop one of them$"):
             read(pd.DataFrame([[1, 2]], columns=["a", "a"]))
 
-    @pytest.mark.skipif(importlib.util.find_spec("pyarrow") is None, reason="pyarrow is not installed")
-    def test_parquet(self, tmp_path: Path) -> None:
-        path = tmp_path / "q.parquet"
-        self.FRAME.to_parquet(path)
-        assert [place for place, _, _ in read(path)] == [f"q.parquet, row {number}" for number in (1, 2, 3)]
-        result = evaluate(path, Length())
-        assert [score.value for score in result.scores["length"]] == [0.1, None, 0.1]
-        write(tmp_path / "bad.parquet", "no parquet at all")
-        with pytest.raises(InvalidInput, match=r"^bad\.parquet is not a Parquet file that can be read: "):
-            read(tmp_path / "bad.parquet")
-
-    def test_parquet_through_pandas(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        path = write(tmp_path / "q.parquet", "x")
-        monkeypatch.setattr(pd, "read_parquet", lambda _: self.FRAME)
-        assert samples(path) == self.SAMPLES
-        monkeypatch.setattr(pd, "read_parquet", lambda _: int("no parquet"))
-        with pytest.raises(InvalidInput, match=r"^q\.parquet is not a Parquet file that can be read: invalid literal"):
-            read(path)
-
-    @pytest.mark.parametrize("package", ["pandas", "pyarrow"])
-    def test_parquet_without_its_packages(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str) -> None:
-        monkeypatch.setitem(sys.modules, package, None)
-        monkeypatch.setitem(sys.modules, "fastparquet", None)
-        with pytest.raises(MissingExtra) as caught:
-            read(write(tmp_path / "q.parquet", "x"))
-        assert str(caught.value) == (
-            'reading q.parquet needs pandas and pyarrow: pip install "ragmetrics-core[pandas]" pyarrow'
-        )
-
 
 class FakeDataset:
     """What is used of a Hugging Face ``Dataset``: it has columns, a length, and its rows are dicts."""
@@ -134,9 +125,9 @@ class TestInMemory:
         assert open_rows(FakeDataset()).total == 2
 
     def test_a_generator(self) -> None:
-        source = open_rows(row for row in ROWS)
-        assert source.total is None
-        assert [row.sample for row in source.rows] == EXPECTED
+        file = open_rows(row for row in ROWS)
+        assert file.total is None
+        assert [row.sample for row in file.rows] == EXPECTED
 
     def test_nan_is_a_missing_value(self) -> None:
         assert samples([{"response": float("nan"), "score": 0.5}]) == [Sample(metadata={"score": 0.5})]
@@ -203,8 +194,8 @@ class TestCounting:
         path = write(tmp_path / "q.jsonl", self.JSONL)
         looked_at = []
 
-        def lines(path: Path) -> Iterator[tuple[int, bytes]]:
-            for item in raw_lines(path):
+        def lines(file: InputFile) -> Iterator[tuple[int, bytes]]:
+            for item in raw_lines(file):
                 looked_at.append(item)
                 yield item
 
@@ -229,7 +220,7 @@ class TestCounting:
 
     def test_nothing_is_counted_where_nobody_watches(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         path = write(tmp_path / "q.jsonl", self.JSONL)
-        monkeypatch.setattr("ragmetrics_core._read._count.raw_lines", lambda path: pytest.fail("it was counted"))
+        monkeypatch.setattr("ragmetrics_core._read._count.raw_lines", lambda file: pytest.fail("it was counted"))
         assert len(evaluate(path, Length(), progress=True)) == 5
 
 

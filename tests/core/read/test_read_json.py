@@ -85,14 +85,13 @@ class TestJSONL:
         path = write(tmp_path / "q.jsonl", b'{"response": "a"}\n{"response": "\xe9"}\n{"response": "ab"}\n')
         assert [problem for _, _, problem in read(path)] == [
             None,
-            "q.jsonl, line 2: not UTF-8 text: save the file as UTF-8",
+            "q.jsonl, line 2: not UTF-8 text: save the file as UTF-8",  # whoever reads it has no options
             None,
         ]
         assert [score.value for score in evaluate(path, Length()).scores["length"]] == [0.1, None, 0.2]
-        for name, data in (("utf16.jsonl", '{"id": 1}'.encode("utf-16")), ("latin.json", b'["\xe9"]')):
-            with pytest.raises(InvalidInput) as caught:
-                read(write(tmp_path / name, data))
-            assert str(caught.value) == f"{name}, line 1: not UTF-8 text: save the file as UTF-8"
+        with pytest.raises(InvalidInput) as caught:
+            read(write(tmp_path / "latin.json", b'["\xe9"]'))
+        assert str(caught.value) == "latin.json, line 1: not UTF-8 text: save the file as UTF-8"
 
     @pytest.mark.parametrize(
         ("line", "key"),

@@ -176,7 +176,7 @@ class TestDocuments:
             "'a.pdf' is no file of documents: give a folder of text files, a text file (.markdown, .md, .rst, .txt), or rows "
             "with a column 'content' (.jsonl, .json, .csv, .parquet)"
         )
-        (tmp_path / "a.txt").write_bytes(b"\xff\xfe")
+        (tmp_path / "a.txt").write_bytes(b"\xfc\xfe")
         assert message(tmp_path / "a.txt") == "a.txt, line 1: not UTF-8 text: save the file as UTF-8"
         (tmp_path / "d.jsonl").write_text('{"content": "x"}\n{"title": "y"}')
         assert (

@@ -41,12 +41,14 @@ def evaluate(
     max_retries: int = 5,
     empty: Literal["skip", "zero"] = "skip",
     replace: bool = False,
+    encoding: str | None = None,
+    at: str | None = None,
 ) -> Evaluation:
-    """Score samples with metrics; works in plain scripts and inside a running event loop.
+    """Score samples with metrics; works in plain scripts and inside a running event loop. Results keep the order of the input.
 
     Args:
-        samples: the path of a .jsonl, .json, .csv, .tsv (.gz may follow) or .parquet file; mappings or ``Sample``s, pulled
-            lazily; a pandas DataFrame; a Hugging Face ``Dataset``.
+        samples: the path of a .jsonl, .json, .csv, .tsv (.gz may follow), .xlsx or .parquet file, or "-" for standard input;
+            mappings or ``Sample``s, pulled lazily; a pandas DataFrame; a Hugging Face ``Dataset``.
         metrics: one metric or several, of different names; metrics, or texts as on the command line: ``"faithfulness,ndcg(k=3)"``.
         llm: answers where metrics have no LLM of their own; a model, or its name: ``"openai:gpt-4o-mini"``, ``"lexical"``.
         embeddings: the same for embedding requests and comparisons: ``"openai:text-embedding-3-small"``, ``"hashing"``.
@@ -61,12 +63,10 @@ def evaluate(
         budget: most ``"calls"``, ``"tokens"`` or ``"dollars"`` to spend, such as ``{"dollars": 5}``; it ends with complete rows.
         timeout: seconds for one attempt of a call; by default learnt from the answers so far.
         max_retries: how often a call that was lost (5xx, reset, no answer in time) is made again.
-        empty: rows without retrieved contexts or with a blank answer, where a metric has no value for that: "skip" leaves them
-            unscored and counts them beside the mean, "zero" takes the scale's worst value.
+        empty: rows without contexts or with a blank answer: "skip" leaves them unscored, "zero" takes the scale's worst value.
         replace: set finished scores of another run in the run_dir aside as ``scores.1.jsonl``; else such a run is refused.
-
-    Returns:
-        An ``Evaluation``: the rows and their scores, in input order.
+        encoding: of a text file that is not UTF-8, such as "cp1252"; a byte order mark says it by itself.
+        at: where in a file the rows are: the name of a sheet, or the path to a list in a JSON file, such as "results.results".
 
     Raises:
         RagmetricsError: what stops the run, see ``docs/running.md``; ``error.partial`` is the ``Evaluation`` until then.
@@ -93,6 +93,8 @@ async def aevaluate(
     max_retries: int = 5,
     empty: Literal["skip", "zero"] = "skip",
     replace: bool = False,
+    encoding: str | None = None,
+    at: str | None = None,
 ) -> Evaluation:
     """Score samples with metrics without blocking the running loop; arguments, result and errors as in ``evaluate``.
 

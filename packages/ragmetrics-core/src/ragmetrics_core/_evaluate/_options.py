@@ -16,6 +16,7 @@ from .._kernel._metric import Metric
 from .._kernel._protocols import AnyEmbeddings, AnyLLM
 from .._kernel._whole import check_whole
 from .._names._metrics import metrics_named
+from .._read import FileOptions
 from ._progress import Progress
 
 __all__ = ["RunOptions", "checked_metrics"]
@@ -44,6 +45,8 @@ class RunOptions:
     max_retries: int
     empty: str
     replace: bool
+    encoding: str | None
+    at: str | None
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> RunOptions:
@@ -64,6 +67,11 @@ class RunOptions:
         check_progress(self.progress)
         check_replace(self.replace, self.run_dir)
         check_directory(self.run_dir)
+
+    @property
+    def file(self) -> FileOptions:
+        """What is said about the file that the rows come from."""
+        return FileOptions(self.encoding, self.at)
 
     @property
     def directory(self) -> Path | None:

@@ -55,7 +55,7 @@ class Run:
         self._options = options
         self._metrics = checked_metrics(metrics)
         self._names = [metric.name for metric in self._metrics]
-        opened = open_rows(samples, options.limit)
+        opened = open_rows(samples, options.limit, options=options.file)
         self._rows = opened if options.sample is None else sampled(opened, options.sample, options.seed)
         models = Models(llm_named(options.llm), embeddings_named(options.embeddings))
         self._assignments = _assignments(self._metrics, models, options.repeats)

@@ -11,7 +11,8 @@ Rows are pulled lazily; messages count them from 1, as editors count lines.
 from __future__ import annotations
 
 from ._columns import Columns, Understood
+from ._input_file import FileOptions
 from ._random_rows import sampled
 from ._rows import OpenRows, open_rows, understood_rows
 
-__all__ = ["Columns", "OpenRows", "Understood", "open_rows", "sampled", "understood_rows"]
+__all__ = ["Columns", "FileOptions", "OpenRows", "Understood", "open_rows", "sampled", "understood_rows"]

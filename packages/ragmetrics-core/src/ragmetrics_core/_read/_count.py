@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 
 from .._kernel._errors import InvalidInput
+from ._csv import is_hint
+from ._input_file import InputFile
 from ._text import raw_lines
 
 __all__ = ["count_csv", "count_lines"]
@@ -18,27 +19,29 @@ __all__ = ["count_csv", "count_lines"]
 BLANK = b",;\t \r\n"
 
 
-def count_lines(path: Path, most: int | None) -> int | None:
+def count_lines(file: InputFile, most: int | None) -> int | None:
     """Lines that are not blank, as JSONL has one row in each; counted up to ``most``."""
-    return _counted(path, (True for _, line in raw_lines(path) if not line.isspace()), most)
+    return _counted(file, (True for _, line in raw_lines(file) if not line.isspace()), most)
 
 
-def count_csv(path: Path, most: int | None) -> int | None:
+def count_csv(file: InputFile, most: int | None) -> int | None:
     """Rows besides the header; a line that ends inside quotes goes on in the next one."""
-    found = _counted(path, _rows(path), None if most is None else most + 1)
+    found = _counted(file, _rows(file), None if most is None else most + 1)
     return found and found - 1
 
 
-def _rows(path: Path) -> Iterator[bool]:
+def _rows(file: InputFile) -> Iterator[bool]:
     quoted = False
-    for _, line in raw_lines(path):
+    for number, line in raw_lines(file):
+        if number == 1 and is_hint(line.decode("ascii", "replace")):
+            continue
         if not quoted and line.strip(BLANK):
             yield True
         quoted ^= bool(line.count(b'"') & 1)
 
 
-def _counted(path: Path, rows: Iterator[bool], most: int | None) -> int | None:
-    if not path.is_file():  # a pipe can be read only once
+def _counted(file: InputFile, rows: Iterator[bool], most: int | None) -> int | None:
+    if not file.path.is_file():  # a pipe can be read only once
         return None
     try:
         return sum(islice(rows, most))

@@ -1,57 +1,75 @@
 """CSV: every row is a mapping from columns to texts, and whatever can only be guessed is refused.
 
 The separator of a .tsv file is the tab, that of a .csv file the comma, semicolon or tab, whichever its header uses most outside
-quotes. An empty cell is a missing value. A row with too many or too few cells, or with stray quotes, is an error: read leniently,
-it would put texts under the wrong names. Broken quotes and broken text end the reading, for nobody can tell where the next row
-starts; the message says how far it went.
+quotes, unless a first line says it, such as the ``sep=;`` that some programs write for Excel. An empty cell is a missing value. A
+row with too many or too few cells, or with stray quotes, is an error: read leniently, it would put texts under the wrong names.
+Broken quotes and broken text end the reading, for nobody can tell where the next row starts; the message says how far it went.
 """
 
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 from .._kernel._errors import InvalidInput
+from ._input_file import InputFile
 from ._text import BadShape, RawRow, lines_of
 
-__all__ = ["csv_rows"]
+__all__ = ["csv_rows", "is_hint", "separator_of"]
+
+HINT = re.compile(r"sep=[,;\t|]", re.IGNORECASE)
 
 
-def csv_rows(path: Path) -> Iterator[RawRow]:
-    """Every row; its place is the line that the row starts on.
+def csv_rows(file: InputFile, separator: str | None) -> Iterator[RawRow]:
+    """Every row; its place is the line that the row starts on. Without a separator, the header tells it.
 
     Raises:
-        InvalidInput: the quotes are broken, the file is not UTF-8 text, or two columns have the same name.
+        InvalidInput: the quotes are broken, the file is not text in its encoding, or two columns have the same name.
     """
-    lines = _text_lines(path)
+    lines = _text_lines(file)
     header: list[str] = []
-    line, rows = 1, 0
+    rows, skipped = 0, 0
+    line = 1
     try:
         start = list(_until_header(lines))
-        separator = "\t" if ".tsv" in _suffixes(path) else _separator("".join(start))
-        reader = csv.reader(chain(start, lines), delimiter=separator, strict=True)
+        if start and is_hint(start[0]):
+            separator = start.pop(0).strip()[-1]
+            line, skipped = 2, 1
+            start += _until_header(lines)
+        reader = csv.reader(chain(start, lines), delimiter=separator or _separator("".join(start)), strict=True)
         for cells in reader:
-            place = f"{path.name}, line {line}"
-            line = reader.line_num + 1
+            place = f"{file.name}, line {line}"
+            line = reader.line_num + skipped + 1
             if not header:
-                header = _header(cells, place)
+                header = header_of(cells, place)
             elif any(cells):
                 rows += 1
-                yield place, _row(header, cells)
+                yield place, cells_row(header, cells)
     except csv.Error as error:
-        raise InvalidInput(f"{path.name}, line {line}: {_explain(error)}{_so_far(rows)}") from None
+        raise InvalidInput(f"{file.name}, line {line}: {_explain(error)}{_so_far(rows)}") from None
     except InvalidInput as error:
         raise InvalidInput(f"{error}{_so_far(rows)}") from None
 
 
-def _text_lines(path: Path) -> Iterator[str]:
-    for number, line in lines_of(path):
+def separator_of(file: InputFile) -> str:
+    """The separator that the header, or a line before it, tells."""
+    start = list(_until_header(_text_lines(file)))
+    return start[0].strip()[-1] if start and is_hint(start[0]) else _separator("".join(start))
+
+
+def is_hint(line: str) -> bool:
+    """Whether a first line only tells Excel the separator."""
+    return HINT.fullmatch(line.strip()) is not None
+
+
+def _text_lines(file: InputFile) -> Iterator[str]:
+    for number, line in lines_of(file):
         if "\0" in line:  # Python 3.11 and later would read on
             raise InvalidInput(
-                f"{path.name}, line {number}: holds a NUL character, which no text has: save the file anew, as UTF-8"
+                f"{file.name}, line {number}: holds a NUL character, which no text has: save the file anew, as UTF-8"
             )
         yield line
 
@@ -61,10 +79,6 @@ def _until_header(lines: Iterator[str]) -> Iterator[str]:
         yield line
         if line.strip():
             return
-
-
-def _suffixes(path: Path) -> list[str]:
-    return [suffix.lower() for suffix in path.suffixes[-2:]]
 
 
 def _separator(header: str) -> str:
@@ -77,7 +91,8 @@ def _so_far(rows: int) -> str:
     return f" (the file was read up to there: {rows} row{'s' * (rows != 1)})" if rows else ""
 
 
-def _header(cells: list[str], place: str) -> list[str]:
+def header_of(cells: list[str], place: str) -> list[str]:
+    """The names of the columns, of which only nameless ones may be equal..."""
     names = [cell.strip() for cell in cells]
     for name in names:
         if names.count(name) > 1:
@@ -85,7 +100,8 @@ def _header(cells: list[str], place: str) -> list[str]:
     return names
 
 
-def _row(header: list[str], cells: list[str]) -> Any:
+def cells_row(header: list[str], cells: list[str]) -> Any:
+    """What the cells of a row hold, by column; or the ``InvalidInput`` that says why it cannot be read."""
     if len(cells) != len(header):
         return BadShape(
             f"the header names {len(header)} columns, this row has {len(cells)}: put texts that hold separators in double quotes"

@@ -9,27 +9,28 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from .._kernel._errors import InvalidInput
-from ._text import NOT_UTF8, BadShape, RawRow, lines_of, raw_lines
+from ._input_file import InputFile
+from ._lists import find_rows
+from ._text import BadShape, RawRow, lines_of, text_lines
 
 __all__ = ["JsonFile", "jsonl_rows"]
 
 
-def jsonl_rows(path: Path) -> Iterator[RawRow]:
+def jsonl_rows(file: InputFile) -> Iterator[RawRow]:
     """Every line that is not blank."""
-    for number, line in raw_lines(path):
-        if line.strip():
-            yield f"{path.name}, line {number}", _json_line(line.rstrip())
+    for number, line in text_lines(file):
+        if isinstance(line, BadShape):
+            yield f"{file.name}, line {number}", line
+        elif not line.isspace():
+            yield f"{file.name}, line {number}", _json_line(line.rstrip("\r\n"))
 
 
-def _json_line(line: bytes) -> Any:
+def _json_line(line: str) -> Any:
     try:
-        value = json.loads(line.decode(), object_pairs_hook=_object_of)
-    except UnicodeDecodeError:
-        return BadShape(NOT_UTF8)
+        value = json.loads(line, object_pairs_hook=_object_of)
     except json.JSONDecodeError as error:
         return BadShape(
             f"not JSON ({error.msg} at column {error.colno}): every line must hold one whole JSON object "
@@ -41,51 +42,57 @@ def _json_line(line: bytes) -> Any:
 
 
 class JsonFile:
-    """A JSON file, read once, when its rows or their number are first asked for."""
+    """A JSON file, read once, when its rows or their number are first asked for.
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    Args:
+        file: the file.
+        at: the path to the list of rows in it, such as ``results.results``; None: it is found.
+    """
+
+    def __init__(self, file: InputFile, at: str | None) -> None:
+        self._file = file
+        self._at = at
 
     def rows(self) -> Iterator[RawRow]:
-        """Every item of the list that the file is, or holds under "samples" or "data".
+        """Every item of the list of rows.
 
         Raises:
-            InvalidInput: the file is not JSON, or holds no such list.
+            InvalidInput: the file is not JSON, or it is not clear which list in it is meant.
         """
-        for number, item in enumerate(self._items, 1):
-            yield f"{self._path.name}, item {number}", _object(item)
+        where = f"{self.at} item" if self.at else "item"
+        for number, item in enumerate(self._found[1], 1):
+            yield f"{self._file.name}, {where} {number}", _object(item)
 
     def count(self, most: int | None) -> int | None:
         """The number of items, or ``most``; None for a file that cannot be read."""
         try:
-            return len(self._items[:most])
+            return len(self._found[1][:most])
         except InvalidInput:
             return None
 
+    @property
+    def at(self) -> str:
+        """The path to the list of rows; "" where it is the whole file, or stands where it is usually found."""
+        return self._found[0]
+
     @cached_property
-    def _items(self) -> list[Any]:
-        return _items(self._path)
+    def _found(self) -> tuple[str, list[Any]]:
+        return find_rows(_loaded(self._file), self._at, self._file.name)
 
 
-def _items(path: Path) -> list[Any]:
-    text = "".join(line for _, line in lines_of(path))
+def _loaded(file: InputFile) -> Any:
+    text = "".join(line for _, line in lines_of(file))
     if not text.strip():
         return []
     try:
         data = json.loads(text, object_pairs_hook=_object_of)
     except json.JSONDecodeError as error:
         cure = ": a file with one JSON object per line is named .jsonl" if error.msg == "Extra data" else ""
-        raise InvalidInput(f"{path.name}, line {error.lineno}: not JSON ({error.msg}){cure}") from None
+        raise InvalidInput(f"{file.name}, line {error.lineno}: not JSON ({error.msg}){cure}") from None
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"{path.name}: not JSON that can be read ({error})") from None
+        raise InvalidInput(f"{file.name}: not JSON that can be read ({error})") from None
     if isinstance(data, DoubleKeys):
-        raise InvalidInput(f"{path.name}: {data.problem('file')}")
-    if isinstance(data, dict):
-        data = data.get("samples", data.get("data"))
-    if not isinstance(data, list):
-        raise InvalidInput(
-            f'{path.name} must hold a list of rows, or an object with such a list under "samples" or "data"'
-        )
+        raise InvalidInput(f"{file.name}: {data.problem('file')}")
     return data
 
 

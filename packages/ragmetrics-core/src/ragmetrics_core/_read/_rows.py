@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ from .._kernel._row import Row
 from .._kernel._sample import Sample
 from ._bounds import out_of_bounds
 from ._columns import Columns, Understood
-from ._files import Counting, open_file
+from ._files import Counting, OpenFile, open_file
 from ._frame import frame_rows
+from ._input_file import FileOptions
 from ._text import BadShape, RawRow
 
 __all__ = ["OpenRows", "least", "open_rows", "rows_of", "understood_rows"]
@@ -29,11 +31,13 @@ class OpenRows:
         name: the file name, or "" for rows in memory.
         rows: the rows, pulled lazily.
         count: counts the rows to come, up to a limit; None where their number cannot be known beforehand.
+        form: says how a file is read, such as "CSV with semicolons, UTF-8".
     """
 
     name: str
     rows: Iterator[Row]
     count: Counting
+    form: Callable[[], str]
 
     @property
     def total(self) -> int | None:
@@ -41,21 +45,25 @@ class OpenRows:
         return self.count(None)
 
 
-def open_rows(samples: Any, limit: int | None = None, columns: Columns | None = None) -> OpenRows:
+def open_rows(
+    samples: Any, limit: int | None = None, columns: Columns | None = None, options: FileOptions | None = None
+) -> OpenRows:
     """The rows of any accepted form of samples, at most ``limit`` of them; ``columns`` reads them.
+
+    ``options`` say how a file is to be read; None where whoever asks for the rows has no such options, so that no message speaks
+    of them.
 
     Raises:
         InvalidInput: the samples have no accepted form, or the file is missing or (raised while reading) not of its format.
-        MissingExtra: a Parquet file, and pandas or its Parquet engine is not installed.
+        MissingExtra: the package that reads a format is not installed.
     """
-    name, raw_rows, count = _opened(samples)
-    if limit is None:
-        return OpenRows(name, rows_of(raw_rows, columns), count)
-    return OpenRows(name, rows_of(islice(raw_rows, limit), columns), lambda most: count(least(limit, most)))
+    file = _opened(samples, options)
+    opened = OpenRows(file.name, rows_of(islice(file.rows, limit), columns), file.count, file.form)
+    return opened if limit is None else replace(opened, count=lambda most: file.count(least(limit, most)))
 
 
 def understood_rows(
-    samples: Any, limit: int | None = None, columns: Columns | None = None
+    samples: Any, limit: int | None = None, columns: Columns | None = None, options: FileOptions | None = None
 ) -> Iterator[tuple[str, Understood | InvalidInput]]:
     """The place of every row, and how it was understood or why it cannot be read: for people who look at their data.
 
@@ -63,7 +71,7 @@ def understood_rows(
         InvalidInput: as ``open_rows``; a row that cannot be read is no reason.
     """
     reading = columns or Columns()
-    for place, value in _mappings(islice(_opened(samples)[1], limit), reading):
+    for place, value in _mappings(islice(_opened(samples, options).rows, limit), reading):
         yield place, _understood(value, reading)
 
 
@@ -74,13 +82,17 @@ def _understood(value: Any, reading: Columns) -> Understood | InvalidInput:
         return error
 
 
-def _opened(samples: Any) -> tuple[str, Iterator[RawRow], Counting]:
+def _opened(samples: Any, options: FileOptions | None) -> OpenFile:
     if isinstance(samples, str | os.PathLike):
-        path = Path(samples)
-        return path.name, *open_file(path)
-    raw_rows = _in_memory(samples)
+        return open_file(Path(samples), options)
+    if options is not None:
+        options.refuse("rows in memory")
     total = len(samples) if hasattr(samples, "__len__") else None
-    return "", raw_rows, lambda most: total if most is None or total is None else min(total, most)
+    return OpenFile("", _in_memory(samples), partial(_up_to, total), lambda: "rows in memory")
+
+
+def _up_to(total: int | None, most: int | None) -> int | None:
+    return total if most is None or total is None else min(total, most)
 
 
 def least(limit: int, most: int | None) -> int:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from .._kernel._errors import InvalidInput
 from .._kernel._sample import Document
 from .._read import open_rows
+from .._read._input_file import InputFile
 from .._read._text import lines_of
 from .._report._reasons import first_of
 
@@ -139,4 +140,4 @@ def _rows(path: Path) -> Iterator[GivenDocument]:
 
 
 def _text(path: Path) -> str:
-    return "".join(line for _, line in lines_of(path))
+    return "".join(line for _, line in lines_of(InputFile.of(path)))

@@ -9,6 +9,7 @@ from typing import Any
 
 from .._kernel._errors import InvalidInput
 from .._kernel._sample import Document, Sample
+from .._read._input_file import InputFile
 from .._read._text import lines_of
 
 __all__ = ["embedding_qa_samples", "labelled_rag_samples"]
@@ -76,7 +77,7 @@ def _document_ids(place: str, ids: Any, corpus: Mapping[str, Any]) -> list[str]:
 
 def _load(path: Path) -> Mapping[str, Any]:
     try:
-        data = json.loads("".join(line for _, line in lines_of(path)))
+        data = json.loads("".join(line for _, line in lines_of(InputFile.of(path))))
     except json.JSONDecodeError as error:
         raise InvalidInput(f"{path.name}, line {error.lineno}: not JSON ({error.msg})") from None
     return data if isinstance(data, dict) else {}

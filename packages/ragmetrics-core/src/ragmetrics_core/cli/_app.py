@@ -16,7 +16,9 @@ import typer
 import ragmetrics_core
 
 from .._evaluate._api import evaluate as run_evaluation
+from .._read import FileOptions
 from ..metrics import catalogue
+from ._files import At, Data, Encoding
 from ._generate import GENERATE, generate
 from ._metrics import described, parse_metrics, propose_metrics
 from ._models import parse_budget, parse_models
@@ -69,9 +71,6 @@ Exit status: 0 all went well; 1 a gate of --fail-under is not met; 2 the input, 
 metric failed on every row; 70 a bug, after its traceback; 130 stopped with Ctrl-C.
 """
 
-Data = Annotated[
-    str, typer.Argument(metavar="DATA", help="A .jsonl, .json, .csv, .tsv (.gz may follow) or .parquet file.")
-]
 Metrics = Annotated[
     list[str] | None,
     typer.Option(
@@ -164,6 +163,23 @@ Empty = Annotated[
 ]
 MaxRetries = Annotated[int, typer.Option(metavar="N", help="How often a call that was lost is made again.")]
 
+PASSED_ON = (
+    "run_dir",
+    "replace",
+    "max_concurrency",
+    "on_error",
+    "empty",
+    "limit",
+    "sample",
+    "seed",
+    "repeats",
+    "timeout",
+    "max_retries",
+    "encoding",
+    "at",
+)
+"""Options that ``evaluate`` takes, and checks, under the same names."""
+
 
 @app.command(cls=Command, help=EVALUATE, short_help="Score the rows of a file, and print a table.")
 def evaluate(
@@ -188,29 +204,23 @@ def evaluate(
     on_error: OnError = "record",
     empty: Empty = "skip",
     progress: Progress = "auto",
+    encoding: Encoding = None,
+    at: At = None,
 ) -> None:
     """Score the rows of a file, print the table, and end with the status that it deserves."""
+    given = {name: value for name, value in locals().items() if name in PASSED_ON}
     with clear_errors(out, run_dir):
-        selected = parse_metrics(metrics or []) or propose_metrics(data)
+        file = FileOptions(encoding, at)
+        selected = parse_metrics(metrics or []) or propose_metrics(data, file)
         gates = parse_gates(fail_under or [], selected)
         check_out(out, data)
         evaluation = run_evaluation(
             data,
             selected,
             **parse_models(llm, embeddings, base_url),
-            run_dir=run_dir,
-            replace=replace,
-            max_concurrency=max_concurrency,
-            on_error=on_error,  # type: ignore[arg-type]  # checked by evaluate itself
-            empty=empty,  # type: ignore[arg-type]  # likewise
-            limit=limit,
-            sample=sample,
-            seed=seed,
-            repeats=repeats,
             budget=parse_budget(budget or []),
-            timeout=timeout,
-            max_retries=max_retries,
             progress=parse_progress(progress),
+            **given,
         )
         report(evaluation, out, run_dir, gates)
 

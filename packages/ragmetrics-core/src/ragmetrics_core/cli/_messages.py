@@ -8,10 +8,12 @@ core that would still speak of Python.
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Callable
 
 __all__ = ["in_cli_words"]
 
-CURES: tuple[tuple[str, str], ...] = (
+CURES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     # inputs
     (
         r"give (\w+)=\.\.\. or leave the metric out for this sample",
@@ -22,6 +24,10 @@ CURES: tuple[tuple[str, str], ...] = (
         "write 'rubric_score(rubric={1: \"poor\", 2: \"good\"})', or give every row a rubric in a column 'rubric'",
     ),
     (r"give one of them another name=\.\.\.", "give one of them another name, as in ndcg(k=3, name='ndcg3')"),
+    # files
+    (r"\bat='([^']*)'|\bat=\"([^\"]*)\"", lambda match: f"--at {shlex.quote(match[1] or match[2])}"),
+    (r"\bencoding=(['\"])(\S*)\1", r"--encoding \2"),
+    (r"\bencoding=\.\.\.", "--encoding"),
     # models
     (r"give llm=\.\.\. to the metric or to evaluate\(\)", "add --llm MODEL (or --llm lexical, offline)"),
     (
@@ -53,7 +59,7 @@ CURES: tuple[tuple[str, str], ...] = (
         "--replace is about the scores in a --run-dir: add --run-dir DIR, or leave --replace out",
     ),
     # what remains of the names of arguments; a name in a path or a quotation is something else
-    (r"^(limit|sample|seed|repeats|timeout|empty) must be", r"--\1 must be"),
+    (r"^(limit|sample|seed|repeats|timeout|empty|encoding|at) must be", r"--\1 must be"),
     (
         r"(?<![\w/.'\"-])(base|run|on|max)_(url|dir|error|concurrency|retries)(?![\w/='\"-])",
         r"--\1-\2",

@@ -11,7 +11,7 @@ from typing import NoReturn
 from ragmetrics_core import InvalidInput, Metric, Sample
 
 from .._names._metrics import metrics_named, unset
-from .._read import open_rows
+from .._read import FileOptions, open_rows
 from .._report._reasons import first_of
 from .._report._table import room, wrapped
 from ..metrics import Entry, catalogue
@@ -41,13 +41,14 @@ def fitting_metrics(sample: Sample) -> list[str]:
     return fitting
 
 
-def propose_metrics(data: str) -> NoReturn:
+def propose_metrics(data: str, file: FileOptions) -> NoReturn:
     """Name the metrics that fit the columns of a file.
 
     Raises:
         InvalidInput: always; the message holds their names.
     """
-    row = next(open_rows(data, 1).rows)
+    opened = open_rows(data, 1, options=file)
+    row = next(opened.rows)
     if row.problem is not None:
         raise InvalidInput(
             f"choose metrics with --metrics a,b; none can be proposed, for the first row cannot be read: {row.problem}"
@@ -55,10 +56,10 @@ def propose_metrics(data: str) -> NoReturn:
     fitting = ", ".join(fitting_metrics(row.sample))
     if not fitting:
         raise InvalidInput(
-            f"choose metrics with --metrics a,b; no built-in one fits the columns of {Path(data).name}: "
+            f"choose metrics with --metrics a,b; no built-in one fits the columns of {opened.name}: "
             f"{_columns(row.sample)} (`ragmetrics metrics` lists what each needs)"
         )
-    raise InvalidInput(f"choose metrics with --metrics a,b; these fit the columns of {Path(data).name}: {fitting}")
+    raise InvalidInput(f"choose metrics with --metrics a,b; these fit the columns of {opened.name}: {fitting}")
 
 
 def _columns(sample: Sample) -> str:

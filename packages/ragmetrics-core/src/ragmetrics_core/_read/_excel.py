@@ -1,0 +1,159 @@
+"""Excel: a sheet is read as the CSV that Excel would save it as, so that both give the same rows.
+
+Every cell becomes a text: a number without its format, a date as 2026-05-31, a truth value as TRUE or FALSE. A cell whose formula
+failed has no text that anybody meant, so its row is a bad one. The first row that is not empty names the columns. Of several
+sheets that hold something the user chooses one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date, datetime, time
+from itertools import islice
+from typing import Any
+from zipfile import BadZipFile
+
+from .._kernel._errors import InvalidInput, MissingExtra
+from ._csv import cells_row, header_of
+from ._input_file import InputFile
+from ._text import BadShape, RawRow
+
+__all__ = ["ExcelFile"]
+
+OLD_OR_LOCKED = b"\xd0\xcf\x11\xe0"
+"""How a workbook begins that is encrypted, or in the format of Excel 97 to 2003."""
+
+
+class ExcelFile:
+    """A workbook.
+
+    Args:
+        file: the file.
+        at: the name of the sheet; None: the only one that holds something.
+    """
+
+    def __init__(self, file: InputFile, at: str | None) -> None:
+        self._file = file
+        self._at = at
+
+    @property
+    def sheet(self) -> str:
+        """The name of the sheet that is read."""
+        with self._opened() as sheet:
+            return sheet.title
+
+    def rows(self) -> Iterator[RawRow]:
+        """Every row that is not empty, below the one that names the columns.
+
+        Raises:
+            InvalidInput: it is no workbook that can be read, it is not clear which sheet is meant, or two columns have one name.
+            MissingExtra: openpyxl is not installed.
+        """
+        header: list[str] = []
+        top = 0
+        for number, cells in self._cells():
+            place = f"{self._file.name}, row {number}"
+            if not header:
+                header, top = [_text(cell).strip() for cell in cells], number
+                header_of([name for name in header if name], place)
+            else:
+                yield place, _row(header, cells, top)
+
+    def count(self, most: int | None) -> int | None:
+        """The number of rows, or ``most``; None for a file that cannot be read."""
+        try:
+            return sum(1 for _ in islice(self._cells(), 1, None if most is None else most + 1))
+        except (InvalidInput, MissingExtra):
+            return None
+
+    def _cells(self) -> Iterator[tuple[int, list[Any]]]:
+        """The rows that are not empty, without the empty cells at their ends, and their numbers in the sheet."""
+        with self._opened() as sheet:
+            for number, row in enumerate(sheet.iter_rows(), 1):
+                cells = list(row)
+                while cells and _is_empty(cells[-1]):
+                    cells.pop()
+                if cells:
+                    yield number, cells
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        with self._file.path.open("rb") as file:
+            book = _workbook(file, self._file.name)
+            try:
+                sheet = _chosen(book, self._at, self._file.name)
+                sheet.reset_dimensions()  # some programs write wrong ones
+                yield sheet
+            finally:
+                book.close()
+
+
+def _workbook(file: Any, name: str) -> Any:
+    try:
+        from openpyxl import load_workbook  # noqa: PLC0415
+    except ImportError:
+        raise MissingExtra(f'reading {name} needs openpyxl: pip install "ragmetrics-core[excel]"') from None
+    locked = file.read(len(OLD_OR_LOCKED)) == OLD_OR_LOCKED
+    file.seek(0)
+    try:
+        return load_workbook(file, read_only=True, data_only=True)
+    except (BadZipFile, KeyError, ValueError, SyntaxError, OSError) as error:
+        why = "it has a password or is an old .xls: save it without, as .xlsx" if locked else str(error)
+        raise InvalidInput(f"{name} is not an Excel workbook that can be read: {why}") from None
+
+
+def _chosen(book: Any, at: str | None, name: str) -> Any:
+    sheets = {sheet.title: sheet for sheet in book.worksheets}
+    if at is not None:
+        if at not in sheets:
+            raise InvalidInput(f"{name} has no sheet {at!r}, but {', '.join(map(repr, sheets))}")
+        return sheets[at]
+    full = [sheet for sheet in sheets.values() if sheet.sheet_state == "visible" and _holds_something(sheet)]
+    if len(full) > 1:
+        names = [sheet.title for sheet in full]
+        raise InvalidInput(
+            f"{name} has several sheets, {', '.join(map(repr, names))}: choose one, as in at={names[0]!r}"
+        )
+    return full[0] if full else next(iter(sheets.values()))
+
+
+def _holds_something(sheet: Any) -> bool:
+    sheet.reset_dimensions()
+    return any(not _is_empty(cell) for row in sheet.iter_rows() for cell in row)
+
+
+def _row(header: list[str], cells: list[Any], top: int) -> Any:
+    texts = []
+    for index, cell in enumerate(cells):
+        heading = header[index] if index < len(header) else ""
+        if cell.data_type == "e":
+            return InvalidInput(f"the cell {cell.coordinate} holds the error {cell.value}: mend its formula")
+        if heading:
+            texts.append(_text(cell))
+        elif not _is_empty(cell):
+            return BadShape(
+                f"the cell {cell.coordinate} holds something, and nothing names its column: row {top}, the first one that is not "
+                "empty, must name all columns"
+            )
+    names = [heading for heading in header if heading]
+    return cells_row(names, [*texts, *[""] * (len(names) - len(texts))])
+
+
+def _is_empty(cell: Any) -> bool:
+    return cell.value is None or (isinstance(cell.value, str) and not cell.value.strip())
+
+
+def _text(cell: Any) -> str:
+    """The value, as a text."""
+    value = cell.value
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, float):
+        return f"{value:.15g}"
+    if isinstance(value, datetime):
+        at_midnight = value.time() == time()
+        return (value.date() if at_midnight else value).isoformat(**({} if at_midnight else {"sep": " "}))
+    return value.isoformat() if isinstance(value, date | time) else str(value)
