@@ -238,7 +238,7 @@ class TestRowsThatAreModels:
         rows = [Turn(user_input="a", retrieved_contexts=["x"]), Turn(response="b", rubrics={"1": "poor"})]
         assert samples(rows) == [
             Sample(user_input="a", retrieved_contexts=["x"]),
-            Sample(response="b", metadata={"rubrics": {"1": "poor"}}),
+            Sample(response="b", rubric={"1": "poor"}),  # type: ignore[dict-item]
         ]
 
 
