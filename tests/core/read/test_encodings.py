@@ -60,7 +60,7 @@ class TestEveryFormat:
         assert open_rows(path, options=FileOptions(encoding)).total == 2
 
 
-@given(st.text(st.characters(exclude_categories=["Cs"])), st.sampled_from(sorted(MARKS)))
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), st.sampled_from(sorted(MARKS)))
 def test_lines_are_those_of_utf8_whatever_the_encoding(
     tmp_path_factory: pytest.TempPathFactory, text: str, encoding: str
 ) -> None:
