@@ -15,6 +15,7 @@ from typing import Any
 
 from ragmetrics_core import Metric, Prompt, RagmetricsError
 from ragmetrics_core._support._other_names import ELSEWHERE, NOT_HERE
+from ragmetrics_core._testset._checks import PROMPTS
 from ragmetrics_core._testset._program import ANSWER_FROM_DOCUMENT, WRITE_QUESTIONS
 from ragmetrics_core.metrics import Entry, catalogue
 
@@ -86,7 +87,8 @@ def prompt_texts() -> str:
         for prompt in (item.default for item in fields(entry.cls) if isinstance(item.default, Prompt)):
             users.setdefault(prompt.name, []).append(f"`{entry.cls.__name__}`")
             words[prompt.name] = prompt
-    for prompt in (WRITE_QUESTIONS, ANSWER_FROM_DOCUMENT):
+    of_testsets: tuple[Prompt[Any], ...] = (WRITE_QUESTIONS, ANSWER_FROM_DOCUMENT, *PROMPTS)
+    for prompt in of_testsets:
         users[prompt.name] = ["`generate_testset`"]
         words[prompt.name] = prompt
     return "\n\n".join(

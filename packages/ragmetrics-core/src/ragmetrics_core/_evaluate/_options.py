@@ -14,6 +14,7 @@ from typing import Any
 from .._kernel._errors import InvalidInput
 from .._kernel._metric import Metric
 from .._kernel._protocols import AnyEmbeddings, AnyLLM
+from .._kernel._settings import check_run_dir, check_seconds
 from .._kernel._whole import check_whole
 from .._names._metrics import metrics_named
 from .._read import FileOptions
@@ -66,7 +67,7 @@ class RunOptions:
         check_choice("empty", self.empty, "skip", "zero")
         check_progress(self.progress)
         check_replace(self.replace, self.run_dir)
-        check_directory(self.run_dir)
+        check_run_dir(self.run_dir)
 
     @property
     def file(self) -> FileOptions:
@@ -129,14 +130,6 @@ def check_names(metrics: Sequence[Metric]) -> None:
             )
 
 
-def check_directory(path: object) -> None:
-    """A path, or None."""
-    if path is None:
-        return
-    if not isinstance(path, str | os.PathLike) or not str(path).strip() or "\0" in str(path):
-        raise InvalidInput(f"run_dir must be the path of a directory, got {path!r}")
-
-
 def check_progress(progress: object) -> None:
     """True, False or "always"."""
     if not (isinstance(progress, bool) or progress == "always"):
@@ -155,11 +148,3 @@ def check_choice(name: str, value: object, *known: str) -> None:
     """One of the known words."""
     if value not in known:
         raise InvalidInput(f"{name} must be {' or '.join(map(repr, known))}, got {value!r}")
-
-
-def check_seconds(name: str, value: object) -> None:
-    """A positive number, or None."""
-    if value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
-        raise InvalidInput(f"{name} must be a positive number of seconds, got {value!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,12 +11,20 @@ from ._phrases import is_greeting
 from ._words import guess_language, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-__all__ = ["Cloze", "cloze_questions", "clozes", "fill_in"]
+__all__ = ["Cloze", "check_cloze", "cloze_questions", "clozes", "fill_in"]
 
 _BLANK = "…"
 _ENDS = " .!?…。！？؟।"
+_OPENING = re.compile(r"\w+")
+_PRONOUN_LINES = (
+    "it its he his him she her they their them this that these those there here er sie es ihr sein seine dies diese dieser dieses",
+    "elle ils elles ce cela ceci ces leur él ella ello ellos ellas esto eso esso essa lui lei questo questa egli ele ela eles elas",
+    "isto isso zij hij het dit deze он она оно они это этот эта его её",
+)
+_PRONOUNS = frozenset(word for line in _PRONOUN_LINES for word in line.split())
+"""Words with which a sentence goes on about what the one before it named."""
 _WRAPPING = " *_`\"'“”"  # which readers of lists strip from the ends of an item
 
 
@@ -56,3 +65,15 @@ def _blanks(document: str) -> list[list[Cloze]]:
     language = guess_language(document)
     said = [s for s in sentences(document) if not is_greeting(s) and not is_question(s)]
     return [list(clozes(s, language))[1:] for s in said]
+
+
+def check_cloze(question: str, answer: str, evidence: Sequence[str]) -> dict[str, str | bool]:
+    """Whether a question with a blank can be understood alone, whether the evidence gives its answer, and why."""
+    opening = _OPENING.match(question.casefold().lstrip(_BLANK + " "))
+    alone = opening is None or opening[0] not in _PRONOUNS
+    given = any(answer.casefold() in words.casefold() for words in evidence)
+    reason = (
+        f"it {'does not begin' if alone else 'begins'} with a pronoun, and the evidence {'holds' if given else 'lacks'} the words "
+        "of the answer"
+    )
+    return {"reason": reason, "stands_alone": alone, "supported": given}

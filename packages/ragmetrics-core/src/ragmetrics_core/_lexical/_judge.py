@@ -198,6 +198,10 @@ def answer_from_document(data: Data) -> str:
     )
 
 
+def check_question(data: Data) -> str:
+    return json.dumps(lexical.check_cloze(data["question"], data["answer"], data["evidence"]))
+
+
 ANSWERS: Mapping[str, Callable[[Data], str]] = {
     "extract_claims": extract_claims,
     "verify_claims": verify_claims,
@@ -222,6 +226,7 @@ ANSWERS: Mapping[str, Callable[[Data], str]] = {
     "compare_responses": compare_responses,
     "write_questions": write_questions,
     "answer_from_document": answer_from_document,
+    "check_question": check_question,
 }
 
 NEEDED: Mapping[str, frozenset[str]] = {
@@ -250,6 +255,7 @@ NEEDED: Mapping[str, frozenset[str]] = {
         "compare_responses": "query reference response_a response_b",
         "write_questions": "document number_of_questions",
         "answer_from_document": "document question",
+        "check_question": "question answer evidence",
     }.items()
 }
 """The inputs that each built-in prompt is asked with."""

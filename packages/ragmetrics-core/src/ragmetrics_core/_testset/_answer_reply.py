@@ -37,7 +37,10 @@ STRUCTURE = re.compile(r"[{}]|\A\s*\[")
 class DocumentAnswer(BaseModel):
     """The answer that a document gives."""
 
-    evidence: str = Field("", description="the words of the document that answer the question; empty if there are none")
+    evidence: str = Field(
+        "",
+        description="the words of the document that answer the question, copied letter for letter; empty if there are none",
+    )
     answer: str = Field(description="the answer, complete and to the point; empty if the document does not answer")
 
 

@@ -1,29 +1,20 @@
 """``generate_testset`` and ``agenerate_testset``: documents in, a ``Testset`` out.
 
-As many documents are worked on side by side as calls may be in flight, each by one worker; a gate that all calls pass holds the
-limit, since one document asks several questions at once. Sync and async are the same run, as with ``evaluate``.
+Sync and async are the same run, as with ``evaluate``.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from .._kernel._drive import Call, Models
-from .._kernel._errors import InvalidInput
-from .._kernel._model_traits import ModelTraits
 from .._kernel._prompt import Prompt
 from .._kernel._protocols import AnyLLM
 from .._kernel._sample import Document
-from .._kernel._steps import Outcome, next_round
-from .._kernel._whole import check_whole
-from .._names._models import llm_named
-from .._support._blocking import run_blocking
-from .._support._tasks import all_of
-from ._documents import GivenDocument, documents_of
-from ._program import ANSWER_FROM_DOCUMENT, WRITE_QUESTIONS, Part, Questioning
-from ._values import NO_USAGE, Problem, Testset
+from ._chunks import CHUNK_OVERLAP, CHUNK_SIZE
+from ._program import ANSWER_FROM_DOCUMENT, WRITE_QUESTIONS
+from ._run import Generation, Options
+from ._values import Testset
 
 if TYPE_CHECKING:
     import os
@@ -37,123 +28,71 @@ __all__ = ["agenerate_testset", "generate_testset"]
 def generate_testset(
     documents: Documents,
     llm: AnyLLM | str,
-    questions_per_document: int = 10,
+    questions_per_document: int | None = None,
     *,
+    n: int | None = None,
+    unanswerable: float = 0.0,
+    two_passages: float = 0.0,
+    seed: int = 0,
+    chunk_size: int = CHUNK_SIZE,
+    chunk_overlap: int = CHUNK_OVERLAP,
+    run_dir: str | os.PathLike[str] | None = None,
     max_concurrency: int = 16,
+    budget: Mapping[str, int] | None = None,
+    timeout: float | None = None,
+    max_retries: int = 5,
     write: Prompt[Any] = WRITE_QUESTIONS,
     answer: Prompt[Any] = ANSWER_FROM_DOCUMENT,
 ) -> Testset:
     """Write questions with reference answers from documents; works in plain scripts and inside a running event loop.
 
-    Per document one call writes the questions, then one call per question answers it from that document alone. A document is
-    sent whole with every call, so split long ones before.
-
     Args:
-        documents: texts, ``Document``s or mappings with ``content`` (and ``id``); or the ``Path`` of a folder of text files, of
-            one text file, or of a .jsonl, .json, .csv or .parquet file with a column ``content``.
+        documents: texts, ``Document``s or mappings with ``content``; or the ``Path`` of a folder, a text or a file of rows.
         llm: writes the questions and the answers; a model, or its name as ``evaluate`` takes it.
-        questions_per_document: most questions per document.
-        max_concurrency: most calls in flight at any time.
-        write: asked with ``document`` and ``number_of_questions``; its reply is a list of texts.
+        questions_per_document: most questions per document (10, if ``n`` is not given either); they are not checked.
+        n: how many questions there are to be in total, each about a passage; they are checked, and replaced where they fail.
+        unanswerable: share of the ``n`` questions that no passage answers, 0 to 1.
+        two_passages: share of them that need two passages.
+        seed: the same seed chooses the same passages.
+        chunk_size: most characters of a passage.
+        chunk_overlap: most characters that a passage repeats of the one before.
+        run_dir: a directory that keeps replies and questions; the same call goes on there where a stopped one ended.
+        max_concurrency: most calls in flight.
+        budget: most ``"calls"`` and ``"tokens"`` to spend, as in ``evaluate``; so are the next two.
+        timeout: seconds for one attempt of a call.
+        max_retries: how often a call that was lost is made again.
+        write: asked with ``document``, ``number_of_questions`` and perhaps ``already_asked``; its reply is a list of texts.
         answer: asked with ``document`` and ``question``; its reply is an object with ``evidence`` and ``answer``.
 
     Returns:
-        A ``Testset``: a sample per answered question, in the order of the documents, and ``problems``: every document and
-        question that failed, and every file of a folder that was skipped. Nothing is left out without being named there.
+        A ``Testset``: a sample per question, in the order of the documents. What was asked for and is not there is named in
+        ``missing`` and ``problems``, with every file of a folder that was skipped.
 
     Raises:
-        InvalidInput: the arguments or the files cannot be used; raised before the first call.
-        ModelError: a model refuses in a way that every further call would meet (key, unknown model).
-
-    Whatever stops it carries what was finished until then: ``error.partial`` is a ``Testset``.
+        InvalidInput: arguments or files cannot be used; raised before the first call.
+        ModelError: a model refuses in a way that every further call would meet; ``error.partial`` is the ``Testset`` until then.
     """
-    return Generation(documents, llm, questions_per_document, max_concurrency, write, answer).block()
+    return Generation(documents, llm, Options.of(locals())).block()
 
 
 async def agenerate_testset(
     documents: Documents,
     llm: AnyLLM | str,
-    questions_per_document: int = 10,
+    questions_per_document: int | None = None,
     *,
+    n: int | None = None,
+    unanswerable: float = 0.0,
+    two_passages: float = 0.0,
+    seed: int = 0,
+    chunk_size: int = CHUNK_SIZE,
+    chunk_overlap: int = CHUNK_OVERLAP,
+    run_dir: str | os.PathLike[str] | None = None,
     max_concurrency: int = 16,
+    budget: Mapping[str, int] | None = None,
+    timeout: float | None = None,
+    max_retries: int = 5,
     write: Prompt[Any] = WRITE_QUESTIONS,
     answer: Prompt[Any] = ANSWER_FROM_DOCUMENT,
 ) -> Testset:
     """The same without blocking the running loop; arguments, result and errors as in ``generate_testset``."""
-    return await Generation(documents, llm, questions_per_document, max_concurrency, write, answer).execute()
-
-
-class Generation:
-    """One run: its arguments, checked, and what it has finished so far."""
-
-    def __init__(  # noqa: PLR0917  called twice, right above
-        self,
-        documents: Any,
-        llm: Any,
-        number: int,
-        max_concurrency: int,
-        write: Prompt[Any],
-        answer: Prompt[Any],
-    ) -> None:
-        for name, value in (("questions_per_document", number), ("max_concurrency", max_concurrency)):
-            check_whole(name, value, least=1)
-        for name, prompt in (("write", write), ("answer", answer)):
-            if not isinstance(prompt, Prompt):
-                raise InvalidInput(f"{name} must be a Prompt, got {type(prompt).__name__}")
-        if llm is None:
-            raise InvalidInput("generate_testset needs a model: give llm=...")
-        llm = llm_named(llm)
-        self._models = Models(llm, metric="generate_testset")
-        self._questioning = Questioning(number, write, answer, ModelTraits.of(llm).testset_caveat)
-        self._documents, skipped = documents_of(documents)
-        self._skipped = tuple(Problem(item.files, None, item.why) for item in skipped)
-        self._most = max_concurrency
-        self._parts: dict[int, Part] = {}
-        self._usage = NO_USAGE
-
-    def block(self) -> Testset:
-        """Run to the end from synchronous code."""
-        try:
-            return run_blocking(self.execute)
-        except BaseException as error:
-            # Ctrl-C may arrive as an error that execute() has never seen
-            vars(error).setdefault("partial", self.result())
-            raise
-
-    async def execute(self) -> Testset:
-        """Run to the end; an error that stops the run, or a cancellation, carries what was finished as its ``partial``."""
-        gate = asyncio.Semaphore(self._most)
-        queue = iter(enumerate(self._documents))
-        try:
-            await all_of(self._work(queue, gate) for _ in range(min(self._most, len(self._documents))))
-        except BaseException as error:
-            vars(error)["partial"] = self.result()
-            raise
-        return self.result()
-
-    def result(self) -> Testset:
-        """What is finished by now, in the order of the documents."""
-        parts = [self._parts[index] for index in sorted(self._parts)]
-        return Testset(
-            tuple(sample for part in parts for sample in part.samples),
-            self._skipped + tuple(problem for part in parts for problem in part.problems),
-            self._usage,
-        )
-
-    async def _work(self, queue: Iterator[tuple[int, GivenDocument]], gate: asyncio.Semaphore) -> None:
-        for index, document in queue:
-            program = self._questioning.program(document)
-            outcomes: list[Outcome] | None = None
-            while True:
-                try:
-                    requests = next_round(program, outcomes)
-                except StopIteration as done:
-                    self._parts[index] = done.value
-                    break
-                outcomes = await all_of(self._answer(self._models.call(request), gate) for request in requests)
-
-    async def _answer(self, call: Call, gate: asyncio.Semaphore) -> Outcome:
-        async with gate:
-            outcome = await call.aperform()
-        self._usage += outcome.usage or NO_USAGE
-        return outcome
+    return await Generation(documents, llm, Options.of(locals())).execute()

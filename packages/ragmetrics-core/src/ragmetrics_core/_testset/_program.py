@@ -30,12 +30,13 @@ NOTICE = (
 
 WRITE_QUESTIONS: Prompt[list[str]] = Prompt(
     name="write_questions",
-    version="2",
+    version="3",
     instructions=(
         "Write questions for an examination on the document: as many as number_of_questions says. Every question must be "
         "answered by the document and need nothing else, must differ from the others in what it asks, and must be understood by "
         "somebody who does not see the document: name what it is about instead of writing 'the document' or 'the text'. Spread "
-        "the questions over the whole document, and mix kinds: facts, reasons, comparisons. Write in the language of the document."
+        "the questions over the whole document, and mix kinds: facts, reasons, comparisons. Do not ask again what "
+        "already_asked asks, if it is there. Write in the language of the document."
     ),
     reply=LinesReply(),
     notice=NOTICE,
@@ -44,7 +45,7 @@ WRITE_QUESTIONS: Prompt[list[str]] = Prompt(
 
 ANSWER_FROM_DOCUMENT: Prompt[DocumentAnswer] = Prompt(
     name="answer_from_document",
-    version="2",
+    version="3",
     instructions=(
         "Answer the question from the document alone, in the language of the question. Add nothing that the document does not "
         "say. If it does not answer the question, leave the answer empty."
@@ -60,6 +61,7 @@ class Part:
 
     samples: tuple[Sample, ...] = ()
     problems: tuple[Problem, ...] = ()
+    unread: tuple[BadReply, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,8 @@ class Questioning:
             return Part(problems=(Problem(document.id, None, "the document has no text"),))
         written = yield from attempt(self.write.ask(document=document.text, number_of_questions=self.number))
         if isinstance(written, ModelError):
-            return Part(problems=(Problem(document.id, None, f"no questions were written: {in_one_line(written)}"),))
+            problem = Problem(document.id, None, f"no questions were written: {in_one_line(written)}")
+            return Part(problems=(problem,), unread=unread([written]))
         questions = distinct(written)[: self.number]
         answers = yield from together(
             *(attempt(self.answer.ask(document=document.text, question=question)) for question in questions)
@@ -99,7 +102,7 @@ class Questioning:
                 problems.append(Problem(document.id, question, "the document does not answer it"))
             else:
                 samples.append(self._sample(document, number, question, answer))
-        return Part(tuple(samples), tuple(problems))
+        return Part(tuple(samples), tuple(problems), unread(answers))
 
     def _sample(self, document: GivenDocument, number: int, question: str, answer: Any) -> Sample:
         metadata = {"document_id": document.id, "evidence": answer.evidence.strip() or None, CAVEAT: self.caveat}
@@ -123,6 +126,11 @@ def attempt(steps: Steps[T]) -> Steps[T | ModelError]:
         if error.fatal:
             raise
         return error
+
+
+def unread(outcomes: Iterable[object]) -> tuple[BadReply, ...]:
+    """Those of the outcomes that are replies without an honest reading; a later run asks for them again."""
+    return tuple(outcome for outcome in outcomes if isinstance(outcome, BadReply))
 
 
 def in_one_line(error: ModelError) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
@@ -12,12 +14,13 @@ from .._kernel._prompt import to_json
 from .._kernel._requests import Usage
 from .._kernel._sample import Document, Sample
 from .._read import open_rows
+from .._store._prices import ModelUsage
 from ._llama_index import embedding_qa_samples, labelled_rag_samples
 
 if TYPE_CHECKING:
     import os
 
-__all__ = ["Problem", "Testset"]
+__all__ = ["Dropped", "Problem", "Testset", "Why", "counted", "line_of"]
 
 CAVEAT = "caveat"
 """Column of the metadata that carries what must be known about how a sample was made."""
@@ -45,6 +48,47 @@ class Problem:
         return f"{where}: {self.message}"
 
 
+class Why(Enum):
+    """Why a question was dropped: in words, for one and for several."""
+
+    REPEATED = ("near-duplicate of another question", "near-duplicates of other questions")
+    LEANS = ("question that does not stand alone", "questions that do not stand alone")
+    UNANSWERED = ("question that its passage does not answer", "questions that their passages do not answer")
+    NOT_FOUND = ("answer not found in its passage", "answers not found in their passages")
+    UNSUPPORTED = ("answer that its passage does not support", "answers that their passages do not support")
+    ONE_IS_ENOUGH = (
+        "question that one of its two passages answers alone",
+        "questions that one of their two passages answers alone",
+    )
+    ANSWERED = (
+        "question meant to have no answer that a passage answers",
+        "questions meant to have no answer that a passage answers",
+    )
+    NOT_WRITTEN = ("question that the model did not write", "questions that the model did not write")
+    FAILED = ("question without a usable reply of the model", "questions without a usable reply of the model")
+
+    def times(self, count: int) -> str:
+        """The words with a number."""
+        return f"{count} {self.value[count != 1]}"
+
+
+def counted(reasons: Iterable[Why]) -> str:
+    """How often each reason occurs, in the order in which the reasons are defined."""
+    counts = Counter(reasons)
+    return ", ".join(why.times(counts[why]) for why in Why if counts[why])
+
+
+@dataclass(frozen=True)
+class Dropped(Problem):
+    """A question that was tried and fell through a check; another one was tried in its place.
+
+    Attributes:
+        why: the kind of reason; ``message`` tells about this question.
+    """
+
+    why: Why
+
+
 @dataclass(frozen=True)
 class Testset(Sequence[Sample]):
     """Questions with reference answers: a sequence of ``Sample``s with ``user_input``, ``reference``, ``reference_contexts``.
@@ -54,6 +98,10 @@ class Testset(Sequence[Sample]):
         problems: documents and questions that failed, files that were skipped, and documents that gave fewer questions than
             asked for.
         usage: what it cost: calls, tokens.
+        asked: how many questions were asked for altogether; None where a number per document was.
+        missing: of each kind of questions that is not complete, how many are missing and why.
+        dropped: questions that were tried and fell through a check.
+        models: what each model was asked, and how often calls had to be made again.
     """
 
     __test__ = False  # pytest takes every class whose name begins with Test for one of its own
@@ -61,6 +109,10 @@ class Testset(Sequence[Sample]):
     samples: tuple[Sample, ...]
     problems: tuple[Problem, ...] = ()
     usage: Usage = NO_USAGE
+    asked: int | None = None
+    missing: tuple[str, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    models: tuple[ModelUsage, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "samples", tuple(self.samples))
@@ -89,9 +141,13 @@ class Testset(Sequence[Sample]):
 
     def __str__(self) -> str:
         used = self.usage
-        counts = {"question": len(self), "call": used.calls}
-        lines = [", ".join(f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items())]
+        of_all = "" if self.asked is None else f" of {self.asked}"
+        lines = [f"{len(self)}{of_all} {_several(self.asked or len(self), 'question')}, {_times(used.calls, 'call')}"]
         lines[0] += f", {used.prompt_tokens} tokens in, {used.completion_tokens} tokens out"
+        lines += [f"cost: {cost}" for cost in (item.cost() for item in self.models) if cost is not None]
+        lines += self.missing
+        if self.dropped:
+            lines.append(f"dropped: {counted(item.why for item in self.dropped)}")
         lines += [f"problem: {problem}" for problem in self.problems]
         lines += [f"caveat: {caveat}" for caveat in self.caveats]
         return "\n".join(lines)
@@ -99,7 +155,7 @@ class Testset(Sequence[Sample]):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one JSON object per sample; ``evaluate`` reads such a file too. Problems and usage are not part of it."""
         with Path(path).open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(to_json(sample.to_dict()) + "\n" for sample in self.samples)
+            file.writelines(map(line_of, self.samples))
 
     def to_jsonl(self, path: str | os.PathLike[str]) -> None:
         """The same as ``save``, under the name that an ``Evaluation`` has for it."""
@@ -148,6 +204,19 @@ class Testset(Sequence[Sample]):
             InvalidInput: the file is not of that form; the message names the query.
         """
         return cls(tuple(embedding_qa_samples(Path(path))))
+
+
+def _times(count: int, what: str) -> str:
+    return f"{count} {_several(count, what)}"
+
+
+def _several(count: int, what: str) -> str:
+    return what if count == 1 else f"{what}s"
+
+
+def line_of(sample: Sample) -> str:
+    """The sample as a line of a file."""
+    return to_json(sample.to_dict()) + "\n"
 
 
 def _with_documents(sample: Sample, place: str) -> Sample:

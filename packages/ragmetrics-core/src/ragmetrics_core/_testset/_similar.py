@@ -1,0 +1,183 @@
+"""How alike two questions are, and which passages speak of the same things, without a model and in any script.
+
+Texts are compared by their words, as the offline judge reads them: scripts without spaces by pairs of characters, case, accents and
+plurals set aside. Small words count a quarter, since they alone tell *who built it* from *when was it built*. Two questions with
+different numbers, names or negations are never near-duplicates, however much else they share. Of paraphrases words alone tell
+little; two questions that are answered alike by the same words of a text need less in common.
+
+Passages are compared by the words they share, rare ones most (cosine of inverse document frequencies), through an inverted index.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from .._lexical._words import guess_language, words_of
+
+__all__ = [
+    "ALIKE",
+    "ALIKE_ABOUT_ONE_FACT",
+    "Fact",
+    "KnownQuestions",
+    "PassageIndex",
+    "Worded",
+    "alikeness",
+    "plain_words",
+]
+
+ALIKE = 0.85
+"""Least alikeness of near-duplicates."""
+
+ALIKE_ABOUT_ONE_FACT = 0.4
+"""The same for questions with the same answer, one of which quotes the words that the other one quotes."""
+
+_PART = re.compile("[\u0e01-\u0eff\u1000-\u109f\u1780-\u17d3\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff]|[^\\W_]+")
+"""A word, or a character of a script without spaces. Marks between them, of Markdown say, count for nothing."""
+
+SMALL = 0.25
+"""What a small word counts: an article, a preposition, a question word."""
+
+
+@dataclass(frozen=True)
+class Worded:
+    """A text by its words.
+
+    Attributes:
+        weights: what each word counts.
+        deciding: those that must be the same in a near-duplicate: numbers, negations.
+        names: those that are names.
+    """
+
+    weights: Mapping[str, float]
+    deciding: frozenset[str]
+    names: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str) -> Worded:
+        """The words of a text."""
+        weights: dict[str, float] = {}
+        deciding, names = set(), set()
+        for word in words_of(text, guess_language(text)):
+            weights[word.key] = SMALL if word.kind == "stop" else 1.0
+            if word.kind in {"number", "negation"}:
+                deciding.add(word.key)
+            elif word.kind == "name":
+                names.add(word.key)
+        return cls(weights, frozenset(deciding), frozenset(names))
+
+
+def alikeness(left: Worded, right: Worded) -> float:
+    """The weight of the words that two texts share, as part of the weight of all their words: 0 to 1.
+
+    0.0 where their numbers or negations differ, where each has a name that the other lacks, and where one of them has no words.
+    """
+    other_names = left.names - right.weights.keys() and right.names - left.weights.keys()
+    if left.deciding != right.deciding or other_names:
+        return 0.0
+    # a small word of one language may be a word that counts in another
+    pairs = [
+        (left.weights.get(key, 0.0), right.weights.get(key, 0.0)) for key in left.weights.keys() | right.weights.keys()
+    ]
+    return math.fsum(map(min, pairs)) / math.fsum(map(max, pairs)) if pairs else 0.0
+
+
+def plain_words(text: str) -> str:
+    """The words of a text with a space around each, so that one text can be looked for in another whatever its case and marks.
+
+    Characters of scripts without spaces count as words.
+    """
+    return f" {' '.join(_PART.findall(unicodedata.normalize('NFKC', text).casefold()))} "
+
+
+class Fact(NamedTuple):
+    """What a question asks for, as far as its answer tells: the answer, and the words that were quoted for it."""
+
+    answer: str
+    quotation: str
+
+    @classmethod
+    def of(cls, answer: str, quotations: Iterable[str]) -> Fact:
+        """The fact, in a form in which two can be compared."""
+        return cls(plain_words(answer), plain_words(" ".join(quotations)))
+
+    def same_as(self, other: Fact) -> bool:
+        """Whether both have the same answer from the same words."""
+        same_words = self.quotation in other.quotation or other.quotation in self.quotation
+        return self.answer == other.answer and same_words
+
+
+class KnownQuestions:
+    """The questions of a test set, in which near-duplicates are looked for."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Worded, Fact | None]] = {}
+
+    def like(self, question: str, fact: Fact | None = None) -> str | None:
+        """Another question that this one repeats, more easily if both ask for one fact; None: there is none."""
+        worded = Worded.of(question)
+        for other, (words, known) in self._known.items():
+            about_one = fact is not None and known is not None and fact.same_as(known)
+            least = ALIKE_ABOUT_ONE_FACT if about_one else ALIKE
+            if other != question and alikeness(worded, words) >= least:
+                return other
+        return None
+
+    def __contains__(self, question: object) -> bool:
+        return question in self._known
+
+    def add(self, question: str, fact: Fact | None = None) -> None:
+        """Note a question, or the fact that one is about."""
+        self._known[question] = (Worded.of(question), fact)
+
+    def remove(self, question: str) -> None:
+        """Forget a question that is not in the test set after all."""
+        del self._known[question]
+
+
+class PassageIndex:
+    """Looks up which of many passages have most in common with a text.
+
+    Args:
+        passages: their texts.
+    """
+
+    def __init__(self, passages: Sequence[str]) -> None:
+        self._keys = [_telling(text) for text in passages]
+        self._holding: dict[str, list[int]] = {}
+        for index, keys in enumerate(self._keys):
+            for key in keys:
+                self._holding.setdefault(key, []).append(index)
+        self._lengths = [self._length(keys) for keys in self._keys]
+
+    def nearest(self, text: str, most: int, allowed: Callable[[int], bool] = lambda _: True) -> list[int]:
+        """The passages that share most with the text, the nearest first; none that shares nothing with it.
+
+        Args:
+            text: what to compare with.
+            most: how many at most.
+            allowed: which passages may be among them.
+        """
+        shared: Counter[int] = Counter()
+        for key in sorted(_telling(text)):
+            for index in self._holding.get(key, ()):
+                shared[index] += self._rarity(key) ** 2  # type: ignore[assignment]  # counters add floats as well
+        ranked = sorted(shared, key=lambda index: (-shared[index] / self._lengths[index], index))
+        return [index for index in ranked if allowed(index)][:most]
+
+    def _rarity(self, key: str) -> float:
+        return math.log(1 + len(self._keys) / len(self._holding[key]))
+
+    def _length(self, keys: Iterable[str]) -> float:
+        return math.sqrt(math.fsum(self._rarity(key) ** 2 for key in keys))
+
+
+def _telling(text: str) -> frozenset[str]:
+    """The words of a text that say what it is about."""
+    words = words_of(text, guess_language(text))
+    return frozenset(word.key for word in words if word.kind not in {"stop", "negation"})
