@@ -7,17 +7,18 @@ errors from its own module. A test compares the files with ``pages()``.
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import sys
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
-from ragmetrics_core import Metric, Prompt, RagmetricsError
+from ragmetrics_core import Ask, Metric, Prompt, RagmetricsError, evaluate
 from ragmetrics_core._support._other_names import ELSEWHERE, NOT_HERE
 from ragmetrics_core._testset._checks import PROMPTS
 from ragmetrics_core._testset._program import ANSWER_FROM_DOCUMENT, WRITE_QUESTIONS
-from ragmetrics_core.metrics import Entry, catalogue
+from ragmetrics_core.metrics import AnswerCorrectness, Entry, catalogue, ragchecker_metrics
 
 DOCS = Path(__file__).resolve().parent
 
@@ -32,13 +33,18 @@ GROUPS = {
 
 def pages() -> dict[Path, str]:
     """The text of every page that is generated, in whole or in part."""
-    parts = {
-        DOCS / "metrics.md": ("metrics", metric_list()),
-        DOCS / "errors.md": ("tree", f"```text\n{error_tree()}\n```"),
-        DOCS / "coming-from-ragas.md": ("names", other_names()),
-        DOCS / "prompt-texts.md": ("prompts", prompt_texts()),
-    }
-    return {page: with_part(page.read_text(encoding="utf-8"), name, text) for page, (name, text) in parts.items()}
+    parts = [
+        ("metrics.md", "metrics", metric_list()),
+        ("metrics.md", "claim questions", claim_questions()),
+        ("errors.md", "tree", f"```text\n{error_tree()}\n```"),
+        ("coming-from-ragas.md", "names", other_names()),
+        ("prompt-texts.md", "prompts", prompt_texts()),
+    ]
+    written: dict[Path, str] = {}
+    for page, name, text in parts:
+        path = DOCS / page
+        written[path] = with_part(written.get(path) or path.read_text(encoding="utf-8"), name, text)
+    return written
 
 
 def other_names() -> str:
@@ -77,6 +83,53 @@ def metric_list() -> str:
         )
         parts += [section(entry) for entry in entries]
     return "\n\n".join(part.rstrip("\n") for part in parts)
+
+
+QUESTIONS = {
+    ("extract_claims", "response", ""): "claims of the response",
+    ("extract_claims", "reference", ""): "claims of the reference",
+    ("verify_claims", "response", "contexts"): "response by contexts",
+    ("verify_claims", "reference", "contexts"): "reference by contexts",
+    ("verify_claims", "response", "reference"): "response by reference",
+    ("verify_claims", "reference", "response"): "reference by response",
+}
+"""The questions that claim metrics ask: the prompt, whose claims it is about, and what they are checked against."""
+
+
+class Noting:
+    """A judge for which each text is one claim, supported by all; it notes which of the questions it is asked."""
+
+    def __init__(self) -> None:
+        self.asked: set[str] = set()
+
+    def generate(self, ask: Ask) -> str:
+        """Note the question, and answer it."""
+        data = ask.inputs
+        if ask.prompt.name == "extract_claims":
+            self.asked.add(QUESTIONS[ask.prompt.name, data["answer"], ""])
+            return json.dumps({"claims": [data["answer"]]})
+        (claim,), sent = data["claims"], data["contexts"]
+        self.asked.add(QUESTIONS[ask.prompt.name, claim, "contexts" if len(sent) > 1 else sent[0]])
+        numbers = list(range(1, len(sent) + 1))
+        return json.dumps({"verdicts": [{"number": 1, "supported_by": numbers, "supported": True}]})
+
+
+def claim_questions() -> str:
+    """Which of the shared questions each claim metric asks."""
+    row = {
+        "user_input": "question",
+        "response": "response",
+        "reference": "reference",
+        "retrieved_contexts": ["one", "two"],
+    }
+    rows = ["| metric | " + " | ".join(QUESTIONS.values()) + " | calls |", "|---" * (len(QUESTIONS) + 2) + "|"]
+    metrics = [*ragchecker_metrics(), AnswerCorrectness(weights=(1, 0))]
+    for metric in metrics:
+        judge = Noting()
+        evaluate([row], metric, llm=judge, progress=False).raise_for_errors()
+        ticks = ["✓" if question in judge.asked else "" for question in QUESTIONS.values()]
+        rows.append(f"| `{metric.name}` | " + " | ".join(ticks) + f" | {len(judge.asked)} |")
+    return "\n".join(rows)
 
 
 def prompt_texts() -> str:
@@ -143,7 +196,8 @@ def inputs(entry: Entry) -> str:
 
 def scale(entry: Entry) -> str:
     """Lowest and highest value in words."""
-    return f"{entry.scale[0]:g} to {entry.scale[1]:g}" if entry.scale else "its own"
+    bounds = f"{entry.scale[0]:g} to {entry.scale[1]:g}" if entry.scale else "its own"
+    return f"{bounds}, low is good" if entry.cls.higher_is_better is False else bounds
 
 
 def error_tree() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recording import CONTEXTS, QUESTION, REFERENCE, RESPONSE, Call
@@ -12,7 +13,7 @@ G1, G2 = "Ada Lovelace was born in London.", "Ada Lovelace was born on 10 Decemb
 
 WORDS = {
     "extract_claims": {"1": "afd143ae103473dd", "2": "786080196102f9a8"},
-    "verify_claims": {"1": "34c1e0e3513b8152", "2": "2b15babe273b4442"},
+    "verify_claims": {"1": "34c1e0e3513b8152", "2": "2b15babe273b4442", "3": "f9127dcc4ddaa015"},
 }
 
 
@@ -25,18 +26,35 @@ def verdicts(*supported: bool) -> str:
     return json.dumps({"verdicts": rows})
 
 
+def told(*supporting: Sequence[int], against: Mapping[int, Sequence[int]] | None = None) -> str:
+    """The verdicts in the form that is asked for: the contexts that support each claim, and those that contradict it, by claim."""
+    rows = [
+        {
+            "number": number,
+            "reason": f"reason {number}",
+            "supported_by": list(contexts),
+            "contradicted_by": list((against or {}).get(number, ())),
+            "supported": bool(contexts),
+        }
+        for number, contexts in enumerate(supporting, 1)
+    ]
+    return json.dumps({"verdicts": rows})
+
+
 def numbered(*texts: str) -> list[dict[str, Any]]:
     return [{"number": n, "text": text} for n, text in enumerate(texts, 1)]
 
 
+def verify(contexts: Sequence[str], claims: Sequence[str], reply: str) -> Call:
+    """The call that checks claims against contexts."""
+    data = {"question": QUESTION, "contexts": numbered(*contexts), "claims": numbered(*claims)}
+    return Call("verify_claims", data, reply)
+
+
 EXTRACT_RESPONSE = Call("extract_claims", {"question": QUESTION, "answer": RESPONSE}, claims(R1, R2))
 EXTRACT_REFERENCE = Call("extract_claims", {"question": QUESTION, "answer": REFERENCE}, claims(G1, G2))
-RESPONSE_BY_CONTEXTS = Call("verify_claims", {"contexts": CONTEXTS, "claims": numbered(R1, R2)}, verdicts(True, False))
-REFERENCE_BY_CONTEXTS = Call("verify_claims", {"contexts": CONTEXTS, "claims": numbered(G1, G2)}, verdicts(True, True))
-RESPONSE_BY_REFERENCE = Call(
-    "verify_claims", {"contexts": [REFERENCE], "claims": numbered(R1, R2)}, verdicts(True, False)
-)
-REFERENCE_BY_RESPONSE = Call(
-    "verify_claims", {"contexts": [RESPONSE], "claims": numbered(G1, G2)}, verdicts(True, True)
-)
+RESPONSE_BY_CONTEXTS = verify(CONTEXTS, [R1, R2], told([1], []))
+REFERENCE_BY_CONTEXTS = verify(CONTEXTS, [G1, G2], told([1], [1]))
+RESPONSE_BY_REFERENCE = verify([REFERENCE], [R1, R2], told([1], []))
+REFERENCE_BY_RESPONSE = verify([RESPONSE], [G1, G2], told([1], [1]))
 FACTUAL = [EXTRACT_RESPONSE, EXTRACT_REFERENCE, RESPONSE_BY_REFERENCE, REFERENCE_BY_RESPONSE]

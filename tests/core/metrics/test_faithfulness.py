@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.metrics.claim_calls import EXTRACT_RESPONSE, R1, R2, RESPONSE_BY_CONTEXTS, WORDS, numbered, verdicts
+from core.metrics.claim_calls import EXTRACT_RESPONSE, R1, R2, RESPONSE_BY_CONTEXTS, WORDS, told, verify
 from core.metrics.contract import MetricContract
 from ragmetrics_core.metrics import Faithfulness
-from recording import CONTEXTS, Call, Exchange
+from recording import CONTEXTS, Exchange
 
 EXCHANGES = [
     Exchange(Faithfulness(), [EXTRACT_RESPONSE, RESPONSE_BY_CONTEXTS], 0.5),
@@ -14,8 +14,8 @@ EXCHANGES = [
         Faithfulness(window=24, name="faithfulness_by_windows"),
         [
             EXTRACT_RESPONSE,
-            Call("verify_claims", {"contexts": CONTEXTS[:1], "claims": numbered(R1, R2)}, verdicts(True, False)),
-            Call("verify_claims", {"contexts": CONTEXTS[1:], "claims": numbered(R1, R2)}, verdicts(False, False)),
+            verify(CONTEXTS[:1], [R1, R2], told([1], [])),
+            verify(CONTEXTS[1:], [R1, R2], told([], [])),
         ],
         0.5,
     ),

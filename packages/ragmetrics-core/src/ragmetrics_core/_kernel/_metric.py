@@ -74,7 +74,7 @@ class Metric(abc.ABC):
         if not callable(getattr(self, "measure", None)):
             raise TypeError(f"{type(self).__name__} has no measure() method")
         if not self.name:
-            object.__setattr__(self, "name", self.default_name())
+            object.__setattr__(self, "name", self.usual_name)
         self.models  # noqa: B018  checks them
         self._check_prompts()
 
@@ -91,6 +91,11 @@ class Metric(abc.ABC):
     def default_name(cls) -> str:
         """The class name in snake_case: ``ContextRecall`` is ``context_recall``, ``NDCG`` is ``ndcg``."""
         return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", cls.__name__).lower()
+
+    @property
+    def usual_name(self) -> str:
+        """The name of a metric that was given none: ``default_name()``, and more where a setting makes it another column."""
+        return self.default_name()
 
     @classmethod
     def declared_inputs(cls) -> tuple[Input, ...]:
@@ -239,7 +244,7 @@ class Metric(abc.ABC):
     def _is_default(self, item: Field[Any]) -> bool:
         value = getattr(self, item.name)
         if item.name == "name":
-            return bool(value == self.default_name())
+            return bool(value == self.usual_name)
         if item.default is not MISSING:
             return bool(value == item.default)
         return item.default_factory is not MISSING and bool(value == item.default_factory())

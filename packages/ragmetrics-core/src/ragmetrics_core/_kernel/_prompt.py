@@ -108,6 +108,8 @@ class Prompt(Generic[T]):
             version of its own.
         check: an additional check of the value against the inputs; raises ``BadReply`` with the complaint.
         numbered: names of inputs whose items are sent with numbers, from 1, for replies that name them by number.
+        listed: the numbered input for each item of which the reply has one item of its list; needed only where several inputs are
+            numbered.
         notice: the sentence that declares the data to be data; override it only to translate it.
         origin: the version that was given, and the words it was given to; filled in here, and handed on to copies.
     """
@@ -119,6 +121,7 @@ class Prompt(Generic[T]):
     version: str = "1"
     check: Callable[[T, Mapping[str, Any]], None] | None = None
     numbered: tuple[str, ...] = ()
+    listed: str | None = None
     notice: str = DATA_NOTICE
     origin: tuple[str, Any] | None = field(default=None, compare=False)
 
@@ -201,8 +204,9 @@ class Prompt(Generic[T]):
         return read
 
     def _count(self, inputs: Mapping[str, Any]) -> int | None:
-        """The number of items that the reply must list, if exactly one input is numbered."""
-        listed = [inputs[name] for name in self.numbered if name in inputs]
+        """The number of items that the reply must list: as many as the one input has that is numbered, or ``listed``."""
+        names = self.numbered if self.listed is None else (self.listed,)
+        listed = [inputs[name] for name in names if name in inputs]
         return len(listed[0]) if len(listed) == 1 and isinstance(listed[0], Sized) else None
 
     def __repr__(self) -> str:

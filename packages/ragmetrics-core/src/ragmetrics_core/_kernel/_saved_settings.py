@@ -43,7 +43,7 @@ def _is_default(metric: Any, item: Field[Any]) -> bool:
 
 def _default(metric: Any, item: Field[Any]) -> Any:
     if item.name == "name":
-        return metric.default_name()
+        return metric.usual_name
     return item.default_factory() if item.default_factory is not MISSING else item.default
 
 

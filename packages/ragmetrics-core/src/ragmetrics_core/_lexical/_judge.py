@@ -75,13 +75,28 @@ def extract_claims(data: Data) -> str:
 
 
 def verify_claims(data: Data) -> str:
-    claims = data["claims"]
-    found = lexical.verify(claims, data["contexts"])
+    claims, contexts = data["claims"], data["contexts"]
+    together = lexical.verify(claims, contexts)
+    alone = [lexical.verify(claims, [context]) for context in contexts] if len(contexts) > 1 else [together]
     rows = [
-        {"number": number, "reason": support.reason, "supported": support.supported}
-        for number, support in enumerate(found, 1)
+        _verdict(number, support, each) for number, (support, *each) in enumerate(zip(together, *alone, strict=True), 1)
     ]
     return json.dumps({"verdicts": rows})
+
+
+def _verdict(number: int, together: lexical.Support, alone: Sequence[lexical.Support]) -> dict[str, Any]:
+    """What all contexts say about a claim, and which of them; what one supports is supported."""
+    by = [index for index, each in enumerate(alone, 1) if each.supported]
+    if together.supported and not by:  # they share it out
+        by = [index for index, each in enumerate(alone, 1) if each.share] or [*range(1, len(alone) + 1)]
+    told = alone[by[0] - 1] if by and not together.supported else together
+    return {
+        "number": number,
+        "reason": told.reason,
+        "supported_by": by,
+        "contradicted_by": [index for index, each in enumerate(alone, 1) if each.denied],
+        "supported": bool(by),
+    }
 
 
 def split_and_check(data: Data) -> str:

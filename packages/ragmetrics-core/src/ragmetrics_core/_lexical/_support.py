@@ -34,12 +34,13 @@ class Support(NamedTuple):
     """The verdict on one claim.
 
     ``share`` is the part of the claim's content words found in the contexts (0 to 1), ``supported`` the verdict, and
-    ``reason`` says in a sentence what it rests on.
+    ``reason`` says in a sentence what it rests on. ``denied`` is whether the contexts say the opposite.
     """
 
     share: float
     supported: bool
     reason: str
+    denied: bool = False
 
 
 class _Reading(NamedTuple):
@@ -108,9 +109,10 @@ def _read(words: Sequence[Word], denied: Sequence[bool], index: Index) -> _Readi
     if decisive or (missing and (len(content) <= _SHORT or share < _SHARE)):
         names = ", ".join(dict.fromkeys(word.text for word in decisive or missing))
         return _Reading(Support(share, supported=False, reason=f"the contexts do not mention {names}"), bool(decisive))
-    against = _disorder(words, content, index) or _conflict(words, denied, index)
+    disorder = _disorder(words, content, index)
+    against = disorder or _conflict(words, denied, index)
     if against:
-        return _Reading(Support(share, supported=False, reason=against), decisive=False)
+        return _Reading(Support(share, supported=False, reason=against, denied=not disorder), decisive=False)
     found = f"{len(content) - len(missing)} of {len(content)} content words"
     return _Reading(Support(share, supported=True, reason=f"the contexts hold {found}"), decisive=False)
 
@@ -186,7 +188,7 @@ def _answer(claim: str, contexts: Sequence[str], index: Index) -> _Reading | Non
         if said_there is not None:
             agrees = said_there is positive
             reason = f"the contexts say {word.strip(' .,!')}"
-            return _Reading(Support(float(agrees), supported=agrees, reason=reason), decisive=False)
+            return _Reading(Support(float(agrees), supported=agrees, reason=reason, denied=not agrees), decisive=False)
     content = [word for word in words_of(question, index.language) if word.kind not in {"stop", "negation"}]
     missing = _missing(content, index)
     share = 1 - len(missing) / len(content) if content else 0.0

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ragmetrics_core.metrics._answer_relevancy import AnswerRelevancy
     from ragmetrics_core.metrics._average_precision import AveragePrecision
     from ragmetrics_core.metrics._catalogue import Entry, catalogue
+    from ragmetrics_core.metrics._claim_utilization import ClaimUtilization
     from ragmetrics_core.metrics._context_precision import ContextPrecision
     from ragmetrics_core.metrics._context_recall import ContextRecall
     from ragmetrics_core.metrics._context_relevance import ContextRelevance
@@ -28,10 +29,14 @@ if TYPE_CHECKING:
     from ragmetrics_core.metrics._factual_correctness import FactualCorrectness
     from ragmetrics_core.metrics._faithfulness import Faithfulness
     from ragmetrics_core.metrics._guideline import Guideline
+    from ragmetrics_core.metrics._hallucination import Hallucination
     from ragmetrics_core.metrics._hit_rate import HitRate
     from ragmetrics_core.metrics._ndcg import NDCG
+    from ragmetrics_core.metrics._noise_sensitivity import NoiseSensitivity
     from ragmetrics_core.metrics._pairwise_comparison import PairwiseComparison
+    from ragmetrics_core.metrics._passage_precision import PassagePrecision
     from ragmetrics_core.metrics._precision import Precision
+    from ragmetrics_core.metrics._ragchecker import ragchecker_metrics
     from ragmetrics_core.metrics._recall import Recall
     from ragmetrics_core.metrics._reciprocal_rank import ReciprocalRank
     from ragmetrics_core.metrics._refine_faithfulness import RefineFaithfulness
@@ -39,6 +44,7 @@ if TYPE_CHECKING:
     from ragmetrics_core.metrics._relevant_statements import RelevantStatements
     from ragmetrics_core.metrics._response_groundedness import ResponseGroundedness
     from ragmetrics_core.metrics._rubric_score import RubricScore
+    from ragmetrics_core.metrics._self_knowledge import SelfKnowledge
     from ragmetrics_core.metrics._semantic_similarity import SemanticSimilarity
     from ragmetrics_core.metrics._single_pass_faithfulness import SinglePassFaithfulness
     from ragmetrics_core.metrics._token_f1 import TokenF1
@@ -52,6 +58,7 @@ __all__ = [
     "AnswerRelevanceRating",
     "AnswerRelevancy",
     "AveragePrecision",
+    "ClaimUtilization",
     "ContextPrecision",
     "ContextRecall",
     "ContextRelevance",
@@ -64,8 +71,11 @@ __all__ = [
     "FactualCorrectness",
     "Faithfulness",
     "Guideline",
+    "Hallucination",
     "HitRate",
+    "NoiseSensitivity",
     "PairwiseComparison",
+    "PassagePrecision",
     "Precision",
     "Recall",
     "ReciprocalRank",
@@ -74,10 +84,12 @@ __all__ = [
     "RelevantStatements",
     "ResponseGroundedness",
     "RubricScore",
+    "SelfKnowledge",
     "SemanticSimilarity",
     "SinglePassFaithfulness",
     "TokenF1",
     "catalogue",
+    "ragchecker_metrics",
 ]
 # end: names
 
@@ -89,6 +101,7 @@ MODULES = {
     "AnswerRelevanceRating": "_answer_relevance_rating",
     "AnswerRelevancy": "_answer_relevancy",
     "AveragePrecision": "_average_precision",
+    "ClaimUtilization": "_claim_utilization",
     "ContextPrecision": "_context_precision",
     "ContextRecall": "_context_recall",
     "ContextRelevance": "_context_relevance",
@@ -101,8 +114,11 @@ MODULES = {
     "FactualCorrectness": "_factual_correctness",
     "Faithfulness": "_faithfulness",
     "Guideline": "_guideline",
+    "Hallucination": "_hallucination",
     "HitRate": "_hit_rate",
+    "NoiseSensitivity": "_noise_sensitivity",
     "PairwiseComparison": "_pairwise_comparison",
+    "PassagePrecision": "_passage_precision",
     "Precision": "_precision",
     "Recall": "_recall",
     "ReciprocalRank": "_reciprocal_rank",
@@ -111,10 +127,12 @@ MODULES = {
     "RelevantStatements": "_relevant_statements",
     "ResponseGroundedness": "_response_groundedness",
     "RubricScore": "_rubric_score",
+    "SelfKnowledge": "_self_knowledge",
     "SemanticSimilarity": "_semantic_similarity",
     "SinglePassFaithfulness": "_single_pass_faithfulness",
     "TokenF1": "_token_f1",
     "catalogue": "_catalogue",
+    "ragchecker_metrics": "_ragchecker",
 }
 # end: modules
 """Where each name is defined."""

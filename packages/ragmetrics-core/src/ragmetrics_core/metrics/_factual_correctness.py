@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from ragmetrics_core import InvalidInput, Metric, Prompt, Score, Steps, together
+from ragmetrics_core.metrics.claim_origin import located
 from ragmetrics_core.metrics.claims import (
     EXTRACT_CLAIMS,
     VERIFY_CLAIMS,
@@ -65,9 +66,9 @@ class FactualCorrectness(Metric):
             return self._without_claims(claims)
         others = [text["reference" if side == "response" else "response"] for side in SIDES[self.mode]]
         checked = yield from together(
-            *(verify(self.verify, parts, [other]) for parts, other in zip(claims, others, strict=True))
+            *(verify(self.verify, parts, [other], user_input) for parts, other in zip(claims, others, strict=True))
         )
-        return self._combine(checked)
+        return self._combine([located(rows, own) for rows, own in zip(checked, texts, strict=True)])
 
     def _without_claims(self, claims: Sequence[list[str]]) -> Score:
         details = {f"{side}_claims": found for side, found in zip(SIDES[self.mode], claims, strict=True)}

@@ -6,24 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragmetrics_core import Metric, Prompt, Score, Steps, together
-from ragmetrics_core.metrics.claims import (
-    EXTRACT_CLAIMS,
-    VERIFY_CLAIMS,
-    Claims,
-    Verdicts,
-    best,
-    extract,
-    supported_share,
-    verify,
-)
-from ragmetrics_core.metrics.windows import check_window, pack
+from ragmetrics_core import Score, Steps
+from ragmetrics_core.metrics.claim_metric import ClaimMetric
+from ragmetrics_core.metrics.claims import supported_share
 
 __all__ = ["Faithfulness"]
 
 
 @dataclass(frozen=True)
-class Faithfulness(Metric):
+class Faithfulness(ClaimMetric):
     """Share of the response's claims that the retrieved contexts support.
 
     One call takes the response apart into claims, one checks all claims against all contexts. Supported claims / claims; a
@@ -33,27 +24,17 @@ class Faithfulness(Metric):
     Attributes:
         window: most tokens of context per call (estimated). Longer contexts are checked in several concurrent calls, and a claim
             is supported if any window supports it. None: all in one call.
+        per_passage: check the claims against every passage in a call of its own.
 
     Source: Es et al. 2023, RAGAS, arXiv:2309.15217, section 3, "Faithfulness".
     """
 
-    calls: ClassVar[str] = "2 (with window: 1 + number of windows)"
-
-    window: int | None = None
-    extract: Prompt[Claims] = EXTRACT_CLAIMS
-    verify: Prompt[Verdicts] = VERIFY_CLAIMS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.window is not None:
-            check_window(self.name, self.window)
+    calls: ClassVar[str] = "2 (with window: 1 + number of windows; per passage: 1 + n)"
 
     def measure(self, user_input: str, response: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
         """Extract the claims, verify them."""
-        claims = yield from extract(self.extract, user_input, response)
+        claims = yield from self.claims_of(response, user_input)
         if not claims:
             return Score.unscored("the response makes no claims")
-        windows = [retrieved_contexts] if self.window is None else pack(retrieved_contexts, self.window)
-        checked = yield from together(*(verify(self.verify, claims, texts) for texts in windows))
-        verdicts = [best(answers) for answers in zip(*checked, strict=True)]
+        verdicts = yield from self.check(claims, response, retrieved_contexts, user_input)
         return Score(supported_share(verdicts), details={"verdicts": verdicts})

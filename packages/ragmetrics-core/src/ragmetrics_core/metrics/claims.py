@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, Field
+from pydantic.json_schema import SkipJsonSchema
 
 from ragmetrics_core import BadReply, Example, Prompt, Steps
 from ragmetrics_core.replies import JsonReply, real_items
@@ -24,6 +25,7 @@ __all__ = [
     "best",
     "check_verdicts",
     "extract",
+    "in_words",
     "supported_share",
     "verify",
 ]
@@ -36,13 +38,24 @@ class Claims(BaseModel):
 
 
 class Verdict(BaseModel):
-    """The verdict on one claim; the reason comes first, so that a model thinks before it decides."""
+    """The verdict on one claim; the reason comes first, so that a model thinks before it decides.
+
+    Replies in the form of earlier versions, which named no contexts, are read as well: ``supported_by`` is not in
+    ``model_fields_set`` then.
+    """
 
     number: int
     # a model that forgets the reason has still given its verdict
     reason: str = Field(default="", description="what the contexts say about it, in one short sentence")
-    contradicted: bool = Field(default=False, description="whether a context says something else")
+    supported_by: list[int] = Field(default=[], description="of a context that supports it")
+    contradicted_by: list[int] = Field(default=[], description="of a context that contradicts it")
+    contradicted: SkipJsonSchema[bool] = False  # asked for until version 2 of the prompt
     supported: bool
+
+    @property
+    def names_contexts(self) -> bool:
+        """Whether the reply says which contexts support the claim, as the form has it from version 3 of the prompt on."""
+        return "supported_by" in self.model_fields_set
 
 
 class Verdicts(BaseModel):
@@ -52,13 +65,37 @@ class Verdicts(BaseModel):
 
 
 def check_verdicts(reply: Verdicts, inputs: Mapping[str, Any]) -> None:
-    """Every claim has exactly one verdict; a missing, doubled or invented one would change the score."""
+    """Every claim has exactly one verdict, which names contexts that were sent, and some exactly if the claim is supported.
+
+    A missing, doubled or invented verdict would change the score, and so would a context that nobody sent.
+
+    Raises:
+        BadReply: one of these does not hold.
+    """
     expected = list(range(1, len(inputs["claims"]) + 1))
     given = sorted(verdict.number for verdict in reply.verdicts)
     if given != expected:
         raise BadReply(
             f"exactly one verdict is needed for each of the claims 1 to {len(expected)}, got numbers {given}"
         )
+    for verdict in reply.verdicts:
+        _check_contexts(verdict, len(inputs["contexts"]))
+
+
+def _check_contexts(verdict: Verdict, sent: int) -> None:
+    for name in ("supported_by", "contradicted_by"):
+        unknown = [number for number in getattr(verdict, name) if not 1 <= number <= sent]
+        if unknown:
+            raise BadReply(
+                f"claim {verdict.number}: {name} names context {unknown[0]}, but the contexts are 1 to {sent}"
+            )
+    if not verdict.names_contexts or (sent == 1 and verdict.supported):
+        return
+    if verdict.supported and not verdict.supported_by:
+        raise BadReply(f"claim {verdict.number} is said to be supported, but supported_by names no context")
+    if verdict.supported_by and not verdict.supported:
+        named = ", ".join(map(str, verdict.supported_by))
+        raise BadReply(f"claim {verdict.number} is said to be not supported, but supported_by names context {named}")
 
 
 EXTRACT_CLAIMS = Prompt(
@@ -97,36 +134,53 @@ EXTRACT_CLAIMS = Prompt(
 
 VERIFY_CLAIMS = Prompt(
     name="verify_claims",
-    version="2",
+    version="3",
     instructions=(
-        "Decide for each numbered claim whether the contexts support it.\n"
-        "- Supported: the contexts state all of it, in whatever words, or it follows from them directly.\n"
-        "- Not supported: they leave it open or contradict it, or any detail (a name, number, date, place or cause) is missing or "
-        "differs.\n"
-        "- Where contexts contradict each other, a claim that any of them supports is supported, and contradicted as well.\n"
-        "- Use the contexts alone; that a claim is true in the world does not count.\n"
+        "Decide for each numbered claim what the numbered contexts say about it.\n"
+        "- A context supports a claim if it states all of it, in whatever words, or if it follows from the context directly. Name "
+        "every such context in supported_by. Where only several contexts together support the claim, name these.\n"
+        "- A context contradicts a claim if both cannot be true: it gives another name, number, date, place or cause. Name every "
+        "such context in contradicted_by. One that leaves the claim open, or lacks a detail of it, neither supports nor "
+        "contradicts it.\n"
+        "- A claim is supported if any context supports it, even if another one contradicts it.\n"
+        "- Use the contexts alone; that a claim is true in the world does not count. The question only tells what the claims "
+        "are about.\n"
         "- Give exactly one verdict per claim, under its number, in the order of the claims."
     ),
     reply=JsonReply(Verdicts),
     examples=(
         Example(
             {
+                "question": "When was the Tay Bridge opened?",
                 "contexts": [
                     "The Tay Bridge opened in 1887. It replaced one that fell in 1879.",
                     "The Tay Bridge dates from 1886.",
                 ],
                 "claims": ["The Tay Bridge was opened in 1887.", "The first Tay Bridge fell in a storm."],
             },
-            Verdicts(
-                verdicts=[
-                    Verdict(number=1, reason="One says 1887, another 1886.", contradicted=True, supported=True),
-                    Verdict(number=2, reason="It fell, but no storm is mentioned.", supported=False),
+            {
+                "verdicts": [
+                    {
+                        "number": 1,
+                        "reason": "One says 1887, another 1886.",
+                        "supported_by": [1],
+                        "contradicted_by": [2],
+                        "supported": True,
+                    },
+                    {
+                        "number": 2,
+                        "reason": "It fell, but no storm is mentioned.",
+                        "supported_by": [],
+                        "contradicted_by": [],
+                        "supported": False,
+                    },
                 ]
-            ),
+            },
         ),
     ),
     check=check_verdicts,
-    numbered=("claims",),
+    numbered=("contexts", "claims"),
+    listed="claims",
 )
 
 
@@ -136,38 +190,57 @@ def extract(prompt: Prompt[Claims], question: str | None, answer: str) -> Steps[
     return real_items(reply.claims)
 
 
-def verify(prompt: Prompt[Verdicts], claims: Sequence[str], contexts: Sequence[str]) -> Steps[list[dict[str, Any]]]:
-    """Check every claim against the contexts in one call; one ``{"claim", "supported", "reason"}`` per claim, in order.
+def verify(
+    prompt: Prompt[Verdicts], claims: Sequence[str], contexts: Sequence[str], question: str | None = None
+) -> Steps[list[dict[str, Any]]]:
+    """Check every claim against the contexts in one call; one row per claim, in order.
 
-    Where a context says something else, the verdict also holds ``"contradicted": True``.
+    A row is ``{"claim", "supported", "reason", "verdict", "supported_by", "contradicted_by"}``: the verdict in words
+    (``supported``, ``contradicted`` or ``not stated``) and the numbers of the contexts, from 1. Where a context contradicts the
+    claim it also holds ``"contradicted": True``, so a claim that is supported and contradicted is one on which contexts disagree.
+    A reply that names no contexts, as earlier prompts asked for, gives rows without the last three.
     """
-    reply = yield from prompt.ask(contexts=list(contexts), claims=list(claims))
+    reply = yield from prompt.ask(question=question, contexts=list(contexts), claims=list(claims))
     verdicts = sorted(reply.verdicts, key=lambda verdict: verdict.number)
-    return [
-        {
-            "claim": claim,
-            "supported": verdict.supported,
-            "reason": verdict.reason,
-            # the verdicts of a custom prompt may not have this field
-            **({"contradicted": True} if getattr(verdict, "contradicted", False) else {}),
-        }
-        for claim, verdict in zip(claims, verdicts, strict=True)
-    ]
+    return [_row(claim, verdict, len(contexts)) for claim, verdict in zip(claims, verdicts, strict=True)]
+
+
+def _row(claim: str, verdict: Verdict, sent: int) -> dict[str, Any]:
+    """The evidence for one claim; the verdicts of a user's own model may have no more than ``number`` and ``supported``."""
+    row = {"claim": claim, "supported": verdict.supported, "reason": getattr(verdict, "reason", "")}
+    against = sorted(set(getattr(verdict, "contradicted_by", ())))
+    if getattr(verdict, "names_contexts", False):
+        by = sorted(set(verdict.supported_by))
+        if verdict.supported and not by and sent == 1:
+            by = [1]  # there is only one that it can be
+        row |= {"verdict": in_words(bool(by), bool(against)), "supported_by": by, "contradicted_by": against}
+    return row | ({"contradicted": True} if against or getattr(verdict, "contradicted", False) else {})
+
+
+def in_words(supported: bool, contradicted: bool) -> str:
+    """What contexts say of a claim; one that any of them supports is supported."""
+    return "supported" if supported else "contradicted" if contradicted else "not stated"
 
 
 def best(answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The verdicts of several windows of context on one claim, as one: supported if any of them supports it.
+    """The rows of several calls on one claim, each with other contexts, as one: supported if any of them supports it.
 
     That is the rule of a single call as well, so a verdict does not depend on how the contexts were cut: what one passage supports
-    is supported, and what another one says against it is flagged.
+    is supported, and what another one says against it is flagged. The numbers of contexts are taken to mean the same in all rows.
     """
     if len(answers) == 1:
         return answers[0]
-    flag = {"contradicted": True} if any(answer.get("contradicted") for answer in answers) else {}
-    for number, answer in enumerate(answers, 1):
-        if answer["supported"]:
-            return {**answer, "window": number, **flag}
-    return {**answers[0], "reason": " / ".join(filter(None, (answer["reason"] for answer in answers))), **flag}
+    chosen = next((number for number, answer in enumerate(answers) if answer["supported"]), None)
+    against = [answer for answer in answers if answer.get("contradicted")]
+    merged: dict[str, Any] = {"contradicted": True} if against else {}
+    if all("supported_by" in answer for answer in answers):
+        for name in ("supported_by", "contradicted_by"):
+            merged[name] = sorted({number for answer in answers for number in answer[name]})
+        merged["verdict"] = in_words(chosen is not None, bool(against))
+    if chosen is not None:
+        return {**answers[chosen], "window": chosen + 1, **merged}
+    reasons = filter(None, (answer["reason"] for answer in against or answers))
+    return {**answers[0], "reason": " / ".join(reasons), **merged}
 
 
 def supported_share(verdicts: Sequence[Mapping[str, Any]]) -> float:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 
 from ragmetrics_core import InvalidInput
 
-__all__ = ["check_window", "pack", "tokens"]
+__all__ = ["check_window", "pack", "pack_numbered", "tokens"]
 
 SENTENCE_ENDS = (re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+"), re.compile(r"\s+"))
 
@@ -66,15 +66,20 @@ def pack(texts: Sequence[str], window: int) -> list[list[str]]:
 
     A text longer than a window is split between sentences, else between words, else anywhere; nothing is dropped.
     """
-    windows: list[list[str]] = []
+    return [[piece for _, piece in pieces] for pieces in pack_numbered(enumerate(texts, 1), window)]
+
+
+def pack_numbered(texts: Iterable[tuple[int, str]], window: int) -> list[list[tuple[int, str]]]:
+    """As ``pack``; each piece keeps the number of the text that it is a piece of."""
+    windows: list[list[tuple[int, str]]] = []
     room = 0
-    for text in texts:
+    for number, text in texts:
         for piece in _pieces(text, window):
             size = tokens(piece)
             if not windows or size > room:
                 windows.append([])
                 room = window
-            windows[-1].append(piece)
+            windows[-1].append((number, piece))
             room -= size
     return windows
 

@@ -68,7 +68,8 @@ class FieldPlan:
         if is_opposite(key) != is_opposite(self.name) and theirs not in WRITTEN["noncommittal"]:
             return False
         if self._item is not None:
-            return self._may_be_list(mine, theirs)
+            # a list that may be left out is looked for under its own name alone: "result" beside a verdict is hardly one
+            return self.required and self._may_be_list(mine, theirs)
         group = RELATED.get(mine)
         if group is not None and group is not WRITTEN["verdict"] and group is not WRITTEN["score"]:
             return theirs in group

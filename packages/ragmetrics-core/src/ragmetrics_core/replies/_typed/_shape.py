@@ -11,11 +11,13 @@ from enum import Enum
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel, RootModel
+from pydantic.json_schema import SkipJsonSchema
 
 from ._plan import bare, is_subclass, issubclass_mapping, item_hint, members
 
 __all__ = ["shape_of"]
 
+SKIPPED: type = SkipJsonSchema
 _PLAIN: dict[Any, str] = {
     str: "<text>",
     int: "<whole number>",
@@ -64,5 +66,6 @@ def _object(model: type[BaseModel], depth: int) -> str:
         f"{json.dumps(info.serialization_alias or info.alias or field, ensure_ascii=False)}: "
         f"{shape_of(info.annotation, info.description, depth + 1)}"
         for field, info in model.model_fields.items()
+        if SKIPPED not in map(type, info.metadata)  # read, but not asked for
     ]
     return "{" + ", ".join(parts) + "}"

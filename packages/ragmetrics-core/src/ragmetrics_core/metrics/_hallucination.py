@@ -1,0 +1,27 @@
+"""Hallucination."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ragmetrics_core.metrics.unfounded import UnfoundedClaims
+
+__all__ = ["Hallucination"]
+
+
+@dataclass(frozen=True)
+class Hallucination(UnfoundedClaims):
+    """Share of the response's claims that neither a passage nor the reference supports. Low is good.
+
+    Such claims / claims of the response; a response without claims is unscored. A reference that makes no claims supports none.
+
+    Attributes:
+        window: most tokens of context per call, as in ``Faithfulness``.
+        per_passage: check the claims against every passage in a call of its own.
+
+    Source: Ru et al. 2024, RAGChecker, arXiv:2408.08067, section 3.3, "Hallucination".
+    """
+
+    right: ClassVar[bool] = False
+    called: ClassVar[str] = "hallucinated"

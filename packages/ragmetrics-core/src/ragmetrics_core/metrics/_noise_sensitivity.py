@@ -1,0 +1,73 @@
+"""Noise sensitivity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from ragmetrics_core import InvalidInput, Score, Steps, together
+from ragmetrics_core.metrics.claim_metric import ClaimMetric, supporting
+
+__all__ = ["NoiseSensitivity"]
+
+
+@dataclass(frozen=True)
+class NoiseSensitivity(ClaimMetric):
+    """Share of the response's claims that are wrong and come from the passages: how far the generator is misled. Low is good.
+
+    Response claims that the reference does not support and a relevant passage does / response claims. Relevant is a passage that
+    supports a claim of the reference. With ``relevant=False`` it is the claims that only irrelevant passages support. A response
+    or a reference without claims is unscored.
+
+    Attributes:
+        relevant: whose noise: that of relevant passages (the name is then ``noise_sensitivity_relevant``), or that of the others
+            (``noise_sensitivity_irrelevant``).
+        window: most tokens of context per call, as in ``Faithfulness``.
+        per_passage: check the claims against every passage in a call of its own.
+
+    Source: Ru et al. 2024, RAGChecker, arXiv:2408.08067, section 3.3, "Noise Sensitivity".
+    """
+
+    higher_is_better: ClassVar[bool | None] = False
+    calls: ClassVar[str] = "5 (per passage: 3 + 2n)"
+
+    relevant: bool = field(default=True, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.relevant, bool):
+            raise InvalidInput(f"NoiseSensitivity: relevant must be True or False, got {self.relevant!r}")
+        super().__post_init__()
+
+    @property
+    def usual_name(self) -> str:
+        """One for either setting, so that both have a column."""
+        return f"{self.default_name()}_{'relevant' if self.relevant else 'irrelevant'}"
+
+    def measure(
+        self, user_input: str, response: str, reference: str, retrieved_contexts: Sequence[str]
+    ) -> Steps[Score]:
+        """Extract the claims of both texts, check them against the passages, and those of the response against the reference."""
+        claims, wanted = yield from together(
+            self.claims_of(response, user_input), self.claims_of(reference, user_input)
+        )
+        if not claims or not wanted:
+            return Score.unscored(f"the {'reference' if claims else 'response'} makes no claims")
+        verdicts, found, right = yield from together(
+            self.check(claims, response, retrieved_contexts, user_input),
+            self.check(wanted, reference, retrieved_contexts, user_input),
+            self.compare(claims, response, reference, user_input),
+        )
+        relevant = frozenset[int]().union(*supporting(found, self.name))
+        wrong = [
+            claim
+            for claim, passages, row in zip(claims, supporting(verdicts, self.name), right, strict=True)
+            if passages and not row["supported"] and bool(passages & relevant) is self.relevant
+        ]
+        details = {
+            "misled": wrong,
+            "relevant_passages": sorted(relevant),
+            "verdicts": verdicts,
+            "reference_verdicts": right,
+        }
+        return Score(len(wrong) / len(claims), details=details)

@@ -1,0 +1,40 @@
+"""The eleven metrics of RAGChecker."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ragmetrics_core import Metric
+from ragmetrics_core.metrics._claim_utilization import ClaimUtilization
+from ragmetrics_core.metrics._context_recall import ContextRecall
+from ragmetrics_core.metrics._factual_correctness import FactualCorrectness
+from ragmetrics_core.metrics._faithfulness import Faithfulness
+from ragmetrics_core.metrics._hallucination import Hallucination
+from ragmetrics_core.metrics._noise_sensitivity import NoiseSensitivity
+from ragmetrics_core.metrics._passage_precision import PassagePrecision
+from ragmetrics_core.metrics._self_knowledge import SelfKnowledge
+
+__all__ = ["ragchecker_metrics"]
+
+
+def ragchecker_metrics(**settings: Any) -> list[Metric]:
+    """All eleven, for ``evaluate``: 6 model calls a row in all (4 + 2n with ``per_passage=True``), as they share their questions.
+
+    Args:
+        settings: of all of them: ``llm``, ``extract``, ``verify``; and of those that read passages: ``window``, ``per_passage``.
+
+    Source: Ru et al. 2024, RAGChecker, arXiv:2408.08067, section 3.3.
+    """
+    of_passages = {name: value for name, value in settings.items() if name in ("window", "per_passage")}
+    of_all = {name: value for name, value in settings.items() if name not in of_passages}
+    return [
+        *(FactualCorrectness(mode=mode, name=f"factual_{mode}", **of_all) for mode in ("precision", "recall", "f1")),
+        ContextRecall(**settings),
+        PassagePrecision(**settings),
+        ClaimUtilization(**settings),
+        NoiseSensitivity(**settings, relevant=True),
+        NoiseSensitivity(**settings, relevant=False),
+        Hallucination(**settings),
+        SelfKnowledge(**settings),
+        Faithfulness(**settings),
+    ]

@@ -1,0 +1,28 @@
+"""Self-knowledge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ragmetrics_core.metrics.unfounded import UnfoundedClaims
+
+__all__ = ["SelfKnowledge"]
+
+
+@dataclass(frozen=True)
+class SelfKnowledge(UnfoundedClaims):
+    """Share of the response's claims that are right though no passage supports them: the generator knew them. Low is good.
+
+    Claims that the reference supports and no passage does / claims of the response; a response without claims is unscored. Low is
+    good in a system whose answers shall come from its documents.
+
+    Attributes:
+        window: most tokens of context per call, as in ``Faithfulness``.
+        per_passage: check the claims against every passage in a call of its own.
+
+    Source: Ru et al. 2024, RAGChecker, arXiv:2408.08067, section 3.3, "Self-knowledge".
+    """
+
+    right: ClassVar[bool] = True
+    called: ClassVar[str] = "known_without_contexts"

@@ -1,0 +1,103 @@
+"""What the metrics of claims and passages share: their settings, and how claims are checked against passages.
+
+All of them read the same few tables, each the answer to one question: which passages say what about the claims of the response, and
+of the reference; and what response and reference say about each other's claims. A table that two metrics read is asked for once
+in a run, because equal questions are one call; so a metric costs little beside others, and its score does not depend on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragmetrics_core import BadReply, InvalidInput, Metric, Prompt, Steps, together
+from ragmetrics_core.metrics.claim_origin import located
+from ragmetrics_core.metrics.claims import EXTRACT_CLAIMS, VERIFY_CLAIMS, Claims, Verdicts, best, extract, verify
+from ragmetrics_core.metrics.windows import check_window, pack_numbered
+
+__all__ = ["ClaimMetric", "Rows", "supporting"]
+
+Rows = list[dict[str, Any]]
+"""What passages say about claims, a row per claim: see ``claims.verify``."""
+
+
+@dataclass(frozen=True)
+class ClaimMetric(Metric):
+    """Base of metrics that check the claims of one text against passages.
+
+    Attributes:
+        window: most tokens of context per call (estimated). Longer contexts are checked in several concurrent calls, and a claim
+            is supported if any window supports it. None: all in one call.
+        per_passage: check the claims against every passage in a call of its own: dearer, and sharper where a judge overlooks
+            things in long lists.
+        extract: takes a text apart.
+        verify: checks claims against contexts.
+
+    Raises:
+        InvalidInput: an impossible ``window`` or ``per_passage``.
+    """
+
+    window: int | None = None
+    per_passage: bool = field(default=False, kw_only=True)
+    extract: Prompt[Claims] = EXTRACT_CLAIMS
+    verify: Prompt[Verdicts] = VERIFY_CLAIMS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.window is not None:
+            check_window(self.name, self.window)
+        if not isinstance(self.per_passage, bool):
+            raise InvalidInput(f"{self.name}: per_passage must be True or False, got {self.per_passage!r}")
+
+    def claims_of(self, text: str, question: str | None) -> Steps[list[str]]:
+        """The claims of a text, in one call."""
+        return extract(self.extract, question, text)
+
+    def check(self, claims: Sequence[str], text: str, passages: Sequence[str], question: str | None) -> Steps[Rows]:
+        """What the passages say about the claims of a text: a row per claim, with numbers of passages and its place in the text."""
+        groups = self._groups(passages)
+        programs = (verify(self.verify, claims, [piece for _, piece in group], question) for group in groups)
+        checked = yield from together(*programs)
+        answers = [
+            [_renumbered(row, [number for number, _ in group]) for row in rows]
+            for group, rows in zip(groups, checked, strict=True)
+        ]
+        merged = [best(rows) for rows in zip(*answers, strict=True)]
+        if self.per_passage and self.window is None:
+            merged = [{name: value for name, value in row.items() if name != "window"} for row in merged]
+        return located(merged, text)
+
+    def compare(self, claims: Sequence[str], text: str, other: str, question: str | None) -> Steps[Rows]:
+        """What another text, as a whole, says about the claims of a text."""
+        rows = yield from verify(self.verify, claims, [other], question)
+        return located(rows, text)
+
+    def _groups(self, passages: Sequence[str]) -> list[list[tuple[int, str]]]:
+        """What goes into each call: pieces of text, each with the number of its passage."""
+        numbered = list(enumerate(passages, 1))
+        groups = [[passage] for passage in numbered] if self.per_passage else [numbered]
+        return (
+            groups if self.window is None else [part for group in groups for part in pack_numbered(group, self.window)]
+        )
+
+
+def _renumbered(row: dict[str, Any], numbers: Sequence[int]) -> dict[str, Any]:
+    """The row with the numbers of passages, where it has those of the pieces that were sent."""
+    names = [name for name in ("supported_by", "contradicted_by") if name in row]
+    return row | {name: sorted({numbers[number - 1] for number in row[name]}) for name in names}
+
+
+def supporting(rows: Sequence[Mapping[str, Any]], name: str) -> list[frozenset[int]]:
+    """For each claim, the numbers of the passages that support it.
+
+    Raises:
+        BadReply: the judge said that a claim is supported, but not by which passage, as prompts before version 3 had it.
+    """
+    for row in rows:
+        if row["supported"] and not row.get("supported_by"):
+            raise BadReply(
+                f"{name} needs the passages that support a claim, but the judge's verdicts name none: ask for them with "
+                "supported_by, as the built-in prompt does"
+            )
+    return [frozenset(row.get("supported_by", ())) for row in rows]

@@ -1,0 +1,71 @@
+"""Where in a text its claims come from, so that a report can mark them there; by the words alone, without a model.
+
+A claim is rarely word for word in its text: pronouns became names, sentences were taken apart. So the words of a claim are looked
+for in each sentence, and count the more the fewer sentences have them. A claim whose sentence cannot be told has no place,
+which costs nothing but the mark.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ragmetrics_core.metrics.squad import words
+from ragmetrics_core.metrics.windows import SENTENCE_ENDS
+
+__all__ = ["located", "spans_of"]
+
+FINAL_MARKS = " \n\t.!?。！？"
+HALF = 0.5
+"""Of the weight of a claim's words, its sentence has to hold more than this."""
+
+
+def located(rows: Iterable[Mapping[str, Any]], text: str) -> list[dict[str, Any]]:
+    """The rows, each with the ``span`` of its ``claim`` in the text, ``[start, end]``, where that can be told."""
+    given = [dict(row) for row in rows]
+    for row, span in zip(given, spans_of([row["claim"] for row in given], text), strict=True):
+        if span is not None:
+            row["span"] = list(span)
+    return given
+
+
+def spans_of(claims: Sequence[str], text: str) -> list[tuple[int, int] | None]:
+    """For each claim the part of the text that it comes from, as offsets of characters, the end exclusive; None if unknown.
+
+    It is the claim itself where it stands in the text, else the sentence that holds most of its words, and more than half of
+    them; words that many sentences hold count less.
+    """
+    sentences = list(_sentences(text))
+    held = [frozenset(words(text[start:end])) for start, end in sentences]
+    spread = Counter(word for found in held for word in found)
+    return [_span(claim, text, sentences, held, spread) for claim in claims]
+
+
+def _span(
+    claim: str,
+    text: str,
+    sentences: Sequence[tuple[int, int]],
+    held: Sequence[frozenset[str]],
+    spread: Mapping[str, int],
+) -> tuple[int, int] | None:
+    verbatim = claim.strip(FINAL_MARKS)
+    at = text.find(verbatim) if verbatim else -1
+    if at >= 0:
+        return at, at + len(verbatim)
+    weights = {word: 1 / spread[word] if word in spread else 1.0 for word in words(claim)}
+    shares = [sum(weights[word] for word in weights.keys() & found) for found in held]
+    best = max(shares, default=0.0)
+    if not best or best <= HALF * sum(weights.values()):
+        return None
+    return sentences[shares.index(best)]
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for gap in SENTENCE_ENDS[0].finditer(text):
+        if text[start : gap.start()].strip():
+            yield start, gap.start()
+        start = gap.end()
+    if text[start:].strip():
+        yield start, len(text.rstrip())

@@ -1,0 +1,72 @@
+"""Where in a text its claims come from."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragmetrics_core.metrics.claim_origin import located, spans_of
+
+ANSWER = (
+    "She was born in London in 1815. She designed no machine; Babbage did! Did she write? In 1843 she published notes."
+)
+
+
+def parts(claims: list[str], text: str) -> list[str | None]:
+    return [text[slice(*span)] if span else None for span in spans_of(claims, text)]
+
+
+def test_a_claim_is_found_word_for_word_or_by_its_sentence() -> None:
+    assert parts(
+        ["She was born in London in 1815.", "Ada Lovelace published notes in 1843.", "Babbage designed a machine."],
+        ANSWER,
+    ) == [
+        "She was born in London in 1815",
+        "In 1843 she published notes.",
+        "She designed no machine; Babbage did!",
+    ]
+
+
+def test_claims_come_in_the_order_of_their_text() -> None:
+    text = "The tower is red. The tower is old."
+    assert spans_of(["The tower is old", "The tower", "is old", "The tower is red"], text) == [
+        (18, 34),
+        (18, 27),
+        (28, 34),
+        (0, 16),
+    ]
+
+
+def test_what_cannot_be_told_has_no_place() -> None:
+    assert parts(["Paris is the capital of France.", "", "!?"], ANSWER) == [None, None, None]
+    assert spans_of(["anything"], "") == [None]
+    assert spans_of([], ANSWER) == []
+
+
+def test_words_that_many_sentences_hold_decide_less() -> None:
+    text = "The tower is tall. The tower is red. The tower is old."
+    assert parts(["The tower is painted red.", "The tower is new."], text) == ["The tower is red.", None]
+
+
+def test_other_scripts() -> None:
+    text = "塔は高さ330メートルです。塔はパリにあります。"
+    assert parts(["エッフェル塔はパリにあります。"], text) == ["塔はパリにあります。"]
+    text = "Der Turm wurde 1889 fertig. Er ist 330 Meter hoch."
+    assert parts(["Der Turm ist 330 Meter hoch."], text) == ["Er ist 330 Meter hoch."]
+
+
+def test_rows_keep_what_they_hold() -> None:
+    rows = [{"claim": "She was born in London", "supported": True}, {"claim": "Rome fell.", "supported": False}]
+    assert located(rows, ANSWER) == [
+        {"claim": "She was born in London", "supported": True, "span": [0, 22]},
+        {"claim": "Rome fell.", "supported": False},
+    ]
+    assert "span" not in rows[0]
+
+
+@given(st.lists(st.text(max_size=40), max_size=4), st.text(max_size=200))
+def test_a_place_lies_in_the_text_and_is_not_empty(claims: list[str], text: str) -> None:
+    spans = spans_of(claims, text)
+    assert len(spans) == len(claims)
+    for span in spans:
+        assert span is None or (0 <= span[0] < span[1] <= len(text) and text[slice(*span)].strip())
