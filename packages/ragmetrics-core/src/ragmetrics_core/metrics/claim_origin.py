@@ -39,20 +39,26 @@ def spans_of(claims: Sequence[str], text: str) -> list[tuple[int, int] | None]:
     sentences = list(_sentences(text))
     held = [frozenset(words(text[start:end])) for start, end in sentences]
     spread = Counter(word for found in held for word in found)
-    return [_span(claim, text, sentences, held, spread) for claim in claims]
+    spans: list[tuple[int, int] | None] = []
+    reached = 0
+    for claim in claims:
+        span = _verbatim(claim, text, reached) or _by_words(claim, sentences, held, spread)
+        spans.append(span)
+        reached = span[0] if span else reached  # claims come in the order of their text
+    return spans
 
 
-def _span(
-    claim: str,
-    text: str,
-    sentences: Sequence[tuple[int, int]],
-    held: Sequence[frozenset[str]],
-    spread: Mapping[str, int],
+def _verbatim(claim: str, text: str, reached: int) -> tuple[int, int] | None:
+    """Where the claim itself stands: from here on, else before."""
+    core = claim.strip(FINAL_MARKS)
+    starts = (text.find(core, start) for start in (reached, 0) if core)
+    return next(((at, at + len(core)) for at in starts if at >= 0), None)
+
+
+def _by_words(
+    claim: str, sentences: Sequence[tuple[int, int]], held: Sequence[frozenset[str]], spread: Mapping[str, int]
 ) -> tuple[int, int] | None:
-    verbatim = claim.strip(FINAL_MARKS)
-    at = text.find(verbatim) if verbatim else -1
-    if at >= 0:
-        return at, at + len(verbatim)
+    """The sentence that holds the words of the claim."""
     weights = {word: 1 / spread[word] if word in spread else 1.0 for word in words(claim)}
     shares = [sum(weights[word] for word in weights.keys() & found) for found in held]
     best = max(shares, default=0.0)
