@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from ragmetrics_core import Metric
-from ragmetrics_core.metrics._claim_utilization import ClaimUtilization
-from ragmetrics_core.metrics._context_recall import ContextRecall
-from ragmetrics_core.metrics._factual_correctness import FactualCorrectness
-from ragmetrics_core.metrics._faithfulness import Faithfulness
-from ragmetrics_core.metrics._hallucination import Hallucination
-from ragmetrics_core.metrics._noise_sensitivity import NoiseSensitivity
-from ragmetrics_core.metrics._passage_precision import PassagePrecision
-from ragmetrics_core.metrics._self_knowledge import SelfKnowledge
+from ragmetrics_core.metrics import (
+    ClaimUtilization,
+    ContextRecall,
+    FactualCorrectness,
+    Faithfulness,
+    Hallucination,
+    NoiseSensitivity,
+    PassagePrecision,
+    SelfKnowledge,
+)
 
 __all__ = ["ragchecker_metrics"]
 
