@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ragmetrics_core.metrics.squad import words
-from ragmetrics_core.metrics.windows import SENTENCE_ENDS
+from ragmetrics_core.metrics.windows import SENTENCE_END
 
 __all__ = ["located", "spans_of"]
 
@@ -69,7 +69,7 @@ def _by_words(
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
     start = 0
-    for gap in SENTENCE_ENDS[0].finditer(text):
+    for gap in SENTENCE_END.finditer(text):
         if text[start : gap.start()].strip():
             yield start, gap.start()
         start = gap.end()

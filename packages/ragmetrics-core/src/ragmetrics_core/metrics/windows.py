@@ -15,9 +15,12 @@ from itertools import pairwise
 
 from ragmetrics_core import InvalidInput
 
-__all__ = ["check_window", "pack", "pack_numbered", "tokens"]
+__all__ = ["SENTENCE_END", "check_window", "pack", "pack_numbered", "tokens"]
 
-SENTENCE_ENDS = (re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+"), re.compile(r"\s+"))
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+"""What stands between two sentences."""
+
+BOUNDARIES = (SENTENCE_END, re.compile(r"\s+"))
 
 WORDS = re.compile(r"[A-Za-z]+")
 
@@ -87,7 +90,7 @@ def pack_numbered(texts: Iterable[tuple[int, str]], window: int) -> list[list[tu
 def _pieces(text: str, window: int) -> list[str]:
     if tokens(text) <= window:
         return [text]
-    for boundary in SENTENCE_ENDS:
+    for boundary in BOUNDARIES:
         starts = [0, *(match.end() for match in boundary.finditer(text)), len(text)]
         parts = [text[start:end] for start, end in pairwise(starts) if end > start]
         if len(parts) > 1:
