@@ -16,6 +16,7 @@ from typing import Any
 from .. import _lexical as lexical
 from .._kernel._errors import ModelError
 from .._kernel._requests import ONE_CALL, Ask, Reply
+from ._claim_replies import extract_claims, split_and_check, verify_claims
 
 __all__ = ["LexicalJudge"]
 
@@ -68,47 +69,6 @@ class LexicalJudge:
     async def agenerate(self, ask: Ask) -> Reply[str]:
         """The same; there is nothing to wait for."""
         return self.generate(ask)
-
-
-def extract_claims(data: Data) -> str:
-    return json.dumps({"claims": lexical.split_claims(data["question"], data["answer"])})
-
-
-def verify_claims(data: Data) -> str:
-    claims, contexts = data["claims"], data["contexts"]
-    together = lexical.verify(claims, contexts)
-    alone = [lexical.verify(claims, [context]) for context in contexts] if len(contexts) > 1 else [together]
-    rows = [
-        _verdict(number, support, each) for number, (support, *each) in enumerate(zip(together, *alone, strict=True), 1)
-    ]
-    return json.dumps({"verdicts": rows})
-
-
-def _verdict(number: int, together: lexical.Support, alone: Sequence[lexical.Support]) -> dict[str, Any]:
-    """What all contexts say about a claim, and which of them; what one supports is supported."""
-    by = [index for index, each in enumerate(alone, 1) if each.supported]
-    if together.supported and not by:  # they share it out
-        by = [index for index, each in enumerate(alone, 1) if each.share] or [*range(1, len(alone) + 1)]
-    told = alone[by[0] - 1] if by and not together.supported else together
-    return {
-        "number": number,
-        "reason": told.reason,
-        "supported_by": by,
-        "contradicted_by": [index for index, each in enumerate(alone, 1) if each.denied],
-        "supported": bool(by),
-    }
-
-
-def split_and_check(data: Data) -> str:
-    claims = lexical.split_claims(data["question"], data["answer"])
-    found = lexical.verify(claims, data["contexts"])
-    return json.dumps(
-        {
-            "statements": claims,
-            "reasons": [support.reason for support in found],
-            "statement_scores": [int(support.supported) for support in found],
-        }
-    )
 
 
 def supported_by_context(data: Data) -> str:
