@@ -16,7 +16,7 @@ from ragmetrics_core.metrics.windows import SENTENCE_END
 
 __all__ = ["located", "spans_of"]
 
-FINAL_MARKS = " \n\t.!?。！？"
+FINAL_MARKS = ".!?。！？"
 HALF = 0.5
 """Of the weight of a claim's words, its sentence has to hold more than this."""
 
@@ -50,7 +50,7 @@ def spans_of(claims: Sequence[str], text: str) -> list[tuple[int, int] | None]:
 
 def _verbatim(claim: str, text: str, reached: int) -> tuple[int, int] | None:
     """Where the claim itself stands: from here on, else before."""
-    core = claim.strip(FINAL_MARKS)
+    core = claim.strip().rstrip(FINAL_MARKS).strip()
     starts = (text.find(core, start) for start in (reached, 0) if core)
     return next(((at, at + len(core)) for at in starts if at >= 0), None)
 
