@@ -33,7 +33,7 @@ CONSTRAINTS = "constraints-test.txt"
 MODELS_PYTHON = "3.11"
 
 
-EXTRAS = "excel,openai,pandas,parquet,prices,server"
+EXTRAS = "documents,excel,openai,pandas,parquet,prices,server"
 
 
 def install(session: nox.Session, *groups: str, extras: str = EXTRAS) -> None:
@@ -135,6 +135,7 @@ def lowest(session: nox.Session) -> None:
     project = CORE["project"]
     extras = project["optional-dependencies"]
     names = (
+        "documents",
         "excel",
         "openai",
         "pandas",

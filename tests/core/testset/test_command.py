@@ -48,8 +48,8 @@ def test_a_folder(folder: Path) -> None:
     result = call("docs", "-n", "2", "--llm", "lexical", "--out", "t.jsonl")
     assert (result.exit_code, result.stderr, result.stdout) == (
         0,
-        "",
-        f"t.jsonl: 2 questions, 3 calls, 0 tokens in, 0 tokens out\nproblem: b.txt: the document has no text\n{CAVEAT}",
+        "skipped: b.txt: the document has no text\n",
+        f"t.jsonl: 2 questions, 3 calls, 0 tokens in, 0 tokens out\n{CAVEAT}",
     )
     testset = Testset.load("t.jsonl")
     assert [sample.id for sample in testset] == ["a.md-1", "a.md-2"]

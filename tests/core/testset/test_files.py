@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from ragmetrics_core._testset._documents import GivenDocument, Skipped, document
 from ragmetrics_core.llms import LexicalJudge
 from ragmetrics_core.metrics import ExactMatch, Recall
 
+KINDS = ".htm, .html, .markdown, .md, .pdf, .rst, .txt, .xhtml"
 FORMS = "documents must be a list of texts, Documents or mappings with 'content', or the Path of a file or a folder"
 MODEL = {"model_name": "gpt-4", "type": "ai"}
 EXAMPLES = {
@@ -101,27 +104,84 @@ class TestDocuments:
             (tmp_path / name).write_text(name)
         assert documents_of(tmp_path) == (
             [GivenDocument(name, name) for name in ("a.md", "b.txt", "sub/c.RST")],
-            [Skipped("image.png", "skipped: only .markdown, .md, .rst, .txt are read as text")],
+            [Skipped("image.png", f"only {KINDS} are read")],
         )
 
     def test_what_cannot_be_read_in_a_folder_costs_nothing_else_and_is_named(self, tmp_path: Path) -> None:
         (tmp_path / "sub").mkdir()
         (tmp_path / ".git").mkdir()
-        for name in ("a.md", *(f"{letter}.pdf" for letter in "abcdefg"), "sub/page.html", ".git/index"):
+        for name in (
+            "a.md",
+            *(f"{letter}.png" for letter in "abcdefg"),
+            "sub/page.docx",
+            ".git/index",
+            ".git/x.md",
+            ".b.md",
+        ):
             (tmp_path / name).write_text("The library opens at nine.")
+        (tmp_path / "empty.txt").write_text("\n")
         (tmp_path / "sub" / "old.txt").write_bytes("Caf\u00e9".encode("cp1252"))
         testset = generate_testset(tmp_path, LexicalJudge(), 1)
         assert [sample.metadata["document_id"] for sample in testset] == ["a.md"]
-        assert [str(problem) for problem in testset.problems] == [
-            "sub/old.txt: skipped: old.txt, line 1: not UTF-8 text: save the file as UTF-8",
-            ("a.pdf, b.pdf, c.pdf, d.pdf, e.pdf and 3 more: skipped: only .markdown, .md, .rst, .txt are read as text"),
+        assert testset.problems == ()
+        assert testset.skipped == (
+            *(Skipped(f"{letter}.png", f"only {KINDS} are read") for letter in "abcde"),
+            Skipped("empty.txt", "the document has no text"),
+            *(Skipped(f"{letter}.png", f"only {KINDS} are read") for letter in "fg"),
+            Skipped("sub/old.txt", "old.txt, line 1: not UTF-8 text: save the file as UTF-8"),
+            Skipped("sub/page.docx", f"only {KINDS} are read"),
+        )
+        assert str(testset).splitlines()[1:4] == [
+            f"skipped: a.png, b.png, c.png, d.png, e.png and 3 more: only {KINDS} are read",
+            "skipped: empty.txt: the document has no text",
+            "skipped: sub/old.txt: old.txt, line 1: not UTF-8 text: save the file as UTF-8",
         ]
         (tmp_path / "a.md").unlink()
         with pytest.raises(InvalidInput) as caught:
             documents_of(tmp_path)
         assert str(caught.value) == (
-            "there is no text to write questions from: sub/old.txt: skipped: old.txt, line 1: not UTF-8 text: save the file as "
-            "UTF-8"
+            f"there is no text to write questions from: a.png: only {KINDS} are read (and 9 more)"
+        )
+
+    def test_what_is_no_file_and_what_leads_in_a_circle(self, tmp_path: Path) -> None:
+        (tmp_path / "a.txt").write_text("text")
+        (tmp_path / "sub").mkdir()
+        (tmp_path / "sub" / "up").symlink_to(tmp_path)
+        (tmp_path / "gone.txt").symlink_to(tmp_path / "nowhere")
+        os.mkfifo(tmp_path / "pipe.txt")
+        assert documents_of(tmp_path) == (
+            [GivenDocument("a.txt", "text")],
+            [
+                Skipped("gone.txt", "gone.txt cannot be read: No such file or directory"),
+                Skipped("pipe.txt", "no regular file"),
+            ],
+        )
+
+    def test_a_folder_that_cannot_be_opened_is_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (tmp_path / "a.txt").write_text("text")
+        (tmp_path / "locked").mkdir()
+        scan = os.scandir
+
+        def refuse(path: Any) -> Any:
+            if Path(path).name == "locked":
+                raise PermissionError(13, "Permission denied", str(path))
+            return scan(path)
+
+        monkeypatch.setattr(os, "scandir", refuse)
+        assert documents_of(tmp_path)[1] == [Skipped("locked", "the folder cannot be read: Permission denied")]
+
+    def test_documents_of_frameworks(self) -> None:
+        page = SimpleNamespace(page_content="one", metadata={"source": "x"}, id=None)
+        node = SimpleNamespace(text="two", node_id="n")
+        row = {"page_content": "{'content': 'three'}"}
+        assert documents_of([page, node, row, "{'content': 'four'}"]) == (
+            [
+                GivenDocument("document-1", "one"),
+                GivenDocument("n", "two"),
+                GivenDocument("document-3", "{'content': 'three'}"),
+                GivenDocument("document-4", "{'content': 'four'}"),
+            ],
+            [],
         )
 
     def test_a_text_file(self, tmp_path: Path) -> None:
@@ -171,9 +231,9 @@ class TestDocuments:
 
         assert message(tmp_path).startswith("there is no text in the folder ")
         assert message(tmp_path / "no.txt").startswith("there is no file ")
-        (tmp_path / "a.pdf").write_text("x")
-        assert message(tmp_path / "a.pdf") == (
-            "'a.pdf' is no file of documents: give a folder of text files, a text file (.markdown, .md, .rst, .txt), or rows "
+        (tmp_path / "a.png").write_text("x")
+        assert message(tmp_path / "a.png") == (
+            f"'a.png' is no file of documents: give a folder of documents, a document ({KINDS}), or rows "
             "with a column 'content' (.jsonl, .json, .csv, .parquet)"
         )
         (tmp_path / "a.txt").write_bytes(b"\xfc\xfe")

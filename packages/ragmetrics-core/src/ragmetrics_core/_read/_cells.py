@@ -21,7 +21,7 @@ from typing import Any
 from .._kernel._errors import InvalidInput
 from .._kernel._sample import IDENTIFYING, Document
 
-__all__ = ["literal", "one_text", "reader_of"]
+__all__ = ["document_of", "literal", "one_text", "reader_of"]
 
 QUOTED = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 NUMPY = re.compile(rf"\[\s*{QUOTED}(?:\s+{QUOTED})*\s*\]", re.DOTALL)
@@ -60,7 +60,7 @@ def _documents(value: Any, column: str, separator: str | None) -> Any:
     if isinstance(value, str):
         value = _list(value, column, separator)
     if isinstance(value, list | tuple) and value and not _is_document(value[0]):
-        return [_document(item) for item in value]
+        return [document_of(item) for item in value]
     return value
 
 
@@ -153,7 +153,7 @@ def _joins_texts(text: str) -> bool:
 
 def _content(item: Any) -> Any:
     """The text of a document, in whatever form the document is; anything else stays as it is."""
-    document = _document(item)
+    document = document_of(item)
     if isinstance(document, Mapping):
         content = document.get("content")
         return item if content is None else content
@@ -171,16 +171,16 @@ def _is_document(item: Any) -> bool:
     return type(item) is Document or (isinstance(item, Mapping) and not IDENTIFYING.isdisjoint(item))
 
 
-def _document(item: Any) -> Any:
+def document_of(item: Any) -> Any:
     """A document under the names that documents have here; what is none stays as it is."""
     if isinstance(item, str):
         found = literal(item) if item.startswith("{") else None
-        return _document(found) if isinstance(found, dict) and not set(CONTENTS).isdisjoint(found) else item
+        return document_of(found) if isinstance(found, dict) and not set(CONTENTS).isdisjoint(found) else item
     get: Callable[[str], Any] = item.get if isinstance(item, Mapping) else partial(_attribute, item)
     node = get("node")
     content = next((text for text in map(get, CONTENTS) if isinstance(text, str)), None)
     if content is None:
-        return {**_document(node), "score": get("score")} if isinstance(node, Mapping) else item
+        return {**document_of(node), "score": get("score")} if isinstance(node, Mapping) else item
     others = {name: item[name] for name in item if name not in NAMED} if isinstance(item, Mapping) else {}
     meta = next((value for value in map(get, METAS) if isinstance(value, Mapping)), {})
     key = next((value for value in map(get, IDS) if value is not None), None)

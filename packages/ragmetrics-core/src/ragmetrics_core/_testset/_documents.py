@@ -7,20 +7,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .._kernel._errors import InvalidInput
+from .._kernel._errors import InvalidInput, MissingExtra
 from .._kernel._sample import Document
 from .._read import open_rows
-from .._read._input_file import InputFile
-from .._read._text import lines_of
+from .._read._cells import document_of
 from .._report._reasons import first_of
+from ._files import DOCUMENT_FILES, text_of_file
+from ._text import Heading
 
-__all__ = ["TEXT_FILES", "GivenDocument", "Skipped", "documents_of"]
-
-TEXT_FILES = frozenset({".txt", ".md", ".markdown", ".rst"})
-"""Suffixes of files that are one document each."""
+__all__ = ["GivenDocument", "Skipped", "by_reason", "documents_of"]
 
 ROW_FILES = frozenset({".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".gz", ".parquet", ".pq"})
 """Suffixes of files that hold one document per row."""
+
+KINDS = ", ".join(sorted(DOCUMENT_FILES))
 
 TEXT_COLUMNS = ("content", "text", "page_content", "document")
 """Columns that hold the text of a document, by preference."""
@@ -38,15 +38,23 @@ class GivenDocument(NamedTuple):
 
     id: str
     text: str
-    headings: tuple[tuple[int, int, str], ...] = ()
+    headings: tuple[Heading, ...] = ()
     pages: tuple[int, ...] = ()
 
 
 class Skipped(NamedTuple):
-    """Files of a folder from which no questions are written, and why."""
+    """A file or a folder from which no questions are written.
 
-    files: str
-    why: str
+    Attributes:
+        name: its path within the folder that was given.
+        reason: why, in words.
+    """
+
+    name: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.reason}"
 
 
 def documents_of(documents: Any) -> tuple[list[GivenDocument], list[Skipped]]:
@@ -59,7 +67,7 @@ def documents_of(documents: Any) -> tuple[list[GivenDocument], list[Skipped]]:
     given = [item for item in found if isinstance(item, GivenDocument)]
     skipped = [item for item in found if isinstance(item, Skipped)]
     if not given and skipped:
-        raise InvalidInput(f"there is no text to write questions from: {skipped[0].files}: {skipped[0].why}")
+        raise InvalidInput(f"there is no text to write questions from: {skipped[0]}{_and_more(skipped)}")
     if not given:
         raise InvalidInput("documents is empty: give at least one")
     seen: set[str] = set()
@@ -83,7 +91,7 @@ def _from_memory(documents: Any) -> Iterator[GivenDocument]:
             f"got {type(documents).__name__}"
         )
     for index, item in enumerate(documents):
-        document = Document.of(item, f"documents[{index}]")
+        document = Document.of(item if isinstance(item, str) else document_of(item), f"documents[{index}]")
         if isinstance(document, str):
             document = Document(document)
         if document.content is None:
@@ -91,14 +99,26 @@ def _from_memory(documents: Any) -> Iterator[GivenDocument]:
         yield GivenDocument(f"document-{index + 1}" if document.id is None else str(document.id), document.content)
 
 
+def by_reason(skipped: Iterable[Skipped]) -> list[str]:
+    """A line per reason, with the files that it concerns; of many, the first few are named."""
+    names: dict[str, list[str]] = {}
+    for item in skipped:
+        names.setdefault(item.reason, []).append(item.name)
+    return [f"{first_of(files)}: {reason}" for reason, files in names.items()]
+
+
+def _and_more(skipped: list[Skipped]) -> str:
+    return f" (and {len(skipped) - 1} more)" if len(skipped) > 1 else ""
+
+
 def _from_path(path: Path) -> Iterator[GivenDocument | Skipped]:
     if path.is_dir():
         yield from _from_folder(path)
-    elif path.is_file() and path.suffix.lower() in TEXT_FILES:
-        yield GivenDocument(path.name, _text(path))
+    elif path.is_file() and path.suffix.lower() in DOCUMENT_FILES:
+        yield GivenDocument(path.name, *text_of_file(path))
     elif path.exists() and path.suffix.lower() not in ROW_FILES:
         raise InvalidInput(
-            f"{path.name!r} is no file of documents: give a folder of text files, a text file ({', '.join(sorted(TEXT_FILES))}), "
+            f"{path.name!r} is no file of documents: give a folder of documents, a document ({KINDS}), "
             "or rows with a column 'content' (.jsonl, .json, .csv, .parquet)"
         )
     else:
@@ -106,25 +126,40 @@ def _from_path(path: Path) -> Iterator[GivenDocument | Skipped]:
 
 
 def _from_folder(folder: Path) -> Iterator[GivenDocument | Skipped]:
-    """Every text file. A file that cannot be read, or that is of another kind, is named and does not stop the others."""
-    files = sorted(item for item in folder.rglob("*") if item.is_file())
-    if not any(item.suffix.lower() in TEXT_FILES for item in files):
-        raise InvalidInput(
-            f"there is no text in the folder {str(folder)!r}: it needs files {', '.join(sorted(TEXT_FILES))}"
-        )
-    others = []
-    for item in files:
-        name = item.relative_to(folder).as_posix()
-        if item.suffix.lower() not in TEXT_FILES:
-            if not any(part.startswith(".") for part in Path(name).parts):  # hidden files are not documents
-                others.append(name)
+    """Every document in the folder and those below. A file that cannot be read is named and does not stop the others."""
+    found = sorted(_walk(folder), key=lambda item: item[0])
+    if not any(path.suffix.lower() in DOCUMENT_FILES for path, _ in found):
+        raise InvalidInput(f"there is no text in the folder {str(folder)!r}: it needs files {KINDS}")
+    for path, problem in found:
+        name = path.relative_to(folder).as_posix()
+        if problem is not None:
+            yield Skipped(name, problem)
             continue
         try:
-            yield GivenDocument(name, _text(item))
-        except InvalidInput as error:
-            yield Skipped(name, f"skipped: {error}")
-    if others:
-        yield Skipped(first_of(others), f"skipped: only {', '.join(sorted(TEXT_FILES))} are read as text")
+            document = GivenDocument(name, *text_of_file(path))
+        except (InvalidInput, MissingExtra) as error:
+            yield Skipped(name, str(error))
+            continue
+        yield document if document.text.strip() else Skipped(name, "the document has no text")
+
+
+def _walk(folder: Path) -> Iterator[tuple[Path, str | None]]:
+    """The files, each with the reason why it is not even opened. No link to a folder is followed, since it can lead in a circle."""
+    problems: list[OSError] = []
+    for place, folders, files in os.walk(folder, onerror=problems.append):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in files:
+            path = Path(place, name)
+            if name.startswith("."):
+                continue
+            if path.suffix.lower() not in DOCUMENT_FILES:
+                yield path, f"only {KINDS} are read"
+            elif path.exists() and not path.is_file():  # reading a pipe would wait for ever
+                yield path, "no regular file"
+            else:
+                yield path, None
+    for error in problems:
+        yield Path(error.filename), f"the folder cannot be read: {error.strerror}"
 
 
 def _rows(path: Path) -> Iterator[GivenDocument]:
@@ -137,7 +172,3 @@ def _rows(path: Path) -> Iterator[GivenDocument]:
         if not isinstance(text, str):
             raise InvalidInput(f"{row.place}: no text to write questions about: give it in a column 'content'")
         yield GivenDocument(f"document-{row.index + 1}" if row.sample.id is None else str(row.sample.id), text)
-
-
-def _text(path: Path) -> str:
-    return "".join(line for _, line in lines_of(InputFile.of(path)))

@@ -47,7 +47,7 @@ def generate_testset(
     """Write questions with reference answers from documents; works in plain scripts and inside a running event loop.
 
     Args:
-        documents: texts, ``Document``s or mappings with ``content``; or the ``Path`` of a folder, a text or a file of rows.
+        documents: texts, mappings with ``content``, documents of any framework; or the ``Path`` of a folder, a file or rows.
         llm: writes the questions and the answers; a model, or its name as ``evaluate`` takes it.
         questions_per_document: most questions per document (10, if ``n`` is not given either); they are not checked.
         n: how many questions there are to be in total, each about a passage; they are checked, and replaced where they fail.
@@ -66,7 +66,7 @@ def generate_testset(
 
     Returns:
         A ``Testset``: a sample per question, in the order of the documents. What was asked for and is not there is named in
-        ``missing`` and ``problems``, with every file of a folder that was skipped.
+        ``missing`` and ``problems``, every file of a folder that was not read in ``skipped``.
 
     Raises:
         InvalidInput: arguments or files cannot be used; raised before the first call.

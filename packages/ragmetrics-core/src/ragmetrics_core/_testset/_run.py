@@ -125,8 +125,7 @@ class Generation:
         self._options = options
         self._caveat = ModelTraits.of(self._llm).testset_caveat
         self._budget = Budget(options.budget)
-        self._documents, skipped = documents_of(documents)
-        self._skipped = tuple(Problem(item.files, None, item.why) for item in skipped)
+        self._documents, self._skipped = documents_of(documents)
         self._drive: Drive | None = None
         self._parts: dict[int, Part] = {}
         self._collection: Collection | None = None
@@ -196,7 +195,7 @@ class Generation:
         """What is finished by now, in the order of the documents."""
         parts = [self._parts[index] for index in sorted(self._parts)]
         samples = [sample for part in parts for sample in part.samples]
-        problems = [*self._skipped, *(problem for part in parts for problem in part.problems)]
+        problems = [problem for part in parts for problem in part.problems]
         if self._collection is None:
             stopped = self._budget.used_up
             missing = [] if stopped is None else [f"{stopped}: not all documents were asked"]
@@ -218,4 +217,5 @@ class Generation:
             models=tuple(ModelUsage.of(item.model, item.usage, item.repeated) for item in answers.callers)
             if answers
             else (),
+            skipped=tuple(self._skipped),
         )

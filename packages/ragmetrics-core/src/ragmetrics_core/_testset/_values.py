@@ -15,6 +15,7 @@ from .._kernel._requests import Usage
 from .._kernel._sample import Document, Sample
 from .._read import open_rows
 from .._store._prices import ModelUsage
+from ._documents import Skipped, by_reason
 from ._llama_index import embedding_qa_samples, labelled_rag_samples
 
 if TYPE_CHECKING:
@@ -95,13 +96,13 @@ class Testset(Sequence[Sample]):
 
     Attributes:
         samples: the samples, in the order of the documents; ``metadata["document_id"]`` names the document of each.
-        problems: documents and questions that failed, files that were skipped, and documents that gave fewer questions than
-            asked for.
+        problems: documents and questions that failed, and documents that gave fewer questions than asked for.
         usage: what it cost: calls, tokens.
         asked: how many questions were asked for altogether; None where a number per document was.
         missing: of each kind of questions that is not complete, how many are missing and why.
         dropped: questions that were tried and fell through a check.
         models: what each model was asked, and how often calls had to be made again.
+        skipped: the files of a folder that were not read, each with its ``name`` and the ``reason``.
     """
 
     __test__ = False  # pytest takes every class whose name begins with Test for one of its own
@@ -113,10 +114,12 @@ class Testset(Sequence[Sample]):
     missing: tuple[str, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     models: tuple[ModelUsage, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "samples", tuple(self.samples))
         object.__setattr__(self, "problems", tuple(self.problems))
+        object.__setattr__(self, "skipped", tuple(self.skipped))
 
     @overload
     def __getitem__(self, index: int) -> Sample: ...
@@ -149,6 +152,7 @@ class Testset(Sequence[Sample]):
         if self.dropped:
             lines.append(f"dropped: {counted(item.why for item in self.dropped)}")
         lines += [f"problem: {problem}" for problem in self.problems]
+        lines += [f"skipped: {line}" for line in by_reason(self.skipped)]
         lines += [f"caveat: {caveat}" for caveat in self.caveats]
         return "\n".join(lines)
 

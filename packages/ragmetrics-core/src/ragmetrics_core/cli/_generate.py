@@ -7,6 +7,7 @@ not fail over it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -15,6 +16,7 @@ import typer
 from .._kernel._errors import InvalidInput
 from .._report._table import hanging, room
 from .._testset import generate_testset
+from .._testset._documents import by_reason
 from ._models import parse_models
 from ._output import check_out, clear_errors, say, stop, write
 
@@ -35,7 +37,8 @@ Docs = Annotated[
     Path,
     typer.Argument(
         metavar="DOCS",
-        help="A folder of .txt, .md or .rst files, one such file, or a .jsonl, .json, .csv or .parquet file with a column content.",
+        help="A folder of text, Markdown, HTML and PDF files, one such file, or a .jsonl, .json, .csv or .parquet file with a "
+        "column content.",
     ),
 ]
 Number = Annotated[
@@ -81,4 +84,7 @@ def generate(
         if not testset:
             stop(f"no question was made: {testset.problems[0]}", 2)
         write(cast("Any", testset), out)
+        for line in by_reason(testset.skipped):
+            say("\n".join(hanging(f"skipped: {line}", room())), err=True)
+        testset = replace(testset, skipped=())
         say("\n".join(part for line in f"{out}: {testset}".splitlines() for part in hanging(line, room())))

@@ -1,0 +1,167 @@
+"""Text from PDFs and other files, and why there is none in some."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragmetrics_core import InvalidInput, MissingExtra, generate_testset
+from ragmetrics_core._testset import _files
+from ragmetrics_core._testset._chunks import chunks_of
+from ragmetrics_core._testset._documents import GivenDocument, Skipped, documents_of
+from ragmetrics_core._testset._files import text_of_file
+from ragmetrics_core.llms import LexicalJudge
+
+pypdf = pytest.importorskip("pypdf", exc_type=ImportError)
+
+
+def pdf(*pages: str) -> bytes:
+    """A PDF with these lines of text, one page each."""
+    objects = ["<</Type/Catalog/Pages 2 0 R>>", "", "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"]
+    kids = []
+    for text in pages:
+        stream = f"BT /F 12 Tf 40 700 Td ({text}) Tj ET" if text else ""
+        kids.append(f"{len(objects) + 1} 0 R")
+        objects += [
+            f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<</Font<</F 3 0 R>>>>/Contents {len(objects) + 2} 0 R>>",
+            f"<</Length {len(stream)}>>stream\n{stream}\nendstream",
+        ]
+    objects[1] = f"<</Type/Pages/Count {len(kids)}/Kids[{' '.join(kids)}]>>"
+    out = "%PDF-1.4\n"
+    places = []
+    for number, body in enumerate(objects, 1):
+        places.append(len(out))
+        out += f"{number} 0 obj{body}endobj\n"
+    table = "".join(f"{place:010} 00000 n \n" for place in places)
+    size = len(objects) + 1
+    end = f"trailer<</Size {size}/Root 1 0 R>>\nstartxref\n{len(out)}\n%%EOF"
+    return f"{out}xref\n0 {size}\n0000000000 65535 f \n{table}{end}".encode("latin-1")
+
+
+def encrypted(content: bytes, password: str) -> bytes:
+    writer = pypdf.PdfWriter(clone_from=io.BytesIO(content))
+    writer.encrypt(password, "owner", algorithm="RC4-128")
+    out = io.BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+def message(path: Path) -> str:
+    with pytest.raises(InvalidInput) as caught:
+        text_of_file(path)
+    return str(caught.value)
+
+
+def test_pages(tmp_path: Path) -> None:
+    (tmp_path / "a.PDF").write_bytes(pdf("It opens at nine. It", "", "closes at ten. Bring maps."))
+    found = text_of_file(tmp_path / "a.PDF")
+    assert found.text == "It opens at nine. It\ncloses at ten. Bring maps."
+    assert found.pages == (0, 21, 21)
+    chunks = chunks_of(GivenDocument("a.PDF", *found), 20, 0)
+    assert [(chunk.text, chunk.page) for chunk in chunks] == [
+        ("It opens at nine.", 1),
+        ("It\ncloses at ten.", 1),
+        ("Bring maps.", 3),
+    ]
+
+
+def test_what_cannot_be_read(tmp_path: Path) -> None:
+    file = tmp_path / "a.pdf"
+    file.write_bytes(encrypted(pdf("text"), "secret"))
+    assert message(file) == "a.pdf is encrypted: save it without its password"
+    file.write_bytes(encrypted(pdf("text"), ""))
+    assert text_of_file(file).text == "text"
+    file.write_bytes(pdf("", ""))
+    assert message(file) == (
+        "a.pdf: there is no text on its 2 pages, perhaps only pictures of it: recognise the text (OCR) first"
+    )
+    file.write_bytes(pdf(""))
+    assert message(file).startswith("a.pdf: there is no text on its page, ")
+    file.write_text("The library opens at nine.")
+    assert message(file).startswith("a.pdf is no PDF that can be read (Pdf")
+    file.unlink()
+    assert message(file) == "a.pdf cannot be read: No such file or directory"
+
+
+def test_what_pypdf_logs_stays_out_of_the_output(tmp_path: Path) -> None:
+    file = tmp_path / "a.pdf"
+    file.write_bytes(pdf("text").replace(b"startxref\n", b"startxref\n9"))
+    code = f"from ragmetrics_core._testset._files import *; from pathlib import Path; print(text_of_file(Path({str(file)!r})).text)"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (result.stdout, result.stderr) == ("text\n", "")
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_damage_is_said_and_stops_nothing(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    content = bytearray(pdf("It opens at nine.", "It closes at ten."))
+    for _ in range(data.draw(st.integers(1, 12))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    file = tmp_path_factory.mktemp("pdf") / "a.pdf"
+    file.write_bytes(bytes(content[: data.draw(st.integers(0, len(content)))]))
+    (file.parent / "b.txt").write_text("text")
+    documents, skipped = documents_of(file.parent)
+    assert [item.id for item in documents][-1] == "b.txt"
+    assert len(documents) + len(skipped) == 2
+
+
+def test_without_the_extra_a_file_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "pypdf"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pypdf", None)
+    (tmp_path / "a.pdf").write_bytes(pdf("text"))
+    (tmp_path / "b.txt").write_text("The library opens at nine.")
+    pip = 'the pypdf package is not installed: pip install "ragmetrics-core[documents]"'
+    testset = generate_testset(tmp_path, LexicalJudge(), 1)
+    assert (len(testset), testset.skipped) == (1, (Skipped("a.pdf", pip),))
+    with pytest.raises(MissingExtra) as caught:
+        documents_of(tmp_path / "a.pdf")
+    assert str(caught.value) == pip
+    (tmp_path / "b.txt").unlink()
+    with pytest.raises(InvalidInput) as nothing:
+        documents_of(tmp_path)
+    assert str(nothing.value) == f"there is no text to write questions from: a.pdf: {pip}"
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("<p>Café".encode(), "Café"),
+        ("\ufeff<p>Café".encode(), "Café"),
+        ("<meta charset='iso-8859-1'><p>Café".encode("latin-1"), "Café"),
+        ('<META http-equiv=x content="text/html; charset=windows-1252"><p>Café'.encode("cp1252"), "Café"),
+    ],
+)
+def test_the_encoding_of_a_page(tmp_path: Path, content: bytes, text: str) -> None:
+    (tmp_path / "a.html").write_bytes(content)
+    assert text_of_file(tmp_path / "a.html").text == text
+
+
+@pytest.mark.parametrize("told", ["", "<meta charset=klingon>", "<meta charset=zlib>", "<meta charset=ascii>"])
+def test_a_page_in_no_known_encoding(tmp_path: Path, told: str) -> None:
+    (tmp_path / "a.htm").write_bytes(f"{told}<p>Café".encode("latin-1"))
+    assert message(tmp_path / "a.htm") == "a.htm: not UTF-8 text: save the file as UTF-8"
+
+
+def test_what_is_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.txt").write_text("The library\0 opens at nine.")
+    assert message(tmp_path / "a.txt") == "a.txt is no text: it holds NUL characters"
+    monkeypatch.setattr(_files, "MOST_BYTES", 2)
+    assert message(tmp_path / "a.txt") == "a.txt has 27 bytes, more than 2: divide it"
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.html"])
+def test_a_file_that_may_not_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    (tmp_path / name).write_text("x")
+
+    def refuse(*arguments: object, **named: object) -> object:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    assert message(tmp_path / name) == f"{name} cannot be read: Permission denied"
