@@ -147,13 +147,16 @@ class TestJSON:
             ),
             (
                 '{"rows": []}',
-                'q.json must hold a list of rows, or an object with such a list under "samples" or "data"',
+                'q.json must hold a list of rows, or an object with such a list under "samples", "data", "examples" or "results"',
             ),
             (
                 '{"data": {"id": ["1"]}}',
-                'q.json must hold a list of rows, or an object with such a list under "samples" or "data"',
+                'q.json must hold a list of rows, or an object with such a list under "samples", "data", "examples" or "results"',
             ),
-            ("7", 'q.json must hold a list of rows, or an object with such a list under "samples" or "data"'),
+            (
+                "7",
+                'q.json must hold a list of rows, or an object with such a list under "samples", "data", "examples" or "results"',
+            ),
             (
                 '{"data": [{"id": 1}], "data": []}',
                 "q.json: the key 'data' stands twice in one object of this file: keep one of them",

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from ._columns import Columns, Understood
 from ._input_file import FileOptions
+from ._look import Look, look_at, rule
 from ._random_rows import sampled
-from ._rows import OpenRows, open_rows, understood_rows
+from ._rows import OpenRows, open_rows
 
-__all__ = ["Columns", "FileOptions", "OpenRows", "Understood", "open_rows", "sampled", "understood_rows"]
+__all__ = ["Columns", "FileOptions", "Look", "OpenRows", "Understood", "look_at", "open_rows", "rule", "sampled"]

@@ -59,7 +59,7 @@ class JsonFile:
         Raises:
             InvalidInput: the file is not JSON, or it is not clear which list in it is meant.
         """
-        where = f"{self.at} item" if self.at else "item"
+        where = f"{self.at} item" if "." in self.at else "item"
         for number, item in enumerate(self._found[1], 1):
             yield f"{self._file.name}, {where} {number}", _object(item)
 
@@ -72,7 +72,7 @@ class JsonFile:
 
     @property
     def at(self) -> str:
-        """The path to the list of rows; "" where it is the whole file, or stands where it is usually found."""
+        """The path to the list of rows; "" where it is the whole file."""
         return self._found[0]
 
     @cached_property

@@ -1,8 +1,8 @@
 """Where in a JSON file the rows are: exports wrap them, and each tool does so in its own way.
 
-Strategy. A list that is the whole file, or stands under "samples" or "data", is taken. Otherwise the file is searched through
-its objects for lists of objects. One such list can only be meant; of several one must be chosen, and the message names them with
-what is in them.
+Strategy. A list that is the whole file, or stands where data sets and well-known tools have it, is taken. Otherwise the file is
+searched through its objects for lists of objects. One such list can only be meant; of several one must be chosen, and the message
+names them with what is in them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ __all__ = ["find_rows", "wraps_rows"]
 OF_A_ROW = (ALIASES.keys() | FIELD_NAMES) - {"id", "metadata"}
 """Keys that an object has which is a row itself."""
 
-USUAL = ("samples", "data")
-"""Keys of the list of rows, as data sets have them."""
+USUAL = ("samples", "data", "examples", "results", "results.results")
+"""Where the rows stand in files of RAGAS, Langfuse, LlamaIndex and promptfoo."""
 
 MOST_DEEP = 6
 """Objects inside each other that are searched."""
@@ -29,20 +29,23 @@ MOST_NAMED = 8
 
 
 def find_rows(data: Any, at: str | None, name: str) -> tuple[str, list[Any]]:
-    """The rows in what a JSON file holds, and the path to them: "" where they stand where they are usually found.
+    """The rows in what a JSON file holds, and the path to them: "" where they are the whole file.
 
     Raises:
         InvalidInput: there are none, none at that path, or several lists that could be meant.
     """
     if at is not None:
         return at, _at(data, at, name)
-    for rows in (data, *((data.get(key) for key in USUAL) if isinstance(data, dict) else ())):
+    if isinstance(data, list):
+        return "", data
+    for path in USUAL:
+        rows = _reached(data, path)
         if isinstance(rows, list):
-            return "", rows
+            return path, rows
     found = dict(_lists(data, "")) if wraps_rows(data) else {}
     if not found:
         raise InvalidInput(
-            f'{name} must hold a list of rows, or an object with such a list under "samples" or "data"'
+            f'{name} must hold a list of rows, or an object with such a list under "samples", "data", "examples" or "results"'
             + _why_none(data)
         )
     if len(found) > 1:
@@ -58,6 +61,12 @@ def find_rows(data: Any, at: str | None, name: str) -> tuple[str, list[Any]]:
 def wraps_rows(data: Any) -> bool:
     """Whether there are lists of objects in an object that is no row itself."""
     return isinstance(data, dict) and OF_A_ROW.isdisjoint(data) and next(_lists(data, ""), None) is not None
+
+
+def _reached(data: Any, path: str) -> Any:
+    for key in path.split("."):
+        data = data.get(key) if isinstance(data, dict) else None
+    return data
 
 
 def _at(data: Any, at: str, name: str) -> list[Any]:

@@ -63,23 +63,27 @@ def open_rows(
 
 
 def understood_rows(
-    samples: Any, limit: int | None = None, columns: Columns | None = None, options: FileOptions | None = None
-) -> Iterator[tuple[str, Understood | InvalidInput]]:
-    """The place of every row, and how it was understood or why it cannot be read: for people who look at their data.
+    samples: Any, columns: Columns | None = None, options: FileOptions | None = None
+) -> tuple[OpenFile, Iterator[tuple[str, Understood | InvalidInput]]]:
+    """A file, or rows in memory, and of every row its place and how it was understood: for people who look at their data.
+
+    Where a row cannot be read, what is wrong with it stands in the place of how it was understood.
 
     Raises:
-        InvalidInput: as ``open_rows``; a row that cannot be read is no reason.
+        InvalidInput: as ``open_rows``.
     """
+    file = _opened(samples, options)
     reading = columns or Columns()
-    for place, value in _mappings(islice(_opened(samples, options).rows, limit), reading):
-        yield place, _understood(value, reading)
+    return file, ((place, _understood(value, reading)) for place, value in _mappings(file.rows, reading))
 
 
 def _understood(value: Any, reading: Columns) -> Understood | InvalidInput:
     try:
-        return Understood(value, {}, ()) if isinstance(value, Sample) else reading.understand(_checked(value))
+        found = Understood(value, {}, ()) if isinstance(value, Sample) else reading.understand(_checked(value))
+        _check_bounds(found.sample)
     except InvalidInput as error:
         return error
+    return found
 
 
 def _opened(samples: Any, options: FileOptions | None) -> OpenFile:

@@ -20,6 +20,7 @@ from .._read import FileOptions
 from ..metrics import catalogue
 from ._files import At, Data, Encoding
 from ._generate import GENERATE, generate
+from ._look import LOOK, look
 from ._metrics import described, parse_metrics, propose_metrics
 from ._models import parse_budget, parse_models
 from ._outcome import parse_gates, report
@@ -223,6 +224,9 @@ def evaluate(
             **given,
         )
         report(evaluation, out, run_dir, gates)
+
+
+app.command(cls=Command, help=LOOK, short_help="Show how the rows of a file are understood.")(look)
 
 
 app.command(cls=Command, help=GENERATE, short_help="Write questions with reference answers from documents.")(generate)

@@ -1,0 +1,143 @@
+"""How the rows of a file are understood, counted over all of them, without a metric or a model.
+
+Strategy. Every row is read as ``evaluate`` reads it, and what is kept does not grow with the file: counts, the first rows, the
+first problems. Values are checked as metrics check them, for a number in the place of an answer is understood and yet no answer.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._kernel._errors import InvalidInput
+from .._kernel._inputs import CHECKS, FIELD_KINDS
+from .._kernel._sample import ALIASES, FIELD_NAMES, Sample, plain_name
+from ._columns import Columns, Understood
+from ._input_file import FileOptions
+from ._rows import understood_rows
+from ._text import BadShape
+
+__all__ = ["Look", "look_at", "rule"]
+
+MOST_PROBLEMS = 20
+"""Problems that are kept; the rest is counted."""
+
+MOST_NAMES = 1000
+"""Different columns that are counted: the keys of objects may be other ones in every row."""
+
+
+@dataclass
+class Look:
+    """What there is in a file.
+
+    Attributes:
+        name: of the file.
+        form: how it is read.
+        rows: how many there are.
+        good: how many of them are without a problem.
+        fields: by field, which columns it was read from in how many rows.
+        filled: by field, in how many rows it holds something.
+        unused: by column, in how many rows no field was read from it.
+        values: by field, what the first row holds that holds something.
+        first: the first good rows, with their places.
+        problems: the first problems, each with its place.
+    """
+
+    name: str
+    form: Callable[[], str]
+    rows: int = 0
+    good: int = 0
+    fields: dict[str, Counter[tuple[str, ...]]] = field(default_factory=dict)
+    filled: Counter[str] = field(default_factory=Counter)
+    unused: Counter[str] = field(default_factory=Counter)
+    values: dict[str, Any] = field(default_factory=dict)
+    first: list[tuple[str, Sample]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def sample(self) -> Sample:
+        """A sample of the fields that any row has."""
+        return Sample(**self.values)
+
+    @property
+    def bad(self) -> int:
+        """Rows with a problem."""
+        return self.rows - self.good
+
+    def add(self, found: Understood) -> None:
+        """Count a row."""
+        for name, columns in found.fields.items():
+            self._count(self.fields.setdefault(name, Counter()), columns)
+            value = getattr(found.sample, name)
+            if not _is_empty(value):
+                self.filled[name] += 1
+                self.values.setdefault(name, value)
+        for name in found.unused:
+            self._count(self.unused, name)
+
+    def _count(self, counter: Counter[Any], name: Any) -> None:
+        if name in counter or len(counter) < MOST_NAMES:
+            counter[name] += 1
+
+
+def look_at(
+    samples: Any, shown: int, columns: Columns | None = None, options: FileOptions | None = None
+) -> tuple[Look, InvalidInput | None]:
+    """Look at all rows, of which the first ``shown`` good ones are kept; and what ended the reading before its end.
+
+    Raises:
+        InvalidInput: there is no file that could be looked at.
+    """
+    file, rows = understood_rows(samples, columns, options)
+    look = Look(file.name, file.form)
+    try:
+        for place, found in rows:
+            if isinstance(found, BadShape) and not look.rows:
+                return look, InvalidInput(f"{place}: {found}")  # no run would begin either
+            look.rows += 1
+            problem = found if isinstance(found, InvalidInput) else _problem(found.sample)
+            if isinstance(found, Understood):
+                look.add(found)
+            if problem is not None:
+                if len(look.problems) < MOST_PROBLEMS:
+                    look.problems.append(f"{place}: {problem}")
+                continue
+            look.good += 1
+            if len(look.first) < shown and isinstance(found, Understood):
+                look.first.append((place, found.sample))
+    except InvalidInput as error:
+        return look, error
+    return look, None
+
+
+def rule(name: str, columns: tuple[str, ...], mapped: Mapping[str, Any]) -> str:
+    """Why a field is read from these columns, in words."""
+    if name in mapped:
+        return "as told"
+    if len(columns) > 1:
+        return "gathered"
+    (column,) = columns
+    if column == name:
+        return "its name"
+    return "a common name" if ALIASES.get(plain_name(column), plain_name(column)) in FIELD_NAMES else "found inside"
+
+
+def _problem(sample: Sample) -> InvalidInput | None:
+    for name, kind in FIELD_KINDS.items():
+        value = getattr(sample, name)
+        if not _is_empty(value):
+            try:
+                CHECKS[kind](name, value)
+            except InvalidInput as error:
+                return error
+    return None
+
+
+def _is_empty(value: Any) -> bool:
+    return (
+        value is None
+        or (isinstance(value, str | list | tuple | Mapping) and not value)
+        or (isinstance(value, str) and value.isspace())
+    )

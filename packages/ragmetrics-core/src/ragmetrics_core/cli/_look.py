@@ -1,0 +1,158 @@
+"""``ragmetrics look FILE``: how a file is understood, before anything is paid for.
+
+It asks no model and needs no key. Texts of the data are shown on one line each, cut to the width, with control characters as
+escapes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from typing import Annotated, Any
+
+import typer
+
+from .._kernel._plain import json_walk
+from .._kernel._sample import Sample
+from .._read import Columns, FileOptions, Look, look_at, rule
+from .._report._reasons import first_of
+from .._report._table import hanging, printable, room, wrapped_items
+from ._files import At, Data, Encoding
+from ._messages import in_cli_words
+from ._metrics import fitting_metrics
+from ._output import clear_errors, complain, say
+
+__all__ = ["LOOK", "look"]
+
+LOOK = """Show how the rows of DATA are understood: format, columns, first rows, problems, metrics that fit. No model is asked.
+
+\b
+Examples:
+  ragmetrics look export.csv
+  ragmetrics look export.csv --encoding cp1252 --map question=Frage
+  bq query --format=json 'SELECT ...' | ragmetrics look -
+
+Exit status: 0 there are rows that can be scored; 2 there are none, or the file cannot be read to its end; 70 a bug; 130 stopped.
+"""
+
+Rows = Annotated[int, typer.Option("--rows", metavar="N", min=0, help="Rows to show; all are looked at.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for programs.")]
+
+MAIN = {"user_input": "question", "response": "answer", "retrieved_contexts": "contexts", "reference": "reference"}
+"""What most metrics need, under the short names that --map takes too."""
+
+ORDER = [item.name for item in fields(Sample)]
+
+READABLE = json_walk(str)
+"""Makes plain JSON values of dates and of whatever else a file may hold."""
+
+MOST_ITEMS = 5
+"""Items of a list that are shown."""
+
+
+def look(
+    data: Data,
+    *,
+    rows: Rows = 3,
+    encoding: Encoding = None,
+    at: At = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how the rows of a file are understood."""
+    with clear_errors():
+        columns = Columns()
+        found, ended = look_at(data, rows, columns, FileOptions(encoding, at))
+        mapped = {item.field: item.column for item in columns.mapped}
+        if ended is not None and not found.rows:
+            raise ended
+        if as_json:
+            say(json.dumps(_as_json(found, mapped), indent=1))
+        else:
+            say("\n\n".join("\n".join(part) for part in _parts(found, mapped) if part))
+        if ended is not None:
+            raise ended
+        if not found.good:
+            complain("no row can be scored: see the problems above")
+            raise typer.Exit(2)
+
+
+def _parts(found: Look, mapped: Mapping[str, str]) -> Iterator[list[str]]:
+    """The paragraphs of the output."""
+    rows = "1 row" if found.rows == 1 else f"{found.rows:,} rows"
+    bad = f", {found.bad:,} of them with a problem" if found.bad else ""
+    yield hanging(f"{found.name}: {found.form()}: {rows}{bad}", room())
+    yield list(_columns(found, mapped))
+    for place, sample in found.first:
+        yield [printable(place), *_shown(sample)]
+    if found.problems:
+        more = found.bad - len(found.problems)
+        texts = [in_cli_words(problem) for problem in found.problems] + ([f"and {more:,} more"] if more else [])
+        yield ["problems:", *(line for text in texts for line in hanging(f"  {printable(text)}", room()))]
+    metrics = fitting_metrics(found.sample)
+    if metrics:
+        yield wrapped_items("metrics that fit:", metrics, room(), indent="")
+    else:
+        yield ["no built-in metric fits (`ragmetrics metrics` lists what each needs)"]
+
+
+def _columns(found: Look, mapped: Mapping[str, str]) -> Iterator[str]:
+    """Which column is which field, and what to do where none is."""
+    width = max(map(len, found.fields), default=0)
+    digits = len(f"{found.rows:,}")
+    for name in sorted(found.fields, key=ORDER.index):
+        (columns, _), *others = found.fields[name].most_common()
+        also = f"; other rows: {first_of([', '.join(other) for other, _ in others])}" if others else ""
+        filled = f"{found.filled[name]:>{digits},} of {found.rows:,}"
+        yield _cut(f"{name:<{width}}  {filled}  {first_of(columns)} ({rule(name, columns, mapped)}{also})")
+    if found.unused:
+        yield from hanging(f"not used: {first_of(list(found.unused))} (kept as metadata)", room())
+    missing = [name for name in MAIN if name not in found.fields]
+    if missing and found.unused:
+        option = ",".join(f"{MAIN[name]}=COLUMN" for name in missing)
+        yield from hanging(f"no column for {', '.join(missing)}: if there is one, name it with --map {option}", room())
+
+
+def _shown(sample: Sample) -> Iterator[str]:
+    for name, value in sample.to_dict().items():
+        if isinstance(value, list | tuple):
+            yield f"  {name}: {len(value)}"
+            for number, item in enumerate(value[:MOST_ITEMS], 1):
+                yield _cut(f"    {number}. {_one_line(item)}")
+            if len(value) > MOST_ITEMS:
+                yield f"    and {len(value) - MOST_ITEMS} more"
+        else:
+            yield _cut(f"  {name}: {_one_line(value)}")
+
+
+def _one_line(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(READABLE(value), ensure_ascii=False)
+
+
+def _cut(text: str) -> str:
+    shown, width = printable(text), room()
+    return shown if len(shown) <= width else f"{shown[: width - 3]}..."
+
+
+def _as_json(found: Look, mapped: Mapping[str, str]) -> dict[str, Any]:
+    origins_of = {
+        name: {
+            "rows": found.filled[name],
+            "columns": [
+                {"columns": list(columns), "rule": rule(name, columns, mapped), "rows": count}
+                for columns, count in origins.most_common()
+            ],
+        }
+        for name, origins in found.fields.items()
+    }
+    return {
+        "file": found.name,
+        "form": found.form(),
+        "rows": found.rows,
+        "good": found.good,
+        "fields": origins_of,
+        "unused": dict(found.unused),
+        "metrics": fitting_metrics(found.sample),
+        "problems": [in_cli_words(problem) for problem in found.problems],
+        "first": [{"place": place, **READABLE(sample.to_dict())} for place, sample in found.first],
+    }

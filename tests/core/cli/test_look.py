@@ -1,0 +1,193 @@
+"""``ragmetrics look``: what it says about files that are read, that have problems, and that cannot be read."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from core.cli.calling import call
+from ragmetrics_core._read import look_at
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def test_a_file() -> None:
+    Path("q.csv").write_text(
+        'Question;response;Context 1;Context 2;Note\nWo liegt "Köln"?;Am Rhein;A\x1b[2J;B\n;x;;;\n'.replace(
+            "B\n", "B;n\n"
+        ),
+        encoding="cp1252",
+    )
+    result = call("look", "q.csv", "--encoding", "cp1252", "--rows", "1")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == (
+        "q.csv: CSV with semicolons, cp1252: 2 rows\n"
+        "\n"
+        "user_input          1 of 2  Question (a common name)\n"
+        "response            2 of 2  response (its name)\n"
+        "retrieved_contexts  1 of 2  Context 1, Context 2 (gathered)\n"
+        "not used: Note (kept as metadata)\n"
+        "no column for reference: if there is one, name it with --map reference=COLUMN\n"
+        "\n"
+        "q.csv, line 2\n"
+        '  user_input: Wo liegt "Köln"?\n'
+        "  response: Am Rhein\n"
+        "  retrieved_contexts: 2\n"
+        "    1. A\\x1b[2J\n"
+        "    2. B\n"
+        '  metadata: {"Note": "n"}\n'
+        "\n"
+        "metrics that fit: answer_relevance_rating, answer_relevancy, context_relevance,\n"
+        "context_relevance_rating, context_utilization, correctness, faithfulness,\n"
+        "refine_faithfulness, relevancy, relevant_statements, response_groundedness,\n"
+        "single_pass_faithfulness\n"
+    )
+
+
+def test_problems_are_named_and_counted() -> None:
+    lines = [
+        {"response": "a", "reference": "b"},
+        *({"response": 5} for _ in range(24)),
+        {"retrieved_contexts": ["x", 1]},
+    ]
+    Path("q.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    result = call("look", "q.jsonl", "--rows", "0")
+    assert result.exit_code == 0
+    shown = result.stdout.splitlines()
+    assert shown[0] == "q.jsonl: JSON lines, UTF-8: 26 rows, 25 of them with a problem"
+    assert shown[2:5] == [
+        "response            25 of 26  response (its name)",
+        "retrieved_contexts   1 of 26  retrieved_contexts (its name)",
+        "reference            1 of 26  reference (its name)",
+    ]
+    assert shown[6:10] == [
+        "problems:",
+        "  q.jsonl, line 2: response must be a str, got int",
+        "  q.jsonl, line 3: response must be a str, got int",
+        "  q.jsonl, line 4: response must be a str, got int",
+    ]
+    assert shown[26:28] == ["  q.jsonl, line 21: response must be a str, got int", "  and 5 more"]
+
+
+def test_long_lists_and_texts() -> None:
+    Path("q.jsonl").write_text(json.dumps({"contexts": ["x" * 200] * 7, "n": {"a": [1]}}) + "\n")
+    shown = call("look", "q.jsonl").stdout.splitlines()
+    assert shown[8:16] == [
+        "  retrieved_contexts: 7",
+        *(f"    {number}. {'x' * 70}..." for number in range(1, 6)),
+        "    and 2 more",
+        '  metadata: {"n": {"a": [1]}}',
+    ]
+    assert {len(line) for line in shown[9:14]} == {80}
+
+
+def test_columns_that_are_not_understood() -> None:
+    Path("q.csv").write_text("Frage,Antwort\na,b\n")
+    result = call("look", "q.csv", "--rows", "0")
+    assert (result.exit_code, result.stdout) == (
+        0,
+        (
+            "q.csv: CSV with commas, UTF-8: 1 row\n"
+            "\n"
+            "not used: Frage, Antwort (kept as metadata)\n"
+            "no column for user_input, response, retrieved_contexts, reference: if there is\n"
+            "      one, name it with --map\n"
+            "      question=COLUMN,answer=COLUMN,contexts=COLUMN,reference=COLUMN\n"
+            "\n"
+            "no built-in metric fits (`ragmetrics metrics` lists what each needs)\n"
+        ),
+    )
+
+
+def test_rows_that_are_not_alike() -> None:
+    Path("q.jsonl").write_text('{"answer": "a"}\n{"answer": "b"}\n{"output": "c"}\n')
+    assert "response  3 of 3  answer (a common name; other rows: output)" in call("look", "q.jsonl").stdout
+
+
+def test_for_programs() -> None:
+    Path("q.json").write_text('{"runs": [{"question": "\\u009b", "n": 1}, {"question": 5}]}')
+    result = call("look", "q.json", "--json", "--rows", "1")
+    assert json.loads(result.stdout) == {
+        "file": "q.json",
+        "form": "JSON, rows at runs, UTF-8",
+        "rows": 2,
+        "good": 1,
+        "fields": {
+            "user_input": {"rows": 2, "columns": [{"columns": ["question"], "rule": "a common name", "rows": 2}]}
+        },
+        "unused": {"n": 1},
+        "metrics": [],
+        "problems": ["q.json, item 2: user_input must be a str, got int"],
+        "first": [{"place": "q.json, item 1", "user_input": "\x9b", "metadata": {"n": 1}}],
+    }
+
+
+class TestWhatCannotBeScored:
+    def test_no_good_row(self) -> None:
+        Path("q.jsonl").write_text('{"response": 5}\n')
+        result = call("look", "q.jsonl")
+        assert (result.exit_code, result.stderr) == (2, "ragmetrics: no row can be scored: see the problems above\n")
+        assert "  q.jsonl, line 1: response must be a str, got int\n" in result.stdout
+
+    def test_a_file_that_breaks_off(self) -> None:
+        Path("q.csv").write_text('answer\na\nb\n"c\n')
+        result = call("look", "q.csv")
+        assert result.exit_code == 2
+        assert result.stdout.startswith("q.csv: CSV with commas, UTF-8: 2 rows\n")
+        assert result.stderr == (
+            "ragmetrics: q.csv, line 4: the quotes do not match (unexpected end of data): double the quotes inside of a quoted "
+            "cell (the file was read up to there: 2 rows)\n"
+        )
+
+    @pytest.mark.parametrize(
+        ("name", "text", "message"),
+        [
+            ("q.csv", "", "q.csv holds no rows"),
+            ("q.pdf", "%PDF", None),
+            (
+                "q.jsonl",
+                "[1]\n{}\n",
+                'q.jsonl, line 1: a row must be a JSON object such as {"user_input": "..."}, got a list',
+            ),
+        ],
+    )
+    def test_files_that_are_something_else(self, name: str, text: str, message: str | None) -> None:
+        Path(name).write_text(text)
+        result = call("look", name)
+        message = message or (
+            f"the name of {name!r} does not tell its format, nor does its first line: let it end in .jsonl, .json, .csv or .tsv "
+            "(.gz may follow), in .xlsx or in .parquet"
+        )
+        assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"ragmetrics: {message}\n")
+
+
+def test_standard_input() -> None:
+    result = call("look", "-", stdin=b"question\tanswer\na\tb\n")
+    assert result.stdout.startswith("stdin: CSV with tabs, UTF-8: 1 row\n")
+
+
+def test_values_that_json_has_not() -> None:
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pa.table({"answer": ["a"], "when": [date(2026, 5, 31)]}), "q.parquet")
+    assert '  metadata: {"when": "2026-05-31"}\n' in call("look", "q.parquet").stdout
+    assert json.loads(call("look", "q.parquet", "--json").stdout)["first"][0]["metadata"] == {"when": "2026-05-31"}
+
+
+def test_what_is_kept_does_not_grow_with_the_rows() -> None:
+    look, ended = look_at([{"answer": "a", f"column {number}": 1} for number in range(3000)], 2)
+    assert ended is None
+    assert (look.rows, look.good, len(look.unused), len(look.first), look.form()) == (
+        3000,
+        3000,
+        1000,
+        2,
+        "rows in memory",
+    )
