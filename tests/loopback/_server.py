@@ -47,6 +47,7 @@ class OpenAIServer:
         refuses: request features that are refused as real servers do: ``json_schema``, ``json_object``, ``temperature``.
         api_key: the only key that is accepted; None accepts all.
         models: the only models that exist; None: all do.
+        described: what the list of models says about each besides its name, such as ``{"max_model_len": 4096}``.
         refusal_of: what a server of another make has against a request, or None; asked before anything else.
         requests: everything received, in order of arrival.
         max_in_flight: the highest number of requests that were being answered at the same time.
@@ -67,6 +68,7 @@ class OpenAIServer:
         self.refuses = set(refuses)
         self.api_key = api_key
         self.models = None if models is None else set(models)
+        self.described: dict[str, Any] = {}
         self.requests: list[Received] = []
         self.in_flight = 0
         self.max_in_flight = 0
@@ -225,7 +227,8 @@ class _Handler(BaseHTTPRequestHandler):
             answer = protocol.embeddings(received.body, owner.embedder)
         else:
             names = sorted(owner.models or {"loopback"})
-            answer = {"object": "list", "data": [{"id": name, "object": "model", "created": 0} for name in names]}
+            data = [{"id": name, "object": "model", "created": 0, **owner.described} for name in names]
+            answer = {"object": "list", "data": data}
         return json.dumps(answer).encode()
 
     def _send(self, response: Response, payload: bytes) -> None:

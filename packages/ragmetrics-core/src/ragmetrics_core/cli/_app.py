@@ -18,6 +18,7 @@ import ragmetrics_core
 from .._evaluate._api import evaluate as run_evaluation
 from .._read import FileOptions
 from ..metrics import catalogue
+from ._doctor import DOCTOR, doctor
 from ._files import At, Data, Encoding
 from ._generate import GENERATE, generate
 from ._look import LOOK, look
@@ -230,6 +231,8 @@ app.command(cls=Command, help=LOOK, short_help="Show how the rows of a file are 
 
 
 app.command(cls=Command, help=GENERATE, short_help="Write questions with reference answers from documents.")(generate)
+
+app.command(cls=Command, help=DOCTOR, short_help="Say what works: a judge, an embedding model, this machine.")(doctor)
 
 
 @app.command("metrics", short_help="List the built-in metrics.")

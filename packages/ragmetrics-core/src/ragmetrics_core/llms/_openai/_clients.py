@@ -26,7 +26,7 @@ from ..._support._secrets import routing_digest
 from .._wire._api_keys import HOLDS_KEY, check_key, tidy_key
 from .._wire._per_loop import PerLoop
 from .._wire._urls import OPENAI_URL, bare_url, check_no_query, check_url
-from ._rebuilt import can_be_rebuilt, check_headers, header_texts, own_client, rebuilt, settings_of
+from ._rebuilt import NO_KEY, can_be_rebuilt, check_headers, header_texts, own_client, rebuilt, settings_of
 
 if TYPE_CHECKING:
     import openai
@@ -85,7 +85,8 @@ class Clients:
         Raises:
             InvalidInput: they do.
         """
-        if self._given is not None or "api_key" in self._settings or urlsplit(self._full_url).username:
+        key = self._settings.get("api_key", NO_KEY)
+        if self._given is not None or key != NO_KEY or urlsplit(self._full_url).username:
             raise InvalidInput(HOLDS_KEY)
         return {"_settings": self._settings, "_retrying": self._retrying}
 
@@ -142,7 +143,7 @@ class Clients:
     def secrets(self) -> tuple[str, ...]:
         """Every text that must never be shown."""
         found = [self._settings.get("api_key")]
-        found += [os.environ.get(name, "").strip() for name in ("OPENAI_API_KEY", self._key_variable)]
+        found += [os.environ.get(name, "").strip() for name in ("OPENAI_API_KEY", self.key_variable)]
         found += [urlsplit(self._full_url).password]
         found += [getattr(client, "api_key", None) for client in (self._given, self._made) if client is not None]
         found += [self._given_settings.get(name) for name in ("azure_ad_token", "admin_api_key")]
@@ -153,10 +154,16 @@ class Clients:
     @property
     def key_cure(self) -> str:
         """What to do about a key that is refused."""
-        return f"Set {self._key_variable}, or pass api_key=..."
+        return f"Set {self.key_variable}, or pass api_key=..."
 
     @property
-    def _key_variable(self) -> str:
+    def sends_key(self) -> bool:
+        """Whether there is a key to send."""
+        key = self._settings.get("api_key") or tidy_key(os.environ.get(self.key_variable))
+        return self.given or key not in (None, NO_KEY)
+
+    @property
+    def key_variable(self) -> str:
         """The environment variable that the key comes from where none was given."""
         if type(self._given).__name__.endswith("AzureOpenAI"):
             return "AZURE_OPENAI_API_KEY"

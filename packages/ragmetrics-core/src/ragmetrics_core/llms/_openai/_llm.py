@@ -25,7 +25,7 @@ from ._errors import TranslatedErrors
 if TYPE_CHECKING:
     import openai
 
-__all__ = ["OpenAILLM"]
+__all__ = ["OpenAILLM", "prepared"]
 
 SET_ELSEWHERE = {
     "extra_headers": "headers belong to the client: client=openai.OpenAI(default_headers=...)",
@@ -128,7 +128,7 @@ class OpenAILLM:
         attempts, errors = self._attempts(ask)
         for parameters in attempts:
             with errors:
-                return attempts.answered(client.chat.completions.create(**_prepared(parameters)))
+                return attempts.answered(client.chat.completions.create(**prepared(parameters)))
             attempts.failed(errors.problem, errors.refused)
         raise attempts.failure()
 
@@ -142,9 +142,9 @@ class OpenAILLM:
             with errors:
                 completions = client.chat.completions
                 if self._clients.given:
-                    return attempts.answered(await completions.create(**_prepared(parameters)))
+                    return attempts.answered(await completions.create(**prepared(parameters)))
                 # nobody asked this client to turn answers into objects of the package, which takes longer than to read them
-                answer = await completions.with_raw_response.create(**_prepared(parameters))
+                answer = await completions.with_raw_response.create(**prepared(parameters))
                 return attempts.answered(answer.http_response.json())
             attempts.failed(errors.problem, errors.refused)
         raise attempts.failure()
@@ -158,7 +158,7 @@ class OpenAILLM:
         return f"{type(self).__name__}({', '.join(settings)})"
 
 
-def _prepared(parameters: dict[str, Any]) -> dict[str, Any]:
+def prepared(parameters: dict[str, Any]) -> dict[str, Any]:
     """The parameters with the form of the reply in ``extra_body``, which the package sends as it is.
 
     As a parameter of its own, the schema would be compared with the package's types at every call.

@@ -32,6 +32,7 @@ class NamedServer:
             protocol; the first that is set counts.
         needs_key: whether it answers nobody without a key.
         model: what the name of a model is the name of.
+        start: the command that starts such a server on this machine.
     """
 
     url: str
@@ -40,6 +41,7 @@ class NamedServer:
     version_variables: tuple[str, ...] = ()
     needs_key: bool = False
     model: str = "MODEL"
+    start: str = ""
 
 
 SERVERS: Mapping[str, NamedServer] = {
@@ -51,10 +53,14 @@ SERVERS: Mapping[str, NamedServer] = {
         needs_key=True,
         model="DEPLOYMENT",
     ),
-    "ollama": NamedServer("http://localhost:11434/v1", ("OLLAMA_HOST",), ("OLLAMA_API_KEY",)),
-    "vllm": NamedServer("http://localhost:8000/v1", ("VLLM_BASE_URL",), ("VLLM_API_KEY",)),
-    "llamacpp": NamedServer("http://localhost:8080/v1", ("LLAMACPP_BASE_URL",), ("LLAMA_API_KEY",)),
-    "lmstudio": NamedServer("http://localhost:1234/v1", ("LMSTUDIO_BASE_URL",), ("LMSTUDIO_API_KEY",)),
+    "ollama": NamedServer("http://localhost:11434/v1", ("OLLAMA_HOST",), ("OLLAMA_API_KEY",), start="ollama serve"),
+    "vllm": NamedServer("http://localhost:8000/v1", ("VLLM_BASE_URL",), ("VLLM_API_KEY",), start="vllm serve MODEL"),
+    "llamacpp": NamedServer(
+        "http://localhost:8080/v1", ("LLAMACPP_BASE_URL",), ("LLAMA_API_KEY",), start="llama-server -m FILE.gguf"
+    ),
+    "lmstudio": NamedServer(
+        "http://localhost:1234/v1", ("LMSTUDIO_BASE_URL",), ("LMSTUDIO_API_KEY",), start="lms server start"
+    ),
     "openrouter": NamedServer(
         "https://openrouter.ai/api/v1", ("OPENROUTER_BASE_URL",), ("OPENROUTER_API_KEY",), needs_key=True
     ),
@@ -62,6 +68,7 @@ SERVERS: Mapping[str, NamedServer] = {
         "http://localhost:4000/v1",
         ("LITELLM_BASE_URL", "LITELLM_PROXY_API_BASE"),
         ("LITELLM_API_KEY", "LITELLM_PROXY_API_KEY"),
+        start="litellm --config FILE.yaml",
     ),
 }
 

@@ -99,6 +99,11 @@ class OpenAIServerLLM:
         """Whether the address is one of this machine, where a refusal is known at once."""
         return is_of_this_machine(self._endpoint.base_url)
 
+    @property
+    def wants_key_of_environment(self) -> bool:
+        """Whether the key in ``OPENAI_API_KEY`` is sent: to OpenAI itself, where no other is given."""
+        return self._endpoint.wants_key_of_environment
+
     async def agenerate(self, ask: Ask) -> Reply[str]:
         """Answer one question.
 

@@ -1,0 +1,149 @@
+"""One question to a server in one form of reply and no other, with all that can be seen from outside: to find out what works.
+
+Strategy. What is sent, how the answer is read and what a failure is called are those of ``OpenAILLM``, part by part; only the way
+down the forms of reply is missing, and the time is measured. So what is found here is what a run will meet.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..._kernel._errors import ModelError
+from ..._kernel._requests import Ask, Reply
+from ..._support._secrets import mask
+from .._wire._attempts import Attempts, field_of
+from .._wire._failures import Failures, first_line
+from .._wire._refusals import is_refusal
+from .._wire._structured import RUNGS, Ladder, Rung
+from ._clients import Clients
+from ._errors import TranslatedErrors
+from ._llm import OpenAILLM, prepared
+from ._rebuilt import NO_KEY
+
+__all__ = ["RUNGS", "Found", "Rung", "as_openai", "clients_of", "models_of", "probe"]
+
+LONGEST_LIST = 2.0**20
+"""Bytes of a list of models that is still read: the longest known one has half of it."""
+
+
+class OneForm(Ladder):
+    """A ladder of one rung."""
+
+    def __init__(self, form: Rung) -> None:
+        super().__init__()
+        self.rung: Rung = form
+
+    def rungs(self, schema: Mapping[str, Any] | None) -> tuple[Rung, ...]:
+        """The one form, whatever the schema is."""
+        return ("text",) if schema is None else (self.rung,)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one question brought.
+
+    Attributes:
+        seconds: until the answer was there, or until it was known that there is none.
+        reply: the answer; None if there is none.
+        problem: why there is none; None if there is one.
+        status: the HTTP status of an answer that is an error, or holds one; None where nobody answered in the protocol.
+        form_refused: whether the server refused nothing but the form of the reply, so that a run goes on with another one.
+        late: whether no answer came in time.
+        headers: those of the answer, with names in small letters.
+        thought: whether the answer came with thoughts of the model's, in a field beside its text.
+    """
+
+    seconds: float
+    reply: Reply[str] | None = None
+    problem: ModelError | None = None
+    status: int | None = None
+    form_refused: bool = False
+    late: bool = False
+    headers: Mapping[str, str] = field(default_factory=dict)
+    thought: bool = False
+
+
+async def probe(llm: OpenAILLM, ask: Ask, form: Rung, timeout: float) -> Found:
+    """Put one question to a model, in this form alone, and wait so many seconds for the answer at most.
+
+    Raises:
+        ModelError: there is no key, or it cannot be sent.
+    """
+    clients = clients_of(llm)
+    client = await clients.here()
+    assert client is not None  # no name stands for a client with ways of its own
+    failures = Failures(llm.model, clients, clients.key_cure)
+    errors = TranslatedErrors(failures)
+    attempts = Attempts(failures, llm.parameters, OneForm(form), ask)
+    (parameters,) = attempts
+    create = (
+        client.chat.completions.with_raw_response.create
+    )  # loads a part of the package, which is no time of the server's
+    start = time.perf_counter()
+    headers: Mapping[str, str] = {}
+    try:
+        with errors:
+            response = (await asyncio.wait_for(create(**prepared(parameters)), timeout)).http_response
+            headers = {name.lower(): value for name, value in response.headers.items()}
+            answer = response.json()
+            reply = attempts.answered(answer)
+            return Found(time.perf_counter() - start, reply, headers=headers, thought=_thought(answer))
+    except asyncio.TimeoutError:  # not the built-in TimeoutError before Python 3.11
+        return Found(time.perf_counter() - start, problem=failures.too_late(), late=True)
+    except ModelError as problem:
+        return Found(
+            time.perf_counter() - start, problem=problem, status=200, headers=headers
+        )  # what it holds is no answer
+    refused = errors.refused
+    about_form = refused is not None and form != "text"
+    found = is_refusal(refused, (message.content for message in ask.messages)) if refused and about_form else None
+    return Found(
+        time.perf_counter() - start,
+        problem=errors.problem,
+        status=refused.status if refused else None,
+        form_refused=found is not None,
+    )
+
+
+def _thought(answer: Any) -> bool:
+    choices = field_of(answer, "choices")
+    message = field_of(choices[0], "message") if isinstance(choices, list) and choices else None
+    return any(field_of(message, name) for name in ("reasoning_content", "reasoning"))
+
+
+def as_openai(model: Any) -> Any:
+    """A model of the lean client as one of the openai package, which speaks the same protocol; any other as it is."""
+    if isinstance(model, OpenAILLM) or not hasattr(model, "wants_key_of_environment"):
+        return model
+    key = None if model.wants_key_of_environment else NO_KEY
+    return OpenAILLM(model.model, base_url=model.identity["base_url"], api_key=key)
+
+
+def clients_of(llm: OpenAILLM) -> Clients:
+    """The clients of a model, which report every failure at once."""
+    return llm.without_retries()._clients
+
+
+async def models_of(llm: OpenAILLM, timeout: float) -> list[dict[str, Any]] | str:
+    """The models that the server lists, as it describes them; or in words why there is no list."""
+    import openai  # noqa: PLC0415  heavy
+
+    clients = clients_of(llm)
+    client = await clients.here()
+    assert client is not None
+    try:
+        response = await asyncio.wait_for(client.models.with_raw_response.list(), timeout)
+        if len(response.http_response.content) > LONGEST_LIST:
+            return "the list is too long"
+        listed = field_of(response.http_response.json(), "data")
+    except asyncio.TimeoutError:
+        return "no list in time"
+    except (openai.OpenAIError, ValueError, RecursionError) as error:
+        return mask(first_line(error), clients.secrets)
+    if not isinstance(listed, list):
+        return "what it sends is no list"
+    return [item for item in listed if isinstance(item, dict) and isinstance(item.get("id"), str)]
