@@ -9,7 +9,7 @@ import pytest
 
 from core.conftest import Asking
 from loopback import OpenAIServer, dialects
-from ragmetrics_core import InvalidInput, ModelError, evaluate
+from ragmetrics_core import InvalidInput, MissingExtra, ModelError, evaluate
 from ragmetrics_core._names._models import embeddings_named, llm_named
 from ragmetrics_core.embeddings import OpenAIEmbeddings, embedding_factory
 from ragmetrics_core.llms import OpenAILLM, llm_factory
@@ -268,3 +268,12 @@ def test_a_key_that_no_header_can_carry(monkeypatch: pytest.MonkeyPatch, ask: As
     with pytest.raises(ModelError) as caught:
         llm_named("azure:dep").generate(ask())
     assert str(caught.value).startswith("the API key holds a character that no header can carry (position 3)")
+
+
+def test_without_the_openai_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
+    for name in ("azure:dep", "vllm:m"):
+        with pytest.raises(MissingExtra) as caught:
+            llm_named(name, "https://a.example")
+        assert str(caught.value) == 'the openai package is not installed: pip install "ragmetrics-core[openai]"'
