@@ -23,6 +23,13 @@ caveat: These questions are a lexical baseline: sentences of the documents
       with a part left blank, which is the answer. Use a language model (such as
       openai:gpt-4o-mini) to have questions written.
 """
+NEXT = """
+next, in Python, with a function ask() of yours that returns the response and
+the retrieved_contexts of a question, as a mapping:
+  from ragmetrics_core import Testset, evaluate
+  rows = [one.updated(ask(one.user_input)) for one in Testset.load('t.jsonl')]
+  evaluate(rows, "faithfulness,context_recall", llm="openai:gpt-4o-mini")
+"""
 
 
 @pytest.fixture
@@ -49,7 +56,7 @@ def test_a_folder(folder: Path) -> None:
     assert (result.exit_code, result.stderr, result.stdout) == (
         0,
         "skipped: b.txt: the document has no text\n",
-        f"t.jsonl: 2 questions, 3 calls, 0 tokens in, 0 tokens out\n{CAVEAT}",
+        f"t.jsonl: 2 of 2 questions, 5 calls, 0 tokens in, 0 tokens out\n{CAVEAT}{NEXT}",
     )
     testset = Testset.load("t.jsonl")
     assert [sample.id for sample in testset] == ["a.md-1", "a.md-2"]
@@ -94,11 +101,55 @@ def test_a_missing_folder(folder: Path) -> None:
 
 def test_what_was_paid_for_is_written_when_a_model_refuses(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "docs" / "b.txt").write_text("More.")
-    script = ["1. Who?", '{"answer": "Joyce"}', ModelError("wrong key", fatal=True)]
+    script = {
+        "write_questions": ["1. Who?", "1. What?"],
+        "answer_from_document": ['{"answer": "Joyce"}', '{"answer": "More"}'],
+        "check_question": ['{"stands_alone": true, "supported": true}', ModelError("wrong key", fatal=True)],
+    }
     scripted(monkeypatch, ScriptedLLM(script))
-    result = call("docs", "-n", "1", "--llm", "m", "--max-concurrency", "1", "--out", "t.jsonl")
+    result = call("docs", "-n", "2", "--llm", "m", "--max-concurrency", "1", "--out", "t.jsonl")
     assert (result.exit_code, result.stderr) == (
         2,
         "ragmetrics: wrong key (the row finished before can be found in t.jsonl)\n",
     )
     assert [sample.reference for sample in Testset.load("t.jsonl")] == ["Joyce"]
+
+
+def test_the_number_is_that_of_all_questions(folder: Path) -> None:
+    for name in "cdef":
+        (folder / "docs" / f"{name}.md").write_text(f"The {name}-wing is a part of the museum. It was built for maps.")
+    result = call("docs", "-n", "3", "--llm", "lexical", "--out", "t.jsonl", "--run-dir", "run", "--seed", "5")
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (
+        0,
+        "t.jsonl: 3 of 3 questions, 9 calls, 0 tokens in, 0 tokens out",
+    )
+    assert len({sample.metadata["document_id"] for sample in Testset.load("t.jsonl")}) == 3
+    assert (folder / "run" / "testset.jsonl").read_bytes() == (folder / "t.jsonl").read_bytes()
+    assert (folder / "run" / "journal.sqlite").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (
+            "--unanswerable=0.5",
+            "--unanswerable and --two-passages need a language model: LexicalJudge can only leave parts of sentences blank",
+        ),
+        ("--two-passages=2", "--two-passages must be a share from 0 to 1, got 2.0"),
+        ("--chunk-size=0", "--chunk-size must be a whole number from 1, got 0"),
+        ("--chunk-overlap=1000", "--chunk-overlap must be less than --chunk-size, got 1000 and 1000"),
+        ("--timeout=0", "--timeout must be a positive number of seconds, got 0.0"),
+        ("--max-retries=-1", "--max-retries must be a whole number from 0, got -1"),
+        ("--budget=x", "--budget takes calls=NUMBER, tokens=NUMBER or dollars=NUMBER, got 'x'"),
+        ("--progress=x", "--progress is one of auto, always, never, got 'x'"),
+    ],
+)
+def test_options(folder: Path, option: str, message: str) -> None:
+    result = call("docs", "--llm", "lexical", "--out", "t.jsonl", option)
+    assert (result.exit_code, result.stderr, result.stdout) == (2, f"ragmetrics: {message}\n", "")
+
+
+def test_the_bar(folder: Path) -> None:
+    result = call("docs", "-n", "1", "--llm", "lexical", "--out", "t.jsonl", "--progress", "always")
+    assert "generate: 100%" in result.stderr
+    assert "0 dropped, 0 tokens" in result.stderr

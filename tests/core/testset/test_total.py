@@ -207,7 +207,7 @@ class TestShares:
                 {"n": 5, "two_passages": 0.7, "unanswerable": 0.4},
                 "unanswerable and two_passages must not be more than 1 together, got 1.1",
             ),
-            ({"unanswerable": 0.1}, "unanswerable is a share of all questions: give their number too, as n=..."),
+            ({"unanswerable": 0.1}, "unanswerable is a share of all questions: give n, their number, too"),
             (
                 {"n": 5, "questions_per_document": 2},
                 "give n, the number of all questions, or questions_per_document, and not both",

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from .._kernel._metric import Metric
 from .._kernel._protocols import AnyEmbeddings, AnyLLM
 from .._report._evaluation import Evaluation
+from .._report._progress import Progress
 from ._options import RunOptions
-from ._progress import Progress
 from ._run import Run
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from .._kernel._settings import check_run_dir, check_seconds
 from .._kernel._whole import check_whole
 from .._names._metrics import metrics_named
 from .._read import FileOptions
-from ._progress import Progress
+from .._report._progress import Progress, check_progress
 
 __all__ = ["RunOptions", "checked_metrics"]
 
@@ -128,12 +128,6 @@ def check_names(metrics: Sequence[Metric]) -> None:
             raise InvalidInput(
                 f"two metrics are named {item.name!r} ({first!r} and {second!r}): give one of them another name=..."
             )
-
-
-def check_progress(progress: object) -> None:
-    """True, False or "always"."""
-    if not (isinstance(progress, bool) or progress == "always"):
-        raise InvalidInput(f"progress must be True, False or 'always', got {progress!r}")
 
 
 def check_replace(value: object, run_dir: object) -> None:

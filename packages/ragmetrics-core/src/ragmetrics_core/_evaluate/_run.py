@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +22,7 @@ from .._kernel._score import Score
 from .._names._models import embeddings_named, llm_named
 from .._read import open_rows, sampled
 from .._report._evaluation import Evaluation
+from .._report._progress import progress_bar, watching
 from .._report._repeats import combined
 from .._report._silence import with_worst_value
 from .._store._account import RunAccount
@@ -34,7 +34,6 @@ from .._store._run_settings import RunSettings
 from .._store._scored_by import MetricColumn
 from .._support._blocking import run_blocking
 from ._options import RunOptions, checked_metrics
-from ._progress import Bar, progress_bar
 
 __all__ = ["Run"]
 
@@ -115,9 +114,9 @@ class Run:
             def finished(row: Row, scores: list[Score]) -> None:
                 record = self._record(row, scores)
                 keeper.add(record)
-                bar.advance(record, answers.usage)
+                bar.advance(sum(score.error is not None for score in record.scores.values()), answers.usage)
 
-            async with _watching(bar, answers):
+            async with watching(bar, answers.waiting):
                 await engine.run(rows, finished)
         return self._finished(self._budget.used_up)
 
@@ -170,25 +169,6 @@ def _budget(limits: Mapping[str, float] | None, assignments: Iterable[Assignment
             prices.check(assignment.models.llm, local=False)
             prices.check(assignment.models.embeddings, local=True)
     return budget
-
-
-@asynccontextmanager
-async def _watching(bar: Bar, answers: Answers) -> AsyncIterator[None]:
-    """While somebody watches, show every second whether the run only waits."""
-    if not bar.watched:
-        yield
-        return
-
-    async def watch() -> None:
-        while True:
-            await asyncio.sleep(1.0)
-            bar.wait(answers.waiting())
-
-    watcher = asyncio.ensure_future(watch())
-    try:
-        yield
-    finally:
-        watcher.cancel()
 
 
 def _why(error: BaseException) -> str:

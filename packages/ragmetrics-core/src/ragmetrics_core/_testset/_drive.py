@@ -16,7 +16,6 @@ from .._engine._reply_store import ReplyStore
 from .._kernel._drive import Models
 from .._kernel._model_traits import prepared
 from .._kernel._protocols import AnyLLM
-from .._kernel._requests import Usage
 from .._kernel._steps import Outcome, Steps, next_round
 from .._support._tasks import all_of
 
@@ -41,11 +40,6 @@ class Drive:
         self._most = most
         self._budget = budget
         self._answers = Answers(most, rules, budget, journal)
-
-    @property
-    def usage(self) -> Usage:
-        """What all calls have cost so far."""
-        return self._answers.usage()
 
     @property
     def answers(self) -> Answers:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .._kernel._prompt import Prompt
 from .._kernel._protocols import AnyLLM
 from .._kernel._sample import Document
+from .._report._progress import Progress
 from ._chunks import CHUNK_OVERLAP, CHUNK_SIZE
 from ._program import ANSWER_FROM_DOCUMENT, WRITE_QUESTIONS
 from ._run import Generation, Options
@@ -38,9 +39,10 @@ def generate_testset(
     chunk_overlap: int = CHUNK_OVERLAP,
     run_dir: str | os.PathLike[str] | None = None,
     max_concurrency: int = 16,
-    budget: Mapping[str, int] | None = None,
+    budget: Mapping[str, float] | None = None,
     timeout: float | None = None,
     max_retries: int = 5,
+    progress: Progress = True,
     write: Prompt[Any] = WRITE_QUESTIONS,
     answer: Prompt[Any] = ANSWER_FROM_DOCUMENT,
 ) -> Testset:
@@ -58,9 +60,10 @@ def generate_testset(
         chunk_overlap: most characters that a passage repeats of the one before.
         run_dir: a directory that keeps replies and questions; the same call goes on there where a stopped one ended.
         max_concurrency: most calls in flight.
-        budget: most ``"calls"`` and ``"tokens"`` to spend, as in ``evaluate``; so are the next two.
+        budget: most ``"calls"``, ``"tokens"`` or ``"dollars"`` to spend.
         timeout: seconds for one attempt of a call.
         max_retries: how often a call that was lost is made again.
+        progress: a progress bar in a terminal or a notebook; "always" shows it anyway.
         write: asked with ``document``, ``number_of_questions`` and perhaps ``already_asked``; its reply is a list of texts.
         answer: asked with ``document`` and ``question``; its reply is an object with ``evidence`` and ``answer``.
 
@@ -88,9 +91,10 @@ async def agenerate_testset(
     chunk_overlap: int = CHUNK_OVERLAP,
     run_dir: str | os.PathLike[str] | None = None,
     max_concurrency: int = 16,
-    budget: Mapping[str, int] | None = None,
+    budget: Mapping[str, float] | None = None,
     timeout: float | None = None,
     max_retries: int = 5,
+    progress: Progress = True,
     write: Prompt[Any] = WRITE_QUESTIONS,
     answer: Prompt[Any] = ANSWER_FROM_DOCUMENT,
 ) -> Testset:

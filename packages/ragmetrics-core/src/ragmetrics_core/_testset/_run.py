@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,10 @@ from .._kernel._settings import check_run_dir, check_seconds
 from .._kernel._whole import check_whole
 from .._lexical._judge import LexicalJudge
 from .._names._models import llm_named
-from .._store._prices import ModelUsage
+from .._report._progress import Bar, Progress, check_progress, progress_bar, watching
+from .._store._prices import ModelUsage, Prices
 from .._support._blocking import run_blocking
-from ._chunks import check_sizes, chunks_of
+from ._chunks import Chunk, check_sizes, chunks_of
 from ._collect import Collection, Wanted
 from ._documents import documents_of
 from ._drive import Drive
@@ -57,9 +59,10 @@ class Options:
     chunk_overlap: int
     run_dir: str | os.PathLike[str] | None
     max_concurrency: int
-    budget: Mapping[str, int] | None
+    budget: Mapping[str, float] | None
     timeout: float | None
     max_retries: int
+    progress: Progress
     write: Prompt[Any]
     answer: Prompt[Any]
 
@@ -77,6 +80,7 @@ class Options:
         check_whole("seed", self.seed)
         check_seconds("timeout", self.timeout)
         check_run_dir(self.run_dir)
+        check_progress(self.progress)
         check_sizes(self.chunk_size, self.chunk_overlap)
         for name in ("unanswerable", "two_passages"):
             check_share(name, getattr(self, name))
@@ -89,7 +93,7 @@ class Options:
         if self.n is None:
             for name in ("unanswerable", "two_passages"):
                 if getattr(self, name):
-                    raise InvalidInput(f"{name} is a share of all questions: give their number too, as n=...")
+                    raise InvalidInput(f"{name} is a share of all questions: give n, their number, too")
             return
         if self.questions_per_document is not None:
             raise InvalidInput("give n, the number of all questions, or questions_per_document, and not both")
@@ -124,13 +128,19 @@ class Generation:
             )
         self._options = options
         self._caveat = ModelTraits.of(self._llm).testset_caveat
-        self._budget = Budget(options.budget)
+        prices = Prices()
+        self._budget = Budget(options.budget, prices)
+        if "dollars" in self._budget.limits:
+            prices.check(self._llm, local=False)
         self._documents, self._skipped = documents_of(documents)
         self._drive: Drive | None = None
         self._parts: dict[int, Part] = {}
         self._collection: Collection | None = None
+        self._blank: list[Problem] = []
         self._kept: KeptQuestions | None = None
         self._stopped: str | None = None
+        self._bar = Bar()
+        self._dropped = 0
 
     def block(self) -> Testset:
         """Run to the end from synchronous code."""
@@ -150,7 +160,9 @@ class Generation:
         journal = None if self._kept is None else self._kept.journal
         drive = self._drive = Drive(self._llm, options.max_concurrency, rules, self._budget, journal)
         try:
-            await (self._per_document(drive) if options.n is None else self._in_total(drive))
+            with self._progress_bar() as self._bar:
+                async with watching(self._bar, drive.answers.waiting):
+                    await (self._per_document(drive) if options.n is None else self._in_total(drive))
             self._stopped = self._budget.used_up
             if self._kept is not None:
                 self._kept.finish(self.result())
@@ -173,23 +185,39 @@ class Generation:
             self._parts[index] = part
             for sample in part.samples:
                 self._keep(sample)
+            self._advance(len(part.problems))
 
         await drive.all((questioning.program(document) for document in self._documents), finished)
 
     async def _in_total(self, drive: Drive) -> None:
         options = self._options
-        chunks = [
-            chunk
-            for document in self._documents
-            for chunk in chunks_of(document, options.chunk_size, options.chunk_overlap)
-        ]
+        chunks: list[Chunk] = []
+        for document in self._documents:
+            found = chunks_of(document, options.chunk_size, options.chunk_overlap)
+            if not found:
+                self._blank.append(Problem(document.id, None, "the document has no text"))
+            chunks += found
         plain = OnePassage(options.write, options.answer, self._caveat)
         self._collection = Collection(chunks, options.wanted, plain, self._keep)
         await self._collection.run(drive)
 
+    def _progress_bar(self) -> AbstractContextManager[Bar]:
+        options = self._options
+        if options.n is None:
+            return progress_bar(options.progress, lambda: len(self._documents), "generate", "documents")
+        return progress_bar(options.progress, lambda: options.n, "generate", "questions", "dropped")
+
     def _keep(self, sample: Sample) -> None:
         if self._kept is not None:
             self._kept.add(sample)
+        if self._collection is not None:
+            dropped = len(self._collection.dropped)
+            self._advance(dropped - self._dropped)
+            self._dropped = dropped
+
+    def _advance(self, failed: int) -> None:
+        if self._drive is not None:
+            self._bar.advance(failed, self._drive.answers.usage)
 
     def result(self) -> Testset:
         """What is finished by now, in the order of the documents."""
@@ -201,7 +229,9 @@ class Generation:
             missing = [] if stopped is None else [f"{stopped}: not all documents were asked"]
             return self._testset(samples, problems, missing, ())
         made = self._collection
-        return self._testset(made.samples, [*problems, *made.problems], made.missing(self._stopped), made.dropped)
+        return self._testset(
+            made.samples, [*problems, *self._blank, *made.problems], made.missing(self._stopped), made.dropped
+        )
 
     def _testset(
         self, samples: Sequence[Sample], problems: Sequence[Problem], missing: Sequence[str], dropped: Sequence[Dropped]

@@ -16,22 +16,32 @@ import typer
 from .._kernel._errors import InvalidInput
 from .._report._table import hanging, room
 from .._testset import generate_testset
+from .._testset._chunks import CHUNK_OVERLAP, CHUNK_SIZE
 from .._testset._documents import by_reason
-from ._models import parse_models
-from ._output import check_out, clear_errors, say, stop, write
+from ._models import parse_budget, parse_models
+from ._output import check_out, clear_errors, parse_progress, say, stop, write
 
 __all__ = ["GENERATE", "generate"]
 
-GENERATE = """Write questions with reference answers from DOCS: one call per document, and one per question.
+GENERATE = """Write questions with reference answers from DOCS: each about one passage or two, checked, and no two alike.
 
 \b
 Examples:
-  ragmetrics generate handbook/ -n 3 --llm openai:gpt-4o-mini --out test.jsonl
+  ragmetrics generate handbook/ -n 50 --llm openai:gpt-4o-mini --out test.jsonl
+  ragmetrics generate handbook/ -n 100 --unanswerable 0.2 --two-passages 0.1 \\
+    --llm openai:gpt-4o-mini --run-dir runs/testset --out test.jsonl
   ragmetrics generate faq.md --llm lexical --out test.jsonl
 
-Exit status: 0 there are questions, and the output names whatever failed; 2 there are none, or the input or a model makes the run
-impossible; 70 a bug, after its traceback; 130 stopped with Ctrl-C.
+Exit status: 0 there are questions, and the output names whatever is missing; 2 there are none, or the input or a model makes the
+run impossible; 70 a bug, after its traceback; 130 stopped with Ctrl-C.
 """
+
+NEXT = """
+next, in Python, with a function ask() of yours that returns the response and
+the retrieved_contexts of a question, as a mapping:
+  from ragmetrics_core import Testset, evaluate
+  rows = [one.updated(ask(one.user_input)) for one in Testset.load({out!r})]
+  evaluate(rows, "faithfulness,context_recall", llm="openai:gpt-4o-mini")"""
 
 Docs = Annotated[
     Path,
@@ -41,9 +51,41 @@ Docs = Annotated[
         "column content.",
     ),
 ]
-Number = Annotated[
-    int, typer.Option("-n", "--number", metavar="N", min=1, help="Most questions per document, not altogether.")
+Number = Annotated[int, typer.Option("-n", "--number", metavar="N", min=1, help="How many questions altogether.")]
+UnanswerableShare = Annotated[
+    float,
+    typer.Option("--unanswerable", metavar="SHARE", help="Share of the questions that no passage answers, 0 to 1."),
 ]
+TwoPassagesShare = Annotated[
+    float,
+    typer.Option("--two-passages", metavar="SHARE", help="Share of the questions that need two passages, 0 to 1."),
+]
+Seed = Annotated[int, typer.Option(metavar="N", help="The same seed chooses the same passages.")]
+ChunkSize = Annotated[int, typer.Option(metavar="N", help="Most characters of a passage.")]
+ChunkOverlap = Annotated[
+    int, typer.Option(metavar="N", help="Most characters that a passage repeats of the one before.")
+]
+RunDir = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Keep every reply and the questions in this directory; the same command goes on there where it was stopped.",
+    ),
+]
+Budget = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KIND=N", help="calls=NUMBER, tokens=NUMBER or dollars=NUMBER: stop when so much is spent. Repeatable."
+    ),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS", help="Seconds for one attempt of a call; by default learnt from the answers so far."
+    ),
+]
+MaxRetries = Annotated[int, typer.Option(metavar="N", help="How often a call that was lost is made again.")]
+Progress = Annotated[str, typer.Option(metavar="WORD", help="auto: a bar in a terminal; always; never.")]
 Out = Annotated[Path, typer.Option(metavar="FILE", help="Write the questions to this .jsonl file.")]
 LLMName = Annotated[
     str | None,
@@ -66,12 +108,22 @@ def generate(
     *,
     out: Out,
     number: Number = 10,
+    unanswerable: UnanswerableShare = 0.0,
+    two_passages: TwoPassagesShare = 0.0,
     llm: LLMName = None,
     base_url: BaseURL = None,
+    chunk_size: ChunkSize = CHUNK_SIZE,
+    chunk_overlap: ChunkOverlap = CHUNK_OVERLAP,
+    seed: Seed = 0,
+    run_dir: RunDir = None,
+    budget: Budget = None,
     max_concurrency: MaxConcurrency = 16,
+    timeout: Timeout = None,
+    max_retries: MaxRetries = 5,
+    progress: Progress = "auto",
 ) -> None:
     """Write questions with reference answers from documents into a file."""
-    with clear_errors(out):
+    with clear_errors(out, run_dir):
         if llm is None:
             raise InvalidInput(
                 "choose a model with --llm openai:MODEL or server:MODEL (or --llm lexical, offline, a baseline)"
@@ -79,12 +131,27 @@ def generate(
         if out.suffix.lower() not in (".jsonl", ".ndjson"):
             raise InvalidInput(f"--out: the name of {out} must end in .jsonl, so that it can be read again")
         check_out(out, str(docs))
-        model = parse_models(llm, None, base_url)["llm"]
-        testset = generate_testset(docs, model, number, max_concurrency=max_concurrency)
+        testset = generate_testset(
+            docs,
+            parse_models(llm, None, base_url)["llm"],
+            n=number,
+            unanswerable=unanswerable,
+            two_passages=two_passages,
+            seed=seed,
+            chunk_size=chunk_size,
+            chunk_overlap=chunk_overlap,
+            run_dir=run_dir,
+            budget=parse_budget(budget or []),
+            max_concurrency=max_concurrency,
+            timeout=timeout,
+            max_retries=max_retries,
+            progress=parse_progress(progress),
+        )
         if not testset:
-            stop(f"no question was made: {testset.problems[0]}", 2)
+            stop(f"no question was made: {next(iter([*testset.problems, *testset.missing]))}", 2)
         write(cast("Any", testset), out)
         for line in by_reason(testset.skipped):
             say("\n".join(hanging(f"skipped: {line}", room())), err=True)
         testset = replace(testset, skipped=())
         say("\n".join(part for line in f"{out}: {testset}".splitlines() for part in hanging(line, room())))
+        say(NEXT.format(out=str(out)))

@@ -58,6 +58,11 @@ CURES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         r"replace=True is about the scores in a run_dir: give run_dir=\.\.\., or leave replace out",
         "--replace is about the scores in a --run-dir: add --run-dir DIR, or leave --replace out",
     ),
+    # test sets
+    (r"\b(unanswerable|two_passages) and two_passages (must|need)", r"\1 and --two-passages \2"),
+    (r"\bunanswerable(?= (?:must|and) )", "--unanswerable"),
+    (r"(?<![\w-])two_passages (?=must)", "--two-passages "),
+    (r"(?<![\w-])chunk_(size|overlap)\b", r"--chunk-\1"),
     # what remains of the names of arguments; a name in a path or a quotation is something else
     (r"^(limit|sample|seed|repeats|timeout|empty|encoding|at) must be", r"--\1 must be"),
     (

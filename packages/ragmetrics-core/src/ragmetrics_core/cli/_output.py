@@ -23,9 +23,9 @@ from typing import Any, TextIO
 import typer
 from typer.core import TyperCommand
 
-from .._evaluate._progress import Progress
 from .._kernel._errors import InvalidInput, RagmetricsError
 from .._report._evaluation import Evaluation
+from .._report._progress import Progress
 from .._support._secrets import conceal
 from ._messages import in_cli_words
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Literal
 
+from .._kernel._errors import InvalidInput
 from .._kernel._requests import Usage
-from .._store._records import Record
 
-__all__ = ["Bar", "Progress", "progress_bar"]
+__all__ = ["Bar", "Progress", "check_progress", "progress_bar", "watching"]
 
 Progress = bool | Literal["always"]
 
@@ -19,26 +20,28 @@ SHORT = 1.0
 
 
 class Bar:
-    """What is shown after every finished row: the rate and the time left (by tqdm), failed scores, tokens used.
+    """What is shown after every finished row: the rate and the time left (by tqdm), what failed, tokens used.
 
     Args:
         bar: tqdm's; None where nobody watches.
+        lost: what has become of those that are counted as failures, in a word.
     """
 
-    def __init__(self, bar: Any = None) -> None:
+    def __init__(self, bar: Any = None, lost: str = "failed") -> None:
         self._bar = bar
+        self._lost = lost
         self._failed = 0
         self._shown = ""  # beside the number of rows
         self._reason = ""  # why the run waits, as long as that is shown
 
-    def advance(self, record: Record, usage_so_far: Callable[[], Usage]) -> None:
-        """One more row is finished; what was used until now is asked for only where somebody watches."""
+    def advance(self, failed: int, usage_so_far: Callable[[], Usage]) -> None:
+        """One more row is finished, with so many failures; what was used is asked for only where somebody watches."""
         if self._bar is None:
             return
         usage = usage_so_far()
-        self._failed += sum(score.error is not None for score in record.scores.values())
+        self._failed += failed
         tokens = usage.prompt_tokens + usage.completion_tokens
-        self._shown = f"{self._failed} failed, {_short(tokens)} tokens"
+        self._shown = f"{self._failed} {self._lost}, {_short(tokens)} tokens"
         self._reason = ""
         self._bar.set_postfix_str(self._shown, refresh=False)
         self._bar.update()
@@ -63,12 +66,24 @@ class Bar:
         self._bar.set_postfix_str(words, refresh=True)
 
 
+def check_progress(progress: object) -> None:
+    """True, False or "always"."""
+    if not (isinstance(progress, bool) or progress == "always"):
+        raise InvalidInput(f"progress must be True, False or 'always', got {progress!r}")
+
+
 def _counts_down() -> bool:
     return _in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
 
 
 @contextmanager
-def progress_bar(progress: Progress, count: Callable[[], int | None]) -> Iterator[Bar]:
+def progress_bar(
+    progress: Progress,
+    count: Callable[[], int | None],
+    title: str = "evaluate",
+    unit: str = "rows",
+    lost: str = "failed",
+) -> Iterator[Bar]:
     """The bar of a run. It goes to stderr, and only to a terminal or a notebook unless ``progress`` is "always".
 
     The rows are counted only where somebody watches; where their number is not known, neither is the time left.
@@ -81,8 +96,27 @@ def progress_bar(progress: Progress, count: Callable[[], int | None]) -> Iterato
     if notebook and not progress:
         yield Bar()
         return
-    with _tqdm(notebook)(total=count(), unit=" rows", desc="evaluate", file=None if notebook else sys.stderr) as bar:
-        yield Bar(bar)
+    with _tqdm(notebook)(total=count(), unit=f" {unit}", desc=title, file=None if notebook else sys.stderr) as bar:
+        yield Bar(bar, lost)
+
+
+@asynccontextmanager
+async def watching(bar: Bar, waiting: Callable[[], tuple[float, str] | None]) -> AsyncIterator[None]:
+    """While somebody watches, show every second whether the run only waits, and for what."""
+    if not bar.watched:
+        yield
+        return
+
+    async def watch() -> None:
+        while True:
+            await asyncio.sleep(1.0)
+            bar.wait(waiting())
+
+    watcher = asyncio.ensure_future(watch())
+    try:
+        yield
+    finally:
+        watcher.cancel()
 
 
 def _tqdm(notebook: bool) -> Any:

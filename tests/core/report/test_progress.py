@@ -17,8 +17,8 @@ import pytest
 from core.engine.virtual_time import run
 from core.evaluate.doubles import AsyncModel, Length, Rated, questions
 from ragmetrics_core import Ask, ModelError, aevaluate, evaluate
-from ragmetrics_core._evaluate._progress import Bar, _short
-from ragmetrics_core._evaluate._progress import progress_bar as progress
+from ragmetrics_core._report._progress import Bar, _short
+from ragmetrics_core._report._progress import progress_bar as progress
 
 TESTS = Path(__file__).resolve().parents[2]
 
@@ -184,7 +184,7 @@ def test_it_costs_little_where_nobody_watches() -> None:
     started = time.process_time()
     with progress(True, lambda: 10) as bar:
         for record in evaluate(questions(100), Length()).records:
-            bar.advance(record, record.scores["length"].usage)
+            bar.advance(0, record.scores["length"].usage)
     assert time.process_time() - started < 2
 
 
