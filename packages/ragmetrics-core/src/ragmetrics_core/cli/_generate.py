@@ -15,7 +15,7 @@ import typer
 
 from .._kernel._errors import InvalidInput
 from .._report._table import hanging, room
-from .._testset import generate_testset
+from .._testset import Testset, generate_testset
 from .._testset._chunks import CHUNK_OVERLAP, CHUNK_SIZE
 from .._testset._documents import by_reason
 from ._models import parse_budget, parse_models
@@ -150,8 +150,13 @@ def generate(
         if not testset:
             stop(f"no question was made: {next(iter([*testset.problems, *testset.missing]))}", 2)
         write(cast("Any", testset), out)
-        for line in by_reason(testset.skipped):
-            say("\n".join(hanging(f"skipped: {line}", room())), err=True)
-        testset = replace(testset, skipped=())
-        say("\n".join(part for line in f"{out}: {testset}".splitlines() for part in hanging(line, room())))
-        say(NEXT.format(out=str(out)))
+        _report(testset, out)
+
+
+def _report(testset: Testset, out: Path) -> None:
+    """Print what was skipped, what came of it, and what to do with it."""
+    for line in by_reason(testset.skipped):
+        say("\n".join(hanging(f"skipped: {line}", room())), err=True)
+    told = f"{out}: {replace(testset, skipped=())}"
+    say("\n".join(part for line in told.splitlines() for part in hanging(line, room())))
+    say(NEXT.format(out=str(out)))
