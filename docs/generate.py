@@ -15,12 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from ragmetrics_core import Ask, Metric, Prompt, RagmetricsError, evaluate
-from ragmetrics_core._support._other_names import ELSEWHERE, NOT_HERE
+from ragmetrics_core._support._ragas_names import BECAUSE, PLACES
 from ragmetrics_core._testset._checks import PROMPTS
 from ragmetrics_core._testset._program import ANSWER_FROM_DOCUMENT, WRITE_QUESTIONS
 from ragmetrics_core.metrics import AnswerCorrectness, Entry, catalogue, ragchecker_metrics
 
 DOCS = Path(__file__).resolve().parent
+
+RAGAS = DOCS.parent / "tests" / "core" / "names" / "ragas_names.json"
+"""The public names of RAGAS 0.1 to 0.4, and which releases had them."""
 
 COMMON = ("name", "llm", "embeddings")
 """Settings that every metric has; the head of the page tells about them."""
@@ -48,21 +51,33 @@ def pages() -> dict[Path, str]:
 
 
 def other_names() -> str:
-    """RAGAS' names by what takes their place, in the order of the table that the imports are answered from."""
-    uses: dict[str, list[str]] = {}
-    for name, use in ELSEWHERE.items():
-        uses.setdefault(use.removesuffix("()"), []).append(f"`{name}`")
-    rows = [f"| {', '.join(names)} | {as_code(use)} |" for use, names in uses.items()]
-    return "\n".join(["| RAGAS | here |", "|---|---|", *rows])
+    """RAGAS' names by where they stand there, each with the releases that have it and with what takes its place."""
+    places = {name: place for names, place in PLACES for name in names.split()}
+    parts = []
+    for title, part in json.loads(RAGAS.read_text(encoding="utf-8"))["names"].items():
+        rows: dict[tuple[str, str], list[str]] = {}
+        for releases, names in part["names"].items():
+            for name in names.split():
+                rows.setdefault((places.get(name, ""), releases), []).append(f"`{name}`")
+        order = [*places.values(), ""]
+        modules = ", ".join(f"`{module}`" for module in part["modules"].split())
+        parts += [f"### {title}\n\n{modules}\n", "| RAGAS | in | here |", "|---|---|---|"]
+        parts += [
+            f"| {', '.join(names)} | {releases.replace('-', '–')} | {as_code(place)} |"
+            for (place, releases), names in sorted(rows.items(), key=lambda row: order.index(row[0][0]))
+        ]
+        parts.append("")
+    return "\n".join(parts[:-1])
 
 
-def as_code(use: str) -> str:
-    """The name with which an explanation begins, set as code."""
-    if use == NOT_HERE or use.startswith(("a ", "the ")):
-        return use
-    code, comma, more = use.partition(", ")
-    name, space, note = code.partition(" ")
-    return f"`{name}`{space}{note}{comma}{more}"
+def as_code(place: str) -> str:
+    """What takes the place of a name, with the name of ours that it begins with set as code."""
+    if not place:
+        return "the same name"
+    if place.startswith(BECAUSE):
+        return f"not here: {place}"
+    code = re.match(r"(?!(?:a|the) )[\w.]+(?:\(.*?\))?(?=[ ,]|$)", place)
+    return f"`{code[0]}`{place[code.end() :]}" if code else place
 
 
 def metric_list() -> str:
