@@ -20,6 +20,7 @@ import pytest
 import yaml
 
 from pages import Block, blocks, commands, shows
+from ragmetrics_core.llms._openai._named_servers import SERVERS
 from source_tree import ROOT
 
 TOP = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
@@ -47,7 +48,8 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    for name in ("OPENAI_API_KEY", *(name for server in SERVERS.values() for name in server.url_variables)):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "80")
     return tmp_path
 
