@@ -98,8 +98,8 @@ def test_columns_that_are_not_understood() -> None:
             "\n"
             "not used: Frage, Antwort (kept as metadata)\n"
             "no column for user_input, response, retrieved_contexts, reference: if there is\n"
-            "      one, name it with --map\n"
-            "      question=COLUMN,answer=COLUMN,contexts=COLUMN,reference=COLUMN\n"
+            "      one, name it with\n"
+            "      --map question=COLUMN,answer=COLUMN,contexts=COLUMN,reference=COLUMN\n"
             "\n"
             "no built-in metric fits (`ragmetrics metrics` lists what each needs)\n"
         ),
@@ -191,3 +191,17 @@ def test_what_is_kept_does_not_grow_with_the_rows() -> None:
         2,
         "rows in memory",
     )
+
+
+def test_objects_in_the_place_of_texts() -> None:
+    Path("q.csv").write_text('input,output,\n"{""question"": ""a"", ""k"": 1}","{""answer"": ""b""}",0\n')
+    shown = call("look", "q.csv", "--rows", "0").stdout
+    assert (
+        "not used: (a column without a name) (kept as metadata)\n"
+        "no column for retrieved_contexts, reference: if there is one, name it with\n"
+        "      --map contexts=COLUMN,reference=COLUMN\n"
+        "user_input is an object with question, k: if one of these is meant, write\n"
+        "      --map question=input.question\n"
+        "response is an object with answer: if one of these is meant, write\n"
+        "      --map answer=output.answer\n"
+    ) in shown

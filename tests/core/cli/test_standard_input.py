@@ -44,3 +44,18 @@ def test_a_run_goes_on_with_the_same_rows(folder: Path) -> None:
             "among them. Give another --run-dir, or add --replace, which keeps those scores as scores.1.jsonl\n"
         ),
     )
+
+
+def test_what_a_stopped_run_needs_to_go_on(folder: Path) -> None:
+    rows = b'{"response": "a"}\n{"response": 5}\n'
+    result = call("evaluate", "-", "-m", OWN, "--run-dir", "run", "--out", "-", "--on-error", "raise", stdin=rows)
+    assert (result.exit_code, result.stderr.splitlines()) == (
+        2,
+        [
+            (
+                "ragmetrics: stdin, line 2: shortness: response must be a str, got int (the row finished before can be found in -) "
+                "(all replies are kept in run); to go on, with the same rows on standard input:"
+            ),
+            f"ragmetrics evaluate - -m {OWN} --run-dir run --out - --on-error raise",
+        ],
+    )

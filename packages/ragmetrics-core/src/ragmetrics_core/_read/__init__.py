@@ -11,9 +11,20 @@ Rows are pulled lazily; messages count them from 1, as editors count lines.
 from __future__ import annotations
 
 from ._columns import Columns, Understood
-from ._input_file import FileOptions
+from ._input_file import STDIN, FileOptions
 from ._look import Look, look_at, rule
 from ._random_rows import sampled
 from ._rows import OpenRows, open_rows
 
-__all__ = ["Columns", "FileOptions", "Look", "OpenRows", "Understood", "look_at", "open_rows", "rule", "sampled"]
+__all__ = [
+    "STDIN",
+    "Columns",
+    "FileOptions",
+    "Look",
+    "OpenRows",
+    "Understood",
+    "look_at",
+    "open_rows",
+    "rule",
+    "sampled",
+]

@@ -16,6 +16,7 @@ import typer
 from .._kernel._plain import json_walk
 from .._kernel._sample import Sample
 from .._read import Columns, FileOptions, Look, look_at, rule
+from .._read._cells import literal
 from .._report._reasons import first_of
 from .._report._table import hanging, printable, room, wrapped_items
 from ._files import At, Data, Encoding
@@ -106,11 +107,31 @@ def _columns(found: Look, mapped: Mapping[str, str]) -> Iterator[str]:
         filled = f"{found.filled[name]:>{digits},} of {found.rows:,}"
         yield _cut(f"{name:<{width}}  {filled}  {first_of(columns)} ({rule(name, columns, mapped)}{also})")
     if found.unused:
-        yield from hanging(f"not used: {first_of(list(found.unused))} (kept as metadata)", room())
+        names = [name.strip() or "(a column without a name)" for name in found.unused]
+        yield from hanging(f"not used: {first_of(names)} (kept as metadata)", room())
     missing = [name for name in MAIN if name not in found.fields]
     if missing and found.unused:
         option = ",".join(f"{MAIN[name]}=COLUMN" for name in missing)
-        yield from hanging(f"no column for {', '.join(missing)}: if there is one, name it with --map {option}", room())
+        yield from _advice(f"no column for {', '.join(missing)}: if there is one, name it with", f"--map {option}")
+    for name, short in MAIN.items():
+        keys = _keys(found.values.get(name))
+        if keys:
+            (column, *_), _ = found.fields[name].most_common(1)[0]
+            text = f"{name} is an object with {first_of(keys)}: if one of these is meant, write"
+            yield from _advice(text, f"--map {short}={column}.{keys[0]}")
+
+
+def _advice(text: str, option: str) -> Iterator[str]:
+    """The lines of an advice; what is to be copied is not parted."""
+    whole = option.replace(" ", "\xa0")
+    return (line.replace("\xa0", " ") for line in hanging(f"{text} {whole}", room()))
+
+
+def _keys(value: Any) -> list[str]:
+    """The keys of an object, which may be written as a text."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        value = literal(value)
+    return [str(key) for key in value] if isinstance(value, Mapping) else []
 
 
 def _shown(sample: Sample) -> Iterator[str]:

@@ -16,6 +16,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TextIO
@@ -24,6 +25,7 @@ import typer
 from typer.core import TyperCommand
 
 from .._kernel._errors import InvalidInput, RagmetricsError
+from .._read import STDIN
 from .._report._evaluation import Evaluation
 from .._report._progress import Progress
 from .._support._secrets import conceal
@@ -109,7 +111,12 @@ def how_to_continue(run_dir: Path | None) -> tuple[str, str]:
     if run_dir is None:
         return " (with --run-dir DIR, the next run would go on from here)", ""
     command = shlex.join(["ragmetrics", *(conceal(_without_password(argument)) for argument in sys.argv[1:])])
-    return f" (all replies are kept in {run_dir}); to go on:", command
+    rows = ", with the same rows on standard input" if _reads_stdin(sys.argv) else ""
+    return f" (all replies are kept in {run_dir}); to go on{rows}:", command
+
+
+def _reads_stdin(arguments: list[str]) -> bool:
+    return any(argument == STDIN and before != "--out" for before, argument in pairwise(arguments))
 
 
 def _without_password(argument: str) -> str:
