@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragmetrics_core import Document, InvalidInput
+from ragmetrics_core import Document, InvalidInput, generate_testset
 from ragmetrics_core._testset._chunks import CHUNK_OVERLAP, CHUNK_SIZE, Chunk, check_sizes, chunks_of
 from ragmetrics_core._testset._documents import GivenDocument
+from ragmetrics_core.testing import ScriptedLLM
 
 ASIAN = "東京は日本の首都です。"
 PIECES = st.sampled_from(
@@ -172,3 +175,39 @@ def test_a_text_of_one_kind_takes_no_longer_than_another(text: str) -> None:
     """Each took minutes if the time grew with the square of the length."""
     chunks = chunks_of(GivenDocument("d", text))
     assert sum(len(chunk.text) for chunk in chunks) > 0
+
+
+def asked_about(documents: Any, **arguments: Any) -> tuple[list[tuple[str, int]], Any]:
+    """What each text was asked for, and the test set."""
+    llm = ScriptedLLM(lambda ask: "1. Who?" if ask.prompt.name == "write_questions" else '{"answer": "Ada"}')
+    testset = generate_testset(documents, llm, **arguments)
+    asks = [dict(ask.inputs) for ask in llm.asks if ask.prompt.name == "write_questions"]
+    return [(ask["document"], ask["number_of_questions"]) for ask in asks], testset
+
+
+def test_the_questions_of_a_document_are_spread_over_its_passages(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("One is here. Two is here. Three is here.")
+    sizes = {"chunk_size": 15, "chunk_overlap": 0}
+    asks, testset = asked_about(tmp_path, questions_per_document=2, **sizes)
+    assert asks == [("One is here.", 1), ("Two is here.", 1)]
+    asks, testset = asked_about(tmp_path, questions_per_document=4, **sizes)
+    assert asks == [("One is here.", 2), ("Two is here.", 1), ("Three is here.", 1)]
+    assert [sample.id for sample in testset] == ["a.txt#1-1", "a.txt#2-1", "a.txt#3-1"]
+    assert [str(problem) for problem in testset.problems] == ["a.txt#1: 2 questions were asked for, 1 written"]
+    assert testset[1].reference_contexts == ["Two is here."]
+    assert testset[1].reference_documents == [
+        Document("Two is here.", "a.txt#2", meta={"source": "a.txt", "start": 13, "end": 25})
+    ]
+    assert testset[1].metadata == {"document_id": "a.txt"}
+
+
+def test_what_is_given_one_by_one_stays_whole_unless_a_size_is_named(tmp_path: Path) -> None:
+    text = "It is a sentence of 31 letters. " * 40
+    (tmp_path / "a.txt").write_text(text)
+    asks, _ = asked_about([text], questions_per_document=2)
+    assert asks == [(text, 2)]
+    for documents, arguments in ((tmp_path, {}), ([text], {"chunk_size": 1000})):
+        asks, _ = asked_about(documents, questions_per_document=2, **arguments)
+        assert [(len(asked), number) for asked, number in asks] == [(991, 1), (479, 1)]
+    with pytest.raises(InvalidInput, match="^chunk_overlap must be less than chunk_size, got 1000 and 1000$"):
+        generate_testset([text], ScriptedLLM([]), chunk_overlap=1000)

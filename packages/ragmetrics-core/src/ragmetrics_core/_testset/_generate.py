@@ -12,7 +12,7 @@ from .._kernel._prompt import Prompt
 from .._kernel._protocols import AnyLLM
 from .._kernel._sample import Document
 from .._report._progress import Progress
-from ._chunks import CHUNK_OVERLAP, CHUNK_SIZE
+from ._chunks import CHUNK_OVERLAP
 from ._program import ANSWER_FROM_DOCUMENT, WRITE_QUESTIONS
 from ._run import Generation, Options
 from ._values import Testset
@@ -35,7 +35,7 @@ def generate_testset(
     unanswerable: float = 0.0,
     two_passages: float = 0.0,
     seed: int = 0,
-    chunk_size: int = CHUNK_SIZE,
+    chunk_size: int | None = None,
     chunk_overlap: int = CHUNK_OVERLAP,
     run_dir: str | os.PathLike[str] | None = None,
     max_concurrency: int = 16,
@@ -56,7 +56,8 @@ def generate_testset(
         unanswerable: share of the ``n`` questions that no passage answers, 0 to 1.
         two_passages: share of them that need two passages.
         seed: the same seed chooses the same passages.
-        chunk_size: most characters of a passage.
+        chunk_size: most characters of a passage, 1,000 by default; without ``n`` and ``chunk_size``, documents that do not
+            come from files stay whole.
         chunk_overlap: most characters that a passage repeats of the one before.
         run_dir: a directory that keeps replies and questions; the same call goes on there where a stopped one ended.
         max_concurrency: most calls in flight.
@@ -87,7 +88,7 @@ async def agenerate_testset(
     unanswerable: float = 0.0,
     two_passages: float = 0.0,
     seed: int = 0,
-    chunk_size: int = CHUNK_SIZE,
+    chunk_size: int | None = None,
     chunk_overlap: int = CHUNK_OVERLAP,
     run_dir: str | os.PathLike[str] | None = None,
     max_concurrency: int = 16,

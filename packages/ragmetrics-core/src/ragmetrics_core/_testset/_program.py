@@ -12,10 +12,11 @@ from typing import Any, TypeVar
 
 from .._kernel._errors import BadReply, ModelError
 from .._kernel._prompt import Prompt
-from .._kernel._sample import Document, Sample
+from .._kernel._sample import Sample
 from .._kernel._steps import Steps, together
 from ..replies import LinesReply, real_items
 from ._answer_reply import AnswerReply, DocumentAnswer
+from ._chunks import CHUNK_OVERLAP, Chunk, chunks_of
 from ._documents import GivenDocument
 from ._values import CAVEAT, Problem
 
@@ -66,12 +67,17 @@ class Part:
 
 @dataclass(frozen=True)
 class Questioning:
-    """How questions about a document are made: how many, and with which prompts."""
+    """How questions about a document are made: how many, with which prompts, and about passages of which size.
+
+    A document is asked about as a whole where ``size`` is None.
+    """
 
     number: int
     write: Prompt[Any] = WRITE_QUESTIONS
     answer: Prompt[Any] = ANSWER_FROM_DOCUMENT
     caveat: str | None = None
+    size: int | None = None
+    overlap: int = CHUNK_OVERLAP
 
     def program(self, document: GivenDocument) -> Steps[Part]:
         """The program that makes samples of one document; a failure that concerns only this document becomes a problem in the
@@ -80,42 +86,55 @@ class Questioning:
         Raises:
             ModelError: a model refuses in a way that every further call would meet.
         """
-        if not document.text.strip():
+        passages = chunks_of(document, self.size or len(document.text), self.overlap)
+        if not passages:
             return Part(problems=(Problem(document.id, None, "the document has no text"),))
-        written = yield from attempt(self.write.ask(document=document.text, number_of_questions=self.number))
+        parts = yield from together(*(self._about(*share) for share in shares(passages, self.number)))
+        return Part(
+            tuple(sample for part in parts for sample in part.samples),
+            tuple(problem for part in parts for problem in part.problems),
+            tuple(error for part in parts for error in part.unread),
+        )
+
+    def _about(self, passage: Chunk, number: int) -> Steps[Part]:
+        written = yield from attempt(self.write.ask(document=passage.text, number_of_questions=number))
         if isinstance(written, ModelError):
-            problem = Problem(document.id, None, f"no questions were written: {in_one_line(written)}")
+            problem = Problem(passage.id, None, f"no questions were written: {in_one_line(written)}")
             return Part(problems=(problem,), unread=unread([written]))
-        questions = distinct(written)[: self.number]
+        questions = distinct(written)[:number]
         answers = yield from together(
-            *(attempt(self.answer.ask(document=document.text, question=question)) for question in questions)
+            *(attempt(self.answer.ask(document=passage.text, question=question)) for question in questions)
         )
         samples, problems = [], []
-        if len(questions) < self.number:
-            problems.append(
-                Problem(document.id, None, f"{self.number} questions were asked for, {len(questions)} written")
-            )
-        for number, (question, answer) in enumerate(zip(questions, answers, strict=True), 1):
+        if len(questions) < number:
+            problems.append(Problem(passage.id, None, f"{number} questions were asked for, {len(questions)} written"))
+        for place, (question, answer) in enumerate(zip(questions, answers, strict=True), 1):
             if isinstance(answer, ModelError):
-                problems.append(Problem(document.id, question, f"no answer: {in_one_line(answer)}"))
+                problems.append(Problem(passage.id, question, f"no answer: {in_one_line(answer)}"))
             elif not answer.answer.strip():
-                problems.append(Problem(document.id, question, "the document does not answer it"))
+                problems.append(Problem(passage.id, question, "the document does not answer it"))
             else:
-                samples.append(self._sample(document, number, question, answer))
+                samples.append(self._sample(passage, place, question, answer))
         return Part(tuple(samples), tuple(problems), unread(answers))
 
-    def _sample(self, document: GivenDocument, number: int, question: str, answer: Any) -> Sample:
-        metadata = {"document_id": document.id, "evidence": answer.evidence.strip() or None, CAVEAT: self.caveat}
+    def _sample(self, passage: Chunk, place: int, question: str, answer: Any) -> Sample:
+        metadata = {"document_id": passage.document, "evidence": answer.evidence.strip() or None, CAVEAT: self.caveat}
         return Sample(
             user_input=question,
             reference=answer.answer.strip(),
-            reference_contexts=[document.text],
-            reference_documents=[
-                Document(document.text, document.id)
-            ],  # what a retriever should find for this question
-            id=f"{document.id}-{number}",
+            reference_contexts=[passage.text],
+            reference_documents=[passage.to_document()],  # what a retriever should find for this question
+            id=f"{passage.id}-{place}",
             metadata={name: value for name, value in metadata.items() if value is not None},
         )
+
+
+def shares(passages: Sequence[Chunk], number: int) -> list[tuple[Chunk, int]]:
+    """How many of so many questions are written about which passages, spread over all of them."""
+    if number < len(passages):
+        return [(passages[turn * len(passages) // number], 1) for turn in range(number)]
+    each, more = divmod(number, len(passages))
+    return [(passage, each + (index < more)) for index, passage in enumerate(passages)]
 
 
 def attempt(steps: Steps[T]) -> Steps[T | ModelError]:

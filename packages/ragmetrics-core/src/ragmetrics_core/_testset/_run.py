@@ -26,7 +26,7 @@ from .._names._models import llm_named
 from .._report._progress import Bar, Progress, check_progress, progress_bar, watching
 from .._store._prices import ModelUsage, Prices
 from .._support._blocking import run_blocking
-from ._chunks import Chunk, check_sizes, chunks_of
+from ._chunks import CHUNK_SIZE, Chunk, check_sizes, chunks_of
 from ._collect import Collection, Wanted
 from ._documents import documents_of
 from ._drive import Drive
@@ -55,7 +55,7 @@ class Options:
     unanswerable: float
     two_passages: float
     seed: int
-    chunk_size: int
+    chunk_size: int | None
     chunk_overlap: int
     run_dir: str | os.PathLike[str] | None
     max_concurrency: int
@@ -81,7 +81,7 @@ class Options:
         check_seconds("timeout", self.timeout)
         check_run_dir(self.run_dir)
         check_progress(self.progress)
-        check_sizes(self.chunk_size, self.chunk_overlap)
+        check_sizes(self.passage_size, self.chunk_overlap)
         for name in ("unanswerable", "two_passages"):
             check_share(name, getattr(self, name))
         for name in ("write", "answer"):
@@ -98,6 +98,11 @@ class Options:
         if self.questions_per_document is not None:
             raise InvalidInput("give n, the number of all questions, or questions_per_document, and not both")
         self.wanted.counts()
+
+    @property
+    def passage_size(self) -> int:
+        """Most characters of a passage, where documents become passages."""
+        return CHUNK_SIZE if self.chunk_size is None else self.chunk_size
 
     @property
     def wanted(self) -> Wanted:
@@ -133,6 +138,7 @@ class Generation:
         if "dollars" in self._budget.limits:
             prices.check(self._llm, local=False)
         self._documents, self._skipped = documents_of(documents)
+        self._from_files = isinstance(documents, os.PathLike)  # what is given one by one may be passages already
         self._drive: Drive | None = None
         self._parts: dict[int, Part] = {}
         self._collection: Collection | None = None
@@ -179,7 +185,8 @@ class Generation:
     async def _per_document(self, drive: Drive) -> None:
         options = self._options
         number = options.questions_per_document or PER_DOCUMENT
-        questioning = Questioning(number, options.write, options.answer, self._caveat)
+        size = options.passage_size if self._from_files else options.chunk_size
+        questioning = Questioning(number, options.write, options.answer, self._caveat, size, options.chunk_overlap)
 
         def finished(index: int, part: Part) -> None:
             self._parts[index] = part
@@ -193,7 +200,7 @@ class Generation:
         options = self._options
         chunks: list[Chunk] = []
         for document in self._documents:
-            found = chunks_of(document, options.chunk_size, options.chunk_overlap)
+            found = chunks_of(document, options.passage_size, options.chunk_overlap)
             if not found:
                 self._blank.append(Problem(document.id, None, "the document has no text"))
             chunks += found
