@@ -56,8 +56,7 @@ def generate_testset(
         unanswerable: share of the ``n`` questions that no passage answers, 0 to 1.
         two_passages: share of them that need two passages.
         seed: the same seed chooses the same passages.
-        chunk_size: most characters of a passage, 1,000 by default; without ``n`` and ``chunk_size``, documents that do not
-            come from files stay whole.
+        chunk_size: most characters of a passage (1,000); without it and ``n``, what does not come from files stays whole.
         chunk_overlap: most characters that a passage repeats of the one before.
         run_dir: a directory that keeps replies and questions; the same call goes on there where a stopped one ended.
         max_concurrency: most calls in flight.
