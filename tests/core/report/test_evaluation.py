@@ -67,8 +67,8 @@ def test_metadata_that_json_has_no_form_for_loses_nothing_else(tmp_path: Path) -
 
 
 def test_a_row_of_wrong_types_is_written_as_it_came(tmp_path: Path) -> None:
-    (written,) = both(tmp_path, evaluate([{"response": "abc", "retrieved_documents": 5, "contexts": "x"}], Length()))
-    assert written["sample"] == {"response": "abc", "retrieved_documents": 5, "retrieved_contexts": "x"}
+    (written,) = both(tmp_path, evaluate([{"response": "abc", "retrieved_documents": 5, "contexts": 6}], Length()))
+    assert written["sample"] == {"response": "abc", "retrieved_documents": 5, "retrieved_contexts": 6}
 
 
 def test_whole_evaluation_as_json(tmp_path: Path) -> None:

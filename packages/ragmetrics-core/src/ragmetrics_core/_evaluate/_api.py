@@ -43,12 +43,13 @@ def evaluate(
     replace: bool = False,
     encoding: str | None = None,
     at: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    separator: str | None = None,
 ) -> Evaluation:
-    """Score samples with metrics; works in plain scripts and inside a running event loop. Results keep the order of the input.
+    """Score samples, in their order, also in a running event loop; a ``RagmetricsError`` that stops it holds what is ``partial``.
 
     Args:
-        samples: the path of a .jsonl, .json, .csv, .tsv (.gz may follow), .xlsx or .parquet file, or "-" for standard input;
-            mappings or ``Sample``s, pulled lazily; a pandas DataFrame; a Hugging Face ``Dataset``.
+        samples: a path (.jsonl, .json, .csv, .xlsx, .parquet; "-": standard input), mappings, ``Sample``s, a DataFrame, a Dataset.
         metrics: one metric or several, of different names; metrics, or texts as on the command line: ``"faithfulness,ndcg(k=3)"``.
         llm: answers where metrics have no LLM of their own; a model, or its name: ``"openai:gpt-4o-mini"``, ``"lexical"``.
         embeddings: the same for embedding requests and comparisons: ``"openai:text-embedding-3-small"``, ``"hashing"``.
@@ -67,9 +68,8 @@ def evaluate(
         replace: set finished scores of another run in the run_dir aside as ``scores.1.jsonl``; else such a run is refused.
         encoding: of a text file that is not UTF-8, such as "cp1252"; a byte order mark says it by itself.
         at: where in a file the rows are: the name of a sheet, or the path to a list in a JSON file, such as "results.results".
-
-    Raises:
-        RagmetricsError: what stops the run, see ``docs/running.md``; ``error.partial`` is the ``Evaluation`` until then.
+        columns: which column a field is read from: ``{"question": "prompt", "answer": "outputs.text", "contexts": "passage_*"}``.
+        separator: what stands between the texts of a list that is written as one text, such as ``"||"``.
     """
     return Run(samples, metrics, RunOptions.of(locals())).block()
 
@@ -95,6 +95,8 @@ async def aevaluate(
     replace: bool = False,
     encoding: str | None = None,
     at: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    separator: str | None = None,
 ) -> Evaluation:
     """Score samples with metrics without blocking the running loop; arguments, result and errors as in ``evaluate``.
 

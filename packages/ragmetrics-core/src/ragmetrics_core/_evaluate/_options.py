@@ -48,6 +48,8 @@ class RunOptions:
     replace: bool
     encoding: str | None
     at: str | None
+    columns: Mapping[str, str] | None
+    separator: str | None
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> RunOptions:

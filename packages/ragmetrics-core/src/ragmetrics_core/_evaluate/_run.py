@@ -20,7 +20,7 @@ from .._kernel._model_traits import prepared
 from .._kernel._row import Row
 from .._kernel._score import Score
 from .._names._models import embeddings_named, llm_named
-from .._read import open_rows, sampled
+from .._read import Columns, open_rows, sampled
 from .._report._evaluation import Evaluation
 from .._report._progress import progress_bar, watching
 from .._report._repeats import combined
@@ -54,7 +54,7 @@ class Run:
         self._options = options
         self._metrics = checked_metrics(metrics)
         self._names = [metric.name for metric in self._metrics]
-        opened = open_rows(samples, options.limit, options=options.file)
+        opened = open_rows(samples, options.limit, Columns(options.columns, options.separator), options.file)
         self._rows = opened if options.sample is None else sampled(opened, options.sample, options.seed)
         models = Models(llm_named(options.llm), embeddings_named(options.embeddings))
         self._assignments = _assignments(self._metrics, models, options.repeats)

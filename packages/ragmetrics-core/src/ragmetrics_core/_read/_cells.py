@@ -21,7 +21,7 @@ from typing import Any
 from .._kernel._errors import InvalidInput
 from .._kernel._sample import IDENTIFYING, Document
 
-__all__ = ["document_of", "literal", "one_text", "reader_of"]
+__all__ = ["document_of", "is_usual", "literal", "one_text", "reader_of"]
 
 QUOTED = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 NUMPY = re.compile(rf"\[\s*{QUOTED}(?:\s+{QUOTED})*\s*\]", re.DOTALL)
@@ -35,6 +35,7 @@ CONTENTS = ("content", "page_content", "text")
 
 IDS = ("id", "id_", "node_id", "doc_id")
 METAS = ("meta", "metadata")
+FOREIGN = frozenset({*CONTENTS[1:], "node"})
 NAMED = frozenset({*CONTENTS, *IDS, *METAS, "score"})
 
 Reader = Callable[[Any, str, str | None], Any]
@@ -49,11 +50,11 @@ def reader_of(field: str) -> Reader | None:
 def _texts(value: Any, column: str, separator: str | None) -> Any:
     if isinstance(value, str):
         value = _list(value, column, separator)
-    if isinstance(value, list | tuple):
-        if not value or (type(value[0]) is str and not value[0].startswith("{")):
-            return value
+    if isinstance(value, Mapping):
+        value = [value]
+    if isinstance(value, list | tuple) and value and not _is_text(value[0]):
         return [_content(item) for item in value]
-    return [value] if isinstance(value, Mapping) else value
+    return value
 
 
 def _documents(value: Any, column: str, separator: str | None) -> Any:
@@ -111,6 +112,11 @@ READERS: dict[str, Reader] = {
 }
 
 
+def is_usual(field: str) -> Callable[[Any], bool] | None:
+    """What tells by its first item that a list can be used as it is; None for a field that holds no list."""
+    return USUAL.get(field)
+
+
 def _list(cell: str, column: str, separator: str | None) -> Any:
     """The list that a text says; a blank text stays as it is."""
     if not cell.strip():
@@ -164,11 +170,19 @@ def _attribute(item: Any, name: str) -> Any:
     return getattr(item, name, None)
 
 
+def _is_text(item: Any) -> bool:
+    """Whether it is a text, and no document that was written as JSON."""
+    return type(item) is str and item[:1] != "{"
+
+
 def _is_document(item: Any) -> bool:
     """Whether documents of this form can be used as they are."""
-    if type(item) is str:
-        return not item.startswith("{")
-    return type(item) is Document or (isinstance(item, Mapping) and not IDENTIFYING.isdisjoint(item))
+    kind = type(item)
+    if kind is Document or kind is str:
+        return kind is Document or _is_text(item)
+    if kind is not dict and not isinstance(item, Mapping):
+        return False
+    return "content" in item or (FOREIGN.isdisjoint(item) and not IDENTIFYING.isdisjoint(item))
 
 
 def document_of(item: Any) -> Any:
@@ -186,3 +200,11 @@ def document_of(item: Any) -> Any:
     key = next((value for value in map(get, IDS) if value is not None), None)
     named = {"content": content, "id": key, "score": get("score"), "meta": {**others, **meta} or None}
     return {name: value for name, value in named.items() if value is not None}
+
+
+USUAL: dict[str, Callable[[Any], bool]] = {
+    "retrieved_contexts": _is_text,
+    "reference_contexts": _is_text,
+    "retrieved_documents": _is_document,
+    "reference_documents": _is_document,
+}

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from .._kernel._errors import InvalidInput
 from .._kernel._sample import Sample, agreed, without_arrays
 from ._cells import one_text, reader_of
-from ._mapping import ABSENT, Source, mapped_columns, missing_column
+from ._mapping import ABSENT, Mapped, Source, mapped_columns, missing_column
+from ._objects import as_mapping
 from ._plan import TEXTS, Plan, may_be_opened, plan_for
 from ._text import RawRow
 
@@ -58,15 +59,31 @@ class Columns:
             raise InvalidInput(f"separator must be a text such as '||', got {separator!r}")
         self._fields = {item.field for item in self.mapped}
         self._separator = separator
-        self._plan = lru_cache(1000)(self._planned)
+        self._plan = lru_cache(1000)(partial(_planned, self.mapped))  # of a method it would be a circle
 
-    def sample(self, row: Mapping[str, Any]) -> Sample:
-        """The sample that a row describes.
+    def sample(self, value: Any) -> Sample:
+        """The sample that a raw row describes.
 
         Raises:
-            InvalidInput: a cell cannot be read, or two columns of the same rank disagree; the message names them.
+            InvalidInput: the value is no row, a cell cannot be read, or two columns of the same rank disagree.
         """
-        plan = self._plan_of(row)
+        row = value if type(value) is dict else self._row(value)
+        return row if isinstance(row, Sample) else self._read(self._plan_of(row), row)
+
+    def _row(self, value: Any) -> Mapping[str, Any] | Sample:
+        """The row as a mapping; a sample stays as it is, unless the user says what its columns mean."""
+        row = as_mapping(value)
+        if not (self.mapped and isinstance(row, Sample)):
+            return row
+        return {**{name: value for name, value in row.to_dict().items() if name != "metadata"}, **row.metadata}
+
+    def _read(self, plan: Plan, row: Mapping[str, Any]) -> Sample:
+        if plan.lists is not None:
+            for column, is_usual in plan.lists:
+                if (items := row[column]) and not is_usual(items[0]):
+                    break
+            else:
+                return Sample(**row)  # as nearly always: nothing to name and nothing to read
         values: dict[str, Any] = {}
         for field, column, unclean, read in plan.direct:
             value = _clean(row[column]) if unclean else row[column]
@@ -79,19 +96,24 @@ class Columns:
         unused = {column: _clean(row[column]) if unclean else row[column] for column, unclean in plan.unused}
         return Sample(**values, metadata={**given, **unused} if given else unused)
 
-    def understand(self, row: Mapping[str, Any]) -> Understood:
-        """The sample that a row describes, and what it was read from.
+    def understand(self, value: Any) -> Understood:
+        """The sample that a raw row describes, and what it was read from.
 
         Raises:
             InvalidInput: see ``sample``.
         """
+        row = self._row(value)
+        if isinstance(row, Sample):
+            return Understood(row, {}, ())
         plan = self._plan_of(row)
         fields: dict[str, tuple[str, ...]] = {field: (str(column),) for field, column, _, _ in plan.direct}
         for field, sources in plan.others:
             fields[field] = tuple(name for source in sources for name in source.columns)
-        used = {name for names in fields.values() for name in names}
-        names = [name for column, _ in plan.unused for name in _parts(column, row[column], column in plan.opened)]
-        return Understood(self.sample(row), fields, tuple(name for name in names if name not in used))
+        used = [f"{name}." for names in fields.values() for name in names]
+        entered = {path[0] for _, sources in plan.others for source in sources for path in source.paths}
+        names = [name for column, _ in plan.unused for name in _parts(column, row[column], column in entered)]
+        unused = (name for name in names if not any(other.startswith(f"{name}.") for other in used))
+        return Understood(self._read(plan, row), fields, tuple(unused))
 
     def found(self, raw_rows: Iterable[RawRow]) -> Iterator[RawRow]:
         """The same rows, once every column that the user names was seen in one of them.
@@ -99,15 +121,15 @@ class Columns:
         Raises:
             InvalidInput: a column is in no row, or not in the first so many.
         """
-        rows = iter(raw_rows)
+        return self._found(iter(raw_rows)) if self.mapped else iter(raw_rows)
+
+    def _found(self, raw_rows: Iterator[RawRow]) -> Iterator[RawRow]:
         held: list[RawRow] = []
         names: dict[str, None] = {}
         missing = self.mapped
-        for raw_row in rows if missing else ():
+        for raw_row in raw_rows:
             held.append(raw_row)
-            row = raw_row[1]
-            if not isinstance(row, Mapping):
-                continue
+            row = self._columns_of(raw_row[1])
             names.update((name, None) for column in row for name in _parts(column, row[column], inner=True))
             missing = tuple(item for item in missing if not item.source(row).stands_in(row))
             if not missing or len(held) == MOST_HELD:
@@ -115,7 +137,15 @@ class Columns:
         if missing and names:
             raise missing_column(missing[0], names, f" of the first {MOST_HELD:,}" if len(held) == MOST_HELD else "")
         yield from held
-        yield from rows
+        yield from raw_rows
+
+    def _columns_of(self, value: Any) -> Mapping[str, Any]:
+        """The row as a mapping; what is no row has no columns, and is reported in its turn."""
+        try:
+            row = self._row(value)
+        except InvalidInput:
+            return {}
+        return row if isinstance(row, Mapping) else {}
 
     def _plan_of(self, row: Mapping[str, Any]) -> Plan:
         names, kinds = tuple(row), tuple(map(type, row.values()))
@@ -123,10 +153,6 @@ class Columns:
         if plan.opened:
             plan = self._plan(names, kinds, tuple(tuple(row[column]) for column in plan.opened))
         return plan
-
-    def _planned(self, names: tuple[Any, ...], kinds: tuple[type, ...], keys: tuple[tuple[Any, ...], ...]) -> Plan:
-        opened = may_be_opened(names, kinds)
-        return plan_for(names, kinds, dict(zip(opened, keys or [()] * len(opened), strict=True)), self.mapped)
 
     def _agreed(self, field: str, sources: Iterable[Source], row: Mapping[str, Any]) -> Any:
         values = {}
@@ -139,6 +165,13 @@ class Columns:
                 value = one_text(value, source.name, field, mapped=not source.is_column or field in self._fields)
             values[source.name] = value
         return agreed(field, values)
+
+
+def _planned(
+    mapped: tuple[Mapped, ...], names: tuple[Any, ...], kinds: tuple[type, ...], keys: tuple[tuple[Any, ...], ...]
+) -> Plan:
+    opened = may_be_opened(names, kinds)
+    return plan_for(names, kinds, dict(zip(opened, keys or [()] * len(opened), strict=True)), mapped)
 
 
 def _clean(value: Any) -> Any:

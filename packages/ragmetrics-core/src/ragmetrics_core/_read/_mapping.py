@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._kernel._errors import InvalidInput
-from .._kernel._sample import FIELD_NAMES, fields_of, plain_name
+from .._kernel._sample import ALIASES, FIELD_NAMES, fields_of, plain_name
 from ._cells import literal
 
 __all__ = ["ABSENT", "Mapped", "Source", "in_order", "mapped_columns", "missing_column"]
@@ -75,10 +75,12 @@ class Mapped:
     Attributes:
         field: the field of a sample.
         column: the column as the user named it.
+        said: both names as the user put them.
     """
 
     field: str
     column: str
+    said: tuple[str, str]
 
     def source(self, columns: Iterable[Any]) -> Source:
         """Where it is in rows of these columns."""
@@ -117,14 +119,15 @@ def _mapped(first: object, second: object) -> Mapped:
     pairs = [(field_named(field), column) for field, column in (given, reversed(given)) if "*" not in field]
     found = next(((field, column) for field, column in pairs if field), None)
     if found is None:
-        fields = ", ".join(sorted(FIELD_NAMES))
+        close = [match for name in given for match in difflib.get_close_matches(name, [*FIELD_NAMES, *ALIASES], n=1)]
+        hint = f"; did you mean {close[0]!r}?" if close else ""
         raise InvalidInput(
-            f"columns: neither {given[0]!r} nor {given[1]!r} is a field: one of them must be, of {fields}"
+            f"columns: neither {given[0]!r} nor {given[1]!r} is a field{hint} (the fields are {', '.join(sorted(FIELD_NAMES))})"
         )
     field, column = found
     if "*" in column and field not in LISTS:
         raise InvalidInput(f"columns: {column!r} may be several columns, and {field} is one value: name one column")
-    return Mapped(field, column)
+    return Mapped(field, column, (given[0], given[1]))
 
 
 def field_named(name: str) -> str:
@@ -135,12 +138,16 @@ def field_named(name: str) -> str:
 def missing_column(mapped: Mapped, columns: Iterable[str], where: str) -> InvalidInput:
     """What to tell a user of a column that is in no row."""
     names = list(columns)
-    close = difflib.get_close_matches(mapped.column, names, n=3)
-    hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+    first, second = mapped.said
+    turned = first in names and bool(field_named(second))
+    close = [first] if turned else difflib.get_close_matches(mapped.column, names, n=3)
+    meant = [f"{second}={first}"] if turned else [repr(name) for name in close]
+    hint = f"; did you mean {' or '.join(meant)}?" if meant else ""
+    listed = [*close, *(name for name in names if name not in close)]
     others = f" and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else ""
     return InvalidInput(
-        f"columns: {mapped.field!r} is to be read from {mapped.column!r}, which is in no row{where}{hint} (there are: "
-        f"{', '.join([*close, *(name for name in names if name not in close)][:MOST_SHOWN])}{others})"
+        f"columns: {first}={second} reads {mapped.field!r} from the column {mapped.column!r}, which is in no row{where}{hint} "
+        f"(there are: {', '.join(listed[:MOST_SHOWN])}{others})"
     )
 
 
@@ -155,9 +162,10 @@ def _walk(value: Any, path: tuple[Step, ...]) -> Any:
         elif isinstance(value, Mapping):
             value = value.get(step, ABSENT)
         elif isinstance(value, list | tuple) and str(step).isdecimal():
-            value = value[int(step)] if int(step) < len(value) else ABSENT
+            value = value[int(step)] if int(step) < len(value) else None
         elif isinstance(value, list | tuple):
-            return [item for item in (_walk(item, path[depth:]) for item in value) if item is not ABSENT] or ABSENT
+            inner = [item for item in (_walk(item, path[depth:]) for item in value) if item is not ABSENT]
+            return inner if inner or not value else ABSENT
         else:
             return ABSENT
     return value
@@ -165,9 +173,14 @@ def _walk(value: Any, path: tuple[Step, ...]) -> Any:
 
 def _filled(values: Iterable[Any]) -> list[Any]:
     """Those that are not empty."""
-    return [
-        item for item in values if not (item is None or item is ABSENT or (isinstance(item, str) and not item.strip()))
-    ]
+    return [item for item in values if not _is_empty(item)]
+
+
+def _is_empty(item: Any) -> bool:
+    """Nothing, None, a blank text, or NaN, which data frames hold for an empty cell."""
+    if isinstance(item, str | float):
+        return item != item if isinstance(item, float) else not item.strip()  # noqa: PLR0124
+    return item is None or item is ABSENT
 
 
 def _path(name: str, columns: Mapping[str, Any]) -> tuple[Step, ...]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._kernel._sample import ALIASES, fields_of, plain_name
-from ._cells import reader_of
+from ._cells import is_usual, reader_of
 from ._mapping import Mapped, Source, in_order
 
 __all__ = ["TEXTS", "Plan", "may_be_opened", "plan_for"]
@@ -63,12 +63,14 @@ class Plan:
         others: the other fields, and where their values stand.
         unused: columns that no field is read from, and whether their values are to be cleaned.
         opened: columns of traces, whose keys decide how the row is read.
+        lists: where all columns are fields under their own names and plain values, the lists among them; else None.
     """
 
     direct: tuple[Direct, ...]
     others: tuple[tuple[str, tuple[Source, ...]], ...]
     unused: tuple[tuple[Any, bool], ...]
     opened: tuple[Any, ...]
+    lists: tuple[tuple[Any, Any], ...] | None
 
 
 Sources = dict[str, list[Source]]
@@ -121,7 +123,10 @@ def _plan(columns: tuple[Any, ...], kinds: tuple[type, ...], opened: tuple[Any, 
             direct.append((field, column, column in unclean, _reader(field, types[column])))
     used = {path[0] for sources in found.values() for source in sources for path in source.paths if len(path) == 1}
     unused = tuple((column, column in unclean) for column in columns if column not in used)
-    return Plan(tuple(direct), tuple(others), unused, opened)
+    as_it_is = not others and not unused and not unclean and all(item[0] == item[1] != "metadata" for item in direct)
+    lists = [(item[1], is_usual(item[0])) for item in direct if item[3] is not None]
+    usual = as_it_is and all(types[column] is list and check for column, check in lists)
+    return Plan(tuple(direct), tuple(others), unused, opened, tuple(lists) if usual else None)
 
 
 def _reader(field: str, kind: type) -> Any:

@@ -18,6 +18,7 @@ from ._columns import Columns, Understood
 from ._files import Counting, OpenFile, open_file
 from ._frame import frame_rows
 from ._input_file import FileOptions
+from ._objects import is_model
 from ._text import BadShape, RawRow
 
 __all__ = ["OpenRows", "least", "open_rows", "rows_of", "understood_rows"]
@@ -74,12 +75,12 @@ def understood_rows(
     """
     file = _opened(samples, options)
     reading = columns or Columns()
-    return file, ((place, _understood(value, reading)) for place, value in _mappings(file.rows, reading))
+    return file, ((place, _understood(value, reading)) for place, value in reading.found(file.rows))
 
 
 def _understood(value: Any, reading: Columns) -> Understood | InvalidInput:
     try:
-        found = Understood(value, {}, ()) if isinstance(value, Sample) else reading.understand(_checked(value))
+        found = reading.understand(value)
         _check_bounds(found.sample)
     except InvalidInput as error:
         return error
@@ -114,13 +115,13 @@ def rows_of(raw_rows: Iterable[RawRow], columns: Columns | None = None) -> Itera
         InvalidInput: the first row is of the wrong kind altogether, or no row has a column that the user names.
     """
     reading = columns or Columns()
-    for index, (place, value) in enumerate(_mappings(raw_rows, reading)):
+    for index, (place, value) in enumerate(reading.found(raw_rows)):
         yield _row(index, place, value, reading)
 
 
 def _row(index: int, place: str, value: Any, reading: Columns) -> Row:
     try:
-        sample = value if isinstance(value, Sample) else reading.sample(_checked(value))
+        sample = reading.sample(value)
         _check_bounds(sample)
     except InvalidInput as error:
         problem = InvalidInput(f"{place}: {error}")
@@ -131,30 +132,6 @@ def _row(index: int, place: str, value: Any, reading: Columns) -> Row:
             known = Sample(id=_id_of(value))
         return Row(index, place, known, problem)
     return Row(index, place, sample)
-
-
-def _mappings(raw_rows: Iterable[RawRow], reading: Columns) -> Iterator[RawRow]:
-    """Raw rows that are mappings or samples, where they can be; their columns were all seen that the user names."""
-    return reading.found((place, _as_mapping(value, reading)) for place, value in raw_rows)
-
-
-def _as_mapping(value: Any, reading: Columns) -> Any:
-    """The row as a mapping, where it can be one; a sample stays as it is, unless the user says what its columns mean."""
-    if isinstance(value, Mapping | InvalidInput):
-        return value
-    if isinstance(value, Sample):
-        return {**value.to_dict(), **value.metadata} if reading.mapped else value
-    if callable(getattr(value, "model_dump", None)):
-        return value.model_dump(exclude_none=True)  # a pydantic model, such as the samples of RAGAS
-    return value
-
-
-def _checked(value: Any) -> Mapping[str, Any]:
-    if isinstance(value, InvalidInput):
-        raise value
-    if not isinstance(value, Mapping):
-        raise BadShape(f"a row must be a Sample or a mapping from column names to values, got {type(value).__name__}")
-    return value
 
 
 def _check_bounds(sample: Sample) -> None:
@@ -177,6 +154,11 @@ def _in_memory(samples: Any) -> Iterator[RawRow]:
             splits = ", ".join(map(repr, samples))
             raise InvalidInput(f"samples is a dictionary of data sets: choose one of its splits ({splits})")
         raise InvalidInput("samples must be several rows, got one mapping: write [row]")
+    if is_model(samples):  # it can be iterated over, and gives pairs of a name and a value
+        several = getattr(samples, "samples", None) or getattr(samples, "examples", None)
+        if not isinstance(several, list):
+            raise InvalidInput(f"samples must be several rows, got one {type(samples).__name__}: write [row]")
+        samples = several
     if hasattr(samples, "iloc"):
         return frame_rows(samples, "row")
     if not isinstance(samples, Iterable):

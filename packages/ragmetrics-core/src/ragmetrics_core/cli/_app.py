@@ -16,8 +16,9 @@ import typer
 import ragmetrics_core
 
 from .._evaluate._api import evaluate as run_evaluation
-from .._read import FileOptions
+from .._read import Columns, FileOptions
 from ..metrics import catalogue
+from ._columns import Map, Separator, parse_columns
 from ._doctor import DOCTOR, doctor
 from ._files import At, Data, Encoding
 from ._generate import GENERATE, generate
@@ -179,6 +180,7 @@ PASSED_ON = (
     "max_retries",
     "encoding",
     "at",
+    "separator",
 )
 """Options that ``evaluate`` takes, and checks, under the same names."""
 
@@ -208,18 +210,22 @@ def evaluate(
     progress: Progress = "auto",
     encoding: Encoding = None,
     at: At = None,
+    columns: Map = None,
+    separator: Separator = None,
 ) -> None:
     """Score the rows of a file, print the table, and end with the status that it deserves."""
     given = {name: value for name, value in locals().items() if name in PASSED_ON}
     with clear_errors(out, run_dir):
+        named = parse_columns(columns or [])
         file = FileOptions(encoding, at)
-        selected = parse_metrics(metrics or []) or propose_metrics(data, file)
+        selected = parse_metrics(metrics or []) or propose_metrics(data, Columns(named, separator), file)
         gates = parse_gates(fail_under or [], selected)
         check_out(out, data)
         evaluation = run_evaluation(
             data,
             selected,
             **parse_models(llm, embeddings, base_url),
+            columns=named,
             budget=parse_budget(budget or []),
             progress=parse_progress(progress),
             **given,

@@ -19,6 +19,7 @@ from .._read import Columns, FileOptions, Look, look_at, rule
 from .._read._cells import literal
 from .._report._reasons import first_of
 from .._report._table import hanging, printable, room, wrapped_items
+from ._columns import Map, Separator, parse_columns
 from ._files import At, Data, Encoding
 from ._messages import in_cli_words
 from ._metrics import fitting_metrics
@@ -58,13 +59,15 @@ def look(
     rows: Rows = 3,
     encoding: Encoding = None,
     at: At = None,
+    columns: Map = None,
+    separator: Separator = None,
     as_json: AsJson = False,
 ) -> None:
     """Show how the rows of a file are understood."""
     with clear_errors():
-        columns = Columns()
-        found, ended = look_at(data, rows, columns, FileOptions(encoding, at))
-        mapped = {item.field: item.column for item in columns.mapped}
+        reading = Columns(parse_columns(columns or []), separator)
+        found, ended = look_at(data, rows, reading, FileOptions(encoding, at))
+        mapped = {item.field: item.column for item in reading.mapped}
         if ended is not None and not found.rows:
             raise ended
         if as_json:

@@ -28,6 +28,9 @@ CURES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\bat='([^']*)'|\bat=\"([^\"]*)\"", lambda match: f"--at {shlex.quote(match[1] or match[2])}"),
     (r"\bencoding=(['\"])(\S*)\1", r"--encoding \2"),
     (r"\bencoding=\.\.\.", "--encoding"),
+    # columns
+    (r"\bcolumns: (?=\S+=\S+ reads |neither )", "--map: "),
+    (r"\bseparator must be", "--separator must be"),
     # models
     (r"give llm=\.\.\. to the metric or to evaluate\(\)", "add --llm MODEL (or --llm lexical, offline)"),
     (

@@ -11,7 +11,7 @@ from typing import NoReturn
 from ragmetrics_core import InvalidInput, Metric, Sample
 
 from .._names._metrics import metrics_named, unset
-from .._read import FileOptions, open_rows
+from .._read import Columns, FileOptions, open_rows
 from .._report._reasons import first_of
 from .._report._table import room, wrapped
 from ..metrics import Entry, catalogue
@@ -41,13 +41,13 @@ def fitting_metrics(sample: Sample) -> list[str]:
     return fitting
 
 
-def propose_metrics(data: str, file: FileOptions) -> NoReturn:
+def propose_metrics(data: str, columns: Columns, file: FileOptions) -> NoReturn:
     """Name the metrics that fit the columns of a file.
 
     Raises:
         InvalidInput: always; the message holds their names.
     """
-    opened = open_rows(data, 1, options=file)
+    opened = open_rows(data, 1, columns, file)
     row = next(opened.rows)
     if row.problem is not None:
         raise InvalidInput(
