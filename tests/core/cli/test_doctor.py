@@ -292,6 +292,11 @@ class TestFailures:
             ),
         )
 
+    def test_no_such_model_of_a_proxy(self, server: OpenAIServer) -> None:
+        server.responder = lambda body: dialects.litellm(400, "Invalid model name passed in model=judge")
+        name, words, _ = self.failed(server, name="litellm:judge")
+        assert (name, words.partition(" -> ")[2]) == ("model", "use one of those that are there: loopback")
+
     @pytest.mark.parametrize(
         ("listed", "cure"),
         [

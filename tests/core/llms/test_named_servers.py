@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pickle
 from typing import Any
+from urllib.parse import urlsplit
 
+import hypothesis
 import pytest
+from hypothesis import strategies as st
 
 from core.conftest import Asking
 from loopback import OpenAIServer, dialects
@@ -64,12 +67,38 @@ def test_what_ollama_host_may_hold(monkeypatch: pytest.MonkeyPatch, host: str, u
     assert address("ollama:m") == url
 
 
+TEXTS = st.text(st.characters(min_codepoint=32, max_codepoint=0x2FF), max_size=40)
+ADDRESSES = st.from_regex(r"[\w.:/@?#\[\]-]{1,30}")
+
+
+@hypothesis.given(TEXTS | ADDRESSES)
+@hypothesis.settings(suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture])
+def test_whatever_ollama_host_holds(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    """It is an address, or an error that names the variable."""
+    monkeypatch.setenv("OLLAMA_HOST", host)
+    try:
+        found = address("ollama:m")
+    except InvalidInput as error:
+        found = str(error)
+    if not found.startswith("OLLAMA_HOST must "):
+        url = urlsplit(found)
+        assert url.scheme in ("http", "https")
+        assert url.hostname
+        assert (url.query, url.username) == ("", None)
+
+
 def test_the_option_comes_before_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VLLM_BASE_URL", "http://from-variable:1/v1")
     assert address("vllm:m") == "http://from-variable:1/v1"
     assert address("vllm:m", "http://from-option:2") == "http://from-option:2/v1"
     monkeypatch.setenv("OPENAI_BASE_URL", "http://of-openai:3/v1")
     assert address("vllm:m") == "http://from-variable:1/v1"
+
+
+def test_a_server_far_away_is_never_called_without_tls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", AZURE_KEY)
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "name.openai.azure.com")
+    assert address("azure:dep") == "https://name.openai.azure.com/openai/v1"
 
 
 def test_an_address_that_is_none_is_named_by_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,6 +195,7 @@ class TestAzure:
     async def test_the_older_address(
         self, azure: OpenAIServer, ask: Asking, monkeypatch: pytest.MonkeyPatch, variable: str
     ) -> None:
+        monkeypatch.setenv("AZURE_OPENAI_API_KEY", f" {AZURE_KEY}\n")
         monkeypatch.setenv(variable, "2024-10-21")
         llm = llm_named("azure:my-dep")
         assert llm.generate(ask()).value == (await llm.agenerate(ask())).value

@@ -9,7 +9,9 @@ import pytest
 import ragmetrics_core
 from core.evaluate.doubles import Length
 from ragmetrics_core import InvalidInput, aevaluate, evaluate, generate_testset
+from ragmetrics_core._kernel._drive import SERVERS as advised
 from ragmetrics_core._support._other_names import ELSEWHERE, where_it_is
+from ragmetrics_core.llms._openai._named_servers import SERVERS
 from ragmetrics_core.metrics import Faithfulness, SemanticSimilarity
 
 ROWS = [{"question": "Where?", "answer": "In Paris.", "contexts": ["It is in Paris."], "ground_truth": "In Paris."}]
@@ -55,6 +57,14 @@ def test_a_model_of_openai(monkeypatch: pytest.MonkeyPatch) -> None:
             "write llm=OpenAILLM('gpt-4o-mini'), or give the text to evaluate(..., llm='openai:gpt-4o-mini')",
         ),
         (
+            lambda: Faithfulness(llm="ollama:llama3.1:8b"),
+            "write llm=llm_factory('llama3.1:8b', 'ollama'), or give the text to evaluate(..., llm='ollama:llama3.1:8b')",
+        ),
+        (
+            lambda: SemanticSimilarity(embeddings="azure:dep"),
+            "write embeddings=embedding_factory('azure', 'dep'), or give the text to evaluate(..., embeddings='azure:dep')",
+        ),
+        (
             lambda: SemanticSimilarity(embeddings="sentence-transformers:all-MiniLM-L6-v2"),
             (
                 "write embeddings=SentenceTransformerEmbeddings('all-MiniLM-L6-v2'), or give the text to evaluate(..., "
@@ -75,6 +85,10 @@ def test_the_advice_for_a_metric_runs(metric: object, advice: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         metric()
     assert str(caught.value).endswith(f": {advice}")
+
+
+def test_advice_knows_every_server() -> None:
+    assert advised == tuple(SERVERS)
 
 
 class TestOtherNames:

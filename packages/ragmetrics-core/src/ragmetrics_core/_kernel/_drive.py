@@ -65,6 +65,8 @@ BY_NAME = {
     "huggingface": ("SentenceTransformerEmbeddings", True),
 }
 """Names of models, as ``evaluate`` takes them: the class, and whether the name of a model follows the colon."""
+SERVERS = ("azure", "ollama", "vllm", "llamacpp", "lmstudio", "openrouter", "litellm")
+"""Servers that have a name: their models are made by the factories."""
 
 
 def in_code(name: str, example: str) -> str:
@@ -73,6 +75,9 @@ def in_code(name: str, example: str) -> str:
     if provider in BY_NAME:
         cls, named = BY_NAME[provider]
         return f"{cls}({model!r})" if named else f"{cls}()"
+    if model and provider in SERVERS:
+        llm = f"llm_factory({model!r}, {provider!r})"
+        return llm if example == "OpenAILLM" else f"embedding_factory({provider!r}, {model!r})"
     return f"{example}({name.removeprefix('openai:')!r})"
 
 

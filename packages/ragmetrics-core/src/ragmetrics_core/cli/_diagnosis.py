@@ -23,6 +23,9 @@ UNREACHED = (
     ("certificate", "its certificate is not trusted: set SSL_CERT_FILE to the certificates of your organisation"),
 )
 
+NO_MODEL = re.compile(r"no such model|invalid model name", re.IGNORECASE)
+"""How gateways say with status 400 that a model is missing."""
+
 
 @dataclass(frozen=True)
 class Check:
@@ -62,6 +65,7 @@ class Diagnosis:
 
 
 def reached(found: Diagnosis, llm: OpenAILLM) -> None:
+    """The lines of a server that has answered, whatever it said."""
     clients = clients_of(llm)
     found.add("address", "ok", f"{clients.base_url} answers")
     seen = f"that in {clients.key_variable} is accepted" if clients.sends_key else "none is sent, and none is asked for"
@@ -82,7 +86,7 @@ async def why_not(found: Diagnosis, name: str, llm: OpenAILLM, first: Found, tim
         found.add("address", "ok", f"{clients.base_url} answers")
         return found.give_up("key", words)
     reached(found, llm)
-    if first.status != 404:
+    if first.status != 404 and not NO_MODEL.search(words):
         return found.give_up("plain text", words)
     return found.give_up("model", words, await _cure_of_model(server, llm, timeout))
 

@@ -139,7 +139,7 @@ def _address(server: NamedServer, given: object, variable: str | None) -> str:
     if given:
         url, name = given, "base_url"
     elif variable:
-        url, name = _with_scheme(_value(variable), urlsplit(server.url).port), variable
+        url, name = _with_scheme(_value(variable), server), variable
     else:
         url, name = server.url, "base_url"
     if server.version_variables and isinstance(url, str):
@@ -149,14 +149,15 @@ def _address(server: NamedServer, given: object, variable: str | None) -> str:
     return str(url).rstrip("/")
 
 
-def _with_scheme(text: str, port: int | None) -> str:
+def _with_scheme(text: str, server: NamedServer) -> str:
     """What a variable holds as an address: ``OLLAMA_HOST`` may be ``0.0.0.0``, ``gpu-box`` or ``:11434`` too."""
     if "://" not in text:
-        host, colon, rest = text.partition("/")
-        host = host if not host.startswith(":") else f"127.0.0.1{host}"
-        if port and not host.rpartition("]")[2].rpartition(":")[2].isdecimal():
-            host += f":{port}"
-        text = f"http://{host}{colon}{rest}"
+        usual = urlsplit(server.url)
+        host, slash, path = text.partition("/")
+        host = f"127.0.0.1{host}" if host.startswith(":") else host
+        if usual.port and not host.rpartition("]")[2].rpartition(":")[2].isdecimal():
+            host += f":{usual.port}"
+        text = f"{usual.scheme or 'https'}://{host}{slash}{path}"
     for listening, reached in EVERYWHERE.items():
         text = text.replace(f"://{listening}", f"://{reached}", 1)
     return text
@@ -169,9 +170,15 @@ def _with_client_of_azure(endpoint: str, version: str, settings: dict[str, Any])
     import openai  # noqa: PLC0415  heavy
 
     check_key("api_key", settings.get("api_key"))
-    key = tidy_key(settings.pop("api_key", None)) or tidy_key(_value(settings.pop("key_variable", None)))
+    from_variable = _value(settings.pop("key_variable", "AZURE_OPENAI_API_KEY"))
+    key = tidy_key(settings.pop("api_key", None)) or tidy_key(from_variable)
+    token = tidy_key(_value("AZURE_OPENAI_AD_TOKEN"))
     of_client = {name: settings.pop(name) for name in ("timeout", "max_retries") if name in settings}
-    if key is None and first_set(SERVERS["azure"].key_variables) is None:
-        key = NO_KEY
-    client = openai.AzureOpenAI(azure_endpoint=endpoint, api_version=version, api_key=key, **of_client)
+    client = openai.AzureOpenAI(
+        azure_endpoint=endpoint,
+        api_version=version,
+        api_key=key or (None if token else NO_KEY),
+        azure_ad_token=token,
+        **of_client,
+    )
     return {**settings, "client": client}
