@@ -19,6 +19,7 @@ from ragmetrics_core._testset._files import text_of_file
 from ragmetrics_core.llms import LexicalJudge
 
 pypdf = pytest.importorskip("pypdf", exc_type=ImportError)
+DependencyError = pypdf.errors.DependencyError
 
 
 def pdf(*pages: str) -> bytes:
@@ -165,3 +166,23 @@ def test_a_file_that_may_not_be_opened(tmp_path: Path, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(Path, "open", refuse)
     assert message(tmp_path / name) == f"{name} cannot be read: Permission denied"
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (
+            DependencyError("cryptography>=3.1 is required for AES algorithm"),
+            "a.pdf is encrypted (cryptography>=3.1 is required for AES algorithm): save it without encryption",
+        ),
+        (PermissionError(13, "Permission denied"), "a.pdf cannot be read: Permission denied"),
+        (KeyError("/Root"), "a.pdf is no PDF that can be read (KeyError: '/Root')"),
+    ],
+)
+def test_what_pypdf_raises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, text: str) -> None:
+    def fail(*arguments: object) -> object:
+        raise error
+
+    (tmp_path / "a.pdf").write_bytes(pdf("text"))
+    monkeypatch.setattr(pypdf, "PdfReader", fail)
+    assert message(tmp_path / "a.pdf") == text
