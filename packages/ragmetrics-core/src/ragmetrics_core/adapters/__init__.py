@@ -14,9 +14,12 @@ derives from them and says what its framework makes necessary. What they are mad
   ``declared_settings`` where models are of pydantic;
   ``readable_texts`` for embedding models; ``in_order`` and ``read_in_order`` for what a file must not sort.
 * On which thread, in which loop? ``in_own_thread``, ``in_threads``, ``run_blocking``, ``HomeLoop``, ``shared_home``, ``Turn``.
-* How is an application asked the questions of a data set? ``asked_rows``. What does a metric ask a model? ``prompts_of``. Is a
-  setting a number? ``check_whole``. How are the arguments of two functions written once? ``with_arguments_of``.
-* What do question, answer (an ``Answer``), contexts and reference stand under in what an application takes and returns? An adapter
+* How is an application asked the questions of a data set? ``asked_rows``. Is a setting a number? ``check_whole``. How are the
+  arguments of two functions written once? ``with_arguments_of``.
+* What does a metric ask a model? ``prompts_of``, ``with_prompts``. How does it ask in the words of a user's template, and read with
+  a user's parser? ``Slot``, ``worded``, ``check_shows_data``, ``Parser``; ``without_scale``, as only their author knows the scale.
+  Does a score pass? ``passes``, ``check_threshold``.
+* What stands where in what an application takes and returns: question, answer (an ``Answer``), contexts, references? An adapter
   says in a ``SampleReader`` how its framework writes messages and documents.
 * How is a running application evaluated? An adapter's callback or handler is a ``LiveEvaluation``, with ``LiveSettings``
   (``current_names`` knows their former names, ``shows_settings`` shows them), and hands each ``Finished`` call to it.
@@ -50,14 +53,18 @@ from ._live_judging import LiveJudging
 from ._live_settings import LiveSettings, current_names
 from ._loops import HomeLoop, run_blocking, shared_home
 from ._model_lock import Turn
-from ._prompts import prompts_of
+from ._passing import check_threshold, passes
+from ._prompts import prompts_of, with_prompts, without_scale
 from ._retries import without_retries
 from ._same_arguments import with_arguments_of
 from ._settings import declared_settings, json_settings, name_of, secret_texts
+from ._templates import DATA, UNREADABLE, Parser, Slot, check_shows_data, worded
 from ._value_samples import SampleReader
 from ._value_texts import Answer
 
 __all__ = [
+    "DATA",
+    "UNREADABLE",
     "Answer",
     "Attempts",
     "Background",
@@ -72,9 +79,13 @@ __all__ = [
     "LiveEvaluation",
     "LiveJudging",
     "LiveSettings",
+    "Parser",
     "SampleReader",
+    "Slot",
     "Turn",
     "asked_rows",
+    "check_shows_data",
+    "check_threshold",
     "check_whole",
     "conceal",
     "current_names",
@@ -92,6 +103,7 @@ __all__ = [
     "judging",
     "model_error",
     "name_of",
+    "passes",
     "prompts_of",
     "read_in_order",
     "readable_texts",
@@ -105,5 +117,8 @@ __all__ = [
     "usage_of",
     "wants_json",
     "with_arguments_of",
+    "with_prompts",
     "without_retries",
+    "without_scale",
+    "worded",
 ]

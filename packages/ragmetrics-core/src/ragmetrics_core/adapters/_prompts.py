@@ -1,17 +1,37 @@
-"""The prompts of a metric."""
+"""The prompts of a metric, and the metric with other ones."""
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import Any
+from dataclasses import fields, replace
+from functools import cache
+from typing import Any, TypeVar
 
 from .._kernel._metric import Metric
 from .._kernel._prompt import Prompt
 
-__all__ = ["prompts_of"]
+__all__ = ["prompts_of", "with_prompts", "without_scale"]
+
+M = TypeVar("M", bound=Metric)
 
 
 def prompts_of(metric: Metric) -> dict[str, Prompt[Any]]:
     """The prompts among the settings of a metric, by the name of the field."""
     settings = {item.name: getattr(metric, item.name) for item in fields(metric)}
     return {name: value for name, value in settings.items() if isinstance(value, Prompt)}
+
+
+def with_prompts(metric: M, **changes: Any) -> M:
+    """The metric with the same changes made to each of its prompts."""
+    changed: dict[str, Any] = {name: replace(prompt, **changes) for name, prompt in prompts_of(metric).items()}
+    return replace(metric, **changed)
+
+
+def without_scale(metric: M) -> M:
+    """The metric with any finite number for a score: only the author of a template or a parser knows its scale."""
+    made: M = _class_without_scale(type(metric))(**{item.name: getattr(metric, item.name) for item in fields(metric)})
+    return made
+
+
+@cache
+def _class_without_scale(cls: type[Metric]) -> Any:
+    return type(cls.__name__, (cls,), {"scale": None, "__module__": cls.__module__})

@@ -8,35 +8,21 @@ or a template knows its scale, so it is used with a metric that has none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import InitVar, dataclass, field, fields, replace
-from functools import cache
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Mapping
+from dataclasses import InitVar, dataclass, field
+from typing import Any, ClassVar
 
 from llama_index.core.output_parsers.base import OutputParserException
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import MetadataMode
 
-from ragmetrics_core import BadReply, InvalidInput, Metric
-from ragmetrics_core.adapters import prompts_of
+from ragmetrics_core import Metric
+from ragmetrics_core.adapters import Parser, Slot, check_shows_data, with_prompts
 
 from .._metric._evaluator import MetricEvaluator
-from .._metric._prompts import Slot, Template, check_shows_data
+from .._metric._prompts import Filled, Template
 
-__all__ = [
-    "UNREADABLE",
-    "DropIn",
-    "Parser",
-    "Refining",
-    "asking",
-    "refining",
-    "with_prompts",
-    "without_scale",
-]
-
-M = TypeVar("M", bound=Metric)
-
-UNREADABLE = "Unable to parse the output string."
+__all__ = ["DropIn", "Reading", "Refining", "asking", "refining"]
 
 
 @dataclass(eq=False, repr=False)
@@ -88,7 +74,7 @@ class DropIn(MetricEvaluator):
     def _update_prompts(self, prompts_dict: Mapping[str, BasePromptTemplate]) -> None:
         known = [name for slot in self.templates.values() for name in slot.variables]
         for key in prompts_dict.keys() & self.templates.keys():
-            check_shows_data(key, prompts_dict[key], known)
+            check_shows_data(key, Filled(prompts_dict[key]), known)
         super()._update_prompts(prompts_dict)
 
 
@@ -116,48 +102,7 @@ def refining(query: str, answer: str, **aliases: str) -> Mapping[str, Slot]:
     return {"eval_template": Slot("first", first, **form), "refine_template": Slot("refine", refine, **form)}
 
 
-@dataclass(frozen=True)
-class Parser:
-    """A reply format that is read by a function of the user; the template says how to reply.
+class Reading(Parser):
+    """A user's parser, which may also raise LlamaIndex's own exception for what it cannot read."""
 
-    Attributes:
-        function: reads the text of a reply.
-        value_of: makes the value of a reply from what the function returned and from the text.
-    """
-
-    function: Callable[[str], Any]
-    value_of: Callable[[Any, str], Any]
-    schema: ClassVar[Mapping[str, Any] | None] = None
-
-    def __post_init__(self) -> None:
-        if not callable(self.function):
-            raise InvalidInput(f"a parser must be a function of the text of a reply, got {self.function!r}")
-
-    def instructions(self) -> str:
-        """Nothing: the template says how to reply."""
-        return ""
-
-    def parse(self, text: str) -> Any:
-        """The value; what the function cannot read is a ``BadReply``."""
-        try:
-            found = self.function(text)
-        except (ValueError, OutputParserException) as error:
-            raise BadReply(f"{UNREADABLE} {type(error).__name__}: {error}", text) from None
-        return self.value_of(found, text)
-
-
-def with_prompts(metric: M, **changes: Any) -> M:
-    """The metric with the same changes made to each of its prompts."""
-    changed: dict[str, Any] = {name: replace(prompt, **changes) for name, prompt in prompts_of(metric).items()}
-    return replace(metric, **changed)
-
-
-def without_scale(metric: M) -> M:
-    """The metric with any finite number for a score."""
-    made: M = _class_without_scale(type(metric))(**{item.name: getattr(metric, item.name) for item in fields(metric)})
-    return made
-
-
-@cache
-def _class_without_scale(cls: type[Metric]) -> Any:
-    return type(cls.__name__, (cls,), {"scale": None, "__module__": cls.__module__})
+    errors = (ValueError, OutputParserException)

@@ -14,12 +14,13 @@ from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import MetadataMode
 
 from ragmetrics_core import BadReply, InvalidInput, Metric, Score, Steps, embed
+from ragmetrics_core.adapters import UNREADABLE, Parser, check_threshold, with_prompts, without_scale
 from ragmetrics_core.metrics import AnswerRelevanceRating, ContextRelevanceRating, Correctness, SemanticSimilarity
 from ragmetrics_core.replies import ScoreReply
 
 from .._metric._prompts import Template
-from .._metric._results import MetricResult, check_threshold
-from ._judge import UNREADABLE, DropIn, Parser, Refining, asking, refining, with_prompts, without_scale
+from .._metric._results import MetricResult
+from ._judge import DropIn, Reading, Refining, asking, refining
 
 __all__ = [
     "AnswerRelevancyEvaluator",
@@ -75,7 +76,7 @@ class Graded(DropIn):
         return self.core_metric if self.parser_function is None else without_scale(self.core_metric)
 
     def _parser(self) -> Parser | None:
-        return None if self.parser_function is None else Parser(self.parser_function, score_of)
+        return None if self.parser_function is None else Reading(self.parser_function, score_of)
 
     def _wording(self) -> tuple[Metric, Mapping[str, BasePromptTemplate]]:
         metric, templates = super()._wording()

@@ -12,11 +12,12 @@ from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.types import BaseOutputParser
 
 from ragmetrics_core import BadReply, InvalidInput, Metric, Prompt, Reply
+from ragmetrics_core.adapters import UNREADABLE, Parser
 from ragmetrics_core.metrics import Guideline, PairwiseComparison, RefineFaithfulness, Relevancy
 
 from .._metric._prompts import Template
 from .._metric._results import MetricResult
-from ._judge import UNREADABLE, DropIn, Parser, Refining, asking, refining
+from ._judge import DropIn, Reading, Refining, asking, refining
 
 __all__ = [
     "FaithfulnessEvaluator",
@@ -115,7 +116,7 @@ class GuidelineEvaluator(DropIn):
             return None
         if not hasattr(self.output_parser, "parse"):
             raise InvalidInput(f"output_parser must have a method parse, got {self.output_parser!r}")
-        return Parser(self.output_parser.parse, critique_of)
+        return Reading(self.output_parser.parse, critique_of)
 
     def _update_prompts(self, prompts_dict: Mapping[str, BasePromptTemplate]) -> None:
         super()._update_prompts(prompts_dict)
@@ -179,4 +180,4 @@ class PairwiseComparisonEvaluator(DropIn):
         return PairwiseComparison(self.enforce_consensus, compare=own)
 
     def _parser(self) -> Parser | None:
-        return None if self.parser_function is None else Parser(self.parser_function, verdict_of)
+        return None if self.parser_function is None else Reading(self.parser_function, verdict_of)

@@ -32,13 +32,14 @@ from ragmetrics_core import (
     arun,
     run,
 )
-from ragmetrics_core.adapters import prompts_of, run_blocking
+from ragmetrics_core.adapters import Slot, check_threshold, prompts_of, run_blocking, worded
+from ragmetrics_core.metrics.windows import fit_window
 
 from .._data._responses import AnyResponse, answer_of, is_async_stream, mode_of, settle
 from .._model._embeddings import scorer_of
 from .._model._llm import LlamaIndexLLM, judge_of
-from ._prompts import Slot, Template, as_template, fit_window, shown, worded
-from ._results import MetricResult, check_threshold, result_of
+from ._prompts import Filled, Template, as_template, shown
+from ._results import MetricResult, result_of
 
 __all__ = ["MetricEvaluator", "OnError"]
 
@@ -222,13 +223,13 @@ class MetricEvaluator(BaseEvaluator):
             llm: LLM | None = judge.llm if isinstance(judge, LlamaIndexLLM) else None
             slots = {key: self.slots()[key] for key in templates}
             changes: dict[str, Any] = {
-                slot.prompt: worded(getattr(metric, slot.prompt), templates[key], slot, llm)
+                slot.prompt: worded(getattr(metric, slot.prompt), Filled(templates[key], llm), slot)
                 for key, slot in slots.items()
             }
             metric = replace(metric, **changes)
-        if isinstance(judge, LlamaIndexLLM):
+        if isinstance(judge, LlamaIndexLLM) and "window" in vars(metric):
             texts = [sample.get(name) for name in metric.inputs if name != "retrieved_contexts"]
-            metric = fit_window(metric, texts, judge, fill=self.fills_window)
+            metric = fit_window(metric, texts, judge.room, fill=self.fills_window)
         return (yield from metric.program(sample))
 
     def _wording(self) -> tuple[Metric, Mapping[str, BasePromptTemplate]]:

@@ -1,55 +1,26 @@
-"""What a judge is shown: the prompts of a metric, as LlamaIndex's templates and back, and as many contexts as it can read.
+"""The prompts of a metric as LlamaIndex's templates, and LlamaIndex's templates as the words of a prompt.
 
-Strategy. A ``TemplatePrompt`` is a prompt of the core that renders its messages with a template; asking, reading, the one
-re-ask and the record of versions stay with the core. A ``Slot`` says which prompt of a metric a template replaces, and what
-LlamaIndex calls the inputs of that prompt. A prompt that nobody has changed keeps the words of the core, and is shown as a template
-that renders the same two messages.
+Strategy. Filling a template in, reading the reply and the record of versions are the core's. A prompt that nobody has changed keeps
+the words of the core, and is shown as a template that renders the same two messages.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate, PromptTemplate
 
-from ragmetrics_core import InvalidInput, Message, Metric, Prompt, Reply
-from ragmetrics_core.adapters import prompts_of
-from ragmetrics_core.metrics.windows import tokens
+from ragmetrics_core import InvalidInput, Message, Prompt
+from ragmetrics_core.adapters import DATA, Slot
 
-from .._model._llm import LlamaIndexLLM
-
-__all__ = [
-    "Slot",
-    "Template",
-    "as_template",
-    "check_shows_data",
-    "fit_window",
-    "shown",
-    "worded",
-]
-
-M = TypeVar("M", bound=Metric)
-T = TypeVar("T")
+__all__ = ["Filled", "Template", "as_template", "shown"]
 
 Template = str | BasePromptTemplate
-
-DATA = "data"
-"""The variable that holds all inputs of a prompt as one JSON object."""
-
-REPLY_FORM = "reply_form"
-"""The variable that holds the instructions on how to reply."""
-
-PADDING = 200
-"""Tokens for the frame of the messages and for the complaint of a second attempt."""
-
-SHARE = 0.95
-"""Of what is left, as quotes and line breaks take more tokens in JSON. No more is needed: tokens are estimated too high already."""
 
 ROLES: Mapping[MessageRole, Any] = {
     MessageRole.SYSTEM: "system",
@@ -61,73 +32,25 @@ ROLES: Mapping[MessageRole, Any] = {
 
 
 @dataclass(frozen=True)
-class Slot:
-    """Which prompt a template replaces, and how the template is filled in.
-
-    Attributes:
-        prompt: field of the metric that holds the prompt.
-        variables: the variables of the template, each with the text that fills it in, where ``{input}`` stands for an input of the
-            prompt. Empty: the variables are the inputs themselves.
-        aliases: further variables that are filled in, but not shown.
-        missing: the text for an input that is missing or empty.
-        adds_form: whether a template without instructions on how to reply gets those of the prompt.
-        one_text: whether the prompt is shown as one text, as LlamaIndex's own is, rather than as messages.
-    """
-
-    prompt: str
-    variables: Mapping[str, str] = field(default_factory=dict)
-    aliases: Mapping[str, str] = field(default_factory=dict)
-    missing: str | None = None
-    adds_form: bool = True
-    one_text: bool = False
-
-    def values(self, inputs: Mapping[str, Any]) -> dict[str, str]:
-        """The text for each variable."""
-        texts = {name: self._text(value) for name, value in inputs.items()}
-        wanted = {**self.variables, **self.aliases}
-        return {name: words.format_map(texts) for name, words in wanted.items()} if wanted else texts
-
-    def _text(self, value: Any) -> str:
-        if self.missing is not None and not value:
-            return self.missing
-        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-@dataclass(frozen=True, repr=False, kw_only=True)
-class TemplatePrompt(Prompt[T]):
-    """A prompt with the words of a template, whose replies are read by the prompt that it replaces."""
+class Filled:
+    """A template as the core fills it in, for the LLM that is asked."""
 
     template: BasePromptTemplate = field(hash=False)
-    slot: Slot = field(hash=False)
-    llm: LLM | None = field(compare=False)
-    reader: Prompt[T]
+    llm: LLM | None = field(default=None, compare=False)
 
-    def messages(self, inputs: Mapping[str, Any]) -> tuple[Message, ...]:
-        """The messages that the template renders; ``InvalidInput`` if it shows the judge none of the data."""
-        data, form = self.data(inputs), self.reply.instructions()
-        # read from the JSON that the core sends, so that numbered items have their numbers here too
-        values = {DATA: data, REPLY_FORM: form, **self.slot.values(json.loads(data))}
-        check_shows_data(self.name, self.template, values)
-        messages = [
-            Message(ROLES.get(item.role, "user"), (item.content or "").encode("utf-8", "backslashreplace").decode())
-            for item in self.template.format_messages(llm=self.llm, **values)
-        ]
-        if self.slot.adds_form and form and not any(form in item.content for item in messages):
-            messages[-1] = Message(messages[-1].role, f"{messages[-1].content}\n\n{form}")
-        return tuple(messages)
+    def variables(self) -> set[str]:
+        """Its own variables, and those that are mapped to others."""
+        template = self.template
+        return {*template.template_vars, *(template.function_mappings or {}), *(template.template_var_mappings or {})}
 
-    def read(self, reply: Reply[str], inputs: Mapping[str, Any]) -> T:
-        """The value in one reply, as the prompt that is replaced reads and checks it."""
-        return self.reader.read(reply, inputs)
+    def words(self) -> str:
+        """Its text."""
+        return self.template.get_template()
 
-
-def check_shows_data(name: str, template: BasePromptTemplate, known: Iterable[str]) -> None:
-    """Refuse a template without any of the known variables: a judge that does not see what it is to judge would only guess."""
-    used = {*template.template_vars, *(template.function_mappings or {}), *(template.template_var_mappings or {})}
-    known = dict.fromkeys([DATA, *known])
-    if used.isdisjoint(set(known) - {REPLY_FORM}):
-        listed = ", ".join(f"{{{variable}}}" for variable in known)
-        raise InvalidInput(f"the template for {name!r} shows the judge no data: use any of {listed} in it")
+    def messages(self, values: Mapping[str, str]) -> list[Message]:
+        """The messages that it makes."""
+        made = self.template.format_messages(llm=self.llm, **values)
+        return [Message(ROLES.get(item.role, "user"), item.content or "") for item in made]
 
 
 def as_template(template: Template) -> BasePromptTemplate:
@@ -137,22 +60,6 @@ def as_template(template: Template) -> BasePromptTemplate:
     if not isinstance(template, BasePromptTemplate):
         raise InvalidInput(f"a template is a str or a prompt template of LlamaIndex, got {type(template).__name__}")
     return template
-
-
-def worded(prompt: Prompt[T], template: BasePromptTemplate, slot: Slot, llm: LLM | None) -> Prompt[T]:
-    """The prompt with the words of the template; its version is a hash of these words."""
-    digest = hashlib.sha256(template.get_template().encode("utf-8", "backslashreplace")).hexdigest()
-    return TemplatePrompt(
-        instructions=prompt.instructions,
-        reply=prompt.reply,
-        name=prompt.name,
-        version=f"template {digest[:8]}",
-        numbered=prompt.numbered,
-        template=template,
-        slot=slot,
-        llm=llm,
-        reader=prompt,
-    )
 
 
 @dataclass(frozen=True)
@@ -178,32 +85,3 @@ def shown(prompt: Prompt[Any], slot: Slot) -> BasePromptTemplate:
         ChatMessage(role=MessageRole.USER, content=data),
     ]
     return ChatPromptTemplate(message_templates=messages, function_mappings=encoders)
-
-
-def fit_window(metric: M, texts: Iterable[Any], judge: LlamaIndexLLM, *, fill: bool) -> M:
-    """The metric with a window that the judge can read; unchanged if it packs no contexts, and so has no setting ``window``.
-
-    ``texts`` are the inputs besides the contexts, which every call shows. A smaller window grows to what the judge can read only
-    to ``fill`` it. ``InvalidInput`` if there are no tokens left for contexts.
-    """
-    if not any(item.name == "window" for item in fields(metric)):
-        return metric
-    room = judge.room
-    overhead = PADDING + max(map(_size, prompts_of(metric).values()), default=0)
-    # claims, reasons and earlier answers repeat the inputs
-    overhead += 2 * sum(tokens(text) for text in texts if isinstance(text, str))
-    window = int((room - overhead) * SHARE)
-    if window < 1:
-        raise InvalidInput(
-            f"{metric.name}: the judge's context window leaves {room} tokens for a question, but the prompt and the inputs take "
-            f"{overhead} without any context: give a judge with a longer context_window, or correct its metadata"
-        )
-    current: int | None = getattr(metric, "window", None)
-    if current is not None and not fill:
-        window = min(window, current)
-    changes: dict[str, Any] = {"window": window}
-    return replace(metric, **changes)
-
-
-def _size(prompt: Prompt[Any]) -> int:
-    return tokens(prompt.template.get_template() if isinstance(prompt, TemplatePrompt) else prompt.system)

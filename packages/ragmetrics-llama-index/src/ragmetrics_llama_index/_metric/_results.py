@@ -8,16 +8,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.evaluation import EvaluationResult
 
-from ragmetrics_core import InvalidInput, Score
+from ragmetrics_core import Score
+from ragmetrics_core.adapters import passes
 
-__all__ = ["MetricResult", "check_threshold", "result_of"]
+__all__ = ["MetricResult", "result_of"]
 
 NOT_JUDGED = "The answer could not be judged."
 """The feedback where the judge failed; ``invalid_reason`` says why."""
@@ -51,15 +51,12 @@ def result_of(
     ``threshold`` is the lowest passing value, for metrics without a verdict of their own; None: the middle of the scale.
     """
     invalid = score.value is None
-    passing = score.passing
-    if passing is None and score.value is not None and score.details.get("winner") != "tie":
-        passing = score.value >= (_middle(score.scale) if threshold is None else threshold)
     return MetricResult(
         query=query,
         response=response,
         contexts=None if contexts is None else list(contexts),
         score=score.value,
-        passing=passing,
+        passing=passes(score, threshold),
         feedback=NOT_JUDGED if score.error else score.reason or score.explain(),
         invalid_result=invalid,
         invalid_reason=(score.error or score.reason or "there is no score") if invalid else None,
@@ -71,17 +68,3 @@ def result_of(
         error=score.error,
         label=score.label,
     )
-
-
-def _middle(scale: tuple[float, float] | None) -> float:
-    """The middle of the scale; half of the highest value if the scale goes below 0, as that of a cosine does."""
-    low, high = scale or (0.0, 1.0)
-    return high / 2 if low < 0 else (low + high) / 2
-
-
-def check_threshold(owner: str, threshold: Any, *, positive: bool = False) -> None:
-    """Refuse a threshold that is no finite number, or, where scores are divided by it, is not above 0."""
-    number = isinstance(threshold, int | float) and not isinstance(threshold, bool) and math.isfinite(threshold)
-    if not number or (positive and threshold <= 0):
-        wanted = "number above 0" if positive else "finite number"
-        raise InvalidInput(f"{owner}: the threshold must be a {wanted}, got {threshold!r}")
