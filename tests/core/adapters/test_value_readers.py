@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from ragmetrics_core import Document, InvalidInput, Sample, Score
-from ragmetrics_core.adapters import Answer, SampleReader
+from ragmetrics_core.adapters import Answer, ExampleReader, Extracted, SampleReader
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Wrapped:
     inside: Any
 
 
-class AcmeReader(SampleReader):
+class AcmeReader(ExampleReader):
     message = Said
     document = Page
     of_users = (Asked,)
@@ -341,18 +341,88 @@ def test_what_is_no_sample(value: Any, problem: str) -> None:
 
 
 def test_references_in_metadata() -> None:
-    fields, problems = READER.references_in(
+    sample, problems = READER.sample_in_metadata(
         {"ground_truth": Said("r"), "reference_documents": [Page("p")], "rubric": 3, "topic": "t"}
     )
-    assert fields == {"reference": "r", "reference_documents": [Document("p")]}
+    assert sample == Sample(reference="r", reference_documents=[Document("p")], metadata={"topic": "t"})
     assert problems == [
         "InvalidInput: the run's metadata: rubric must be a mapping from scores to descriptions, got int"
     ]
 
 
 def test_a_reference_that_two_names_disagree_about_is_left_out() -> None:
-    fields, problems = READER.references_in({"reference": "r", "ground_truth": "s"})
-    assert fields == {}
+    sample, problems = READER.sample_in_metadata({"reference": "r", "ground_truth": "s"})
+    assert sample == Sample()
     assert problems == [
         "InvalidInput: the columns 'reference' and 'ground_truth' both mean 'reference' but differ: keep one of them"
     ]
+
+
+BUILT_IN = {"question": lambda call: call["q"], "answer": lambda call: call["a"], "contexts": lambda call: call["c"]}
+
+
+def test_built_in_extractors_read_at_once() -> None:
+    found = Extracted(READER, {"q": Asked("q"), "a": Said(" "), "c": Page("p")}, BUILT_IN, BUILT_IN)
+    assert found.is_complete
+    assert found.problems == []
+    assert Sample(**found.fields) == Sample("q", " ", ["p"], retrieved_documents=[READER.core_document(Page("p"))])
+
+
+@pytest.mark.parametrize(
+    ("name", "returned", "problem"),
+    [
+        ("question", 3, "the extractor of the question returned int: return a text, a message or None"),
+        ("answer", ["a"], "the extractor of the answer returned list: return a text, a message or None"),
+        ("contexts", 3, "the extractor of the contexts returned int: return texts, documents, a list of them or None"),
+    ],
+)
+def test_what_a_user_s_extractor_must_return(name: str, returned: Any, problem: str) -> None:
+    found = Extracted(READER, None, {name: lambda _: returned}, BUILT_IN)
+    assert (found.is_complete, found.fields) == (False, {})
+    assert found.problems == [f"the extractor of the {name} did not return in time"]
+    found.complete()
+    assert (found.is_complete, found.fields, found.problems) == (True, {}, [problem])
+
+
+def test_a_user_s_extractor_may_find_nothing_or_raise() -> None:
+    own = {"question": lambda _: None, "answer": lambda call: call["none"], "contexts": lambda _: " "}
+    found = Extracted(READER, {}, own, BUILT_IN)
+    found.complete()
+    assert found.fields == {"user_input": None}
+    assert found.problems == ["the extractor of the answer raised KeyError: 'none'"]
+
+
+KEYS = dict.fromkeys(("question_key", "answer_key", "contexts_key", "reference_key"))
+
+
+def test_an_example_of_a_data_set() -> None:
+    sample = READER.example(
+        {"question": "q", "topic": "t"},
+        {"answer": "a", "context": [Page("p")], "id": "7"},
+        {"answer": "r", "reference_contexts": ["c"]},
+        KEYS,
+        needs_reference=True,
+    )
+    assert sample == Sample(
+        "q", "a", ["p"], "r", ["c"], [READER.core_document(Page("p"))], id="7", metadata={"topic": "t"}
+    )
+
+
+def test_an_example_of_plain_values() -> None:
+    assert READER.example("q", 4, "r", KEYS, needs_reference=False) == Sample("q", "4")
+    assert READER.example("q", None, "r", KEYS, needs_reference=True) == Sample("q", reference="r")
+
+
+def test_an_example_with_keys_of_the_user() -> None:
+    keys = {"question_key": "x", "answer_key": "y", "contexts_key": "z", "reference_key": "w"}
+    outputs = {"y": "a", "z": ["c"], "context": ["other"]}
+    sample = READER.example({"x": "q"}, outputs, {"w": {"ground_truth": "r"}}, keys, needs_reference=True)
+    assert (sample.user_input, sample.response, sample.reference) == ("q", "a", "r")
+    assert sample.retrieved_contexts == ["c"]
+
+
+@pytest.mark.parametrize(("inputs", "got"), [({"b": 1, "a": 2}, "['a', 'b']"), ("q", "str")])
+def test_a_key_that_is_not_there(inputs: Any, got: str) -> None:
+    with pytest.raises(InvalidInput) as raised:
+        READER.example(inputs, "a", "r", {**KEYS, "question_key": "x"}, needs_reference=False)
+    assert str(raised.value) == f"there is no 'x' in {got}"

@@ -25,7 +25,7 @@ from langchain_core.outputs import LLMResult
 from langchain_core.prompt_values import PromptValue
 
 from ragmetrics_core import Document
-from ragmetrics_core.adapters import SampleReader
+from ragmetrics_core.adapters import ExampleReader
 
 __all__ = ["VALUES"]
 
@@ -33,7 +33,7 @@ ROLES = frozenset({"human", "user", "ai", "assistant", "system", "developer", "t
 SOME_CALL = {"name": "", "args": {}, "id": ""}
 
 
-class LangChainReader(SampleReader):
+class LangChainReader(ExampleReader):
     """Reads messages and documents of LangChain."""
 
     message = BaseMessage
@@ -46,7 +46,6 @@ class LangChainReader(SampleReader):
     reference_cure = "say where it is with reference_key=..."
 
     def messages_in(self, value: Any) -> list[BaseMessage] | None:
-        """The messages that a value holds; None if it holds none."""
         if isinstance(value, PromptValue):
             value = value.to_messages()
         if isinstance(value, BaseMessage | str | Mapping) or _is_pair(value):
@@ -60,11 +59,9 @@ class LangChainReader(SampleReader):
         return convert_to_messages(known) if len(known) == len(convertible) else None
 
     def said_in(self, message: BaseMessage) -> str:
-        """The text of a message."""
         return str(message.text)
 
     def calls_tools(self, message: Any) -> bool:
-        """Whether a model calls tools with it, so that the answer is still to come."""
         return isinstance(message, AIMessage) and bool(message.tool_calls or message.invalid_tool_calls)
 
     def unwrapped(self, value: Any) -> Any:
@@ -75,7 +72,6 @@ class LangChainReader(SampleReader):
         return getattr(first, "message", getattr(first, "text", None))
 
     def document_of(self, value: Any) -> LangChainDocument | None:
-        """The document that a value is; None for anything else."""
         if isinstance(value, LangChainDocument):
             return value
         if not isinstance(value, Mapping):
@@ -89,7 +85,6 @@ class LangChainReader(SampleReader):
         return LangChainDocument(page_content=text, id=None if key is None else str(key), metadata=meta)
 
     def core_document(self, document: LangChainDocument) -> Document:
-        """The same document for the core."""
         return Document(document.page_content, document.id, meta=document.metadata)
 
 

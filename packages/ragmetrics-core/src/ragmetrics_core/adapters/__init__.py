@@ -5,27 +5,32 @@ An adapter makes models of the core out of the models of a framework, so it meet
 derives from them and says what its framework makes necessary. What they are made of, and what else an adapter needs:
 
 * What did the model raise? ``Explained`` and ``model_error`` make a ``ModelError`` of any library's exception, or let a bug
-  through; ``is_bug``, ``is_of_other_loop`` and ``seconds_to_wait`` are its parts.
+  through; ``is_bug``, ``is_of_a_client``, ``is_of_other_loop`` and ``seconds_to_wait`` are its parts. ``Kept`` keeps it as it is.
 * Which form of reply is it asked for, and what if its server refuses that form? ``FormsOfReply``; ``wants_json``;
   ``strict_schema``.
-* What did the answer cost, and why does it end? ``usage_of``, ``finish_reason_of``, ``is_cut_off``.
+* What did the answer cost, why does it end, and is it one? ``usage_of``, ``finish_reason_of``, ``is_cut_off``, ``why_no_answer``.
+* Which methods does it have? ``overrides``, ``has_methods``; ``blocking`` makes one that can only block.
 * Who makes a lost call again? Only ``evaluate``: ``without_retries``.
 * What may be shown and stored? ``name_of``, ``conceal``, ``is_secret``, ``secret_texts``; ``json_settings`` for an ``identity``,
   ``declared_settings`` where models are of pydantic;
   ``readable_texts`` for embedding models; ``in_order`` and ``read_in_order`` for what a file must not sort.
-* On which thread, in which loop? ``in_own_thread``, ``in_threads``, ``run_blocking``, ``HomeLoop``, ``shared_home``, ``Turn``.
-* How is an application asked the questions of a data set? ``asked_rows``. Is a setting a number? ``check_whole``. How are the
-  arguments of two functions written once? ``with_arguments_of``.
-* What does a metric ask a model? ``prompts_of``, ``with_prompts``. How does it ask in the words of a user's template, and read with
-  a user's parser? ``Slot``, ``worded``, ``check_shows_data``, ``Parser``; ``without_scale``, as only their author knows the scale.
-  Does a score pass? ``passes``, ``check_threshold``.
+* On which thread, in which loop? ``in_own_thread``, ``in_threads``, ``run_blocking``, ``HomeLoop``, ``shared_home``, ``Turn``;
+  ``BeginInOrder`` for models that play a script.
+* How is an application asked the questions of a data set? ``asked_rows``. How do columns become rows? ``rows_of_columns``. How does
+  any value become JSON? ``json_walk``. How are the arguments of two functions written once? ``with_arguments_of``, ``by_name``.
+* Is a setting what it should be? ``check_whole``, ``check_switch``, ``check_calls``, ``check_known``; ``kind_of`` for messages.
+* What does a metric ask a model? ``asks_an_llm``, ``prompts_of``, ``with_prompts``. How does it ask in the words of a user's
+  template, and read with a user's parser? ``Slot``, ``worded``, ``check_shows_data``, ``Parser``; ``without_scale``, as only their
+  author knows the scale. How does it compare with a user's function? ``VectorSimilarity``. Does a score pass? ``passes``,
+  ``check_threshold``; ``failed_score``.
 * What stands where in what an application takes and returns: question, answer (an ``Answer``), contexts, references? An adapter
-  says in a ``SampleReader`` how its framework writes messages and documents.
+  says in a ``SampleReader`` how its framework writes messages and documents; an ``ExampleReader`` also reads the examples of data
+  sets, and ``Extracted`` what functions of the user's find.
 * How is a running application evaluated? An adapter's callback or handler is a ``LiveEvaluation``, with ``LiveSettings``
   (``current_names`` knows their former names, ``shows_settings`` shows them), and hands each ``Finished`` call to it.
   ``LiveJudging`` makes the judgements in the background and accounts for them (``Background`` is one of its lines, ``settled``
-  keeps what a job comes to); ``judging`` marks it so that a judge is never taken for the application. ``Counts`` are counters for
-  many threads.
+  keeps what a job comes to); ``judging`` marks it so that a judge is never taken for the application. ``OpenCalls`` tells which
+  calls are nested, ``heard`` and ``heard_async`` listen to streams. ``Counts`` are counters for many threads.
 
 Importing this loads no framework, no model client and no asyncio.
 """
@@ -33,34 +38,43 @@ Importing this loads no framework, no model client and no asyncio.
 from __future__ import annotations
 
 from .._kernel._in_order import in_order, read_in_order
+from .._kernel._plain import json_walk
 from .._kernel._readable_texts import readable_texts
+from .._kernel._settings import check_calls, check_known, check_switch
 from .._kernel._whole import check_whole
 from .._support._retry_after import seconds_to_wait
 from .._support._secrets import conceal, is_secret
 from .._support._strict_schema import strict_schema
 from .._support._threads import in_own_thread, in_threads
-from ._answers import finish_reason_of, is_cut_off, usage_of
+from ._answers import finish_reason_of, is_cut_off, usage_of, why_no_answer
 from ._asked_rows import asked_rows
 from ._background import Background, settled
+from ._begin_in_order import BeginInOrder
 from ._bridge import Bridge, EmbeddingsBridge, LLMBridge
+from ._columns import rows_of_columns
 from ._counts import Counts
-from ._explained import Explained
-from ._failures import is_bug, is_of_other_loop, model_error
+from ._explained import Explained, Kept
+from ._extracted import Extracted
+from ._failures import is_bug, is_of_a_client, is_of_other_loop, model_error
 from ._forms import Attempts, FormsOfReply, wants_json
+from ._heard import OpenCalls, heard, heard_async, words_of
 from ._judging import is_judging, judging
 from ._live_evaluation import Finished, LiveEvaluation, shows_settings
 from ._live_judging import LiveJudging
 from ._live_settings import LiveSettings, current_names
 from ._loops import HomeLoop, run_blocking, shared_home
 from ._model_lock import Turn
-from ._passing import check_threshold, passes
-from ._prompts import prompts_of, with_prompts, without_scale
+from ._passing import check_threshold, failed_score, passes
+from ._prompts import asks_an_llm, prompts_of, with_prompts, without_scale
 from ._retries import without_retries
-from ._same_arguments import with_arguments_of
-from ._settings import declared_settings, json_settings, name_of, secret_texts
+from ._same_arguments import by_name, with_arguments_of
+from ._settings import declared_settings, json_settings, kind_of, name_of, secret_texts
 from ._templates import DATA, UNREADABLE, Parser, Slot, check_shows_data, worded
+from ._value_examples import ExampleReader
 from ._value_samples import SampleReader
 from ._value_texts import Answer
+from ._vector_similarity import VectorSimilarity
+from ._what_models_have import blocking, has_methods, overrides
 
 __all__ = [
     "DATA",
@@ -68,45 +82,66 @@ __all__ = [
     "Answer",
     "Attempts",
     "Background",
+    "BeginInOrder",
     "Bridge",
     "Counts",
     "EmbeddingsBridge",
+    "ExampleReader",
     "Explained",
+    "Extracted",
     "Finished",
     "FormsOfReply",
     "HomeLoop",
+    "Kept",
     "LLMBridge",
     "LiveEvaluation",
     "LiveJudging",
     "LiveSettings",
+    "OpenCalls",
     "Parser",
     "SampleReader",
     "Slot",
     "Turn",
+    "VectorSimilarity",
     "asked_rows",
+    "asks_an_llm",
+    "blocking",
+    "by_name",
+    "check_calls",
+    "check_known",
     "check_shows_data",
+    "check_switch",
     "check_threshold",
     "check_whole",
     "conceal",
     "current_names",
     "declared_settings",
+    "failed_score",
     "finish_reason_of",
+    "has_methods",
+    "heard",
+    "heard_async",
     "in_order",
     "in_own_thread",
     "in_threads",
     "is_bug",
     "is_cut_off",
     "is_judging",
+    "is_of_a_client",
     "is_of_other_loop",
     "is_secret",
     "json_settings",
+    "json_walk",
     "judging",
+    "kind_of",
     "model_error",
     "name_of",
+    "overrides",
     "passes",
     "prompts_of",
     "read_in_order",
     "readable_texts",
+    "rows_of_columns",
     "run_blocking",
     "seconds_to_wait",
     "secret_texts",
@@ -116,9 +151,11 @@ __all__ = [
     "strict_schema",
     "usage_of",
     "wants_json",
+    "why_no_answer",
     "with_arguments_of",
     "with_prompts",
     "without_retries",
     "without_scale",
     "worded",
+    "words_of",
 ]

@@ -13,7 +13,9 @@ exception that the caller was busy with. Whether something is a bug, its own cla
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from .._kernel._errors import BadReply, ModelError
@@ -22,7 +24,7 @@ from .._support._retry_after import seconds_to_wait
 from .._support._secrets import mask
 from ..llms._wire._failures import Refused
 
-__all__ = ["is_bug", "is_failure", "is_of_other_loop", "model_error", "refused_by"]
+__all__ = ["is_bug", "is_failure", "is_of_a_client", "is_of_other_loop", "model_error", "refused_by"]
 
 BUGS = (
     ArithmeticError,
@@ -67,6 +69,19 @@ CURES = {
 def is_bug(error: BaseException) -> bool:
     """Whether an exception is an error of programming, by its class: nobody raises it to say that a server did not answer."""
     return isinstance(error, BUGS)
+
+
+def is_of_a_client(error: BaseException, but: Container[str] = ()) -> bool:
+    """Whether an installed library defines the exception, one besides those that have nothing to do with a server.
+
+    Args:
+        error: what was raised.
+        but: the packages that are no clients of a server.
+    """
+    name = type(error).__module__
+    file = getattr(sys.modules.get(name), "__file__", None) or ""
+    is_installed = not {"site-packages", "dist-packages"}.isdisjoint(Path(file).parts)
+    return is_installed and name.partition(".")[0] not in but
 
 
 def is_failure(error: Exception, is_bug: Callable[[Exception], bool]) -> bool:

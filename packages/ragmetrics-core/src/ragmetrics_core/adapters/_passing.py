@@ -1,14 +1,15 @@
-"""Whether a score passes, for frameworks that want a verdict of every evaluator."""
+"""What frameworks want of a score besides its value: a verdict of every evaluator, and a failure as a score."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from .._kernel._errors import InvalidInput
+from .._kernel._errors import InvalidInput, RagmetricsError
+from .._kernel._metric import Metric
 from .._kernel._score import Score
 
-__all__ = ["check_threshold", "passes"]
+__all__ = ["check_threshold", "failed_score", "passes"]
 
 
 def passes(score: Score, threshold: float | None = None) -> bool | None:
@@ -35,3 +36,9 @@ def check_threshold(owner: str, threshold: Any, *, positive: bool = False) -> No
     if not number or (positive and threshold <= 0):
         wanted = "number above 0" if positive else "finite number"
         raise InvalidInput(f"{owner}: the threshold must be a {wanted}, got {threshold!r}")
+
+
+def failed_score(metric: Metric, error: RagmetricsError | str) -> Score:
+    """The failed score of a metric, with what it cost."""
+    score = Score.failed(error)
+    return score.made_by(metric.name, metric.scale, score.usage, {})

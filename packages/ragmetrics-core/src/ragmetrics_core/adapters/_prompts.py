@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from .._kernel._metric import Metric
 from .._kernel._prompt import Prompt
 
-__all__ = ["prompts_of", "with_prompts", "without_scale"]
+__all__ = ["asks_an_llm", "prompts_of", "with_prompts", "without_scale"]
 
 M = TypeVar("M", bound=Metric)
 
@@ -18,6 +18,11 @@ def prompts_of(metric: Metric) -> dict[str, Prompt[Any]]:
     """The prompts among the settings of a metric, by the name of the field."""
     settings = {item.name: getattr(metric, item.name) for item in fields(metric)}
     return {name: value for name, value in settings.items() if isinstance(value, Prompt)}
+
+
+def asks_an_llm(metric: Metric) -> bool:
+    """Whether a metric has prompts. One that makes its prompts later fails only when it asks."""
+    return type(metric).calls != "none" and bool(prompts_of(metric))
 
 
 def with_prompts(metric: M, **changes: Any) -> M:

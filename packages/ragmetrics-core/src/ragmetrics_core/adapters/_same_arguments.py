@@ -1,13 +1,13 @@
-"""A function with the arguments of another one, such as its asynchronous twin, without writing them a second time."""
+"""The arguments of functions: one with those of another one, such as its asynchronous twin, and those that come by position."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
-__all__ = ["with_arguments_of"]
+__all__ = ["by_name", "with_arguments_of"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -46,3 +46,27 @@ def with_arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., R]], C
         return cast("Callable[P, R]", made)
 
     return decorated
+
+
+def by_name(
+    method: str, last: str, names: Sequence[str], values: Sequence[Any], others: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The arguments that came by position, under their names.
+
+    Args:
+        method: what messages call the function.
+        last: the last argument that it names itself.
+        names: what the arguments after that are called.
+        values: what came by position.
+        others: what came by name.
+
+    Raises:
+        TypeError: there are more values than names, or one came in both ways.
+    """
+    if len(values) > len(names):
+        raise TypeError(f"{method} takes {len(names)} arguments by position after {last}, got {len(values)}")
+    given = dict(zip(names, values, strict=False))
+    twice = [name for name in given if name in others]
+    if twice:
+        raise TypeError(f"{method} got {twice[0]!r} twice, by position and by name")
+    return given

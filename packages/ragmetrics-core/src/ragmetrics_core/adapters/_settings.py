@@ -14,7 +14,7 @@ from typing import Any
 from .._kernel._plain import json_walk
 from .._support._secrets import conceal, is_secret, routing_digest
 
-__all__ = ["declared_settings", "json_settings", "name_of", "secret_texts"]
+__all__ = ["declared_settings", "json_settings", "kind_of", "name_of", "secret_texts"]
 
 OPENERS = ("get_secret_value", "resolve_value")
 """The methods of wrapped secrets that give the secret itself."""
@@ -60,6 +60,11 @@ def name_of(model: Any) -> str:
     """What messages call a model: the name that it gives itself as ``model``, else that of its class."""
     name = getattr(model, "model", None)
     return name if isinstance(name, str) and name else type(model).__name__
+
+
+def kind_of(given: Any) -> str:
+    """What messages call something that is not what was wanted: the name of a class, else that of its class."""
+    return given.__name__ if isinstance(given, type) else type(given).__name__
 
 
 def secret_texts(settings: Mapping[str, Any]) -> tuple[str, ...]:

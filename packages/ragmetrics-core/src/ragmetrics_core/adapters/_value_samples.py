@@ -104,8 +104,8 @@ class SampleReader(TextReader):
         fields = {"retrieved_contexts": contexts or None} if self.are_texts(contexts) else self.with_contexts(contexts)
         return {"user_input": self.last_question(messages), "response": self.last_answer(messages), **fields}
 
-    def references_in(self, metadata: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-        """The fields of the sample that stand in the metadata of a live call, and what is wrong with those that cannot be used.
+    def sample_in_metadata(self, metadata: Mapping[str, Any]) -> tuple[Sample, list[str]]:
+        """The references that stand in the metadata of a live call, beside its other metadata, and what is wrong with the rest.
 
         Nobody is there to catch an error, so a bad reference costs only itself. Nothing is searched as in the outputs of a
         program: the metadata are written for the evaluation, so what stands there is meant as it is.
@@ -120,7 +120,8 @@ class SampleReader(TextReader):
                 problems.append(f"{type(error).__name__}: {error}")
             elif given:
                 fields[field] = outcome.result()
-        return fields, problems
+        rest = {name: value for name, value in metadata.items() if name not in (*self.references, *self.expected)}
+        return Sample(metadata=rest, **fields), problems
 
     def _plain(self, value: Any) -> Any:
         """A message as its text, the framework's documents as the core's."""

@@ -26,8 +26,7 @@ from ragmetrics_core.adapters import LiveEvaluation, LiveSettings, current_names
 
 from .._metric._runnable import MetricRunnable, untraced
 from ._events import RunWatcher, hearing_graphs
-from ._record import Call, EvaluationRecord, Status
-from ._recover import Extractor, answer_of, contexts_of, is_many, is_waiting, question_of
+from ._record import Call, EvaluationRecord, Extractor, Status, answer_of, contexts_of, is_many, is_waiting, question_of
 from ._tree import FinishedRun
 
 if TYPE_CHECKING:

@@ -1,8 +1,10 @@
-"""What a ``RagEvaluationCallback`` hands out, one record per call of a chain, and how it comes to be.
+"""What a ``RagEvaluationCallback`` hands out, one record per call of a chain, and how it comes to be: by the default extractors.
 
-Strategy. The built-in extractors read the run at once, because the caller may change the messages afterwards. An extractor of the
-user's runs in the background, and may raise or return anything. If its result cannot be used, the field stays empty, and the
-record says what it returned and what it should return.
+Contexts are taken from the first of these that has any, the surest first: what the chain itself returns as its context (exactly
+what the generator saw, even after a reranking); what the retrievers found; the documents that tools left in the messages of this
+turn; any documents in the output; any that a step returned; what the caller put in; what a step returned as the text of its
+context; what the tools said, if nobody searched. But an empty context that the chain returns means that the generator was shown
+nothing.
 """
 
 from __future__ import annotations
@@ -18,21 +20,29 @@ from uuid import UUID
 from langchain_core.messages import BaseMessage
 
 from ragmetrics_core import InvalidInput, Metric, MissingInput, RagmetricsError, Sample, Score
-from ragmetrics_core.adapters import settled
+from ragmetrics_core.adapters import Extracted, failed_score
 
-from .._metric._runnable import MetricRunnable, failed
+from .._metric._runnable import MetricRunnable
 from .._values import VALUES
-from ._recover import Extractor, answer_of, contexts_of, is_many, question_of
 from ._tree import FinishedRun
 
-__all__ = ["Call", "EvaluationRecord", "Status"]
+__all__ = [
+    "Call",
+    "EvaluationRecord",
+    "Extractor",
+    "Status",
+    "answer_of",
+    "contexts_of",
+    "is_many",
+    "is_waiting",
+    "question_of",
+]
 
 logger = logging.getLogger("ragmetrics_langchain")
 
 Status = Literal["scored", "failed", "error", "incomplete", "interrupted", "skipped"]
 
-FROM_METADATA = frozenset({*VALUES.references, *VALUES.expected})
-BUILT_IN: Mapping[str, Extractor] = {"question": question_of, "answer": answer_of, "contexts": contexts_of}
+Extractor = Callable[[FinishedRun], Any]
 
 
 @dataclass(frozen=True)
@@ -78,7 +88,88 @@ class EvaluationRecord:
         }
 
 
-class Call:
+def question_of(run: FinishedRun) -> str | None:
+    """The user's question: from the inputs, else (a resumed graph has none) from the question or messages in the outputs, else
+    the first search.
+    """
+    if run.kind == "llm":  # the inputs of a model that was called by itself are a batch of one
+        return VALUES.question_in(run.inputs[0] if isinstance(run.inputs, list | tuple) and run.inputs else run.inputs)
+    if is_many(run):
+        return None
+    outputs = VALUES.mapping_of(run.outputs) or {}
+    came_back = {name: outputs[name] for name in (*VALUES.questions, "messages") if name in outputs}
+    return VALUES.question_in(run.inputs) or VALUES.question_in(came_back) or next(iter(run.queries), None)
+
+
+def answer_of(run: FinishedRun) -> str | None:
+    """The final answer, complete or not; None where a graph stopped before there was one.
+
+    In the state that a graph returns, only what its steps wrote in this call is an answer.
+    """
+    if run.kind == "retriever" or run.outcome == "interrupted" or is_many(run):
+        return None
+    state = VALUES.mapping_of(run.outputs) if run.written is not None else None
+    if state is None:
+        # several answers side by side are not one structured answer
+        return VALUES.answer_in(run.outputs, run.inputs, whole=not str(run.name).startswith("RunnableParallel"))
+    fresh = {name: state[name] for name in state if name in (run.written or ())}
+    if isinstance(fresh.get("messages"), list):
+        fresh["messages"] = [item for item in fresh["messages"] if not _is_earlier(item, run)]
+    has_left_answer = any(name in state and name not in fresh for name in (*VALUES.answers, "messages"))
+    return VALUES.answer_in(fresh, state if has_left_answer else run.inputs, whole=False)
+
+
+def _is_earlier(message: Any, run: FinishedRun) -> bool:
+    """Whether a message was there before the call; the user's messages stay, because they tell where the turn begins."""
+    return isinstance(message, BaseMessage) and message.type != "human" and message.id in run.earlier
+
+
+def is_many(run: FinishedRun) -> bool:
+    """Whether one run stands for several questions and answers, as with ``map()``, so that no single reading is right."""
+    inputs, outputs = run.inputs, run.outputs
+    if run.kind != "chain" or not isinstance(inputs, list) or not isinstance(outputs, list):
+        return False
+    return len(inputs) == len(outputs) > 1 and not any(isinstance(item, BaseMessage) for item in inputs)
+
+
+def contexts_of(run: FinishedRun) -> Sequence[Any] | None:
+    """The contexts that the answer rests on, as documents where there are documents; None if nothing tells."""
+    if is_many(run):
+        return None
+    documents, texts = VALUES.returned(run.outputs)
+    if documents == [] and run.written is not None and run.written.isdisjoint(VALUES.contexts):
+        documents = None  # the state has always been empty there
+    if documents is not None:
+        return documents
+    from_tools = VALUES.found_by_tools(_messages(run))
+    given, written = VALUES.returned(run.inputs)
+    surest_first: list[Sequence[Any] | None] = [
+        run.documents,
+        None if VALUES.are_texts(from_tools) else from_tools,
+        next(VALUES.document_lists(VALUES.mapping_of(run.outputs) or run.outputs), None),
+        run.listed,
+        given,
+        texts,
+        run.texts if run.documents is None else None,
+        written,
+        from_tools if run.documents is None else None,  # nobody searched: the generator knows what its tools told it
+    ]
+    return next(filter(None, surest_first), run.documents)
+
+
+def _messages(run: FinishedRun) -> list[BaseMessage]:
+    return VALUES.messages_in((VALUES.mapping_of(run.outputs) or {}).get("messages")) or []
+
+
+def is_waiting(run: FinishedRun) -> bool:
+    """Whether a graph has stopped before the tools that its last message calls, as ``interrupt_before`` makes it."""
+    return any(map(VALUES.calls_tools, _messages(run)[-1:]))
+
+
+BUILT_IN: Mapping[str, Extractor] = {"question": question_of, "answer": answer_of, "contexts": contexts_of}
+
+
+class Call(Extracted):
     """A run that has finished, on its way to its record.
 
     Args:
@@ -97,40 +188,15 @@ class Call:
         metrics: Sequence[MetricRunnable],
         score: Callable[[MetricRunnable, Sample], Score],
     ) -> None:
+        super().__init__(VALUES, run, extractors, BUILT_IN)
         self.status: Status = status
         self._run = run
         self._metrics = metrics
         self._score = score
         self._record: EvaluationRecord | None = None
-        metadata = {name: value for name, value in run.metadata.items() if name not in FROM_METADATA}
-        references, self._problems = VALUES.references_in(run.metadata)
+        known, self._unusable = VALUES.sample_in_metadata(run.metadata)
         example = run.metadata.get("example_id")
-        self._known = Sample(metadata=metadata, id=None if example is None else str(example), **references)
-        self._fields: dict[str, Any] = {}
-        for name, extractor in extractors.items():
-            if extractor is BUILT_IN[name]:
-                self._read(name, extractor)
-        self._missing = {name: item for name, item in extractors.items() if item is not BUILT_IN[name]}
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every function of the user's has returned."""
-        return not self._missing
-
-    def complete(self) -> None:
-        """Call the functions of the user's that have not been called."""
-        for name in list(self._missing):
-            self._read(name, self._missing[name])
-            del self._missing[name]
-
-    def _read(self, name: str, extractor: Extractor) -> None:
-        outcome = settled(lambda: _field(name, extractor(self._run)))
-        error = outcome.exception()
-        if error is None:
-            self._fields.update(outcome.result())
-        else:
-            told = str(error) if isinstance(error, Unusable) else f"raised {type(error).__name__}: {error}"
-            self._problems.append(f"the extractor of the {name} {told}")
+        self._known = replace(known, id=None if example is None else str(example))
 
     def record(self) -> EvaluationRecord:
         """The record before anything is judged, as far as the run has been read."""
@@ -138,13 +204,12 @@ class Call:
             return self._record
         run = self._run
         raised = None if run.error is None else f"{type(run.error).__name__}: {run.error}".removesuffix(": ")
-        late = [f"the extractor of the {name} did not return in time" for name in list(self._missing)[:1]]
         many = "one run stands for several questions and answers" if self.status == "skipped" and is_many(run) else None
         record = EvaluationRecord(
             run.run_id,
-            self._known.updated(self._fields),
+            self._known.updated(self.fields),
             status=self.status,
-            error=_together(raised, *self._problems, *late, many),
+            error=_together(raised, *self._unusable, *self.problems, many),
             name=run.name,
             tags=tuple(run.tags),
             metadata=dict(run.metadata),
@@ -180,24 +245,6 @@ def _outcome(metric: Metric, outcome: Future[Score]) -> Score:
     if error is None:
         return outcome.result()
     if isinstance(error, RagmetricsError):
-        return failed(metric, error)
+        return failed_score(metric, error)
     logger.error("%s cannot be judged", metric.name, exc_info=error)
-    return failed(metric, f"{type(error).__name__}: {error}")
-
-
-class Unusable(Exception):
-    """What an extractor returned cannot be used, and what it should return."""
-
-
-def _field(name: str, found: Any) -> dict[str, Any]:
-    """What an extractor returned, as a field of the sample."""
-    if name == "contexts":
-        contexts = VALUES.contexts_in(found)
-        if contexts is None and found is not None and not isinstance(found, str):
-            raise Unusable(f"returned {type(found).__name__}: return texts, documents, a list of them or None")
-        return {} if contexts is None else VALUES.with_contexts(contexts)
-    if found is not None and not isinstance(found, str | BaseMessage):
-        raise Unusable(f"returned {type(found).__name__}: return a text, a message or None")
-    if name == "question":
-        return {"user_input": VALUES.text_of(found)}
-    return {"response": str(found.text) if isinstance(found, BaseMessage) else found}  # blank is not missing
+    return failed_score(metric, f"{type(error).__name__}: {error}")

@@ -1,8 +1,7 @@
 """A metric as an evaluator of LangSmith and of openevals: both give inputs, outputs and reference outputs, and want a dict back.
 
-Strategy. The three values are read as everywhere else in this package; in the reference outputs, a name that means an answer
-means the reference. An unscored sample has the score None and says why. A failure is raised for openevals; for LangSmith it is an
-error result, such as LangSmith makes of an exception.
+Strategy. An unscored sample has the score None and says why. A failure is raised for openevals; for LangSmith it is an error
+result, such as LangSmith makes of an exception.
 """
 
 from __future__ import annotations
@@ -10,15 +9,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from ragmetrics_core import InvalidInput, Metric, RagmetricsError, Sample, Score
-from ragmetrics_core.adapters import Answer, settled, with_arguments_of
+from ragmetrics_core import InvalidInput, Metric, RagmetricsError, Score
+from ragmetrics_core.adapters import failed_score, settled, with_arguments_of
 
 from .._values import VALUES
-from ._runnable import MetricRunnable, failed, untraced
+from ._runnable import MetricRunnable, untraced
 
 __all__ = ["as_langsmith_evaluator", "as_openevals", "langsmith_feedback"]
 
@@ -58,7 +56,7 @@ def as_langsmith_evaluator(
             _check_one(judge.name, outputs)
             return judge.result(inputs, outputs, reference_outputs, {})
         except InvalidInput as error:  # LangSmith would file it under a name of its own
-            return _feedback(judge.name, failed(metric, error))
+            return _feedback(judge.name, failed_score(metric, error))
 
     evaluator.__name__ = evaluator.__qualname__ = judge.name
     return evaluator
@@ -167,52 +165,8 @@ class Judge:
         for tracing that is on, and would post every call. If LangSmith calls us, it is loaded already.
         """
         needs_reference = "reference" in self._metric.inputs and not any(fields.get(name) for name in VALUES.references)
-        sample = self._sample(inputs, outputs, reference_outputs, needs_reference=needs_reference)
+        sample = VALUES.example(inputs, outputs, reference_outputs, self._keys, needs_reference=needs_reference)
         helpers = sys.modules.get("langsmith.run_helpers")
         is_local = helpers is not None and helpers.get_tracing_context().get("enabled") == "local"
         with untraced() if is_local else nullcontext():
             return _feedback(self.name, self._runnable.invoke(sample, **fields))
-
-    def _sample(self, inputs: Any, outputs: Any, reference_outputs: Any, *, needs_reference: bool) -> Sample:
-        says_no_more = outputs is None or isinstance(outputs, int | float)
-        produced = Sample() if says_no_more else VALUES.sample_of(self._with_contexts(outputs))
-        answer = VALUES.find_answer(self._at("answer_key", outputs), inputs)
-        asked = VALUES.sample_of(inputs) if VALUES.mapping_of(inputs) is not None else Sample()
-        given = VALUES.mapping_of(reference_outputs) or {}
-        expected = VALUES.sample_of({name: given[name] for name in VALUES.expected if name in given})
-        return replace(
-            expected,
-            user_input=VALUES.question_in(self._at("question_key", inputs)) or produced.user_input,
-            response=None if answer is None else answer.text,
-            reference=self._reference(reference_outputs, answer) if needs_reference else None,
-            retrieved_contexts=produced.retrieved_contexts or asked.retrieved_contexts,
-            retrieved_documents=produced.retrieved_documents or asked.retrieved_documents,
-            id=produced.id,
-            metadata={**asked.metadata, **produced.metadata},
-        )
-
-    def _at(self, setting: str, value: Any) -> Any:
-        """What stands under the key that the user gave for it; the whole value without one."""
-        key = self._keys[setting]
-        if key is None:
-            return value
-        found = VALUES.mapping_of(value)
-        if found is None or key not in found:
-            raise InvalidInput(f"there is no {key!r} in {sorted(found) if found else type(value).__name__}")
-        return found[key]
-
-    def _with_contexts(self, outputs: Any) -> Any:
-        """The outputs; with what stands under the user's key as their only contexts, if there is one."""
-        key = self._keys["contexts_key"]
-        if key is None:
-            return outputs
-        found = VALUES.mapping_of(outputs) or {}
-        others = {name: item for name, item in found.items() if name not in (*VALUES.contexts, key)}
-        return {**others, VALUES.contexts[0]: self._at("contexts_key", outputs)}
-
-    def _reference(self, reference_outputs: Any, answer: Answer | None) -> str | None:
-        """The reference: under its own names, else wherever an answer would be."""
-        value = self._at("reference_key", reference_outputs)
-        found = VALUES.mapping_of(value) or {}
-        named = next((found[name] for name in VALUES.references if found.get(name) is not None), value)
-        return VALUES.reference_in("the reference outputs", named, answer)

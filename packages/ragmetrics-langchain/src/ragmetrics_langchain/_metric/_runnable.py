@@ -8,7 +8,6 @@ because ``batch`` uses it from many threads.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Literal, cast
@@ -19,12 +18,12 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.pydantic import create_model_v2
 
 from ragmetrics_core import InvalidInput, Metric, Models, RagmetricsError, Score, Steps, arun, run
-from ragmetrics_core.adapters import judging
+from ragmetrics_core.adapters import check_known, failed_score, judging
 
 from .._model._models import bound, models_of
 from .._values import VALUES
 
-__all__ = ["MetricRunnable", "failed", "untraced"]
+__all__ = ["MetricRunnable", "untraced"]
 
 
 class MetricRunnable(RunnableSerializable[Any, Score]):
@@ -59,7 +58,11 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
         if not isinstance(given, Metric):
             cure = f": write {given.__name__}(...)" if isinstance(given, type) else ""
             raise InvalidInput(f"MetricRunnable takes a metric, got {getattr(given, '__name__', given)!r}{cure}")
-        _check(type(self), settings)
+        known = [name for name in type(self).model_fields if name != "metric"]
+        # pydantic would ignore others
+        check_known(type(self).__name__, settings, known, "; a metric's own are its arguments")
+        if settings.get("on_error", "raise") not in ("raise", "record"):
+            raise InvalidInput(f"on_error is 'raise' or 'record', got {settings['on_error']!r}")
         settings.setdefault("name", given.name)
         super().__init__(**{"metric": given, **settings})
         self._models = models_of(given, self.llm, self.embeddings)
@@ -154,21 +157,7 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
     def _failed(self, error: RagmetricsError) -> Score:
         if self.on_error == "raise":
             raise error
-        return failed(self.metric, error)
-
-
-def _check(cls: type[MetricRunnable], settings: Mapping[str, Any]) -> None:
-    """Refuse a setting that pydantic would ignore."""
-    known = [name for name in cls.model_fields if name != "metric"]
-    unknown = next((name for name in settings if name not in known), None)
-    if unknown is not None:
-        close = difflib.get_close_matches(unknown, known, n=1)
-        cure = (
-            f"did you mean {close[0]!r}?" if close else f"it has {', '.join(known)}; a metric's own are its arguments"
-        )
-        raise InvalidInput(f"{cls.__name__} has no setting {unknown!r}: {cure}")
-    if settings.get("on_error", "raise") not in ("raise", "record"):
-        raise InvalidInput(f"on_error is 'raise' or 'record', got {settings['on_error']!r}")
+        return failed_score(self.metric, error)
 
 
 TYPES: Mapping[str, Any] = {
@@ -205,9 +194,3 @@ def untraced() -> AbstractContextManager[Any]:
     from langsmith.run_helpers import tracing_context  # noqa: PLC0415  slow to load, and only needed here
 
     return tracing_context(enabled=False)
-
-
-def failed(metric: Metric, error: RagmetricsError | str) -> Score:
-    """The failed score of a metric, with what it cost."""
-    score = Score.failed(error)
-    return score.made_by(metric.name, metric.scale, score.usage, {})

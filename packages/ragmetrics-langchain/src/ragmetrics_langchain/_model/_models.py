@@ -9,18 +9,30 @@ is to be JSON, the model is asked for that in the way of its provider.
 
 from __future__ import annotations
 
+import json
+import sys
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from langchain_core.embeddings import Embeddings
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.utils import convert_to_messages
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs
 
-from ragmetrics_core import Ask, InvalidInput, Metric, Models, Reply
-from ragmetrics_core.adapters import Attempts, EmbeddingsBridge, FormsOfReply, LLMBridge, prompts_of
+from ragmetrics_core import Ask, InvalidInput, Metric, Models, Reply, Usage
+from ragmetrics_core.adapters import (
+    Attempts,
+    EmbeddingsBridge,
+    FormsOfReply,
+    LLMBridge,
+    asks_an_llm,
+    finish_reason_of,
+    is_cut_off,
+    usage_of,
+    why_no_answer,
+)
 
-from ._answers import finish_errors, finished, read_answer
 from ._described import Described, home_of
 from ._forms import Shaped, uncached, unretrying
 
@@ -154,7 +166,7 @@ def models_of(metric: Metric, llm: Any, embeddings: Any) -> Models:
     own = metric.models
     llm = own.llm if own.llm is not None else llm
     embeddings = own.embeddings if own.embeddings is not None else embeddings
-    if llm is None and _asks_an_llm(metric):
+    if llm is None and asks_an_llm(metric):
         raise InvalidInput(
             f"{metric.name} asks an LLM, but none is set: give llm=..., a LangChain chat model such as ChatOpenAI(...) "
             "(LangChainLLM(...) with a config of its own), or any LLM of ragmetrics_core"
@@ -167,13 +179,62 @@ def models_of(metric: Metric, llm: Any, embeddings: Any) -> Models:
     )
 
 
-def _asks_an_llm(metric: Metric) -> bool:
-    """Whether a metric has prompts. One that makes its prompts later fails only when it asks."""
-    return type(metric).calls != "none" and bool(prompts_of(metric))
-
-
 def bound(models: Models, config: RunnableConfig) -> Models:
     """The same models, with the config for an LLM of LangChain."""
     if not isinstance(models.llm, LangChainLLM):
         return models
     return Models(models.llm.with_config(config), models.embeddings, models.metric)
+
+
+def read_answer(answer: BaseMessage, name: str) -> Reply[str]:
+    """The answer of the model of this name.
+
+    Raises:
+        BadReply: the model refused to answer, or a content filter stopped it, or it answered without any text.
+    """
+    usage, text, details = _usage(answer), _text(answer), answer.response_metadata.get("incomplete_details")
+    incomplete = {"finish_reason": details.get("reason")} if isinstance(details, Mapping) else {}
+    reason = finish_reason_of(answer.response_metadata, incomplete)
+    problem = why_no_answer(name, text, reason, _refusal(answer))
+    if problem is not None:
+        problem.usage = usage  # a server asks to be paid for a refusal too
+        raise problem
+    return Reply(text, usage, truncated=is_cut_off(reason))
+
+
+def _text(answer: BaseMessage) -> str:
+    """What the model says; if its provider asks for a schema by way of a tool, the arguments of that tool's call."""
+    calls = [*getattr(answer, "tool_calls", ()), *getattr(answer, "invalid_tool_calls", ())]
+    if not calls:
+        return str(answer.text)
+    said = calls[0]["args"]
+    return said if isinstance(said, str) else json.dumps(said or {}, ensure_ascii=False)
+
+
+def _refusal(answer: BaseMessage) -> str:
+    """What the model says when it refuses, if its provider has a field for that."""
+    blocks = answer.content if isinstance(answer.content, list) else []
+    said = [block.get("refusal") for block in blocks if isinstance(block, Mapping) and block.get("type") == "refusal"]
+    return str(answer.additional_kwargs.get("refusal") or "".join(filter(None, said)))
+
+
+def _usage(answer: BaseMessage) -> Usage:
+    counts = getattr(answer, "usage_metadata", None) or {}
+    if counts.get("total_cost") == 0:  # LangChain's word for an answer from its cache
+        return Usage(1, cached_calls=1)
+    return usage_of(counts)
+
+
+def finish_errors() -> tuple[type[Exception], ...]:
+    """What the openai package raises for an unfinished answer in a schema; if the model uses the package, it is loaded already."""
+    openai = sys.modules.get("openai")
+    names = ("LengthFinishReasonError", "ContentFilterFinishReasonError")
+    return tuple(getattr(openai, name) for name in names if hasattr(openai, name))
+
+
+def finished(error: Any) -> Reply[str] | AIMessage:
+    """The answer that such an error holds."""
+    completion = getattr(error, "completion", None)
+    if completion is None:
+        return AIMessage("", response_metadata={"finish_reason": "content_filter"})
+    return Reply(completion.choices[0].message.content or "", usage_of(completion), truncated=True)

@@ -13,8 +13,8 @@ from llama_index.core.evaluation import answer_relevancy, context_relevancy, cor
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import MetadataMode
 
-from ragmetrics_core import BadReply, InvalidInput, Metric, Score, Steps, embed
-from ragmetrics_core.adapters import UNREADABLE, Parser, check_threshold, with_prompts, without_scale
+from ragmetrics_core import BadReply, InvalidInput, Metric
+from ragmetrics_core.adapters import UNREADABLE, Parser, VectorSimilarity, check_threshold, with_prompts, without_scale
 from ragmetrics_core.metrics import AnswerRelevanceRating, ContextRelevanceRating, Correctness, SemanticSimilarity
 from ragmetrics_core.replies import ScoreReply
 
@@ -176,26 +176,6 @@ class ContextRelevancyEvaluator(Refining, Graded):
         if "eval_template" in templates:
             templates = {"refine_template": templates["eval_template"], **templates}
         return metric, templates
-
-
-@dataclass(frozen=True)
-class VectorSimilarity(Metric):
-    """Similarity of response and reference by any function of their two vectors; it has no bounds.
-
-    Attributes:
-        function: makes a number of two vectors.
-    """
-
-    scale: ClassVar[tuple[float, float] | None] = None
-    calls: ClassVar[str] = "1 embedding request"
-
-    function: Callable[..., float] = field(default=similarity, repr=False, compare=False)
-
-    def measure(self, response: str, reference: str) -> Steps[Score]:
-        """Embed both texts, compare their vectors."""
-        left, right = yield from embed([response, reference])
-        value = float(self.function(left, right))
-        return Score(value, details={"similarity": value})
 
 
 @dataclass(eq=False, repr=False)

@@ -29,7 +29,10 @@ from ragmetrics_core.adapters import (
     Counts,
     LiveEvaluation,
     LiveSettings,
+    OpenCalls,
     current_names,
+    heard,
+    heard_async,
     is_judging,
     judging,
     shows_settings,
@@ -37,7 +40,7 @@ from ragmetrics_core.adapters import (
 
 from .._data._responses import mode_of, nodes_of, text_of
 from ._evaluations import Asked, Evaluators, QueryEvaluation, named, problem_of
-from ._listening import ByIdentity, OpenQueries, SpanListener, Writing, listen, listen_async, text_asked
+from ._listening import ByIdentity, SpanListener, Writing, text_asked
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -91,7 +94,7 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         LiveEvaluation.__init__(self, logging.getLogger("ragmetrics_llama_index"), problem_of, **given)
         mode = mode_of("QueryEvaluationHandler", metadata_mode)
         self._asked = partial(Asked, named(metrics, llm, embed_model, mode), mode)
-        self._open = OpenQueries()
+        self._open = OpenCalls()
         self._writing = Writing()
         self._listener = SpanListener(self._begun, self._ended, self._writing.end)
         self._errors: deque[BaseException] = deque(maxlen=given["keep"])
@@ -175,7 +178,7 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         submit = partial(self._submit, asked, response, dict(query.tags), span_id)
         if isinstance(response, StreamingResponse | AsyncStreamingResponse) and response.response_txt is None:
             self._note("unread")
-            listening: Any = listen if isinstance(response, StreamingResponse) else listen_async
+            listening: Any = heard if isinstance(response, StreamingResponse) else heard_async
             response.response_gen = listening(response.response_gen, partial(self._read, submit))
         elif isinstance(response, StreamingAgentChatResponse):
             self._note("unread")

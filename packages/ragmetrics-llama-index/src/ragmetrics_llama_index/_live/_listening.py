@@ -1,19 +1,14 @@
-"""What is heard of an application: which queries are open, which of them are nested, and the words of streaming answers.
+"""What is heard of a LlamaIndex application: the spans of its queries, and the answers that chat engines are still writing.
 
-Strategy. A query is a query to a query engine, a turn of a chat engine, or a run of an agent. The open queries are in a context
-variable, which threads and asyncio tasks of LlamaIndex inherit, so a query that begins while another one is open is nested. A task
-may outlive the query that started it, so each query has a flag that it is open. Query engines announce by events that a query
-begins and ends, except those that override ``query`` (as ``CustomQueryEngine`` does); chat engines and agents have only spans. So
-spans are heard as well: whichever comes first counts, the other is ignored. The text of a stream is collected while the user reads
-it, token by token.
+Strategy. A query is a query to a query engine, a turn of a chat engine, or a run of an agent. Query engines announce by events that
+a query begins and ends, except those that override ``query`` (as ``CustomQueryEngine`` does); chat engines and agents have only
+spans. So spans are heard as well: whichever comes first counts, the other is ignored.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping
-from contextvars import ContextVar
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from inspect import BoundArguments as Bound
 from typing import Any
 
@@ -23,7 +18,9 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.chat_engine.types import BaseChatEngine, StreamingAgentChatResponse
 from llama_index.core.instrumentation.span_handlers import NullSpanHandler
 
-__all__ = ["ByIdentity", "OpenQueries", "Query", "SpanListener", "Writing", "listen", "listen_async", "text_asked"]
+from ragmetrics_core.adapters import heard, heard_async, words_of
+
+__all__ = ["ByIdentity", "SpanListener", "Writing", "text_asked"]
 
 TURNS: tuple[tuple[tuple[type[Any], ...], tuple[str, ...]], ...] = (
     ((BaseQueryEngine,), (".query", ".aquery")),
@@ -33,51 +30,13 @@ TURNS: tuple[tuple[tuple[type[Any], ...], tuple[str, ...]], ...] = (
 """The methods whose spans are queries."""
 
 Done = Callable[[str | None], None]
-"""Called once: with the whole text, or with None if the reader left early or the stream failed."""
-
-
-@dataclass
-class Query:
-    """A query: its span, its instrument tags, whether another query was open when it began, and whether it is open."""
-
-    span_id: str | None
-    tags: Mapping[str, Any] = field(default_factory=dict)
-    nested: bool = False
-    is_open: bool = True
-
-
-class OpenQueries:
-    """The queries that are open."""
-
-    def __init__(self) -> None:
-        self._enclosing: ContextVar[tuple[Query, ...]] = ContextVar("ragmetrics_open_queries", default=())
-        # agents begin in one context and end in another
-        self._by_span: dict[str | None, Query] = {}
-
-    def begin(self, span_id: str | None, tags: Mapping[str, Any] | None) -> None:
-        """A query begins."""
-        if span_id in self._by_span:
-            return
-        enclosing = tuple(query for query in self._enclosing.get() if query.is_open)
-        query = self._by_span[span_id] = Query(span_id, dict(tags or {}), nested=bool(enclosing))
-        self._enclosing.set((*enclosing, query))
-
-    def end(self, span_id: str | None) -> Query | None:
-        """The query that ends; None if it is not open."""
-        query = self._by_span.pop(span_id, None)
-        if query is not None:
-            query.is_open = False
-        return query
 
 
 class ByIdentity:
     """Equal to nothing but itself, where pydantic would compare fields, of which there are none."""
 
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __hash__(self) -> int:
-        return id(self)
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
 
 class SpanListener(ByIdentity, NullSpanHandler):
@@ -143,43 +102,6 @@ def _is_writing(span_id: str) -> bool:
     return "write_response_to_history" in span_id
 
 
-def listen(tokens: Any, done: Done) -> Generator[Any, None, None]:
-    """The same tokens; ``done`` is called at the end."""
-    heard: list[str] = []
-    whole = False
-    try:
-        for token in tokens:
-            heard.append(_words(token))
-            yield token
-        whole = True
-    finally:
-        close = getattr(tokens, "close", None)
-        if close is not None:
-            close()
-        done("".join(heard) if whole else None)
-
-
-async def listen_async(tokens: Any, done: Done) -> AsyncGenerator[Any, None]:
-    """The same for an asynchronous stream."""
-    heard: list[str] = []
-    whole = False
-    try:
-        async for token in tokens:
-            heard.append(_words(token))
-            yield token
-        whole = True
-    finally:
-        close = getattr(tokens, "aclose", None)
-        if close is not None:
-            await close()
-        done("".join(heard) if whole else None)
-
-
-def _words(token: Any) -> str:
-    """The text of a token: query engines stream texts, chat engines messages whose ``delta`` is new."""
-    return str(getattr(token, "delta", token) or "")
-
-
 class Writing:
     """Streaming answers that chat engines are still writing into their history."""
 
@@ -191,9 +113,9 @@ class Writing:
         """Call ``done`` when the whole answer is written, or now if it is."""
         if not response.is_writing_to_memory:  # it is written by being read
             if response.achat_stream is not None:
-                response.achat_stream = listen_async(response.achat_stream, done)
+                response.achat_stream = heard_async(response.achat_stream, done)
             else:
-                response.chat_stream = listen(response.chat_stream, done)
+                response.chat_stream = heard(response.chat_stream, done)
             return
         with self._lock:
             self._waiting[id(response)] = response, done
@@ -211,4 +133,4 @@ class Writing:
 def _written(response: StreamingAgentChatResponse) -> str:
     """The whole answer; in older releases it is in the queues until the user has read it."""
     waiting = [*response.queue.queue, *getattr(response.aqueue, "_queue", ())]
-    return response.response or f"{response.unformatted_response}{''.join(map(_words, waiting))}".strip()
+    return response.response or f"{response.unformatted_response}{''.join(map(words_of, waiting))}".strip()

@@ -32,7 +32,7 @@ from ragmetrics_core import (
     arun,
     run,
 )
-from ragmetrics_core.adapters import Slot, check_threshold, prompts_of, run_blocking, worded
+from ragmetrics_core.adapters import Slot, by_name, check_threshold, prompts_of, run_blocking, worded
 from ragmetrics_core.metrics.windows import fit_window
 
 from .._data._responses import AnyResponse, answer_of, is_async_stream, mode_of, settle
@@ -141,7 +141,7 @@ class MetricEvaluator(BaseEvaluator):
         **kwargs: Any,
     ) -> MetricResult:
         """Judge an answer without blocking the running loop; arguments and errors as in ``evaluate``."""
-        kwargs |= self._by_name(more, kwargs)
+        kwargs |= by_name(f"{type(self).__name__}.aevaluate", "contexts", self.positional, more, kwargs)
         await asyncio.sleep(kwargs.pop("sleep_time_in_seconds", sleep_time_in_seconds))
         sample, models = self._sample(query, response, contexts, kwargs), self._models()
         try:
@@ -190,17 +190,6 @@ class MetricEvaluator(BaseEvaluator):
     def update_prompts(self, prompts_dict: Mapping[str, Template]) -> None:
         """Replace prompts of ``get_prompts`` by templates or their texts; unknown keys are ignored, as everywhere in LlamaIndex."""
         super().update_prompts({key: as_template(template) for key, template in prompts_dict.items()})
-
-    def _by_name(self, values: Sequence[Any], others: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments of ``aevaluate`` that came by position, under their names."""
-        method, names = f"{type(self).__name__}.aevaluate", self.positional
-        if len(values) > len(names):
-            raise TypeError(f"{method} takes {len(names)} arguments by position after contexts, got {len(values)}")
-        given = dict(zip(names, values, strict=False))
-        twice = [name for name in given if name in others]
-        if twice:
-            raise TypeError(f"{method} got {twice[0]!r} twice, by position and by name")
-        return given
 
     def _sample(
         self, query: str | None, response: str | None, contexts: Sequence[str] | None, kwargs: Mapping[str, Any]

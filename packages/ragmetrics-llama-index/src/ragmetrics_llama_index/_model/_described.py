@@ -10,19 +10,16 @@ of the user's own code, is a bug or a wrong setting and propagates as it is.
 
 from __future__ import annotations
 
-import inspect
 import re
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from llama_index.core import Settings
 
 from ragmetrics_core import ModelError
-from ragmetrics_core.adapters import Bridge, declared_settings, secret_texts
+from ragmetrics_core.adapters import Bridge, declared_settings, is_of_a_client, secret_texts
 
-__all__ = ["Described", "is_bug", "is_of_the_core", "overrides"]
+__all__ = ["Described"]
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -38,10 +35,7 @@ OPERATIONAL = re.compile(
 
 def is_bug(error: BaseException) -> bool:
     """Whether no installed library defines the exception, but for those that have nothing to do with a server."""
-    name = type(error).__module__
-    file = getattr(sys.modules.get(name), "__file__", None) or ""
-    installed = {"site-packages", "dist-packages"} & set(Path(file).parts)
-    return not installed or name.partition(".")[0] in NO_CLIENTS
+    return not is_of_a_client(error, NO_CLIENTS)
 
 
 class Described(Bridge[Q, A]):
@@ -84,17 +78,3 @@ class Described(Bridge[Q, A]):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()" if self._given is None else super().__repr__()
-
-
-def overrides(cls: type, base: type, name: str) -> bool:
-    """Whether a class overrides a method of its base; what LlamaIndex wraps around both is ignored."""
-    return inspect.unwrap(getattr(cls, name)) is not inspect.unwrap(getattr(base, name))
-
-
-def is_of_the_core(model: Any, theirs: type, *methods: str) -> bool:
-    """Whether a model that is not one of LlamaIndex's has one of these methods of the core's models.
-
-    A mock, which has every method, does not count.
-    """
-    found = any(hasattr(model, name) for name in methods) and not hasattr(model, "an_attribute_that_no_model_has")
-    return found and not isinstance(model, theirs)

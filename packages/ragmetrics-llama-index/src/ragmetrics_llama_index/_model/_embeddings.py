@@ -8,9 +8,9 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.embeddings.utils import resolve_embed_model
 
 from ragmetrics_core import InvalidInput, Reply, Usage
-from ragmetrics_core.adapters import EmbeddingsBridge
+from ragmetrics_core.adapters import EmbeddingsBridge, has_methods, overrides
 
-from ._described import Described, is_of_the_core, overrides
+from ._described import Described
 
 __all__ = ["LlamaIndexEmbeddings", "scorer_of"]
 
@@ -69,5 +69,5 @@ def _resolved(embed_model: Any) -> BaseEmbedding:
 
 def scorer_of(embed_model: Any) -> Any:
     """The model that embeds or compares; what has the methods of the core's models is one already."""
-    is_one = is_of_the_core(embed_model, BaseEmbedding, "embed", "aembed", "compare", "acompare")
-    return embed_model if is_one else LlamaIndexEmbeddings(embed_model)
+    is_one = has_methods(embed_model, "embed", "aembed", "compare", "acompare")
+    return embed_model if is_one and not isinstance(embed_model, BaseEmbedding) else LlamaIndexEmbeddings(embed_model)

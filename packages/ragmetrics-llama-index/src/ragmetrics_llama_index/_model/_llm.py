@@ -26,14 +26,16 @@ from ragmetrics_core.adapters import (
     FormsOfReply,
     LLMBridge,
     finish_reason_of,
+    has_methods,
     in_own_thread,
     is_cut_off,
+    overrides,
     run_blocking,
     usage_of,
 )
 from ragmetrics_core.adapters import is_bug as is_error_of_programming
 
-from ._described import Described, is_of_the_core, overrides
+from ._described import Described
 
 __all__ = ["LlamaIndexLLM", "judge_of"]
 
@@ -168,7 +170,8 @@ def _resolved(llm: Any) -> LLM:
 
 def judge_of(llm: Any) -> Any:
     """The judge; what has the methods of the core's models is one already."""
-    return llm if is_of_the_core(llm, LLM, "generate", "agenerate") else LlamaIndexLLM(llm)
+    is_one = has_methods(llm, "generate", "agenerate") and not isinstance(llm, LLM)
+    return llm if is_one else LlamaIndexLLM(llm)
 
 
 def call_for(llm: Any, ask: Ask, parameters: dict[str, Any]) -> tuple[str, tuple[Any, ...], dict[str, Any]]:

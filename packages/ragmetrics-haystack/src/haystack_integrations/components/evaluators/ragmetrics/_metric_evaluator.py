@@ -21,10 +21,10 @@ from haystack.utils import deserialize_component_inplace
 
 from haystack import Document, component, default_from_dict, default_to_dict, logging
 from ragmetrics_core import InvalidInput, Metric, Score, Usage, aevaluate, evaluate
+from ragmetrics_core.adapters import blocking, check_calls, check_switch, kind_of, rows_of_columns
 
-from ._checks import check_calls, check_switch
 from ._home import HOME
-from ._model._component import blocking, call_async_if_any, call_if_any
+from ._model._component import call_async_if_any, call_if_any
 from ._model._embeddings import HaystackEmbeddings
 from ._model._llm import HaystackLLM
 
@@ -91,8 +91,7 @@ class MetricEvaluator:
         json_mode: bool | None = None,
     ) -> None:
         if not isinstance(metric, Metric):
-            given = metric.__name__ if isinstance(metric, type) else type(metric).__name__
-            raise InvalidInput(f"MetricEvaluator takes a metric such as Faithfulness(), got {given}")
+            raise InvalidInput(f"MetricEvaluator takes a metric such as Faithfulness(), got {kind_of(metric)}")
         check_calls(max_concurrency, max_retries, timeout)
         check_switch("json_mode", json_mode)
         own = metric.models
@@ -156,7 +155,7 @@ class MetricEvaluator:
                 a row is missing (``MissingInput``) or of the wrong type (``InvalidInput``).
             ModelError: a model refuses all calls; with ``raise_on_failure`` also if it could not answer for one row.
         """
-        rows = self._rows(inputs)
+        rows = rows_of_columns(self.metric, inputs, _read)
         embeddings = None if self._embeddings is None else self._embeddings.without_retries()
         settings = self._settings(
             blocking(self._judge.chat_generator, generate=self._judge.without_retries().generate),
@@ -167,7 +166,7 @@ class MetricEvaluator:
     @component.output_types(**OUTPUTS)
     async def run_async(self, **inputs: Any) -> dict[str, Any]:
         """Score the rows without blocking the running loop; arguments, outputs and errors as in ``run``."""
-        rows = self._rows(inputs)
+        rows = rows_of_columns(self.metric, inputs, _read)
         settings = self._settings(self._judge, self._embeddings)
         return self._outputs((await aevaluate(rows, self._bare, **settings)).scores[self.metric.name] if rows else ())
 
@@ -230,30 +229,6 @@ class MetricEvaluator:
             "timeout": self.timeout,
         }
 
-    def _rows(self, inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The rows that the inputs of ``run`` make, each by the names of the metric's inputs."""
-        given = {name: values for name, values in inputs.items() if values is not None}
-        self._check(given)
-        kinds = {item.name: item.kind for item in self.metric.inputs}
-        columns = [map(_texts, values) if kinds[name] == "texts" else values for name, values in given.items()]
-        return [dict(zip(given, row, strict=True)) for row in zip(*columns, strict=True)]
-
-    def _check(self, given: Mapping[str, Any]) -> None:
-        metric, inputs = self.metric.name, self.metric.inputs
-        known = {item.name for item in inputs}
-        missing = [item.name for item in inputs if item.required and item.name not in given]
-        if missing:
-            raise ValueError(f"{metric} needs the input '{missing[0]}': give a list with one item per row.")
-        for name, values in given.items():
-            if name not in known:
-                raise ValueError(f"{metric} has no input '{name}'; it has {', '.join(sorted(known))}.")
-            if not isinstance(values, list):
-                kind = type(values).__name__
-                raise ValueError(f"{metric}: '{name}' must be a list with one item per row, got {kind}.")  # noqa: TRY004
-        lengths = {name: len(values) for name, values in given.items()}
-        if len(set(lengths.values())) > 1:
-            raise ValueError(f"{metric}: all inputs must be lists of the same length, got {lengths}.")
-
     def _outputs(self, scores: Sequence[Score]) -> dict[str, Any]:
         values = [score.value for score in scores if score.value is not None]
         failed = [score.error for score in scores if score.error is not None]
@@ -273,11 +248,11 @@ class MetricEvaluator:
         }
 
 
-def _texts(row: Any) -> Any:
-    """The contents of documents in their place; a document without a text stays what it is, and fails its row."""
-    if not isinstance(row, list | tuple):
-        return row
-    return [item.content if isinstance(item, Document) and item.content is not None else item for item in row]
+def _read(kind: str, item: Any) -> Any:
+    """The contents of documents in their place where texts are wanted; one without a text stays what it is, and fails its row."""
+    if kind != "texts" or not isinstance(item, list | tuple):
+        return item
+    return [part.content if isinstance(part, Document) and part.content is not None else part for part in item]
 
 
 def _without_bridges(metric: Metric) -> Metric:

@@ -20,13 +20,11 @@ from haystack.utils import deserialize_chatgenerator_inplace, deserialize_type
 
 from haystack import component, default_from_dict, logging
 from ragmetrics_core import BadReply, ModelError, Prompt, Score, Steps
-from ragmetrics_core.adapters import HomeLoop, read_in_order
+from ragmetrics_core.adapters import HomeLoop, check_calls, read_in_order
 
-from .._checks import check_calls
 from .._home import HOME
 from .._model._llm import default_generator
-from ._examples import as_examples, readable, saved_examples
-from ._replies import NamedValues, clean_object, raise_as_haystack
+from ._replies import NamedValues, as_examples, clean_object, raise_as_haystack, readable, saved_examples
 from ._rows import GeneratorFailed, Row, RowJudge, RowMetric
 
 __all__ = ["AT_ONCE", "NOTICE", "LLMEvaluator"]

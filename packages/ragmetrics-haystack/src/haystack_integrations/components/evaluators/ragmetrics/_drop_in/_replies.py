@@ -1,4 +1,5 @@
-"""Replies are read as Haystack reads them, and as the core does where Haystack gives up.
+"""What goes into a question and a saved pipeline as JSON, and what comes out of a reply: as Haystack reads it, and as the core does
+where Haystack gives up.
 
 Strategy. A reply that is the JSON object that was asked for is taken as it is, together with keys that nobody asked for, as in
 Haystack. Everything else (fences, prose, near-JSON) is left to the reply formats of the core. Each row has a reply format of its
@@ -8,14 +9,17 @@ own that carries the row's number, so equal rows stay separate questions, and it
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NoReturn, TypeVar
 
-from ragmetrics_core import BadReply
+from haystack import Document
+from ragmetrics_core import BadReply, Example
+from ragmetrics_core.adapters import in_order, json_walk
 from ragmetrics_core.replies import ObjectReply, ReplyFormat
 
-__all__ = ["NamedValues", "OfRow", "clean_object", "raise_as_haystack"]
+__all__ = ["NamedValues", "OfRow", "as_examples", "clean_object", "raise_as_haystack", "readable", "saved_examples"]
 
 T = TypeVar("T")
 
@@ -117,3 +121,57 @@ def raise_as_haystack(error: BadReply, outputs: Sequence[str]) -> NoReturn:
         if missing:
             raise ValueError(f"Missing expected keys in JSON: {missing}. Got keys: {list(found)}") from error
     raise ValueError(f"The reply of the chat generator cannot be used: {error.reason}") from error
+
+
+def as_examples(
+    examples: Sequence[Mapping[str, Any]],
+    inputs: Iterable[str],
+    outputs: Iterable[str],
+    names: Mapping[str, str] | None = None,
+) -> tuple[Example, ...]:
+    """Examples of Haystack as examples of a prompt.
+
+    Args:
+        examples: as the user gave them, or as a file gave them, which may have sorted their keys.
+        inputs: names of the inputs in the order in which they are shown; others follow in alphabetical order.
+        outputs: the same for the outputs.
+        names: what the prompt calls an input, where that is not Haystack's name.
+    """
+    names = names or {}
+    return tuple(
+        Example(
+            {str(names.get(name, name)): value for name, value in _shown(item["inputs"], inputs).items()},
+            _shown(item["outputs"], outputs),
+        )
+        for item in examples
+    )
+
+
+def _shown(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    known = [name for name in names if name in values]
+    return {name: readable(values[name]) for name in [*known, *sorted(values.keys() - set(known))]}
+
+
+def saved_examples(examples: list[dict[str, Any]]) -> list[Any]:
+    """The examples as Haystack saves them; an example with mappings among its values is saved so that no file can reorder it."""
+    return [
+        in_order(readable(item)) if any(_holds_mapping(list(part.values())) for part in item.values()) else item
+        for item in examples
+    ]
+
+
+def _holds_mapping(value: Any) -> bool:
+    return isinstance(value, Mapping) or (isinstance(value, list | tuple) and any(map(_holds_mapping, value)))
+
+
+def _as_text(value: Any) -> Any:
+    if isinstance(value, Document) and value.content is not None:
+        return value.content
+    if isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    as_list = getattr(value, "tolist", None)
+    return str(value) if as_list is None or isinstance(value, float) else readable(as_list())
+
+
+readable = json_walk(_as_text)
+"""The value as JSON; what JSON cannot hold becomes text, as in Haystack."""

@@ -4,15 +4,13 @@ Strategy. What Haystack promises its users is kept here: a question is one user 
 alone, and only an unreadable reply is asked for again. Lost calls are retried by the generator, as it is set up. Only if it gives
 up because the server refuses so many calls at once does the engine slow down and try again, as these are so many because of it.
 The last reply to each row is kept, for ``meta`` and for errors. A generator that plays a script replies in the order in which it is
-called, so calls on threads begin in the order of the rows (``_InOrder``); on an event loop they do so anyway.
+called, so calls on threads begin in the order of the rows (``BeginInOrder``); on an event loop they do so anyway.
 """
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
@@ -33,10 +31,18 @@ from ragmetrics_core import (
     aevaluate,
     evaluate,
 )
-from ragmetrics_core.adapters import HomeLoop, in_own_thread, is_of_other_loop, model_error, name_of
+from ragmetrics_core.adapters import (
+    BeginInOrder,
+    HomeLoop,
+    Kept,
+    blocking,
+    in_own_thread,
+    is_of_other_loop,
+    model_error,
+    name_of,
+)
 
-from .._model._chat import call, call_async, chat_messages, read_answer, reply_of
-from .._model._component import blocking
+from .._model._llm import call, call_async, chat_messages, read_answer, reply_of
 from ._replies import OfRow
 
 __all__ = ["GeneratorFailed", "Row", "RowJudge", "RowMetric"]
@@ -50,11 +56,8 @@ FIRST_ATTEMPT = 2
 MOST_REFUSALS = 3
 """How often a row is asked again because the server refuses so many calls at once."""
 
-QUICK = 0.01
-"""Seconds that a generator may take for each call and still be one that plays a script."""
-
 SPARE = 0.1
-"""Seconds that all its calls together may take longer, as on a busy machine."""
+"""Seconds that all calls of a generator may take longer than those of a script, as on a busy machine."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,7 @@ class RowJudge:
         self._has_async = hasattr(generator, "run_async")
         self._loop = loop
         self._refusals: dict[int, int] = {}
-        self._in_order = _InOrder()
+        self._in_order = BeginInOrder(SPARE)
         alone = {} if self._has_async else {"max_concurrency": 1}
         self._settings: dict[str, Any] = {**settings, **alone, "timeout": PATIENCE, "max_retries": 0}
 
@@ -161,15 +164,15 @@ class RowJudge:
     def generate(self, ask: Ask) -> Reply[str]:
         """Answer the question of one row."""
         messages = _one_message(ask)
-        attempt = _Attempt()
-        with self._in_order.turn(_row(ask).number) if _is_first(ask) else nullcontext(), attempt:
+        attempt = Kept()
+        with self._in_order.call(_row(ask).number) if _is_first(ask) else nullcontext(), attempt:
             return self._read(ask, call(self._generator, messages))
         raise self._failed(ask, messages, attempt.error)
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
         """The same with the generator's ``run_async``."""
         messages = _one_message(ask)
-        attempt = _Attempt()
+        attempt = Kept()
         with attempt:
             return self._read(ask, await call_async(self._generator, messages))
         if is_of_other_loop(attempt.error):
@@ -195,49 +198,6 @@ class RowJudge:
             error.transient = error.rate_limited = True
             error.retry_after = marks.retry_after
         return error
-
-
-class _InOrder:
-    """Calls on threads, which begin in the order of their rows until they have taken longer than those of a script.
-
-    Each waits for the one before it, as a script is at its end at once. What takes longer is a model, whose calls are to overlap.
-    """
-
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._next = 0
-        self._spare = SPARE
-
-    @contextmanager
-    def turn(self, row: int) -> Iterator[None]:
-        with self._changed:
-            while self._next < row and self._spare > 0:
-                if not self._changed.wait(QUICK + self._spare):
-                    self._spare = 0.0
-        begun = time.monotonic()
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._next = max(self._next, row + 1)
-                if self._spare > 0:
-                    self._spare = min(SPARE, self._spare + QUICK - (time.monotonic() - begun))
-                self._changed.notify_all()
-
-
-class _Attempt:
-    """A block that keeps the exception that ended it, for later. Cancellation and Ctrl-C go through."""
-
-    error: Exception
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
-        if not isinstance(error, Exception):
-            return False
-        self.error = error
-        return True
 
 
 def _samples(rows: Sequence[Row]) -> list[Sample]:

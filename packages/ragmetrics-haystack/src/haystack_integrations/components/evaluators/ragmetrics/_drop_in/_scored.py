@@ -23,9 +23,8 @@ from ragmetrics_core.replies import JsonReply
 
 from .._home import HOME
 from .._model._llm import default_generator
-from ._examples import as_examples
 from ._llm_evaluator import AT_ONCE, NOTICE, LLMEvaluator
-from ._replies import clean_object
+from ._replies import as_examples, clean_object
 from ._rows import Row, RowJudge, RowMetric
 
 __all__ = ["ContextRelevanceEvaluator", "FaithfulnessEvaluator"]

@@ -12,12 +12,11 @@ import inspect
 import re
 import threading
 from collections.abc import Mapping
-from types import SimpleNamespace
 from typing import Any, TypeVar
 
-from ragmetrics_core.adapters import Bridge, Explained, name_of
+from ragmetrics_core.adapters import Bridge, Explained
 
-__all__ = ["Component", "blocking", "call_async_if_any", "call_if_any"]
+__all__ = ["Component", "call_async_if_any", "call_if_any"]
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -83,11 +82,6 @@ class Component(Bridge[Q, A]):
         other = super().__copy__()
         other._is_warm = False
         return other
-
-
-def blocking(component: Any, **methods: Any) -> Any:
-    """A model of the core that can only block, so that each call gets a thread; messages call it as they call the component."""
-    return SimpleNamespace(model=name_of(component), **methods)
 
 
 def call_if_any(component: Any, method: str) -> None:

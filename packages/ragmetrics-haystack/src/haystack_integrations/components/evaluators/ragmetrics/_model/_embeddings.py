@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from haystack import Document
 from ragmetrics_core import InvalidInput, ModelError, Reply, Usage
-from ragmetrics_core.adapters import EmbeddingsBridge, in_threads, usage_of
+from ragmetrics_core.adapters import EmbeddingsBridge, in_threads, kind_of, usage_of
 
 from ._component import Component
 
@@ -46,9 +46,9 @@ class HaystackEmbeddings(Component[list[str], list[list[float]]], EmbeddingsBrid
         run = getattr(text_embedder, "run", None)
         known = set() if isinstance(text_embedder, type) or run is None else set(inspect.signature(run).parameters)
         if not known & {"text", "documents"}:
-            given = text_embedder.__name__ if isinstance(text_embedder, type) else type(text_embedder).__name__
             raise InvalidInput(
-                f"HaystackEmbeddings takes a text embedder or a document embedder such as OpenAITextEmbedder(), got {given}"
+                "HaystackEmbeddings takes a text embedder or a document embedder such as OpenAITextEmbedder(), "
+                f"got {kind_of(text_embedder)}"
             )
         super().__init__(text_embedder)
         self.text_embedder = text_embedder
