@@ -424,7 +424,7 @@ def test_numbered_inputs_have_their_numbers_in_templates() -> None:
     evaluator = MetricEvaluator(Faithfulness(), llm=Completions(reply))
     evaluator.update_prompts({"extract": "Split {answer}", "verify": "Check {claims} by {contexts}"})
     assert evaluator.evaluate(query="?", response="x", contexts=["c"]).score == 1.0
-    assert asked[1].startswith('Check [{"number": 1, "text": "one"}] by ["c"]\n\nReply with')
+    assert asked[1].startswith('Check [{"number": 1, "text": "one"}] by [{"number": 1, "text": "c"}]\n\nReply with')
 
 
 def test_a_bad_reply_of_the_model_itself_is_an_invalid_result() -> None:
