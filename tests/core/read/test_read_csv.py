@@ -11,6 +11,7 @@ import pytest
 from core.evaluate.doubles import Length
 from core.read.reading import EXPECTED, ROWS, read, samples, write
 from ragmetrics_core import InvalidInput, Sample, evaluate
+from ragmetrics_core._read import open_rows
 
 
 class TestCSV:
@@ -43,6 +44,15 @@ class TestCSV:
     def test_separators_in_quotes_do_not_count(self, tmp_path: Path) -> None:
         path = write(tmp_path / "q.csv", 'answer;"tone, style, ""class"", length"\nyes;high\n')
         assert samples(path) == [Sample(response="yes", metadata={'tone, style, "class", length': "high"})]
+
+    @pytest.mark.parametrize("hint", ["sep=;", "SEP=;\r", "sep=\t", "sep=|"])
+    def test_a_first_line_may_say_the_separator(self, tmp_path: Path, hint: str) -> None:
+        separator = hint.removesuffix("\r")[-1]
+        path = write(tmp_path / "q.csv", f"{hint}\nid,a,b{separator}answer\n1{separator}x\n")
+        assert read(path) == [("q.csv, line 3", Sample(response="x", metadata={"id,a,b": "1"}), None)]
+        assert open_rows(path).total == 1
+        file = write(tmp_path / "r.csv", "\nsep=,\n\nid,answer\n1,x\n")
+        assert read(file) == [("r.csv, line 5", Sample(id="1", response="x"), None)]
 
     def test_the_header_is_the_first_line_that_is_not_blank(self, tmp_path: Path) -> None:
         path = write(tmp_path / "q.csv", "\n \n\nid;answer\n1;yes\n".replace(" ", ""))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from .._kernel._errors import InvalidInput
-from ._csv import is_hint
+from ._csv import separator_told
 from ._input_file import InputFile
 from ._text import raw_lines
 
@@ -33,7 +33,7 @@ def count_csv(file: InputFile, most: int | None) -> int | None:
 def _rows(file: InputFile) -> Iterator[bool]:
     quoted = False
     for number, line in raw_lines(file):
-        if number == 1 and is_hint(line.decode("ascii", "replace")):
+        if number == 1 and separator_told(line.decode("ascii", "replace")):
             continue
         if not quoted and line.strip(BLANK):
             yield True

@@ -18,9 +18,9 @@ from .._kernel._errors import InvalidInput
 from ._input_file import InputFile
 from ._text import BadShape, RawRow, lines_of
 
-__all__ = ["csv_rows", "is_hint", "separator_of"]
+__all__ = ["csv_rows", "separator_of", "separator_told"]
 
-HINT = re.compile(r"sep=[,;\t|]", re.IGNORECASE)
+HINT = re.compile(r"sep=([,;\t|])", re.IGNORECASE)
 
 
 def csv_rows(file: InputFile, separator: str | None) -> Iterator[RawRow]:
@@ -35,9 +35,9 @@ def csv_rows(file: InputFile, separator: str | None) -> Iterator[RawRow]:
     line = 1
     try:
         start = list(_until_header(lines))
-        if start and is_hint(start[0]):
-            separator = start.pop(0).strip()[-1]
-            line, skipped = 2, 1
+        if told := separator_told("".join(start)):
+            separator, skipped, start = told, len(start), []
+            line = skipped + 1
             start += _until_header(lines)
         reader = csv.reader(chain(start, lines), delimiter=separator or _separator("".join(start)), strict=True)
         for cells in reader:
@@ -56,13 +56,14 @@ def csv_rows(file: InputFile, separator: str | None) -> Iterator[RawRow]:
 
 def separator_of(file: InputFile) -> str:
     """The separator that the header, or a line before it, tells."""
-    start = list(_until_header(_text_lines(file)))
-    return start[0].strip()[-1] if start and is_hint(start[0]) else _separator("".join(start))
+    start = "".join(_until_header(_text_lines(file)))
+    return separator_told(start) or _separator(start)
 
 
-def is_hint(line: str) -> bool:
-    """Whether a first line only tells Excel the separator."""
-    return HINT.fullmatch(line.strip()) is not None
+def separator_told(line: str) -> str:
+    """The separator, where a first line only tells that to Excel; else an empty text."""
+    found = HINT.fullmatch(line.strip("\r\n "))
+    return found[1] if found else ""
 
 
 def _text_lines(file: InputFile) -> Iterator[str]:

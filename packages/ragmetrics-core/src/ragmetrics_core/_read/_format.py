@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from .._kernel._errors import InvalidInput
-from ._csv import is_hint
+from ._csv import separator_told
 from ._input_file import InputFile
 from ._lists import wraps_rows
 from ._text import lines_of
@@ -76,7 +76,7 @@ def _sniffed(file: InputFile) -> str:
         return "jsonl"  # without rows, like any empty file
     begin = lines[0].lstrip()[:1]
     if begin not in "{[":
-        if not is_hint(lines[0]) and SEPARATORS.isdisjoint(lines[0]):
+        if not separator_told(lines[0]) and SEPARATORS.isdisjoint(lines[0]):
             raise InvalidInput(
                 f"the name of {file.name!r} does not tell its format, nor does its first line: "
                 "let it end in .jsonl, .json, .csv or .tsv (.gz may follow), in .xlsx or in .parquet"
