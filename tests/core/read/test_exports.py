@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -90,3 +92,79 @@ def test_promptfoo(tmp_path: Path) -> None:
 
 def _needs(export: Export) -> None:
     pytest.importorskip({"excel": "openpyxl", "hugging_face_parquet": "pyarrow"}.get(export.__name__, "pytest"))
+
+
+AT_SECOND: list[tuple[Export, str, tuple[str, ...], Sample]] = [
+    (
+        exports.excel_csv_german,
+        "not UTF-8 text (byte 0xF6 at position 6): if 'Wann öffnet die B' is right there, give --encoding cp1252;",
+        ("--encoding", "cp1252"),
+        replace(BASE, retrieved_contexts=CONTEXTS[1:], reference=TRUTH),
+    ),
+    (
+        exports.langfuse_csv,
+        "user_input is an object with question: if one of these is meant, write --map question=input.question",
+        ("--map", "question=input.question,answer=output.answer,contexts=output.contexts"),
+        replace(FOUND, id="4bf92f3577b34da6"),
+    ),
+    (
+        exports.langsmith_csv,
+        "no column for retrieved_contexts: if there is one, name it with --map contexts=COLUMN",
+        ("--map", "contexts=outputs.documents"),
+        replace(FOUND, reference=TRUTH, id="e1"),
+    ),
+    (
+        exports.colleague,
+        "no column for response: if there is one, name it with --map answer=COLUMN",
+        ("--map", "answer=Bot said"),
+        replace(FOUND, reference=TRUTH),
+    ),
+    (
+        exports.phoenix_csv,
+        (
+            "no column for user_input, response, retrieved_contexts, reference: if there is one, name it with "
+            "--map question=COLUMN,answer=COLUMN,contexts=COLUMN,reference=COLUMN"
+        ),
+        (
+            "--map",
+            "question=attributes.input.value,answer=attributes.output.value,contexts=attributes.retrieval.documents",
+        ),
+        FOUND,
+    ),
+    (
+        exports.braintrust,
+        "no column for reference: if there is one, name it with --map reference=COLUMN",
+        ("--map", "reference=expected"),
+        replace(FOUND, reference=TRUTH, id="b1"),
+    ),
+    (
+        exports.two_lists,
+        "splits.json holds several lists that could be the rows: train (1), test (2): choose one, as in --at test",
+        ("--at", "test"),
+        BASE,
+    ),
+]
+
+
+@pytest.mark.parametrize(("export", "hint", "words", "sample"), AT_SECOND, ids=[item[0].__name__ for item in AT_SECOND])
+def test_read_at_the_second_command(
+    tmp_path: Path, export: Export, hint: str, words: tuple[str, ...], sample: Sample
+) -> None:
+    path = export(tmp_path)
+    first = call("look", path)
+    assert hint in " ".join((first.stdout + first.stderr).split())
+    second = call("look", path, *words, "--json")
+    assert second.exit_code == 0
+    row: dict[str, Any] = json.loads(second.stdout)["first"][0]
+    assert {name: value for name, value in row.items() if name not in ("place", "metadata")} == sample.to_dict()
+
+
+def test_json_lines_that_are_named_json(tmp_path: Path) -> None:
+    """(6) The name says one thing and the file another: the message says which name is right, and no name is right too."""
+    path = exports.bigquery_json(tmp_path)
+    assert call("look", path).stderr == (
+        "ragmetrics: bq-results-20260531.json, line 2: not JSON (Extra data): a file with one JSON object per line is named "
+        ".jsonl\n"
+    )
+    row = json.loads(call("look", "-", "--json", stdin=path.read_bytes()).stdout)["first"][0]
+    assert row == {"place": "stdin, line 1", **FOUND.to_dict(), "metadata": {"n_tokens": "120"}}

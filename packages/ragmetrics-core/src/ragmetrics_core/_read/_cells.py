@@ -30,8 +30,8 @@ NUMPY = re.compile(rf"\[\s*{QUOTED}(?:\s+{QUOTED})*\s*\]", re.DOTALL)
 MARK = re.compile(r"""\[(?!\s*['"\[{])[^\[\]]*\]\s*[^\s\],]""")
 """A text that begins with something in brackets, such as the number of a citation."""
 
-CONTENTS = ("content", "page_content", "text")
-"""What Haystack, LangChain and LlamaIndex call the text of a document, in its dictionary and as an attribute."""
+CONTENTS = ("content", "page_content", "text", "document.content")
+"""What Haystack, LangChain, LlamaIndex and Phoenix call the text of a document, in its dictionary and as an attribute."""
 
 IDS = ("id", "id_", "node_id", "doc_id")
 METAS = ("meta", "metadata")
