@@ -283,6 +283,13 @@ class TestDropped:
         testset = Author(answer_from_document=lambda _: answer).make(1, 1)
         assert testset[0].metadata["evidence"] == evidence
 
+    def test_answers_that_only_quote_themselves_are_no_duplicates(self) -> None:
+        def write(data: dict[str, Any]) -> list[str]:
+            return [f"At what time opens the library in {city_of(data['document']).lower()}?"]
+
+        testset = Author(write_questions=write, answer_from_document=lambda _: "at nine").make(3, 3)
+        assert (len(testset), testset.dropped) == (3, ())
+
     def test_a_question_that_does_not_stand_alone(self) -> None:
         def write(data: dict[str, Any]) -> list[str]:
             return ["Who lends maps according to the passage?", *Author.write(data)]

@@ -236,7 +236,8 @@ def judged(kind: Kind, visit: Visit, question: str, answer: str, quotations: Seq
             reference_documents=[passage.to_document() for passage in visit.passages],
             metadata=metadata,
         ),
-        Fact.of(answer, quotations),
+        # an answer that only quotes itself may stand in many places
+        Fact.of(answer, (text if words == answer else words for words, text in zip(quotations, passages, strict=True))),
     )
 
 

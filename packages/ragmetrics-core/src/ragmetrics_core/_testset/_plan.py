@@ -163,6 +163,6 @@ class Course:
     def _end(self) -> str:
         if self._tried == ATTEMPTS * self.asked:
             return f"{ATTEMPTS} questions were tried for each that was asked for"
-        if not self._has_spots:
+        if self.kind.name == "two_passages" and not self._has_spots:
             return "no two passages have enough in common"
         return "the documents have no more passages for them"
