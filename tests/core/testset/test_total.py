@@ -336,6 +336,13 @@ class TestDropped:
         assert testset.dropped[0].message.startswith("answered in ")
         assert testset.dropped[0].message.endswith(": there")
 
+    def test_an_unanswerable_question_that_does_not_stand_alone(self) -> None:
+        def check(data: dict[str, Any]) -> dict[str, Any]:
+            return {"stands_alone": False, "answered_by": []}
+
+        testset = Author(check_unanswered=check).make(1, 1, unanswerable=1)
+        assert (testset.dropped[0].why.name, testset.dropped[0].message) == ("LEANS", "the model gave no reason")
+
     def test_a_passage_number_that_was_not_sent(self) -> None:
         def check(data: dict[str, Any]) -> dict[str, Any]:
             return {"stands_alone": True, "answered_by": [9]}
@@ -406,6 +413,23 @@ def test_a_budget() -> None:
     testset = Author().make(8, 8, budget={"calls": 18}, max_concurrency=1)
     assert (len(testset), testset.usage.calls) == (5, 18)
     assert testset.missing == ("3 of 8 questions are missing: the budget of 18 calls is used up",)
+
+
+def test_a_budget_that_is_used_up_by_the_writer() -> None:
+    testset = Author().make(8, 8, budget={"calls": 3}, max_concurrency=1)
+    assert (len(testset), testset.usage.calls) == (0, 3)
+    assert testset.missing == ("8 of 8 questions are missing: the budget of 3 calls is used up",)
+
+
+def test_a_budget_of_dollars_needs_prices() -> None:
+    pytest.importorskip("genai_prices")
+
+    class Unpriced:
+        def generate(self, ask: Ask) -> str:
+            raise AssertionError("it is not asked")
+
+    with pytest.raises(InvalidInput, match="^budget: the price of Unpriced is not known"):
+        generate_testset(["alpha"], Unpriced(), n=1, budget={"dollars": 1})
 
 
 def test_a_budget_per_document() -> None:
