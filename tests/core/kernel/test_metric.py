@@ -556,3 +556,25 @@ def test_lists_are_each_metrics_own_within_a_row() -> None:
     first.clear()
 
     assert reading.bound("m", Contexts().inputs)["retrieved_contexts"] == ["a", "b"]
+
+
+def test_an_input_that_may_be_empty_says_so() -> None:
+    item = Input("response", "text", takes_empty=True)
+    assert repr(item) == "Input('response', 'text', takes_empty=True)"
+    assert item.to_dict() == {"name": "response", "kind": "text", "required": True, "takes_empty": True}
+    for copied in (Input(**item.to_dict()), pickle.loads(pickle.dumps(item))):
+        assert (copied, copied.kind, copied.required, copied.takes_empty) == ("response", "text", True, True)
+    assert "takes_empty" not in Input("response", "text").to_dict()
+
+
+def test_a_metric_may_have_a_value_where_nothing_was_retrieved_or_answered() -> None:
+    @dataclass(frozen=True)
+    class Silent(Metric):
+        takes_empty: ClassVar[tuple[str, ...]] = ("response", "retrieved_contexts")
+
+        def measure(self, response: str, retrieved_contexts: list[str]) -> Score:
+            return Score(1.0 if not response.strip() and not retrieved_contexts else 0.0)
+
+    assert Silent().score(response=" ", retrieved_contexts=[]).value == 1.0
+    with pytest.raises(MissingInput, match="silent: needs 'response', which is missing"):
+        Silent().score(retrieved_contexts=[])

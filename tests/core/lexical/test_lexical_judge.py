@@ -14,6 +14,7 @@ from ragmetrics_core.llms import LLM, LexicalJudge
 from ragmetrics_core.metrics import (
     AnswerAccuracy,
     AnswerCorrectness,
+    AnswerOrAbstain,
     AnswerRelevancy,
     ContextPrecision,
     ContextRecall,
@@ -147,3 +148,27 @@ def test_what_it_cannot_answer_is_an_error_and_never_a_guess(metric: Metric) -> 
 def test_a_prompt_of_ones_own_with_a_built_in_name() -> None:
     with pytest.raises(ModelError, match="cannot answer the prompt 'extract_claims'"):
         run(Prompt("Is it so?", YesNoReply(), name="extract_claims").ask(text="x"), JUDGE)
+
+
+@pytest.mark.parametrize(
+    ("response", "declines"),
+    [
+        ("In 1889.", "no"),
+        ("I do not know.", "wholly"),
+        ("It opened in 1889. I do not know who built it.", "partly"),
+        ("  ", "wholly"),
+        ("Ich weiß es nicht.", "wholly"),
+    ],
+)
+def test_refusals_are_recognised(response: str, declines: str) -> None:
+    contexts = ["The tower opened in 1889."]
+    score = AnswerOrAbstain(llm=JUDGE).score(
+        user_input="When was the tower opened?", response=response, retrieved_contexts=contexts
+    )
+    assert (score.details["contexts_suffice"], score.details["response_declines"]) == ("yes", declines)
+    score = AnswerOrAbstain(llm=JUDGE).score(
+        user_input="Who is the mayor of Lyon?", response=response, retrieved_contexts=contexts
+    )
+    assert score.details["contexts_suffice"] == "no"
+    score = AnswerOrAbstain(llm=JUDGE).score(user_input="Who?", response=response, retrieved_contexts=[])
+    assert score.details["contexts_suffice"] == "no"

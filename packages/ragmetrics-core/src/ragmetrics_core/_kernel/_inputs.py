@@ -56,19 +56,24 @@ class Input(str):
         name: the sample field, or a column of the metric's own.
         kind: ``text``, ``texts``, ``documents``, ``rubric`` or ``any`` (passed through unchecked).
         required: False where the metric works without it.
+        takes_empty: whether the metric has a value where nothing was retrieved or answered, and so takes an empty list or text.
     """
 
-    __slots__ = ("kind", "name", "required")
+    __slots__ = ("kind", "name", "required", "takes_empty")
 
     name: str
     kind: Kind
     required: bool
+    takes_empty: bool
 
-    def __new__(cls, name: str, kind: Kind = "any", *, required: bool = True) -> Input:  # noqa: PYI034  Self needs 3.11
+    def __new__(  # noqa: PYI034  Self needs 3.11
+        cls, name: str, kind: Kind = "any", *, required: bool = True, takes_empty: bool = False
+    ) -> Input:
         self = super().__new__(cls, name)
         self.name = str(name)
         self.kind = kind
         self.required = required
+        self.takes_empty = takes_empty
         return self
 
     @classmethod
@@ -78,7 +83,8 @@ class Input(str):
 
     def to_dict(self) -> dict[str, Any]:
         """Name, kind and whether it is required; ``Input(**data)`` reads it back."""
-        return {"name": self.name, "kind": self.kind, "required": self.required}
+        empty = {"takes_empty": True} if self.takes_empty else {}
+        return {"name": self.name, "kind": self.kind, "required": self.required, **empty}
 
     def read(self, metric: str, sample: Sample) -> Any:
         """The checked value; None for an optional input that is absent; an unscored ``Score`` where the system was silent.
@@ -94,7 +100,7 @@ class Input(str):
         if as_list is not None:  # numpy arrays and scalars, as Parquet files give
             value = as_list()
         problem = "is missing" if value is None else self._emptiness(value)
-        if problem:
+        if problem and not (self.takes_empty and value is not None):
             if value is not None and self._means_silence():
                 return Score.unscored(f"{self.name} {problem}", label=SILENCE[self._field])
             if self.required:
@@ -123,14 +129,15 @@ class Input(str):
         return ""
 
     def __repr__(self) -> str:
-        return f"Input({self.name!r}, {self.kind!r}{'' if self.required else ', required=False'})"
+        flags = "" if self.required else ", required=False"
+        return f"Input({self.name!r}, {self.kind!r}{flags}{', takes_empty=True' if self.takes_empty else ''})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_input, (self.name, self.kind, self.required))
+        return (_input, (self.name, self.kind, self.required, self.takes_empty))
 
 
-def _input(name: str, kind: Kind, required: bool) -> Input:
-    return Input(name, kind, required=required)
+def _input(name: str, kind: Kind, required: bool, takes_empty: bool = False) -> Input:
+    return Input(name, kind, required=required, takes_empty=takes_empty)
 
 
 class Reading:
@@ -177,7 +184,7 @@ class Reading:
 
 
 @cache
-def inputs_of(measure: Callable[..., Any]) -> tuple[Input, ...]:
+def inputs_of(measure: Callable[..., Any], taken_empty: tuple[str, ...] = ()) -> tuple[Input, ...]:
     """The inputs that the parameters of ``measure`` name; a parameter with a default is optional."""
     inputs = []
     for parameter in list(inspect.signature(measure).parameters.values())[1:]:
@@ -188,13 +195,13 @@ def inputs_of(measure: Callable[..., Any]) -> tuple[Input, ...]:
             )
         hint = _resolved(parameter.annotation, measure)
         inputs.append(Input.named(parameter.name, hint, required=parameter.default is parameter.empty))
-    return _the_one(tuple((item.name, item.kind, item.required) for item in inputs))
+    return _the_one(tuple((item.name, item.kind, item.required, item.name in taken_empty) for item in inputs))
 
 
 @cache
-def _the_one(parts: tuple[tuple[str, Kind, bool], ...]) -> tuple[Input, ...]:
+def _the_one(parts: tuple[tuple[str, Kind, bool, bool], ...]) -> tuple[Input, ...]:
     """The same tuple of inputs for all signatures that name the same: rows are read once for those that share it."""
-    return tuple(Input(name, kind, required=required) for name, kind, required in parts)
+    return tuple(_input(*part) for part in parts)
 
 
 def _resolved(annotation: Any, measure: Callable[..., Any]) -> Any:

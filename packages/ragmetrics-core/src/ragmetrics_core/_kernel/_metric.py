@@ -45,11 +45,13 @@ class Metric(abc.ABC):
         scale: lowest and highest value; 0 to 1 unless the metric says otherwise, None where each score states its own.
         higher_is_better: False where low values are good; None where neither end is better.
         calls: model calls per sample, in words, for the catalogue (n = retrieved contexts).
+        takes_empty: inputs for which the metric has a value where they are empty: nothing retrieved, or nothing answered.
     """
 
     scale: ClassVar[tuple[float, float] | None] = (0.0, 1.0)
     higher_is_better: ClassVar[bool | None] = True
     calls: ClassVar[str] = "none"
+    takes_empty: ClassVar[tuple[str, ...]] = ()
 
     llm: AnyLLM | None = field(default=None, kw_only=True, repr=False, compare=False)
     embeddings: AnyEmbeddings | None = field(default=None, kw_only=True, repr=False, compare=False)
@@ -100,7 +102,7 @@ class Metric(abc.ABC):
     @classmethod
     def declared_inputs(cls) -> tuple[Input, ...]:
         """The inputs that the signature of ``measure`` names, in order."""
-        return inputs_of(cls.measure)
+        return inputs_of(cls.measure, cls.takes_empty)
 
     # cached, so that a subclass can have a field of this name
     @cached_property

@@ -16,6 +16,7 @@ from typing import Any
 from .. import _lexical as lexical
 from .._kernel._errors import ModelError
 from .._kernel._requests import ONE_CALL, Ask, Reply
+from ._abstention_replies import judge_abstention
 from ._claim_replies import extract_claims, split_and_check, verify_claims
 
 __all__ = ["LexicalJudge"]
@@ -180,6 +181,7 @@ def check_question(data: Data) -> str:
 ANSWERS: Mapping[str, Callable[[Data], str]] = {
     "extract_claims": extract_claims,
     "verify_claims": verify_claims,
+    "judge_abstention": judge_abstention,
     "split_and_check": split_and_check,
     "supported_by_context": supported_by_context,
     "refine_supported": supported_by_context,
@@ -209,6 +211,7 @@ NEEDED: Mapping[str, frozenset[str]] = {
     for name, inputs in {
         "extract_claims": "question answer",
         "verify_claims": "claims contexts",
+        "judge_abstention": "question contexts response",
         "split_and_check": "question answer contexts",
         "supported_by_context": "information context",
         "refine_supported": "information context",

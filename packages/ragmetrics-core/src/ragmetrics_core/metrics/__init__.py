@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     # generated: imports
     from ragmetrics_core.metrics._answer_accuracy import AnswerAccuracy
     from ragmetrics_core.metrics._answer_correctness import AnswerCorrectness
+    from ragmetrics_core.metrics._answer_or_abstain import AnswerOrAbstain
     from ragmetrics_core.metrics._answer_relevance_rating import AnswerRelevanceRating
     from ragmetrics_core.metrics._answer_relevancy import AnswerRelevancy
     from ragmetrics_core.metrics._average_precision import AveragePrecision
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ragmetrics_core.metrics._context_utilization import ContextUtilization
     from ragmetrics_core.metrics._correctness import Correctness
     from ragmetrics_core.metrics._custom_judge import CustomJudge
+    from ragmetrics_core.metrics._diagnosis import Diagnosis
     from ragmetrics_core.metrics._exact_match import ExactMatch
     from ragmetrics_core.metrics._factual_correctness import FactualCorrectness
     from ragmetrics_core.metrics._faithfulness import Faithfulness
@@ -55,6 +57,7 @@ __all__ = [
     "NDCG",
     "AnswerAccuracy",
     "AnswerCorrectness",
+    "AnswerOrAbstain",
     "AnswerRelevanceRating",
     "AnswerRelevancy",
     "AveragePrecision",
@@ -66,6 +69,7 @@ __all__ = [
     "ContextUtilization",
     "Correctness",
     "CustomJudge",
+    "Diagnosis",
     "Entry",
     "ExactMatch",
     "FactualCorrectness",
@@ -98,6 +102,7 @@ MODULES = {
     "NDCG": "_ndcg",
     "AnswerAccuracy": "_answer_accuracy",
     "AnswerCorrectness": "_answer_correctness",
+    "AnswerOrAbstain": "_answer_or_abstain",
     "AnswerRelevanceRating": "_answer_relevance_rating",
     "AnswerRelevancy": "_answer_relevancy",
     "AveragePrecision": "_average_precision",
@@ -109,6 +114,7 @@ MODULES = {
     "ContextUtilization": "_context_utilization",
     "Correctness": "_correctness",
     "CustomJudge": "_custom_judge",
+    "Diagnosis": "_diagnosis",
     "Entry": "_catalogue",
     "ExactMatch": "_exact_match",
     "FactualCorrectness": "_factual_correctness",

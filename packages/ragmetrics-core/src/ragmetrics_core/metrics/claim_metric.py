@@ -22,6 +22,10 @@ Rows = list[dict[str, Any]]
 """What passages say about claims, a row per claim: see ``claims.verify``."""
 
 
+NOWHERE = {"verdict": "not stated", "supported_by": [], "contradicted_by": []}
+"""What there is to say of a claim where nothing was retrieved."""
+
+
 @dataclass(frozen=True)
 class ClaimMetric(Metric):
     """Base of metrics that check the claims of one text against passages.
@@ -56,6 +60,8 @@ class ClaimMetric(Metric):
 
     def check(self, claims: Sequence[str], text: str, passages: Sequence[str], question: str | None) -> Steps[Rows]:
         """What the passages say about the claims of a text: a row per claim, with numbers of passages and its place in the text."""
+        if not passages or not claims:
+            return [{"claim": claim, "supported": False, "reason": "", **NOWHERE} for claim in claims]
         groups = self._groups(passages)
         programs = (verify(self.verify, claims, [piece for _, piece in group], question) for group in groups)
         checked = yield from together(*programs)
@@ -70,7 +76,7 @@ class ClaimMetric(Metric):
 
     def compare(self, claims: Sequence[str], text: str, other: str, question: str | None) -> Steps[Rows]:
         """What another text, as a whole, says about the claims of a text."""
-        rows = yield from verify(self.verify, claims, [other], question)
+        rows = (yield from verify(self.verify, claims, [other], question)) if claims else []
         return located(rows, text)
 
     def _groups(self, passages: Sequence[str]) -> list[list[tuple[int, str]]]:

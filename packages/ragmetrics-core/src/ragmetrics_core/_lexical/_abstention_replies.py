@@ -1,0 +1,34 @@
+"""What the offline judge answers about a response that may decline, and about contexts that may not suffice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ._claims import is_refusal, sentences
+from ._ratings import noncommittal, relevance
+from ._words import guess_language
+
+__all__ = ["judge_abstention"]
+
+ENOUGH = 0.75
+"""Share of the question's words that contexts hold which suffice; words alone cannot tell more."""
+
+
+def judge_abstention(data: Mapping[str, Any]) -> str:
+    held = max((relevance(data["question"], context) for context in data["contexts"]), default=0.0)
+    return json.dumps(
+        {
+            "reason": f"a context holds {held:.0%} of the words of the question",
+            "contexts_suffice": "yes" if held >= ENOUGH else "no",
+            "response_declines": _declines(data["response"]),
+        }
+    )
+
+
+def _declines(response: str) -> str:
+    if not response.strip() or noncommittal(response):
+        return "wholly"
+    language = guess_language(response)
+    return "partly" if any(is_refusal(sentence, language) for sentence in sentences(response)) else "no"

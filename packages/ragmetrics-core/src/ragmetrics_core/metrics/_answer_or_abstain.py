@@ -1,0 +1,53 @@
+"""Answer or abstain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ragmetrics_core import Metric, Prompt, Score, Steps
+from ragmetrics_core.metrics.abstention import JUDGE_ABSTENTION, Abstention, judge_abstention
+
+__all__ = ["AnswerOrAbstain"]
+
+CELLS = {
+    ("yes", False): "rightly_answered",
+    ("no", True): "rightly_declined",
+    ("yes", True): "needlessly_declined",
+    ("no", False): "answered_without_ground",
+}
+"""The label by whether the contexts suffice and whether the response declines."""
+
+
+@dataclass(frozen=True)
+class AnswerOrAbstain(Metric):
+    """Whether the system answers where its contexts suffice and declines where they do not: 1.0 or 0.0, with a label.
+
+    1.0 for ``rightly_answered`` and ``rightly_declined``, 0.0 for ``needlessly_declined`` and ``answered_without_ground``. Whether
+    an answer is right is not asked here. A response that declines in part counts as declining: it is right to say what the
+    contexts do not tell, and needless where they do. Where the judge cannot tell whether the contexts suffice, the sample is
+    unscored, with the label ``undecided``. No retrieved contexts suffice for nothing, and a blank response declines.
+
+    Source: Chen et al. 2023, RGB, arXiv:2309.01431 ("negative rejection"); questions that a text does not answer as in Rajpurkar
+    et al. 2018, SQuAD 2.0, arXiv:1806.03822.
+    """
+
+    calls: ClassVar[str] = "1"
+    takes_empty: ClassVar[tuple[str, ...]] = ("response", "retrieved_contexts")
+
+    judge: Prompt[Abstention] = JUDGE_ABSTENTION
+
+    def measure(self, user_input: str, response: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
+        """Ask once."""
+        found = yield from judge_abstention(self.judge, user_input, retrieved_contexts, response)
+        declines = found.response_declines != "no"
+        details = {**found.model_dump(), "reasons": [found.reason]}
+        if found.contexts_suffice == "unclear":
+            why = f": {found.reason}" if found.reason else ""
+            return Score.unscored(
+                f"it is unclear whether the contexts suffice to answer{why}", details=details, label="undecided"
+            )
+        label = CELLS[found.contexts_suffice, declines]
+        value = float(label.startswith("rightly"))
+        return Score(value, passing=bool(value), reason=found.reason or None, details=details, label=label)

@@ -1,0 +1,122 @@
+"""Diagnosis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from ragmetrics_core import Prompt, Score, Steps, together
+from ragmetrics_core.metrics.abstention import JUDGE_ABSTENTION, Abstention, judge_abstention
+from ragmetrics_core.metrics.claim_metric import ClaimMetric, Rows
+
+__all__ = ["Diagnosis"]
+
+
+class Findings(NamedTuple):
+    """What is known about a row: the claims of both texts, each by the passages and by the other text."""
+
+    declines: bool
+    said: Rows
+    said_by_reference: Rows
+    wanted: Rows
+    wanted_by_response: Rows
+
+
+@dataclass(frozen=True)
+class Diagnosis(ClaimMetric):
+    """What went wrong with an answer, and whose fault it is: 1.0 if it is right, else 0.0, and a label that says why.
+
+    Right is an answer that says all that the reference says and contradicts it nowhere. The label is the first that applies:
+
+    * ``declined``: the response answers nothing.
+    * ``right``: right, and the contexts support all of it.
+    * ``right_unsupported``: right, but the contexts do not support some of it.
+    * ``contradicted``: the contexts contradict what the response says against the reference: the generator did not keep to them.
+    * ``misled``: the contexts support what the response says against the reference: they are wrong.
+    * ``not_retrieved``: the response lacks something that the contexts lack too: the retriever did not find it.
+    * ``not_used``: the response lacks something that the contexts hold: the generator did not use it.
+    * ``own_knowledge``: the response says something against the reference of which the contexts say nothing.
+
+    A reference without claims is unscored, and so is an answer without claims that does not decline.
+
+    Attributes:
+        window: most tokens of context per call, as in ``Faithfulness``.
+        per_passage: check the claims against every passage in a call of its own.
+
+    Source: the tables of Ru et al. 2024, RAGChecker, arXiv:2408.08067, section 3; the labels are this library's.
+    """
+
+    calls: ClassVar[str] = "7 (per passage: 5 + 2n)"
+    takes_empty: ClassVar[tuple[str, ...]] = ("retrieved_contexts",)
+
+    abstention: Prompt[Abstention] = JUDGE_ABSTENTION
+
+    def measure(
+        self, user_input: str, response: str, reference: str, retrieved_contexts: Sequence[str]
+    ) -> Steps[Score]:
+        """Look whether the response declines and take both texts apart; then check the claims of each against all the others."""
+        abstention, claims, wanted = yield from together(
+            judge_abstention(self.abstention, user_input, retrieved_contexts, response),
+            self.claims_of(response, user_input),
+            self.claims_of(reference, user_input),
+        )
+        declines = abstention.response_declines == "wholly"
+        if not wanted or not (claims or declines):
+            return Score.unscored(f"the {'response' if wanted else 'reference'} makes no claims")
+        found = Findings(
+            declines,
+            *(
+                yield from together(
+                    self.check(claims, response, retrieved_contexts, user_input),
+                    self.compare(claims, response, reference, user_input),
+                    self.check(wanted, reference, retrieved_contexts, user_input),
+                    self.compare(wanted, reference, response, user_input),
+                )
+            ),
+        )
+        label, why = diagnose(found)
+        value = float(label in ("right", "right_unsupported"))
+        details = {"abstention": abstention.model_dump(), "because": why, **tables(found)}
+        return Score(value, passing=bool(value), details=details, label=label)
+
+
+def diagnose(found: Findings) -> tuple[str, list[str]]:
+    """The first label that applies, and the claims that it rests on."""
+    return next((label, claims) for label, claims in _labels(found) if claims is not None)
+
+
+def _labels(found: Findings) -> Iterator[tuple[str, list[str] | None]]:
+    """Every label in order, with its claims; None where it does not apply."""
+    yield "declined", [] if found.declines else None
+    missing = [row["claim"] for row in found.wanted_by_response if not row["supported"]]
+    wrong = [row["claim"] for row in found.said_by_reference if _contradicted(row)]
+    by_contexts = {row["claim"]: row for row in found.said}
+    if not missing and not wrong:
+        unsupported = [row["claim"] for row in found.said if not row["supported"]]
+        yield "right", None if unsupported else []
+        yield "right_unsupported", unsupported
+    yield "contradicted", _some(claim for claim in wrong if _contradicted(by_contexts[claim]))
+    yield "misled", _some(claim for claim in wrong if by_contexts[claim]["supported"])
+    retrieved = {row["claim"] for row in found.wanted if row["supported"]}
+    yield "not_retrieved", _some(claim for claim in missing if claim not in retrieved)
+    yield "not_used", _some(missing)
+    yield "own_knowledge", wrong
+
+
+def _some(claims: Iterable[str]) -> list[str] | None:
+    return list(claims) or None
+
+
+def _contradicted(row: dict[str, Any]) -> bool:
+    return bool(row.get("contradicted")) and not row["supported"]
+
+
+def tables(found: Findings) -> dict[str, Rows]:
+    """The evidence, as details of a score."""
+    return {
+        "verdicts": found.said,
+        "reference_verdicts": found.said_by_reference,
+        "reference_claims": found.wanted,
+        "response_verdicts": found.wanted_by_response,
+    }
