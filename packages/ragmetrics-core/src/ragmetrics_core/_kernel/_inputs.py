@@ -13,7 +13,6 @@ nothing, is its result: such a row is unscored, with a label that summaries coun
 from __future__ import annotations
 
 import inspect
-import re
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,6 +20,7 @@ from functools import cache
 from typing import Any, Literal
 
 from ._errors import InvalidInput, MissingInput
+from ._rubric import checked_rubric
 from ._sample import ALIASES, Document, Documents, Sample
 from ._score import Score
 
@@ -266,32 +266,6 @@ def _documents(path: str, value: Any) -> Documents:
             for index, item in enumerate(_items(path, value, "documents"))
         ]
     )
-
-
-RUBRIC_KEY = re.compile(r"(-?\d+)|score(\d+)_description")
-"""What may stand for a score: a whole number, or the name that RAGAS gives to its description."""
-
-
-def checked_rubric(path: str, value: Any) -> dict[int, str]:
-    """A rubric with whole numbers as keys and a text for each, in ascending order.
-
-    Numerals in text count, as in JSON, and so do the keys of RAGAS, ``score1_description``.
-
-    Raises:
-        InvalidInput: it is not a rubric; the message starts with ``path``.
-    """
-    if not isinstance(value, Mapping):
-        raise InvalidInput(f"{path} must be a mapping from scores to descriptions, got {type(value).__name__}")
-    rubric: dict[int, str] = {}
-    for key, text in value.items():
-        found = None if isinstance(key, bool | float) else RUBRIC_KEY.fullmatch(str(key).strip())
-        if found is None:
-            raise InvalidInput(f"{path}: the score {key!r} must be a whole number")
-        score = int(found[1] or found[2])
-        if score in rubric:
-            raise InvalidInput(f"{path} has the score {score} twice")
-        rubric[score] = _text(f"{path}[{key!r}]", text)
-    return dict(sorted(rubric.items()))
 
 
 CHECKS: dict[Kind, Callable[[str, Any], Any]] = {
