@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from ragmetrics_core import BadReply, Example, Prompt, Steps
 from ragmetrics_core.replies import JsonReply
 
-__all__ = ["JUDGE_ABSTENTION", "Abstention", "judge_abstention"]
+__all__ = ["JUDGE_ABSTENTION", "Abstention", "check_abstention", "judge_abstention"]
 
 
 class Abstention(BaseModel):
