@@ -576,5 +576,5 @@ def test_a_metric_may_have_a_value_where_nothing_was_retrieved_or_answered() -> 
             return Score(1.0 if not response.strip() and not retrieved_contexts else 0.0)
 
     assert Silent().score(response=" ", retrieved_contexts=[]).value == 1.0
-    with pytest.raises(MissingInput, match="silent: needs 'response', which is missing"):
+    with pytest.raises(MissingInput, match="silent needs 'response', which is missing"):
         Silent().score(retrieved_contexts=[])
