@@ -225,10 +225,18 @@ class TestMessages:
                 "--out: q.jsonl is the file that the rows are read from: give another path",
             ),
             (
+                ["q.jsonl", "-m", OWN, "--llm", "bedrock:gpt-4o"],
+                (
+                    "--llm 'bedrock:gpt-4o': there is no provider 'bedrock': use openai:MODEL, azure:DEPLOYMENT, ollama:MODEL, "
+                    "vllm:MODEL, llamacpp:MODEL, lmstudio:MODEL, openrouter:MODEL, litellm:MODEL, server:MODEL or lexical; a model "
+                    "of that name on a server of your own needs --base-url"
+                ),
+            ),
+            (
                 ["q.jsonl", "-m", OWN, "--llm", "azure:gpt-4o"],
                 (
-                    "--llm 'azure:gpt-4o': there is no provider 'azure': use openai:MODEL, server:MODEL or lexical; "
-                    "a model of that name on a server of your own needs --base-url"
+                    "the provider 'azure' needs an address (set the environment variable AZURE_OPENAI_ENDPOINT, or give "
+                    "--base-url) and a key (set the environment variable AZURE_OPENAI_API_KEY or AZURE_OPENAI_AD_TOKEN)"
                 ),
             ),
             (["q.jsonl", "-m", OWN, "--out", "no/s.jsonl"], "--out: there is no directory no"),

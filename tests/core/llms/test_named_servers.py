@@ -68,7 +68,7 @@ def test_what_ollama_host_may_hold(monkeypatch: pytest.MonkeyPatch, host: str, u
 
 
 TEXTS = st.text(st.characters(min_codepoint=32, max_codepoint=0x2FF), max_size=40)
-ADDRESSES = st.from_regex(r"[\w.:/@?#\[\]-]{1,30}")
+ADDRESSES = st.from_regex(r"[\w.:/@?#\[\]-]{1,30}", fullmatch=True)
 
 
 @hypothesis.given(TEXTS | ADDRESSES)

@@ -128,7 +128,7 @@ def test_an_answer_in_parts(server: OpenAIServer, key: str, ask: Any, way: str) 
     ("body", "said"),
     [
         ('{"id": "x", "choices": []}', "it holds no choices"),
-        ('{"error": {"message": "upstream gone", "code": 502}}', "upstream gone"),
+        ('{"error": {"message": "upstream gone", "code": "gone"}}', "upstream gone"),
         ('"just text"', "it is not a JSON object: just text"),
         ("<html>proxy login</html>", "it is an HTML page, not JSON): does base_url end in /v1"),
         ('{"choices": [', 'it is not a JSON object: {"choices": ['),

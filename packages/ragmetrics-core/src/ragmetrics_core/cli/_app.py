@@ -67,8 +67,8 @@ Examples:
   ragmetrics evaluate rows.jsonl -m faithfulness,context_recall --llm lexical
   ragmetrics evaluate rows.csv -m 'faithfulness,ndcg(k=5)' \\
     --llm openai:gpt-4o-mini --run-dir runs/today --out scores.jsonl
-  ragmetrics evaluate rows.jsonl -m faithfulness --llm openai:qwen3:8b \\
-    --base-url http://localhost:11434/v1 --fail-under faithfulness=0.8
+  ragmetrics evaluate rows.jsonl -m faithfulness --llm ollama:qwen3:8b \\
+    --fail-under faithfulness=0.8
 
 Exit status: 0 all went well; 1 a gate of --fail-under is not met; 2 the input, a model or the budget ended the run early, or a
 metric failed on every row; 70 a bug, after its traceback; 130 stopped with Ctrl-C.

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ..llms._openai._llm import OpenAILLM
+from ..llms._openai._llm import OpenAILLM, clients_of
 from ..llms._openai._named_servers import SERVERS, server_named
-from ..llms._openai._probe import Found, clients_of, models_of
+from ..llms._openai._probe import Found, models_of
 
 __all__ = ["Check", "Diagnosis", "reached", "why_not"]
 

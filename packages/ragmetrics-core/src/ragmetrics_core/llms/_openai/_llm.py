@@ -25,7 +25,7 @@ from ._errors import TranslatedErrors
 if TYPE_CHECKING:
     import openai
 
-__all__ = ["OpenAILLM", "prepared"]
+__all__ = ["OpenAILLM", "clients_of", "prepared"]
 
 SET_ELSEWHERE = {
     "extra_headers": "headers belong to the client: client=openai.OpenAI(default_headers=...)",
@@ -167,3 +167,8 @@ def prepared(parameters: dict[str, Any]) -> dict[str, Any]:
         return parameters
     form = {"response_format": parameters["response_format"], **(parameters.get("extra_body") or {})}
     return {**{name: value for name, value in parameters.items() if name != "response_format"}, "extra_body": form}
+
+
+def clients_of(llm: OpenAILLM) -> Clients:
+    """The clients of a model, which report every failure at once."""
+    return llm.without_retries()._clients

@@ -19,12 +19,11 @@ from .._wire._attempts import Attempts, field_of
 from .._wire._failures import Failures, first_line
 from .._wire._refusals import is_refusal
 from .._wire._structured import RUNGS, Ladder, Rung
-from ._clients import Clients
 from ._errors import TranslatedErrors
-from ._llm import OpenAILLM, prepared
+from ._llm import OpenAILLM, clients_of, prepared
 from ._rebuilt import NO_KEY
 
-__all__ = ["RUNGS", "Found", "Rung", "as_openai", "clients_of", "models_of", "probe"]
+__all__ = ["RUNGS", "Found", "Rung", "as_openai", "models_of", "probe"]
 
 LONGEST_LIST = 2.0**20
 """Bytes of a list of models that is still read: the longest known one has half of it."""
@@ -121,11 +120,6 @@ def as_openai(model: Any) -> Any:
         return model
     key = None if model.wants_key_of_environment else NO_KEY
     return OpenAILLM(model.model, base_url=model.identity["base_url"], api_key=key)
-
-
-def clients_of(llm: OpenAILLM) -> Clients:
-    """The clients of a model, which report every failure at once."""
-    return llm.without_retries()._clients
 
 
 async def models_of(llm: OpenAILLM, timeout: float) -> list[dict[str, Any]] | str:
