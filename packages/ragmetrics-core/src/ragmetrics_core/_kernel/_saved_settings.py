@@ -75,7 +75,7 @@ def metric_class(path: str, root: type[M]) -> type[M]:
     module = _imported(path, module_name)
     found = _attribute(module, name)
     if found is None:
-        close = difflib.get_close_matches(name, vars(module), n=1)
+        close = difflib.get_close_matches(name, dir(module), n=1)
         where = f": the module {module_name!r} has no {name!r}" if module_name else ""
         raise InvalidInput(f"there is no metric {path!r}{where}{f'; did you mean {close[0]!r}?' if close else ''}")
     if not (isinstance(found, type) and issubclass(found, root)):
