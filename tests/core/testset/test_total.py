@@ -299,7 +299,8 @@ class TestDropped:
 
         testset = Author(write_questions=write, check_question=check).make(1, 1)
         assert len(testset) == 0
-        assert testset.missing == (f"1 of 1 question is missing: 5 questions that do not stand alone; {TRIED}",)
+        dropped = "3 questions that do not stand alone, 1 question that the model did not write"
+        assert testset.missing == (f"1 of 1 question is missing: {dropped}; {TRIED}",)
         assert testset.dropped[0].message == "it speaks of a text: 'according to the passage'"
 
     def test_near_duplicates_within_and_across_passages(self) -> None:
@@ -354,8 +355,9 @@ class TestDropped:
         enough = {"evidence": "x", "answer": "Lyon"}
         testset = Author(answer_from_document=lambda _: enough).make(2, 1, two_passages=1)
         assert testset.dropped[0].message.endswith(" alone answers it: 'Lyon'")
-        dropped = "2 near-duplicates of other questions, 1 question that one of its two passages answers alone"
-        assert testset.missing == (f"1 of 1 question over two passages is missing: {dropped}; {TRIED}",)
+        dropped = "1 question that one of its two passages answers alone, 1 question that the model did not write"
+        more = "the documents have no more passages for them"
+        assert testset.missing == (f"1 of 1 question over two passages is missing: {dropped}; {more}",)
 
     @pytest.mark.parametrize(
         ("reply", "message"),
@@ -375,7 +377,7 @@ class TestDropped:
         testset = author.make(2, 2, unanswerable=0.5)
         assert Counter(item.message for item in testset.dropped) == {
             "ModelError: down": 5,
-            "like 'Who founded the library of Nice?'": 1,
+            "fewer questions were written than asked for": 1,
         }
 
     def test_a_writer_that_fails_or_writes_too_little(self) -> None:
@@ -483,3 +485,9 @@ class TestLexicalJudge:
             "it begins with a pronoun, and the evidence holds the words of the answer",
             "it begins with a pronoun, and the evidence holds the words of the answer",
         ]
+
+    def test_it_goes_on_where_it_stopped(self) -> None:
+        text = "Dubliners is a collection of stories by James Joyce. The museum of Dublin keeps old maps of the city."
+        testset = generate_testset([text], "lexical", n=9, chunk_size=500)
+        assert len({sample.user_input for sample in testset}) == len(testset) > 6
+        assert "near-duplicate" not in str(testset)

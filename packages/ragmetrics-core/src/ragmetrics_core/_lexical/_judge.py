@@ -164,7 +164,9 @@ def compare_responses(data: Data) -> str:
 
 
 def write_questions(data: Data) -> str:
-    return json.dumps(lexical.cloze_questions(data["document"], data["number_of_questions"]))
+    asked, number = data.get("already_asked", ()), data["number_of_questions"]
+    found = lexical.cloze_questions(data["document"], number + len(asked))
+    return json.dumps([question for question in found if question not in asked][:number])
 
 
 def answer_from_document(data: Data) -> str:

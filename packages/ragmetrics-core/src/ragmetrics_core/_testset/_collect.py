@@ -129,14 +129,14 @@ class Collection:
 
     def _sifted(self, course: Course, visit: Visit, written: Written) -> list[Candidate]:
         """The questions of a visit that are worth a call."""
-        course.visited(visit, written.questions)
+        fresh = [question for question in written.questions if question not in visit.known]
+        course.visited(visit, fresh)
         kept: list[Candidate] = []
-        for question in written.questions:
+        for question in fresh:
             if len(kept) == visit.wanted:
                 return kept
             words = leans_on_a_text(question)
-            again = question in visit.known or question in self._known
-            other = question if again else self._known.like(question)
+            other = question if question in self._known else self._known.like(question)
             if words is not None:
                 self._drop(course, drop(Why.LEANS, visit, question, f"it speaks of a text: {words!r}"))
             elif other is not None:
@@ -145,7 +145,7 @@ class Collection:
                 kept.append(Candidate(course, visit, question))
                 self._known.add(question)
         why = Why.NOT_WRITTEN if written.problem is None else Why.FAILED
-        for _ in range(visit.wanted - max(len(kept), len(written.questions))):
+        for _ in range(visit.wanted - max(len(kept), len(fresh))):
             self._drop(course, drop(why, visit, None, written.problem or "fewer questions were written than asked for"))
         return kept
 
