@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -219,6 +220,20 @@ class TestMapping:
         found = understood(row, {"contexts": "hits.text"})
         expected = Sample(retrieved_contexts=["a", "b"], metadata=row)
         assert found == Understood(expected, {"retrieved_contexts": ("hits.text",)}, ("n",))
+
+    def test_what_a_pattern_inside_matches_is_used(self) -> None:
+        row = {"hits": {"text_10": "b", "text_9": "a", "n": "x"}}
+        found = understood(row, {"contexts": "hits.text_*"})
+        assert found.fields == {"retrieved_contexts": ("hits.text_9", "hits.text_10")}
+        assert found.unused == ("hits.n",)
+
+    def test_arrays_inside_of_objects(self) -> None:
+        row = {"answers": {"text": np.array(["r", "s"], dtype=object)}}
+        assert sample_of(row, {"reference": "answers.text.0"}) == Sample(reference="r", metadata=row)
+
+    def test_fields_that_are_no_texts_must_agree_too(self) -> None:
+        assert sample_of({"Id": 5, "ID": 5}) == Sample(id=5)  # type: ignore[arg-type]
+        assert problem({"Id": 5, "ID": 6}) == "the columns 'Id' and 'ID' both mean 'id' but differ: keep one of them"
 
     def test_what_a_path_leaves_is_unused(self) -> None:
         row = {"answers": {"text": ["r"], "answer_start": [1]}}

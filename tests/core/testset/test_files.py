@@ -44,6 +44,12 @@ def sample(**changes: Any) -> Sample:
 
 
 class TestSaveAndLoad:
+    def test_columns_of_another_file(self, tmp_path: Path) -> None:
+        (tmp_path / "t.csv").write_text("Prompt,Expected Answer\nWho?,Zoë\n", encoding="utf-8")
+        assert Testset.load(tmp_path / "t.csv", columns={"question": "prompt"}) == Testset(
+            (Sample("Who?", reference="Zoë"),)
+        )
+
     def test_round_trip(self, tmp_path: Path) -> None:
         testset = Testset((sample(metadata={"document_id": "d"}), Sample(user_input="q", reference="r")))
         testset.save(tmp_path / "t.jsonl")

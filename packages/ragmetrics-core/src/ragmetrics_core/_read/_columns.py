@@ -108,7 +108,7 @@ class Columns:
         plan = self._plan_of(row)
         fields: dict[str, tuple[str, ...]] = {field: (str(column),) for field, column, _, _ in plan.direct}
         for field, sources in plan.others:
-            fields[field] = tuple(name for source in sources for name in source.columns)
+            fields[field] = tuple(name for source in sources for name in source.columns(row))
         used = [f"{name}." for names in fields.values() for name in names]
         entered = {path[0] for _, sources in plan.others for source in sources for path in source.paths}
         names = [name for column, _ in plan.unused for name in _parts(column, row[column], column in entered)]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._kernel._errors import InvalidInput
-from .._kernel._sample import ALIASES, FIELD_NAMES, fields_of, plain_name
+from .._kernel._sample import ALIASES, FIELD_NAMES, fields_of, plain_name, without_arrays
 from ._cells import literal
 
 __all__ = ["ABSENT", "Mapped", "Source", "in_order", "mapped_columns", "missing_column"]
@@ -60,12 +60,10 @@ class Source:
         """Whether the value is all that one column holds."""
         return not self.gathered and len(self.paths[0]) == 1
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns, by name."""
-        if any(isinstance(step, re.Pattern) for path in self.paths for step in path):
-            return (self.name,)
-        return tuple(".".join(map(str, path)) for path in self.paths)
+    def columns(self, row: Any) -> tuple[str, ...]:
+        """The columns, and the places inside of them, that the value is read from in such a row."""
+        found = [keys for path in self.paths for keys in _without_pattern(path, row)]
+        return tuple(".".join(map(str, keys)) for keys in found)
 
 
 @dataclass(frozen=True)
@@ -154,8 +152,7 @@ def missing_column(mapped: Mapped, columns: Iterable[str], where: str) -> Invali
 def _walk(value: Any, path: tuple[Step, ...]) -> Any:
     """What stands at the end of a path; a list is gone through item by item, unless the next key is a number."""
     for depth, step in enumerate(path):
-        if isinstance(value, str):
-            value = literal(value)
+        value = literal(value) if isinstance(value, str) else without_arrays(value)
         if isinstance(value, Mapping) and isinstance(step, re.Pattern):
             keys = in_order(key for key in value if step.fullmatch(str(key)))
             value = _filled(value[key] for key in keys) if keys else ABSENT
@@ -169,6 +166,16 @@ def _walk(value: Any, path: tuple[Step, ...]) -> Any:
         else:
             return ABSENT
     return value
+
+
+def _without_pattern(path: tuple[Step, ...], row: Any) -> list[tuple[Step, ...]]:
+    """The path, or one for each key that its pattern matches."""
+    depth = next((depth for depth, step in enumerate(path) if isinstance(step, re.Pattern)), None)
+    if depth is None:
+        return [path]
+    outer = _walk(row, path[:depth])
+    keys = [key for key in outer if path[depth].fullmatch(str(key))] if isinstance(outer, Mapping) else []
+    return [(*path[:depth], key) for key in in_order(keys)]
 
 
 def _filled(values: Iterable[Any]) -> list[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -13,7 +13,7 @@ from .._kernel._errors import InvalidInput
 from .._kernel._prompt import to_json
 from .._kernel._requests import Usage
 from .._kernel._sample import Document, Sample
-from .._read import open_rows
+from .._read import Columns, open_rows
 from .._store._prices import ModelUsage
 from ._documents import Skipped, by_reason
 from ._llama_index import embedding_qa_samples, labelled_rag_samples
@@ -166,14 +166,14 @@ class Testset(Sequence[Sample]):
         self.save(path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Testset:
-        """The test set in a file that ``save`` wrote, or in any other file of rows that ``evaluate`` reads.
+    def load(cls, path: str | os.PathLike[str], *, columns: Mapping[str, str] | None = None) -> Testset:
+        """The test set in a file that ``save`` wrote, or in any other file of rows that ``evaluate`` reads, with its ``columns``.
 
         Raises:
             InvalidInput: the file or one of its rows cannot be read, or a row has no question; the message names the line.
         """
         samples = []
-        for row in open_rows(path).rows:
+        for row in open_rows(path, columns=Columns(columns)).rows:
             if row.problem is not None:
                 raise row.problem
             if not isinstance(row.sample.user_input, str) or not row.sample.user_input.strip():
