@@ -188,6 +188,19 @@ class TestSettings:
             "ragmetrics: the budget of 1 tokens is used up (with --run-dir DIR, the next run would go on from here)\n"
         )
 
+    def test_a_dry_run(self, folder: Path, server: OpenAIServer) -> None:
+        done = call(*arguments(server, "--run-dir", "runs", "--dry-run"))
+        assert (done.exit_code, done.stderr) == (0, "")
+        assert done.stdout.startswith(f"{ROWS} rows of my rows.jsonl: about {2 * ROWS} calls, ")
+        assert "(--limit 20 --run-dir DIR)" in " ".join(done.stdout.split())
+        assert server.requests == []
+        assert not Path("runs").exists()
+        call(*arguments(server, "--run-dir", "runs", "--limit", "20"))
+        done = call(*arguments(server, "--run-dir", "runs", "--dry-run", "--out", "out.jsonl"))
+        assert len(server.requests) == 2 * 20
+        assert "tokens: by the measure of 20 rows whose replies are there" in " ".join(done.stdout.split())
+        assert not Path("out.jsonl").exists()
+
     def test_a_budget_can_be_written_in_groups(self, folder: Path, server: OpenAIServer) -> None:
         done = call(*arguments(server, "--budget", "calls=1_000", "--budget", " tokens = 1_000_000 "))
         assert done.exit_code == 0

@@ -20,7 +20,7 @@ from ._kernel._score import Details, Score
 from ._kernel._steps import Steps, compare, embed, together
 
 if TYPE_CHECKING:
-    from ._evaluate._api import Evaluation, aevaluate, evaluate
+    from ._evaluate._api import Estimate, Evaluation, aevaluate, estimate, evaluate
     from ._testset import Testset, agenerate_testset, generate_testset
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "Details",
     "Document",
     "Embed",
+    "Estimate",
     "Evaluation",
     "Example",
     "Input",
@@ -55,6 +56,7 @@ __all__ = [
     "ask",
     "compare",
     "embed",
+    "estimate",
     "evaluate",
     "generate_testset",
     "run",
@@ -65,7 +67,7 @@ __version__ = "0.1.0"
 
 # The engine needs asyncio and a progress bar, test sets need pydantic, which cost more to import than all the rest: loaded when
 # first used.
-EVALUATION = frozenset({"Evaluation", "aevaluate", "evaluate"})
+EVALUATION = frozenset({"Estimate", "Evaluation", "aevaluate", "estimate", "evaluate"})
 TESTSETS = frozenset({"Testset", "agenerate_testset", "generate_testset"})
 
 if not TYPE_CHECKING:  # to a checker, every name would exist

@@ -12,6 +12,8 @@ from __future__ import annotations
 from ._budget import Budget
 from ._calls import Rules
 from ._questions import Answers
+from ._reply_keys import Keys
+from ._reply_store import ReplyStore
 from ._schedule import Assignment, Engine
 
-__all__ = ["Answers", "Assignment", "Budget", "Engine", "Rules"]
+__all__ = ["Answers", "Assignment", "Budget", "Engine", "Keys", "ReplyStore", "Rules"]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .._kernel._metric import Metric
 from .._kernel._protocols import AnyEmbeddings, AnyLLM
+from .._report._estimate import Estimate
 from .._report._evaluation import Evaluation
 from .._report._progress import Progress
 from ._options import RunOptions
@@ -19,7 +20,7 @@ from ._run import Run
 if TYPE_CHECKING:
     import os
 
-__all__ = ["Evaluation", "aevaluate", "evaluate"]
+__all__ = ["Estimate", "Evaluation", "aevaluate", "estimate", "evaluate"]
 
 
 def evaluate(
@@ -105,3 +106,38 @@ async def aevaluate(
     ``__context__`` of that cause).
     """
     return await Run(samples, metrics, RunOptions.of(locals())).execute()
+
+
+def estimate(
+    samples: str | os.PathLike[str] | Iterable[Any],
+    metrics: Metric | str | Iterable[Metric | str],
+    *,
+    llm: AnyLLM | str | None = None,
+    embeddings: AnyEmbeddings | str | None = None,
+    run_dir: str | os.PathLike[str] | None = None,
+    max_concurrency: int = 16,
+    limit: int | None = None,
+    sample: int | None = None,
+    seed: int = 0,
+    repeats: int = 1,
+    empty: Literal["skip", "zero"] = "skip",
+    replace: bool = False,
+    encoding: str | None = None,
+    at: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    separator: str | None = None,
+) -> Estimate:
+    """What ``evaluate`` will ask and cost with these arguments, which mean the same there; no model is called, no key needed.
+
+    The metrics go through all rows, and are told what a model might say. Without ``llm`` there are calls and tokens, but no
+    dollars. With the ``run_dir`` of a run that was stopped, or limited to the first rows, it is what is left to pay, and the
+    replies that are there are the measure.
+
+    Returns:
+        An ``Estimate``; ``print`` shows it as a table.
+
+    Raises:
+        RagmetricsError: what would stop the run before its first call.
+    """
+    unused = {"on_error": "record", "progress": False, "budget": None, "timeout": None, "max_retries": 0}
+    return Run(samples, metrics, RunOptions.of({**locals(), **unused})).foresee()

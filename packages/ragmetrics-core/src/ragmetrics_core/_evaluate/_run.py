@@ -21,6 +21,7 @@ from .._kernel._row import Row
 from .._kernel._score import Score
 from .._names._models import embeddings_named, llm_named
 from .._read import Columns, open_rows, sampled
+from .._report._estimate import Estimate
 from .._report._evaluation import Evaluation
 from .._report._progress import progress_bar, watching
 from .._report._repeats import combined
@@ -33,6 +34,7 @@ from .._store._run_dir import RunDir
 from .._store._run_settings import RunSettings
 from .._store._scored_by import MetricColumn
 from .._support._blocking import run_blocking
+from ._foreseen import Foreseer
 from ._options import RunOptions, checked_metrics
 
 __all__ = ["Run"]
@@ -67,12 +69,7 @@ class Run:
 
     async def execute(self) -> Evaluation:
         """Run to the end; an error that stops the run, or a cancellation, carries what was finished as its ``partial``."""
-        keeper = self._keeper
-        options = self._options
-        if options.directory is not None:
-            deciding = {"repeats": options.repeats, "empty": options.empty}
-            settings = RunSettings.of(self._assignments, deciding, options.sampled)
-            keeper = RunDir(options.directory, settings, replacing=options.replace)
+        keeper = self._opened_keeper()
         try:
             rows = keeper.start(self._rows, self._at_most)
             self._keeper = keeper  # not before: what stands in the directory of another run is no part of this one
@@ -84,6 +81,24 @@ class Run:
                 raise
         finally:
             keeper.close()
+
+    def foresee(self) -> Estimate:
+        """What ``execute`` will ask and cost; nothing is asked, and no file is changed."""
+        keeper = self._opened_keeper()
+        try:
+            rows = keeper.start(self._rows, self._at_most)
+            foreseer = Foreseer(self._assignments, keeper.journal)
+            return foreseer.estimate(rows, self._options.max_concurrency, self._rows.name)
+        finally:
+            keeper.close()
+
+    def _opened_keeper(self) -> Keeper:
+        options = self._options
+        if options.directory is None:
+            return self._keeper
+        deciding = {"repeats": options.repeats, "empty": options.empty}
+        settings = RunSettings.of(self._assignments, deciding, options.sampled)
+        return RunDir(options.directory, settings, replacing=options.replace)
 
     def _at_most(self, enough: int) -> int | None:
         """How many rows there are at most, where that is known; counted up to ``enough``."""

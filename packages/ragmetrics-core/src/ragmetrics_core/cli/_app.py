@@ -20,6 +20,7 @@ from .._read import Columns, FileOptions
 from ..metrics import catalogue
 from ._columns import Map, Separator, parse_columns
 from ._doctor import DOCTOR, doctor
+from ._dry_run import show_price
 from ._files import At, Data, Encoding
 from ._generate import GENERATE, generate
 from ._look import LOOK, look
@@ -164,6 +165,13 @@ Empty = Annotated[
         "zero counts them as the worst value.",
     ),
 ]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run",
+        help="Make no call; say how many there would be, what they cost, and how long they take. With --run-dir, what is left.",
+    ),
+]
 MaxRetries = Annotated[int, typer.Option(metavar="N", help="How often a call that was lost is made again.")]
 
 PASSED_ON = (
@@ -212,6 +220,7 @@ def evaluate(
     at: At = None,
     columns: Map = None,
     separator: Separator = None,
+    dry_run: DryRun = False,
 ) -> None:
     """Score the rows of a file, print the table, and end with the status that it deserves."""
     given = {name: value for name, value in locals().items() if name in PASSED_ON}
@@ -220,11 +229,15 @@ def evaluate(
         file = FileOptions(encoding, at)
         selected = parse_metrics(metrics or []) or propose_metrics(data, Columns(named, separator), file)
         gates = parse_gates(fail_under or [], selected)
+        models = parse_models(llm, embeddings, base_url)
+        if dry_run:
+            show_price(data, selected, {**models, "columns": named}, given)
+            return
         check_out(out, data)
         evaluation = run_evaluation(
             data,
             selected,
-            **parse_models(llm, embeddings, base_url),
+            **models,
             columns=named,
             budget=parse_budget(budget or []),
             progress=parse_progress(progress),

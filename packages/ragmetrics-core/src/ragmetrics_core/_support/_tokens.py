@@ -1,0 +1,86 @@
+"""How many tokens a text has, as a good guess that needs no vocabulary and no download.
+
+Strategy. Vocabularies differ from model to model, and a server counts for itself; what a price needs to know beforehand is the
+size. So words, numbers and marks are weighed, and letters of other scripts by their script. The weights are those of a least
+squares fit to o200k_base, the vocabulary of OpenAI's models since 2024, over prompts, retrieved passages, replies of judges and the
+messages of programs in 29 languages. Of a few hundred texts of a kind, the guess is off by 1 % (English prompts and passages), by
+up to 14 % in most other languages, and by 15 to 21 % in the worst (Finnish, Polish, Czech and Hungarian have more tokens,
+Vietnamese has fewer).
+"""
+
+from __future__ import annotations
+
+import re
+from math import ceil
+
+__all__ = ["tokens_in"]
+
+PARTS = re.compile(r"(?P<word>[^\W\d_]+)|(?P<number>\d+)|(?P<newlines>\n+)|(?P<marks>[^\w\s]+|_+)")
+
+WORD, LONGER, ACCENT, NUMBER, NEWLINES, MARKS = 0.89, 0.244, 0.75, 1.58, 1.99, 0.9
+"""A word in Latin letters; each of its letters beyond the sixth; each letter that is not ASCII; three digits; an end of line; two
+marks in ASCII, or one that is not."""
+
+SHORT = 6
+
+SCRIPTS = (
+    (0x250, None),  # Latin
+    (0x370, 1.64),
+    (0x400, 0.394),  # Greek
+    (0x530, 0.325),  # Cyrillic
+    (0x590, 1.64),
+    (0x600, 0.473),  # Hebrew
+    (0x780, 0.359),  # Arabic
+    (0x900, 1.64),
+    (0xE00, 0.058),  # of India; the vowel signs between the letters count as marks
+    (0xE80, 0.269),  # Thai
+    (0x1100, 1.64),
+    (0x1200, 0.675),  # Hangul
+    (0x1E00, 1.64),
+    (0x1F00, None),  # Latin
+    (0x3040, 1.64),
+    (0x3100, 0.636),  # Kana
+    (0x3400, 1.64),
+    (0xA000, 0.801),  # Han
+    (0xAC00, 1.64),
+    (0xD7B0, 0.675),  # Hangul
+)
+"""The end of a range of characters, and what one of its letters weighs; None where words are weighed."""
+
+OTHER = 1.64
+
+
+def tokens_in(text: str) -> float:
+    """A guess of the number of tokens in a text."""
+    total = 0.0
+    for part in PARTS.finditer(text):
+        length = part.end() - part.start()
+        kind = part.lastgroup
+        if kind == "word":
+            total += _word(part[0])
+        elif kind == "number":
+            total += NUMBER * ceil(length / 3)
+        elif kind == "newlines":
+            total += NEWLINES
+        else:
+            total += MARKS * (ceil(length / 2) if part[0].isascii() else length)
+    return total
+
+
+def _word(word: str) -> float:
+    if word.isascii():
+        return WORD + LONGER * max(0, len(word) - SHORT)
+    weights = [_weight(ord(letter)) for letter in word]
+    latin = weights.count(None)
+    total = sum(weight for weight in weights if weight is not None)
+    if latin:
+        accents = sum(weight is None and not letter.isascii() for letter, weight in zip(word, weights, strict=True))
+        total += WORD + LONGER * max(0, latin - SHORT) + ACCENT * accents
+    return total
+
+
+def _weight(character: int) -> float | None:
+    for end, weight in SCRIPTS:
+        if character < end:
+            return weight
+    return OTHER
