@@ -79,20 +79,27 @@ class TestAgainstARun:
         assert foreseen.completion_tokens == pytest.approx(counted.completion_tokens, rel=0.3)
         assert foreseen.measured == 0
 
-    @pytest.mark.parametrize("metrics", ["faithfulness", "answer_accuracy", "context_precision", ALL])
-    def test_by_the_measure_of_six_rows(self, llm: OpenAILLM, tmp_path: Path, metrics: str) -> None:
-        evaluate(QUESTIONS, metrics, llm=llm, run_dir=tmp_path, limit=6, progress=False)
+    @pytest.mark.parametrize("metrics", ["faithfulness", "context_recall", "answer_accuracy", "context_precision", ALL])
+    def test_by_the_measure_of_twenty_rows(self, llm: OpenAILLM, tmp_path: Path, metrics: str) -> None:
+        """Each question of the example data with its own answers, those of the next row, and those of the row after."""
+        own = list(rows_from(0))
+        rows = [
+            {**row, **{name: own[(place + by) % 12][name] for name in ("response", "reference")}}
+            for by in range(3)
+            for place, row in enumerate(own)
+        ]
+        evaluate(rows, metrics, llm=llm, run_dir=tmp_path, limit=20, progress=False)
         before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-        foreseen = estimate(QUESTIONS, metrics, llm=llm, run_dir=tmp_path)
-        assert foreseen.measured == 6
+        foreseen = estimate(rows, metrics, llm=llm, run_dir=tmp_path)
+        assert foreseen.measured == 20
         assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.name in before} == before
-        counted = spent(evaluate(QUESTIONS, metrics, llm=llm, run_dir=tmp_path, progress=False))
+        counted = spent(evaluate(rows, metrics, llm=llm, run_dir=tmp_path, progress=False))
         assert foreseen.calls == pytest.approx(counted.calls, rel=0.05)
         assert foreseen.prompt_tokens == pytest.approx(counted.prompt_tokens, rel=0.15)
         assert foreseen.completion_tokens == pytest.approx(counted.completion_tokens, rel=0.15)
-        done = estimate(QUESTIONS, metrics, llm=llm, run_dir=tmp_path)
+        done = estimate(rows, metrics, llm=llm, run_dir=tmp_path)
         assert (done.calls, done.dollars, done.seconds) == (0, None, 0.0)
-        assert str(done).startswith("12 rows of questions.jsonl: no call is left to be made\n")
+        assert str(done).startswith("36 rows: no call is left to be made\n")
 
     def test_few_rows_are_no_measure(self, llm: OpenAILLM, tmp_path: Path) -> None:
         evaluate(QUESTIONS, "faithfulness", llm=llm, run_dir=tmp_path, limit=4, progress=False)
