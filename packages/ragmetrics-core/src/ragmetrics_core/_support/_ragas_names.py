@@ -142,7 +142,7 @@ PLACES: tuple[tuple[str, str], ...] = (
     ("DuplicateProjectError DuplicateResourceError ExperimentNotFoundError NotFoundError", STORES),
     ("ProjectNotFoundError ResourceNotFoundError UploadException", STORES),
     ("adapt", "Prompt, translated as docs/prompts-and-replies.md shows"),
-    ("remap_column_names", "Sample.from_mapping, which knows the common names of columns"),
+    ("remap_column_names", "evaluate(columns=), where the common names of columns do not do"),
     ("handle_deprecated_ground_truths validate_column_dtypes validate_evaluation_modes", CHECKED),
     ("get_supported_metric_type validate_required_columns validate_supported_metrics", CHECKED),
     # data and experiments
