@@ -111,6 +111,25 @@ def test_rows_that_are_not_alike() -> None:
     assert "response  3 of 3  answer (a common name; other rows: output)" in call("look", "q.jsonl").stdout
 
 
+@pytest.mark.parametrize(
+    ("header", "words", "rule"),
+    [
+        ("response", (), "response (its name)"),
+        ("Answer", (), "Answer (a common name)"),
+        ("outputs.answer", (), "outputs.answer (found inside)"),
+        ("Bot", ("--map", "answer=bot"), "Bot (as told)"),
+    ],
+)
+def test_why_a_field_is_read_from_a_column(header: str, words: tuple[str, ...], rule: str) -> None:
+    Path("q.csv").write_text(f"id,{header}\n1,a\n")
+    assert f"response  1 of 1  {rule}\n" in call("look", "q.csv", *words).stdout
+
+
+def test_one_numbered_column() -> None:
+    Path("q.csv").write_text("id,Context 1\n1,a\n")
+    assert "retrieved_contexts  1 of 1  Context 1 (gathered)\n" in call("look", "q.csv").stdout
+
+
 def test_for_programs() -> None:
     Path("q.json").write_text('{"runs": [{"question": "\\u009b", "n": 1}, {"question": 5}]}')
     result = call("look", "q.json", "--json", "--rows", "1")

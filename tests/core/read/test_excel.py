@@ -191,6 +191,18 @@ class TestWhatCannotBeRead:
                 read(tmp_path / name)
             assert open_rows(tmp_path / name).total is None
 
+    def test_a_damaged_sheet(self, tmp_path: Path) -> None:
+        whole = workbook(tmp_path / "whole.xlsx", S=[HEADER, ["a", "b", "c"], ["d", "e", "f"]])
+        with zipfile.ZipFile(whole) as old, zipfile.ZipFile(tmp_path / "q.xlsx", "w") as new:
+            for item in old.infolist():
+                data = old.read(item)
+                new.writestr(item, data.replace(b'<c r="A3"', b"<c <") if "sheet1" in item.filename else data)
+        with pytest.raises(
+            InvalidInput, match=r"^q\.xlsx, after row \d: the file is damaged \(not well-formed"
+        ) as caught:
+            evaluate(tmp_path / "q.xlsx", Length(), at="S")
+        assert caught.value.partial is not None
+
     def test_without_openpyxl(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "openpyxl", None)
         with pytest.raises(MissingExtra) as caught:

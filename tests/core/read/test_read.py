@@ -68,10 +68,11 @@ class TestPaths:
         def refuse(*_: object) -> object:
             raise PermissionError(13, "Permission denied")
 
-        path = write(tmp_path / "q.jsonl", "{}")
+        paths = [write(tmp_path / f"q.{end}", "{}") for end in ("jsonl", "json", "csv", "txt", "xlsx")]
         monkeypatch.setattr(Path, "open", refuse)
-        with pytest.raises(InvalidInput, match=r"^q\.jsonl cannot be read: Permission denied$"):
-            read(path)
+        for path in paths:
+            with pytest.raises(InvalidInput, match=rf"^{path.name} cannot be read: Permission denied$"):
+                read(path)
 
 
 class TestFrames:
@@ -212,7 +213,8 @@ class TestCounting:
 
     def test_a_pipe_is_read_once(self, tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "q.jsonl")
-        assert open_rows(tmp_path / "q.jsonl").total is None
+        opened = open_rows(tmp_path / "q.jsonl")
+        assert (opened.total, opened.form()) == (None, "a pipe")
 
     def test_a_bar_over_a_file_knows_how_much_is_left(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         evaluate(write(tmp_path / "q.jsonl", self.JSONL), Length(), progress="always")

@@ -98,3 +98,24 @@ def test_a_pipe_without_a_name(tmp_path: Path) -> None:
     writing.start()
     assert read(tmp_path / "63") == [("63, line 1", EXPECTED[0], None), ("63, line 2", EXPECTED[1], None)]
     writing.join()
+
+
+class Interrupted(io.BytesIO):
+    def read(self, size: int | None = -1) -> bytes:
+        raise KeyboardInterrupt
+
+
+def test_no_copy_is_left_of_what_was_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Interrupted()))
+    with pytest.raises(KeyboardInterrupt):
+        open_rows("-")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("stdin", [None, io.StringIO()])
+def test_no_standard_input(monkeypatch: pytest.MonkeyPatch, stdin: object) -> None:
+    monkeypatch.setattr(sys, "stdin", stdin)
+    with pytest.raises(InvalidInput) as caught:
+        open_rows("-")
+    assert str(caught.value) == "there is no standard input here, as in a notebook: give the path of a file"

@@ -7,6 +7,7 @@ sheets that hold something the user chooses one.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime, time
@@ -23,6 +24,9 @@ __all__ = ["ExcelFile"]
 
 OLD_OR_LOCKED = b"\xd0\xcf\x11\xe0"
 """How a workbook begins that is encrypted, or in the format of Excel 97 to 2003."""
+
+BROKEN = (BadZipFile, KeyError, OSError, SyntaxError, ValueError, zlib.error)
+"""What is raised about a damaged file; errors of XML are of Python's ``SyntaxError``."""
 
 
 class ExcelFile:
@@ -70,7 +74,16 @@ class ExcelFile:
     def _cells(self) -> Iterator[tuple[int, list[Any]]]:
         """The rows that are not empty, without the empty cells at their ends, and their numbers in the sheet."""
         with self._opened() as sheet:
-            for number, row in enumerate(sheet.iter_rows(), 1):
+            rows = enumerate(sheet.iter_rows(), 1)
+            number = 0
+            while True:
+                try:
+                    number, row = next(rows)
+                except StopIteration:
+                    return
+                except BROKEN as error:
+                    name = self._file.name
+                    raise InvalidInput(f"{name}, after row {number}: the file is damaged ({error})") from None
                 cells = list(row)
                 while cells and _is_empty(cells[-1]):
                     cells.pop()
@@ -79,7 +92,7 @@ class ExcelFile:
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
-        with self._file.path.open("rb") as file:
+        with self._file.open() as file:
             book = _workbook(file, self._file.name)
             try:
                 sheet = _chosen(book, self._at, self._file.name)
@@ -98,7 +111,7 @@ def _workbook(file: Any, name: str) -> Any:
     file.seek(0)
     try:
         return load_workbook(file, read_only=True, data_only=True)
-    except (BadZipFile, KeyError, ValueError, SyntaxError, OSError) as error:
+    except BROKEN as error:
         why = "it has a password or is an old .xls: save it without, as .xlsx" if locked else str(error)
         raise InvalidInput(f"{name} is not an Excel workbook that can be read: {why}") from None
 
@@ -120,7 +133,10 @@ def _chosen(book: Any, at: str | None, name: str) -> Any:
 
 def _holds_something(sheet: Any) -> bool:
     sheet.reset_dimensions()
-    return any(not _is_empty(cell) for row in sheet.iter_rows() for cell in row)
+    try:
+        return any(not _is_empty(cell) for row in sheet.iter_rows() for cell in row)
+    except BROKEN:  # told when it is read
+        return True
 
 
 def _row(header: list[str], cells: list[Any], top: int) -> Any:

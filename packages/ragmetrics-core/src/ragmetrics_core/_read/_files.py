@@ -1,4 +1,4 @@
-"""Which reader a file needs, as its name or its user tells."""
+"""Which reader a file needs, as its name or its first line tells."""
 
 from __future__ import annotations
 
@@ -51,7 +51,10 @@ def open_file(path: Path, options: FileOptions | None) -> OpenFile:
         MissingExtra: the package that reads its format is not installed.
     """
     if str(path) == STDIN:
-        file = copied(sys.stdin.buffer, "stdin", options)
+        stream = getattr(sys.stdin, "buffer", None)
+        if stream is None:
+            raise InvalidInput("there is no standard input here, as in a notebook: give the path of a file")
+        file = copied(stream, "stdin", options)
     elif not path.exists():
         raise InvalidInput(f"there is no file {str(path)!r} (looked in {Path.cwd()})")
     elif path.is_dir():
@@ -63,7 +66,8 @@ def open_file(path: Path, options: FileOptions | None) -> OpenFile:
         file = InputFile.of(path, options)
     known = options or FileOptions()
     opened = _opened(file, format_of(file), known)
-    return replace(opened, rows=_at_least_one(file.name, opened.rows))
+    form = opened.form if file.path.is_file() else lambda: "a pipe"  # which cannot be looked at once more
+    return replace(opened, rows=_at_least_one(file.name, opened.rows), form=form)
 
 
 def _opened(file: InputFile, kind: str, options: FileOptions) -> OpenFile:

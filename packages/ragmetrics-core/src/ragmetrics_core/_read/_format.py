@@ -67,10 +67,11 @@ def format_named(name: str) -> str | None:
 
 
 def _sniffed(file: InputFile) -> str:
-    with file.open() as handle:
-        start = handle.read(4)
-    if start in MAGIC:
-        return MAGIC[start]
+    if not file.zipped:  # only text is
+        with file.open() as handle:
+            start = handle.read(4)
+        if start in MAGIC:
+            return MAGIC[start]
     lines = list(islice((line for _, line in lines_of(file) if line.strip()), 2))
     if not lines:
         return "jsonl"  # without rows, like any empty file

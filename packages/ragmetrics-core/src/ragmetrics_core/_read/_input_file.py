@@ -85,18 +85,29 @@ class InputFile:
         )
 
     def open(self) -> BinaryIO:
-        """The bytes, unzipped."""
-        return cast("BinaryIO", gzip.open(self.path, "rb")) if self.zipped else self.path.open("rb")
+        """The bytes, unzipped.
+
+        Raises:
+            InvalidInput: the file may not be read.
+        """
+        try:
+            return cast("BinaryIO", gzip.open(self.path, "rb")) if self.zipped else self.path.open("rb")
+        except OSError as error:
+            raise InvalidInput(f"{self.name} cannot be read: {error.strerror}") from None
 
 
 def copied(stream: BinaryIO, name: str, options: FileOptions | None) -> InputFile:
     """What can be read only once, read to its end."""
     number, copy = tempfile.mkstemp(prefix="ragmetrics-")
     path = Path(copy)
-    with os.fdopen(number, "wb") as there:
-        shutil.copyfileobj(stream, there)
-    with path.open("rb") as there:
-        zipped = there.read(len(GZIP)) == GZIP
+    try:
+        with os.fdopen(number, "wb") as there:
+            shutil.copyfileobj(stream, there)
+        with path.open("rb") as there:
+            zipped = there.read(len(GZIP)) == GZIP
+    except BaseException:  # Ctrl-C, while nothing comes in
+        path.unlink()
+        raise
     file = InputFile(path, name, options.encoding if options else None, zipped, options is not None)
     weakref.finalize(file, path.unlink, missing_ok=True)
     return file

@@ -118,10 +118,12 @@ def rule(name: str, columns: tuple[str, ...], mapped: Mapping[str, Any]) -> str:
         return "as told"
     if len(columns) > 1:
         return "gathered"
-    (column,) = columns
+    column = columns[0]
     if column == name:
         return "its name"
-    return "a common name" if ALIASES.get(plain_name(column), plain_name(column)) in FIELD_NAMES else "found inside"
+    if ALIASES.get(plain_name(column), plain_name(column)) in FIELD_NAMES:
+        return "a common name"
+    return "found inside" if "." in column else "gathered"
 
 
 def _problem(sample: Sample) -> InvalidInput | None:
