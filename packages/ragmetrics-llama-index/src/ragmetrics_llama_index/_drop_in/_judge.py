@@ -68,7 +68,6 @@ class DropIn(MetricEvaluator):
         return None
 
     def slots(self) -> Mapping[str, Slot]:
-        """For each key of ``get_prompts`` and ``update_prompts``: which prompt of the metric it stands for."""
         return self.templates
 
     def _update_prompts(self, prompts_dict: Mapping[str, BasePromptTemplate]) -> None:

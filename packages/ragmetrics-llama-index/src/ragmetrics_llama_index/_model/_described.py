@@ -33,16 +33,11 @@ OPERATIONAL = re.compile(
 """Settings that decide how a model is called, not what it answers."""
 
 
-def is_bug(error: BaseException) -> bool:
-    """Whether no installed library defines the exception, but for those that have nothing to do with a server."""
-    return not is_of_a_client(error, NO_CLIENTS)
-
-
 class Described(Bridge[Q, A]):
     """A bridge to a model of LlamaIndex, or to that of its ``Settings``, looked up at every call, so that it may be set later."""
 
     _provider = "llama_index"
-    _is_bug = staticmethod(is_bug)
+    _is_bug = staticmethod(lambda error: not is_of_a_client(error, NO_CLIENTS))
     _setting: ClassVar[str]
     _what: ClassVar[str]
 

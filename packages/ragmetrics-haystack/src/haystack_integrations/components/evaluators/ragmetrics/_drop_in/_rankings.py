@@ -196,7 +196,6 @@ class DocumentRecallEvaluator(RankingEvaluator):
         self.mode = mode if isinstance(mode, RecallMode) else RecallMode.from_str(mode)
 
     def to_dict(self) -> dict[str, Any]:
-        """The component as plain values, as Haystack saves it."""
         return default_to_dict(self, mode=str(self.mode), document_comparison_field=self.document_comparison_field)
 
     def _score(self, truths: Sequence[Document], found: Sequence[Document]) -> float | None:

@@ -192,7 +192,7 @@ class RowJudge:
             return cause
         row = _row(ask).number
         error = self.failures[row] = GeneratorFailed.by(cause, messages[-1].text or "")
-        marks = model_error(cause, name_of(self._generator))
+        marks = model_error(cause, self.model)
         self._refusals[row] = self._refusals.get(row, 0) + 1
         if marks.rate_limited and self._refusals[row] <= MOST_REFUSALS:
             error.transient = error.rate_limited = True
