@@ -45,8 +45,14 @@ def test_they_connect_and_run(judge: Any, output: str) -> None:
     outputs = pipeline.run({"retriever": {"queries": ["x", "y"]}, "faithful": ANSWERS})
     assert outputs["faithful"]["individual_scores"] == [1.0, 1.0]
     data = [messages[1].text for messages in generator.conversations]
-    assert sum('"contexts": ["about x", "more"]' in text for text in data) == 1
-    assert sum('"contexts": ["about y", "more"]' in text for text in data) == 1
+    assert (
+        sum('"contexts": [{"number": 1, "text": "about x"}, {"number": 2, "text": "more"}]' in text for text in data)
+        == 1
+    )
+    assert (
+        sum('"contexts": [{"number": 1, "text": "about y"}, {"number": 2, "text": "more"}]' in text for text in data)
+        == 1
+    )
 
 
 def test_they_connect_to_optional_inputs(judge: Any) -> None:

@@ -25,7 +25,7 @@ def respond(body: dict[str, Any]) -> Any:
         return json.dumps({"claims": [json.loads(body["messages"][1]["content"])["answer"]]})
     if "Decide for each numbered claim" in system:
         data = json.loads(body["messages"][1]["content"])
-        supported = any("born in London" in context for context in data["contexts"])
+        supported = any("born in London" in context["text"] for context in data["contexts"])
         return json.dumps({"verdicts": [{"number": 1, "reason": "stated", "supported": supported}]})
     if body.get("tools") and not any(message["role"] == "tool" for message in body["messages"]):
         call = {"name": "search", "arguments": json.dumps({"query": "where was Ada Lovelace born"})}
