@@ -13,11 +13,18 @@ from typing import Any
 
 import pytest
 
-from ragmetrics_core import BadReply, Metric, Sample
+from ragmetrics_core import Ask, BadReply, Metric, Sample
 from ragmetrics_core._support._other_names import ELSEWHERE, where_it_is
 from ragmetrics_core._support._ragas_names import BECAUSE, PLACES
 from ragmetrics_core._support._ragas_names import SAME as SAME_NAMES
-from ragmetrics_core.metrics import AnswerAccuracy, AnswerCorrectness, ContextPrecision, ContextRecall, Faithfulness
+from ragmetrics_core.metrics import (
+    AnswerAccuracy,
+    AnswerCorrectness,
+    ContextPrecision,
+    ContextRecall,
+    Faithfulness,
+    NoiseSensitivity,
+)
 from ragmetrics_core.testing import ScriptedLLM
 from source_tree import ROOT
 
@@ -236,3 +243,43 @@ def test_what_the_page_says_is_asked_again(metric: type[Metric], replies: Any, c
 def test_a_response_without_claims_is_not_right() -> None:
     llm = ScriptedLLM(lambda ask: '{"claims": []}' if ask.inputs["answer"] == "a" else '{"claims": ["one"]}')
     assert AnswerCorrectness(weights=(1.0, 0.0), llm=llm).score(GIVEN).value == 0.0
+
+
+@pytest.mark.parametrize(
+    ("wanted", "claimed", "right", "values"),
+    [
+        ([[1, 0], [0, 0]], [[1, 0, 1], [0, 1, 0]], [1, 0, 0], (1 / 3, 1 / 3)),
+        ([[0], [0]], [[1, 0], [0, 1]], [0, 0], (0.0, 1.0)),
+        ([[1], [0]], [[1, 1], [1, 0]], [0, 1], (0.5, 0.0)),
+    ],
+)
+def test_noise_sensitivity_as_ragas_has_it(
+    wanted: list[list[int]], claimed: list[list[int]], right: list[int], values: tuple[float, float]
+) -> None:
+    """The values of RAGAS 0.4.3 for these verdicts: a row per context on the claims of the reference, and of the response."""
+
+    def reply(ask: Ask) -> str:
+        data = ask.inputs
+        if "answer" in data:
+            name, count = ("response", len(right)) if data["answer"] == "a" else ("reference", len(wanted[0]))
+            return json.dumps({"claims": [f"{name} {number}" for number in range(count)]})
+        of_response = "response 0" in json.dumps(data["claims"])
+        table = {"c0": 0, "c1": 1}.get(data["contexts"][0])
+        found = right if table is None else (claimed if of_response else wanted)[table]
+        verdicts = [
+            {
+                "number": number,
+                "reason": "",
+                "supported": bool(yes),
+                "supported_by": [1] if yes else [],
+                "contradicted_by": [],
+            }
+            for number, yes in enumerate(found, 1)
+        ]
+        return json.dumps({"verdicts": verdicts})
+
+    given = {**GIVEN, "retrieved_contexts": ["c0", "c1"]}
+    metrics = [
+        NoiseSensitivity(relevant=relevant, per_passage=True, llm=ScriptedLLM(reply)) for relevant in (True, False)
+    ]
+    assert tuple(metric.score(given).value for metric in metrics) == values
