@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from .._kernel._sample import Sample
@@ -76,7 +76,6 @@ class Collection:
         self.problems: list[Problem] = []
         self._chunks = self._distinct(chunks)
         self._places = {chunk: place for place, chunk in enumerate(self._chunks)}
-        self._index = PassageIndex([chunk.text for chunk in self._chunks])
         self._courses = self._planned(wanted, plain)
         self._keep = keep
         self._known = KnownQuestions()
@@ -91,6 +90,11 @@ class Collection:
             if first is not chunk:
                 self.problems.append(Problem(chunk.id, None, f"left out: its text is that of {first.id}"))
         return list(found.values())
+
+    @cached_property
+    def _index(self) -> PassageIndex:
+        """Made only where a kind of questions needs it, as every passage has to be read for it."""
+        return PassageIndex([chunk.text for chunk in self._chunks])
 
     def _planned(self, wanted: Wanted, plain: OnePassage) -> list[Course]:
         counts = wanted.counts()

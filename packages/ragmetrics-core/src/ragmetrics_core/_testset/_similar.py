@@ -16,6 +16,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from .._lexical._words import guess_language, words_of
@@ -71,6 +72,11 @@ class Worded:
                 names.add(word.key)
         return cls(weights, frozenset(deciding), frozenset(names))
 
+    @cached_property
+    def telling(self) -> frozenset[str]:
+        """The words that are not small; all of them where there are no others."""
+        return frozenset(key for key, weight in self.weights.items() if weight != SMALL) or frozenset(self.weights)
+
 
 def alikeness(left: Worded, right: Worded) -> float:
     """The weight of the words that two texts share, as part of the weight of all their words: 0 to 1.
@@ -113,15 +119,17 @@ class Fact(NamedTuple):
 
 
 class KnownQuestions:
-    """The questions of a test set, in which near-duplicates are looked for."""
+    """The questions of a test set, in which near-duplicates are looked for, among those that share a telling word."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[Worded, Fact | None]] = {}
+        self._holding: dict[str, dict[str, None]] = {}  # by word the questions with it, in order
 
     def like(self, question: str, fact: Fact | None = None) -> str | None:
         """Another question that this one repeats, more easily if both ask for one fact; None: there is none."""
         worded = Worded.of(question)
-        for other, (words, known) in self._known.items():
+        for other in self._candidates(worded):
+            words, known = self._known[other]
             about_one = fact is not None and known is not None and fact.same_as(known)
             least = ALIKE_ABOUT_ONE_FACT if about_one else ALIKE
             if other != question and alikeness(worded, words) >= least:
@@ -133,11 +141,24 @@ class KnownQuestions:
 
     def add(self, question: str, fact: Fact | None = None) -> None:
         """Note a question, or the fact that one is about."""
-        self._known[question] = (Worded.of(question), fact)
+        worded = Worded.of(question)
+        self._known[question] = (worded, fact)
+        for key in worded.telling:
+            self._holding.setdefault(key, {})[question] = None
 
     def remove(self, question: str) -> None:
         """Forget a question that is not in the test set after all."""
-        del self._known[question]
+        worded, _ = self._known.pop(question)
+        for key in worded.telling:
+            del self._holding[key][question]
+
+    def _candidates(self, worded: Worded) -> Iterable[str]:
+        return dict.fromkeys(
+            other
+            for key in sorted(worded.telling)
+            for other in self._holding.get(key, ())
+            if self._known[other][0].deciding == worded.deciding
+        )
 
 
 class PassageIndex:
