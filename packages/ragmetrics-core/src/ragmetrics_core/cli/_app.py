@@ -26,6 +26,7 @@ from ._generate import GENERATE, generate
 from ._look import LOOK, look
 from ._metrics import described, parse_metrics, propose_metrics
 from ._models import parse_budget, parse_models
+from ._options import BaseURL, Budget, LLMName, MaxRetries, Progress, Timeout
 from ._outcome import parse_gates, report
 from ._output import Command, check_out, clear_errors, parse_progress, say
 
@@ -85,25 +86,12 @@ Metrics = Annotated[
         "module:Class. Without it, those that fit the data are named.",
     ),
 ]
-LLMName = Annotated[
-    str | None,
-    typer.Option(
-        metavar="MODEL",
-        help="openai:MODEL, azure:DEPLOYMENT, ollama:MODEL, vllm:MODEL, llamacpp:MODEL, lmstudio:MODEL, openrouter:MODEL or "
-        "litellm:MODEL (address and key from the variables of each; `ragmetrics doctor` lists them); server:MODEL: a lean client "
-        "for the server at --base-url; lexical: offline, a baseline.",
-    ),
-]
 EmbeddingsName = Annotated[
     str | None,
     typer.Option(
         metavar="MODEL",
         help="openai:MODEL or a server by name, as for --llm; sentence-transformers:MODEL; or hashing: offline, a baseline.",
     ),
-]
-BaseURL = Annotated[
-    str | None,
-    typer.Option(metavar="URL", help="Address of an OpenAI-compatible server, such as http://localhost:11434/v1."),
 ]
 Out = Annotated[
     Path | None,
@@ -144,19 +132,6 @@ Seed = Annotated[int, typer.Option(metavar="N", help="The same seed chooses the 
 Repeats = Annotated[
     int, typer.Option(metavar="N", help="Judge every row so many times: the mean counts, the spread is shown.")
 ]
-Budget = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="KIND=N", help="calls=NUMBER, tokens=NUMBER or dollars=NUMBER: stop when so much is spent. Repeatable."
-    ),
-]
-Timeout = Annotated[
-    float | None,
-    typer.Option(
-        metavar="SECONDS", help="Seconds for one attempt of a call; by default learnt from the answers so far."
-    ),
-]
-Progress = Annotated[str, typer.Option(metavar="WORD", help="auto: a bar in a terminal; always; never.")]
 Empty = Annotated[
     str,
     typer.Option(
@@ -172,7 +147,6 @@ DryRun = Annotated[
         help="Make no call; say how many there would be, what they cost, and how long they take. With --run-dir, what is left.",
     ),
 ]
-MaxRetries = Annotated[int, typer.Option(metavar="N", help="How often a call that was lost is made again.")]
 
 PASSED_ON = (
     "run_dir",

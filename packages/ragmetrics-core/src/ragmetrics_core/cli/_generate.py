@@ -19,6 +19,7 @@ from .._testset import Testset, generate_testset
 from .._testset._chunks import CHUNK_OVERLAP, CHUNK_SIZE
 from .._testset._documents import by_reason
 from ._models import parse_budget, parse_models
+from ._options import BaseURL, Budget, LLMName, MaxRetries, Progress, Timeout
 from ._output import check_out, clear_errors, parse_progress, say, stop, write
 
 __all__ = ["GENERATE", "generate"]
@@ -72,34 +73,7 @@ RunDir = Annotated[
         help="Keep every reply and the questions in this directory; the same command goes on there where it was stopped.",
     ),
 ]
-Budget = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="KIND=N", help="calls=NUMBER, tokens=NUMBER or dollars=NUMBER: stop when so much is spent. Repeatable."
-    ),
-]
-Timeout = Annotated[
-    float | None,
-    typer.Option(
-        metavar="SECONDS", help="Seconds for one attempt of a call; by default learnt from the answers so far."
-    ),
-]
-MaxRetries = Annotated[int, typer.Option(metavar="N", help="How often a call that was lost is made again.")]
-Progress = Annotated[str, typer.Option(metavar="WORD", help="auto: a bar in a terminal; always; never.")]
 Out = Annotated[Path, typer.Option(metavar="FILE", help="Write the questions to this .jsonl file.")]
-LLMName = Annotated[
-    str | None,
-    typer.Option(
-        metavar="MODEL",
-        help="openai:MODEL, azure:DEPLOYMENT, ollama:MODEL, vllm:MODEL, llamacpp:MODEL, lmstudio:MODEL, openrouter:MODEL or "
-        "litellm:MODEL (address and key from the variables of each; `ragmetrics doctor` lists them); server:MODEL: a lean client "
-        "for the server at --base-url; lexical: offline, a baseline.",
-    ),
-]
-BaseURL = Annotated[
-    str | None,
-    typer.Option(metavar="URL", help="Address of an OpenAI-compatible server, such as http://localhost:11434/v1."),
-]
 MaxConcurrency = Annotated[int, typer.Option(metavar="N", min=1, help="Most calls to the model in flight.")]
 
 
