@@ -1,9 +1,11 @@
 """Test sets: questions with reference answers, written from documents, or read from files that others wrote.
 
-Strategy. What is asked, and what is made of the replies, is a plain program per document (``_program``), as with a metric;
-``_generate`` runs it and decides how many documents are worked on side by side and how many calls are in flight. The result is
-a ``Testset`` (``_values``): samples that any metric takes once a response is added, and an account of everything that did not
-work.
+Strategy. What is asked, and what is made of the replies, are plain programs, as with a metric: one per document (``_program``), or,
+where a number of questions in total is asked for, one per visit to a passage and one per question (``_kinds``, with the prompts of
+``_checks``). Which passages are visited, and in which order, is a plan (``_plan``) that a run follows in waves (``_collect``), with
+the checks that need no model (``_stands_alone``, ``_similar``). ``_drive`` runs the programs over the engine of ``evaluate``,
+``_kept`` writes what a run keeps, and ``_run`` joins them. The result is a ``Testset`` (``_values``): samples that any metric takes
+once a response is added, and an account of everything that did not work.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from .._kernel._sample import Sample
 from ._chunks import Chunk
 from ._drive import Drive
 from ._kinds import Checked, OnePassage, TwoPassages, Unanswerable, Visit, Written, drop
-from ._plan import Course, counts_of, in_turn, related_pairs
+from ._plan import ATTEMPTS, Course, counts_of, in_turn, related_pairs
 from ._similar import KnownQuestions, PassageIndex, plain_words
 from ._stands_alone import leans_on_a_text
 from ._values import Dropped, Problem, Why
@@ -104,8 +104,9 @@ class Collection:
             others = [(chunk,) for chunk in in_turn(self._chunks, (wanted.seed, "unanswerable"))]
             courses.append(Course(Unanswerable(self._nearest, plain.caveat), counts["unanswerable"], others))
         if counts["two_passages"]:
-            pairs = related_pairs(order, self._index, self._chunks)
-            courses.append(Course(TwoPassages(plain.answer, plain.caveat), counts["two_passages"], pairs))
+            asked = counts["two_passages"]
+            pairs = related_pairs(order[: ATTEMPTS * asked], self._index, self._chunks)
+            courses.append(Course(TwoPassages(plain.answer, plain.caveat), asked, pairs))
         return courses
 
     def _nearest(self, question: str, own: Chunk) -> list[Chunk]:

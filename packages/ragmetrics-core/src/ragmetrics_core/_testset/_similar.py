@@ -10,10 +10,10 @@ Passages are compared by the words they share, rare ones most (cosine of inverse
 
 from __future__ import annotations
 
+import heapq
 import math
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,6 +40,9 @@ ALIKE_ABOUT_ONE_FACT = 0.4
 
 _PART = re.compile("[\u0e01-\u0eff\u1000-\u109f\u1780-\u17d3\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff]|[^\\W_]+")
 """A word, or a character of a script without spaces. Marks between them, of Markdown say, count for nothing."""
+
+FEW = 50
+"""Passages with a word in common that are looked at whatever their share; beyond that, a tenth of all passages."""
 
 SMALL = 0.25
 """What a small word counts: an article, a preposition, a question word."""
@@ -177,19 +180,23 @@ class PassageIndex:
         self._lengths = [self._length(keys) for keys in self._keys]
 
     def nearest(self, text: str, most: int, allowed: Callable[[int], bool] = lambda _: True) -> list[int]:
-        """The passages that share most with the text, the nearest first; none that shares nothing with it.
+        """The passages that share most with the text, the nearest first; none that shares only words that very many have.
 
         Args:
             text: what to compare with.
             most: how many at most.
             allowed: which passages may be among them.
         """
-        shared: Counter[int] = Counter()
-        for key in sorted(_telling(text)):
-            for index in self._holding.get(key, ()):
-                shared[index] += self._rarity(key) ** 2  # type: ignore[assignment]  # counters add floats as well
-        ranked = sorted(shared, key=lambda index: (-shared[index] / self._lengths[index], index))
-        return [index for index in ranked if allowed(index)][:most]
+        common = max(FEW, len(self._keys) // 10)
+        shared: dict[int, float] = {}
+        for key in sorted(_telling(text) & self._holding.keys()):
+            holding = self._holding[key]
+            if len(holding) <= common:
+                weight = self._rarity(key) ** 2
+                for index in holding:
+                    shared[index] = shared.get(index, 0.0) + weight
+        near = (index for index in shared if allowed(index))
+        return heapq.nsmallest(most, near, key=lambda index: (-shared[index] / self._lengths[index], index))
 
     def _rarity(self, key: str) -> float:
         return math.log(1 + len(self._keys) / len(self._holding[key]))
