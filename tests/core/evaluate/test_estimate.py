@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel
 
-from core.evaluate.doubles import AsyncModel, Length, Rated, RatedContexts, questions
+from core.evaluate.doubles import RATE, AsyncModel, Length, Rated, RatedContexts, questions
 from core.evaluate.reader import read
 from loopback import OpenAIServer
 from ragmetrics_core import (
@@ -35,7 +36,7 @@ from ragmetrics_core import (
 from ragmetrics_core._evaluate._stand_in import likely_reply
 from ragmetrics_core.embeddings import HashingEmbeddings
 from ragmetrics_core.llms import LexicalJudge, OpenAILLM
-from ragmetrics_core.metrics import Faithfulness, RubricScore
+from ragmetrics_core.metrics import Faithfulness, RubricScore, catalogue
 from ragmetrics_core.replies import JsonReply, LinesReply, ScoreReply, YesNoReply
 from source_tree import ROOT
 
@@ -165,6 +166,35 @@ class TestCalls:
         local = estimate([{"user_input": "two words"}] * 30, Texts(), embeddings=HashingEmbeddings())
         assert local.usage == Usage(60, 0, 0)
 
+    def test_every_prompt_of_the_library_has_a_likely_reply(self) -> None:
+        metrics: list[Metric] = []
+        for item in catalogue():
+            with contextlib.suppress(TypeError, InvalidInput):  # it needs a setting
+                metrics.append(item.cls())
+        assert len(metrics) > 20
+        row = {**next(rows_from(0)), "rubric": {1: "bad", 2: "good"}, "second_response": "It opens at nine."}
+        foreseen = estimate([row], metrics)
+        assert foreseen.unforeseen == ()
+        assert {item.name for item in foreseen.metrics if item.usage.calls or item.shared} >= {
+            *("faithfulness", "refine_faithfulness", "correctness", "rubric_score", "relevancy", "relevant_statements")
+        }
+
+    def test_a_program_without_end(self) -> None:
+        @dataclass(frozen=True)
+        class Endless(Metric):
+            def measure(self, user_input: str) -> Steps[Score]:
+                number = 0
+                while True:
+                    number += 1
+                    yield from RATE.ask(text=f"{user_input} {number}")
+
+        assert estimate(questions(2), Endless()).calls == 400
+
+    def test_an_answer_in_a_language_without_spaces(self) -> None:
+        row = {"user_input": "?", "response": "彩色打印每页四十分" * 8, "retrieved_contexts": ["扫描免费"]}
+        foreseen = estimate([row], "faithfulness,single_pass_faithfulness")
+        assert [item.usage.calls for item in foreseen.metrics] == [2, 1]
+
     def test_a_judge_that_computes_here_counts_no_tokens(self) -> None:
         foreseen = estimate(QUESTIONS, Faithfulness(), llm=LexicalJudge())
         assert foreseen.usage == Usage(23, 0, 0)
@@ -283,6 +313,17 @@ class TestTable:
     def test_time(self, seconds: float, words: str) -> None:
         foreseen = replace(estimate(questions(1), Rated()), seconds=seconds)
         assert str(foreseen).startswith(f"1 row: about 1 call, {words}\n")
+
+    def test_time_that_was_measured(self, tmp_path: Path) -> None:
+        model = AsyncModel(delay=0.05)
+        model.identity = {"model": "named"}  # type: ignore[attr-defined]
+        evaluate(questions(20), Rated(), llm=model, run_dir=tmp_path)
+        foreseen = estimate(questions(200), Rated(), llm=model, run_dir=tmp_path, max_concurrency=9)
+        assert foreseen.seconds_per_call is not None
+        assert 0.05 <= foreseen.seconds_per_call <= 0.5
+        assert foreseen.seconds == pytest.approx(20 * foreseen.seconds_per_call)
+        said = f"time: 9 calls in flight; a call has taken {foreseen.seconds_per_call:.2g} seconds so far; a server's"
+        assert said in foreseen.text(200)
 
     def test_more_at_a_time_is_faster(self) -> None:
         slow, fast = (estimate(questions(100), Rated(), max_concurrency=most).seconds for most in (1, 10))

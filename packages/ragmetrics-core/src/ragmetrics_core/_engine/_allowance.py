@@ -51,6 +51,7 @@ class Allowance:
     def __init__(self, budget: Budget) -> None:
         self.limited = bool(budget.limits)
         self._budget = budget
+        self._of_nobody = RowAccount({})
         self._begun: dict[RowAccount, None] = {}  # rows in progress, the oldest first
         self._waiting: dict[RowAccount, list[tuple[int, asyncio.Future[None]]]] = {}
         self._finished = 0
@@ -59,7 +60,7 @@ class Allowance:
 
     def open(self) -> RowAccount:
         """A row is about to start."""
-        return RowAccount(self._budget.used)
+        return RowAccount(self._budget.used) if self.limited else self._of_nobody
 
     async def turn(self, row: RowAccount, calls: list[PendingCall]) -> None:
         """Wait until the row may make these calls, or until nothing is left for anybody."""
@@ -83,6 +84,8 @@ class Allowance:
 
     def close(self, row: RowAccount, *, complete: bool) -> None:
         """The row is over."""
+        if not self.limited:
+            return
         self._begun.pop(row, None)
         self._waiting.pop(row, None)
         if complete and row.begun:

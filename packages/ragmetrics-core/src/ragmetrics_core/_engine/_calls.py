@@ -83,6 +83,7 @@ class ModelCaller:
         model: the model.
         usage: what its calls have cost so far.
         repeated: calls that were refused or lost, and so had to be made again or were given up.
+        seconds: what the calls that were answered have taken, all together.
     """
 
     def __init__(self, model: Any, traits: ModelTraits, gate: Gate, rules: Rules, budget: Budget) -> None:
@@ -90,6 +91,7 @@ class ModelCaller:
         self._name = traits.name
         self.usage = Usage()
         self.repeated = 0
+        self.seconds = 0.0
         self._rules = rules
         self._budget = budget
         self._pace = Pace(gate, near=traits.on_this_machine)
@@ -175,6 +177,7 @@ class ModelCaller:
         self._spend(outcome)
         if isinstance(outcome, Reply) or not outcome.transient:
             self._heard = now
+            self.seconds += now - started
             self._given_up = 0
             self._deadline.learn(now - started, size if isinstance(outcome, Reply) else 1)
             self._pace.answered(permit)

@@ -82,8 +82,8 @@ class Foreseer:
         self.rows = 0
         self._longest = 0  # rounds of a row, one after the other
 
-    def estimate(self, rows: Iterable[Row], max_concurrency: int, name: str) -> Estimate:
-        """Go through all rows.
+    def estimate(self, rows: Iterable[Row], max_concurrency: int, name: str, earlier: Sequence[ModelUsage]) -> Estimate:
+        """Go through all rows; ``earlier`` is what the models were asked in earlier parts of the run.
 
         Raises:
             RagmetricsError: they cannot be read.
@@ -114,15 +114,17 @@ class Foreseer:
                 if cost.calls
             ),
             max_concurrency=max_concurrency,
-            seconds=self._seconds(list(models.values()), max_concurrency),
+            seconds=self._seconds(list(models.values()), max_concurrency, _seconds_per_call(earlier)),
+            seconds_per_call=_seconds_per_call(earlier),
             unforeseen=tuple(sorted(self._replies.unforeseen)),
         )
 
-    def _seconds(self, costs: list[Cost], max_concurrency: int) -> float:
+    def _seconds(self, costs: list[Cost], max_concurrency: int, measured: float | None) -> float:
         calls = sum(cost.calls for cost in costs)
         if not calls:
             return 0.0
-        total = calls * FIRST_TOKEN + sum(cost.completion for cost in costs) / TOKENS_PER_SECOND
+        writing = sum(cost.completion for cost in costs) / TOKENS_PER_SECOND
+        total = calls * FIRST_TOKEN + writing if measured is None else calls * measured
         return max(total / max_concurrency, self._longest * total / calls)
 
     def _row(self, row: Row) -> None:
@@ -154,6 +156,13 @@ def _book(tally: MetricTally, costs: dict[int, Cost], where: str) -> None:
     for key, cost in costs.items():
         part: Cost = getattr(tally.models.setdefault(key, Tally()), where)
         part.add(cost.calls, cost.prompt, cost.completion)
+
+
+def _seconds_per_call(earlier: Sequence[ModelUsage]) -> float | None:
+    """What a call has taken on average; None where too few were measured."""
+    timed = [item for item in earlier if item.seconds]
+    calls = sum(item.usage.calls for item in timed)
+    return sum(item.seconds for item in timed) / calls if calls >= LEAST_MEASURED else None
 
 
 def _usage(cost: Cost) -> Usage:

@@ -88,7 +88,7 @@ class Run:
         try:
             rows = keeper.start(self._rows, self._at_most)
             foreseer = Foreseer(self._assignments, keeper.journal)
-            return foreseer.estimate(rows, self._options.max_concurrency, self._rows.name)
+            return foreseer.estimate(rows, self._options.max_concurrency, self._rows.name, keeper.earlier)
         finally:
             keeper.close()
 
@@ -164,7 +164,7 @@ class Run:
         return RunAccount(
             source=self._rows.name,
             seconds=time.perf_counter() - self._started,
-            models=tuple(ModelUsage.of(item.model, item.usage, item.repeated) for item in callers),
+            models=tuple(ModelUsage.of(item.model, item.usage, item.repeated, item.seconds) for item in callers),
             caveats=tuple(dict.fromkeys(answers.caveats)) if answers else (),
             waited=dict(self._waited),
             stopped=stopped,

@@ -47,6 +47,7 @@ class Estimate:
         models: what every model will be asked.
         max_concurrency: most calls in flight.
         seconds: how long it will take, if a server takes that many at once.
+        seconds_per_call: what one has taken so far; None where that is assumed.
         unforeseen: names of prompts whose replies cannot be foreseen, so that what comes after them is not counted.
     """
 
@@ -56,6 +57,7 @@ class Estimate:
     models: tuple[ModelUsage, ...]
     max_concurrency: int
     seconds: float
+    seconds_per_call: float | None = None
     unforeseen: tuple[str, ...] = ()
 
     @property
@@ -146,10 +148,10 @@ class Estimate:
                     f"price {name}: {cost}" if cost.dollars is not None else f"price {name}: unknown ({cost.source})"
                 )
         if self.calls:
-            notes.append(
-                f"time: {self.max_concurrency} calls in flight; assumed are 0.6 seconds for a call, and one for 70 tokens that are "
-                "written; a server's limits come on top"
-            )
+            one = self.seconds_per_call
+            each = "assumed are 0.6 seconds for a call, and one for 70 tokens that are written"
+            each = each if one is None else f"a call has taken {one:.2g} seconds so far"
+            notes.append(f"time: {self.max_concurrency} calls in flight; {each}; a server's limits come on top")
             if self.measured >= LEAST_MEASURED:
                 notes.append(f"tokens: by the measure of {self.measured} rows whose replies are there")
             else:

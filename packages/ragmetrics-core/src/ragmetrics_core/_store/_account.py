@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,7 @@ class RunAccount:
 
     def begun(self) -> dict[str, Any]:
         """What ``run.json`` holds of a run that goes on."""
-        return {"source": self.source, "earlier": [item.to_dict() for item in self.earlier]}
+        return {"source": self.source, "earlier": _with_seconds(self.earlier)}
 
     def to_dict(self) -> dict[str, Any]:
         """What ``run.json`` holds of a run that is over."""
@@ -52,7 +52,7 @@ class RunAccount:
             **self.begun(),
             "caveats": list(self.caveats),
             "seconds": self.seconds,
-            "models": [item.to_dict() for item in self.models],
+            "models": _with_seconds(self.models),
             "stopped": self.stopped,
             "waited": dict(self.waited),
         }
@@ -81,6 +81,10 @@ class RunAccount:
         usages = [item.usage for item in (*account.models, *account.earlier)]
         sum(usage.calls + usage.prompt_tokens + usage.completion_tokens for usage in usages)  # numbers, or a TypeError
         return account
+
+
+def _with_seconds(models: Iterable[ModelUsage]) -> list[dict[str, Any]]:
+    return [{**item.to_dict(), "seconds": item.seconds} for item in models]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -47,22 +47,30 @@ class ModelUsage:
         base_url: where it is called; None if it does not say.
         usage: calls and tokens.
         repeated: calls that were refused or lost on the way; they are not among the calls of ``usage``.
+        seconds: what the calls have taken, all together; 0 where that was not measured.
     """
 
     name: str
     base_url: str | None
     usage: Usage
     repeated: int = 0
+    seconds: float = field(default=0.0, compare=False)
 
     @classmethod
-    def of(cls, model: Any, usage: Usage, repeated: int) -> ModelUsage:
+    def of(cls, model: Any, usage: Usage, repeated: int, seconds: float = 0.0) -> ModelUsage:
         """The usage of a model, whose ``identity`` says which one it is and where it is called."""
         traits = ModelTraits.of(model)
         base_url = traits.settings.get("base_url")
-        return cls(str(traits.settings.get("model") or traits.kind), base_url and str(base_url), usage, repeated)
+        name = str(traits.settings.get("model") or traits.kind)
+        return cls(name, base_url and str(base_url), usage, repeated, seconds)
 
     def __add__(self, other: ModelUsage) -> ModelUsage:
-        return replace(self, usage=self.usage + other.usage, repeated=self.repeated + other.repeated)
+        return replace(
+            self,
+            usage=self.usage + other.usage,
+            repeated=self.repeated + other.repeated,
+            seconds=self.seconds + other.seconds,
+        )
 
     def cost(self) -> Cost | None:
         """The price; None where there are no tokens to pay for."""
@@ -75,7 +83,7 @@ class ModelUsage:
         return _priced(self.name, self.base_url, self.usage)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain JSON values."""
+        """Everything but the seconds, which only who goes on with a run needs, as plain JSON values."""
         return {
             "name": self.name,
             "base_url": self.base_url,
@@ -85,8 +93,10 @@ class ModelUsage:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ModelUsage:
-        """The usage that ``to_dict`` wrote."""
-        return cls(data["name"], data["base_url"], Usage(**data["usage"]), data["repeated"])
+        """The usage that ``to_dict`` wrote, perhaps with its seconds."""
+        return cls(
+            data["name"], data["base_url"], Usage(**data["usage"]), data["repeated"], float(data.get("seconds", 0.0))
+        )
 
 
 class Prices:
