@@ -40,8 +40,8 @@ class TestRealMetrics:
             "ragmetrics: choose metrics with --metrics a,b; these fit the columns of questions.jsonl: "
         )
         assert (
-            "answer_accuracy, answer_correctness, answer_relevance_rating, answer_relevancy, average_precision"
-            in result.stderr
+            "answer_accuracy, answer_correctness, answer_or_abstain, answer_relevance_rating, answer_relevancy, "
+            "average_precision" in result.stderr
         )
         assert "custom_judge" not in result.stderr
 

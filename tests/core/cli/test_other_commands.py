@@ -28,7 +28,8 @@ def test_catalogue() -> None:
         "faithfulness\n"
         "  Share of the response's claims that the retrieved contexts support.\n"
         "  inputs (? = optional): user_input, response, retrieved_contexts\n"
-        "  scale: 0 to 1; calls: 2 (with window: 1 + number of windows)\n"
+        "  scale: 0 to 1; calls: 2 (with window: 1 + number of windows; per passage: 1 +\n"
+        "      n)\n"
         '  source: Es et al. 2023, RAGAS, arXiv:2309.15217, section 3, "Faithfulness".'
     )
     assert "user_input?" in blocks["factual_correctness"]

@@ -34,6 +34,8 @@ from ragmetrics_core import (
     evaluate,
 )
 
+SERVERS = "azure:DEPLOYMENT, ollama:MODEL, vllm:MODEL, llamacpp:MODEL, lmstudio:MODEL, openrouter:MODEL, litellm:MODEL"
+
 
 def unit(text: str) -> str:
     """A reply that tells the rows apart: 7 becomes 0.07."""
@@ -201,19 +203,19 @@ class TestArguments:
             ({"metrics": 3}, "metrics must be Metric instances such as Faithfulness(), got 3"),
             ({"progress": "never"}, "progress must be True, False or 'always', got 'never'"),
             ({"progress": None}, "progress must be True, False or 'always', got None"),
-            ({"llm": " "}, "llm is an empty text: write openai:MODEL, server:MODEL or lexical"),
+            ({"llm": " "}, f"llm is an empty text: write openai:MODEL, {SERVERS}, server:MODEL or lexical"),
             (
-                {"llm": "azure:gpt-4o"},
+                {"llm": "bedrock:gpt-4o"},
                 (
-                    "llm='azure:gpt-4o': there is no provider 'azure': use openai:MODEL, server:MODEL or lexical; a model of that "
-                    "name on a server of your own is OpenAILLM('azure:gpt-4o', base_url=...)"
+                    f"llm='bedrock:gpt-4o': there is no provider 'bedrock': use openai:MODEL, {SERVERS}, server:MODEL or lexical; "
+                    "a model of that name on a server of your own is OpenAILLM('bedrock:gpt-4o', base_url=...)"
                 ),
             ),
             (
                 {"embeddings": "word2vec"},
                 (
-                    "embeddings='word2vec': there is no provider 'word2vec': use openai:MODEL, sentence-transformers:MODEL or "
-                    "hashing"
+                    f"embeddings='word2vec': there is no provider 'word2vec': use openai:MODEL, {SERVERS}, "
+                    "sentence-transformers:MODEL or hashing"
                 ),
             ),
             ({"llm": AsyncModel}, "llm must be an instance, got the class AsyncModel: write AsyncModel(...)"),
