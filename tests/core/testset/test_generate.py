@@ -227,6 +227,18 @@ class TestProblems:
         assert isinstance(partial, Testset)
         assert ([sample.id for sample in partial], partial.usage.calls) == (["document-1-1", "document-1-2"], 3)
 
+    def test_what_was_finished_behind_the_one_that_stops_it_is_kept(self) -> None:
+        class Slow:
+            async def agenerate(self, ask: Ask) -> str:
+                if ask.inputs["document"] == "beta":
+                    return answers(ask)
+                await asyncio.sleep(0.3)
+                raise ModelError("wrong key", fatal=True)
+
+        with pytest.raises(ModelError, match="^wrong key$") as caught:
+            generate_testset(["alpha", "beta"], Slow(), 2)
+        assert [sample.id for sample in vars(caught.value)["partial"]] == ["document-2-1", "document-2-2"]
+
     def test_a_bug_in_a_model_is_no_problem_of_a_document(self) -> None:
         def reply(ask: Ask) -> str:
             raise TypeError("bug")

@@ -105,3 +105,8 @@ class TestPassages:
 
     def test_some_are_left_out(self) -> None:
         assert PassageIndex(self.TEXTS).nearest("Who lends maps?", 2, lambda index: index != 0) == [1]
+
+    def test_words_that_very_many_have_tell_nothing(self) -> None:
+        index = PassageIndex([f"The library keeps number {number} of the maps." for number in range(51)])
+        assert index.nearest("Which library keeps maps?", 3) == []
+        assert index.nearest("Which library keeps map 7?", 3) == [7]
