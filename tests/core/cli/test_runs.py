@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
@@ -200,6 +201,16 @@ class TestSettings:
         assert len(server.requests) == 2 * 20
         assert "tokens: by the measure of 20 rows whose replies are there" in " ".join(done.stdout.split())
         assert not Path("out.jsonl").exists()
+
+    def test_a_budget_of_dollars_for_a_model_without_a_price(self, folder: Path, server: OpenAIServer) -> None:
+        done = call(*arguments(server, "--budget", "dollars=2.5"))
+        assert done.exit_code == 2
+        assert server.requests == []
+        if importlib.util.find_spec("genai_prices") is None:
+            assert done.stderr.startswith("ragmetrics: a budget of dollars needs the table of prices: pip install ")
+        else:
+            assert done.stderr.startswith("ragmetrics: budget: the price of judge is not known (")
+            assert done.stderr.endswith("): limit its tokens, as in --budget tokens=1_000_000\n")
 
     def test_a_budget_can_be_written_in_groups(self, folder: Path, server: OpenAIServer) -> None:
         done = call(*arguments(server, "--budget", "calls=1_000", "--budget", " tokens = 1_000_000 "))

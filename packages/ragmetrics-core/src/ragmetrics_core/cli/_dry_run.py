@@ -7,6 +7,7 @@ from typing import Any
 
 from .._evaluate._api import estimate
 from .._kernel._metric import Metric
+from ._messages import in_cli_words
 from ._output import say
 
 __all__ = ["show_price"]
@@ -26,12 +27,8 @@ PASSED_ON = (
 )
 """Options of the command that ``estimate`` takes too."""
 
-IN_CLI_WORDS = {"(limit=20 with a run_dir)": "(--limit 20 --run-dir DIR)"}
-
 
 def show_price(data: str, metrics: Sequence[Metric], parsed: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     """Print what the run would ask and cost; some of its options are parsed, others as they were given."""
-    text = str(estimate(data, metrics, **parsed, **{name: given[name] for name in PASSED_ON}))
-    for words, option in IN_CLI_WORDS.items():
-        text = text.replace(words, option)
-    say(text)
+    price = estimate(data, metrics, **parsed, **{name: given[name] for name in PASSED_ON})
+    say(in_cli_words(str(price)))

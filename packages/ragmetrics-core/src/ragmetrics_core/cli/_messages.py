@@ -56,6 +56,8 @@ CURES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"api_key is given, and base_url holds credentials too", "OPENAI_API_KEY is set, and --base-url holds a key too"),
     (r"Pass a longer timeout=\.\.\.", "Give a longer --timeout."),
     # runs
+    (r'as in budget=\{"tokens": 1_000_000\}', "as in --budget tokens=1_000_000"),
+    (r"\(limit=20\s+with\s+a\s+run_dir\)", "(--limit 20 --run-dir DIR)"),
     (r"or write replace=True, which", "or add --replace, which"),
     (
         r"replace=True is about the scores in a run_dir: give run_dir=\.\.\., or leave replace out",
