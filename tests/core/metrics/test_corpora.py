@@ -1,4 +1,4 @@
-"""Rows with planted faults, in several languages: what a judge that answers truthfully makes of them, and one that errs now and then."""
+"""Rows with planted faults, in several languages: what a judge that answers truthfully makes of them."""
 
 from __future__ import annotations
 

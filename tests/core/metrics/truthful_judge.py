@@ -1,4 +1,4 @@
-"""A judge that answers from the truth of a corpus: it finds what is true by the texts that it is asked about, and by nothing else."""
+"""A judge that answers from the truth of a corpus: found by the texts that it is asked about, and by nothing else."""
 
 from __future__ import annotations
 
