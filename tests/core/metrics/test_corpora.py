@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import runpy
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 from core.metrics.truthful_judge import TruthfulJudge, asked, corpus
 from ragmetrics_core import Score
 from ragmetrics_core.metrics import AnswerOrAbstain, Diagnosis
+from source_tree import ROOT
 
 Row = Mapping[str, Any]
 
@@ -67,3 +70,47 @@ def test_the_claims_that_a_label_rests_on_are_of_the_text_at_fault(diagnosed: li
         side = "reference" if row["label"] in ("not_retrieved", "not_used") else "response"
         assert {*because} <= {claim["text"] for claim in row[f"{side}_claims"]}, row["id"]
         assert bool(because) is (row["label"] not in ("declined", "right")), row["id"]
+
+
+@pytest.fixture(scope="module")
+def bench() -> dict[str, Any]:
+    """The benchmark that publishes how labels hold when verdicts are wrong."""
+    return runpy.run_path(str(ROOT / "bench" / "diagnosis.py"))
+
+
+def published(label: str) -> list[float]:
+    """The figures of one line of the table in docs/diagnosis.md: per cent, by the rate of wrong verdicts."""
+    page = (ROOT / "docs" / "diagnosis.md").read_text(encoding="utf-8")
+    lines = re.findall(rf"^{label} +((?: *\d+\.\d){{4}})$", page, re.MULTILINE)
+    assert len(lines) == 1
+    return [float(figure) for figure in lines[0].split()]
+
+
+def test_how_labels_hold_when_verdicts_are_wrong_is_what_is_published(bench: dict[str, Any]) -> None:
+    few = 3
+    for at, rate in enumerate(bench["RATES"]):
+        shares = bench["kept"](DIAGNOSIS, rate, few)
+        assert set(shares) == {*bench["LABELS"], "all"}
+        for label, share in shares.items():
+            # 24 rows of a label against 400: three standard errors of the smaller number
+            near = 0 if rate == 0 else 6 if label == "all" else 31
+            assert 100 * share == pytest.approx(published(label)[at], abs=near), (label, rate)
+
+
+def test_the_erring_judge_errs_as_often_as_it_is_told(bench: dict[str, Any]) -> None:
+    truth, rows = judge_of(DIAGNOSIS), DIAGNOSIS
+    judges = [bench["ErringJudge"](rows, 0.1, seed) for seed in range(5)]
+    wrong = [
+        ("+" in judge.signs_of(claim, [text])) is not (sign == "+")
+        for judge in judges
+        for (claim, text), sign in truth.signs.items()
+    ]
+    assert sum(wrong) / len(wrong) == pytest.approx(0.1, abs=0.02)
+
+
+def test_the_table_is_printed_as_it_is_published(bench: dict[str, Any]) -> None:
+    columns = {
+        rate: {label: published(label)[at] / 100 for label in (*bench["LABELS"], "all")}
+        for at, rate in enumerate(bench["RATES"])
+    }
+    assert bench["table"](columns) in (ROOT / "docs" / "diagnosis.md").read_text(encoding="utf-8")
