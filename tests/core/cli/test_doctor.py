@@ -6,6 +6,7 @@ import json
 import re
 import socket
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -494,6 +495,13 @@ class TestThisMachine:
 
     def test_json(self) -> None:
         assert json.loads(call("doctor", "--json").stdout) == json.loads(json.dumps(environment()))
+
+    def test_every_extra_is_listed(self) -> None:
+        extras = metadata.metadata("ragmetrics-core").get_all("Provides-Extra")
+        required = metadata.requires("ragmetrics-core") or []
+        assert set(_environment.EXTRAS) == set(extras or [])
+        for extra, package in _environment.EXTRAS.items():
+            assert any(line.startswith(f"{package}>=") and f'"{extra}"' in line for line in required), extra
 
     def test_a_package_that_is_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(_environment.EXTRAS, "server", "no-such-package-anywhere")

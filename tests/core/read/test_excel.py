@@ -122,7 +122,7 @@ class TestRows:
             "q.xlsx, row 3: the cell B3 holds the error #REF!: mend its formula",
             (
                 "q.xlsx, row 4: the cell E4 holds something, and nothing names its column: row 1, the first one that is not empty, "
-                "must name all columns"
+                "must name all columns (if their names stand further down, delete what is above)"
             ),
             (
                 "q.xlsx, row 5: contexts: the cell starts with '[' but is neither a JSON nor a Python list: write "
@@ -166,7 +166,7 @@ class TestWhatCannotBeRead:
                 [["Results of May"], HEADER, ["a", "b", "c"]],
                 (
                     "q.xlsx, row 2: the cell B2 holds something, and nothing names its column: row 1, the first one that is not "
-                    "empty, must name all columns"
+                    "empty, must name all columns (if their names stand further down, delete what is above)"
                 ),
             ),
         ],

@@ -45,6 +45,23 @@ class TestCSV:
         path = write(tmp_path / "q.csv", 'answer;"tone, style, ""class"", length"\nyes;high\n')
         assert samples(path) == [Sample(response="yes", metadata={'tone, style, "class", length': "high"})]
 
+    def test_columns_without_a_name(self, tmp_path: Path) -> None:
+        one = write(tmp_path / "q.csv", ",answer\n0,yes\n")
+        assert samples(one) == [Sample(response="yes", metadata={"": "0"})]
+        several = write(tmp_path / "r.csv", ";;;\nid;;answer; \n1;;yes;\n2; ;no;\n3;;;x\n")
+        assert read(several) == [
+            ("r.csv, line 3", Sample(id="1", response="yes"), None),
+            ("r.csv, line 4", Sample(id="2", response="no"), None),
+            (
+                "r.csv, line 5",
+                Sample(),
+                (
+                    "r.csv, line 5: the cell 4 holds something, and nothing names its column: line 2, the first one that is not "
+                    "empty, must name all columns (if their names stand further down, delete what is above)"
+                ),
+            ),
+        ]
+
     @pytest.mark.parametrize("hint", ["sep=;", "SEP=;\r", "sep=\t", "sep=|"])
     def test_a_first_line_may_say_the_separator(self, tmp_path: Path, hint: str) -> None:
         separator = hint.removesuffix("\r")[-1]
@@ -124,6 +141,20 @@ class TestCSV:
                 "q.csv, line 2: the header names 2 columns, this row has 3: put texts that hold separators in double quotes",
             ),
             ("id,id\n1,2\n", "q.csv, line 1: two columns are named 'id': rename one of them"),
+            (
+                "Results of May,,\nid,answer,\n1,a,\n",
+                (
+                    "q.csv, line 2: the cell 2 holds something, and nothing names its column: line 1, the first one that is not "
+                    "empty, must name all columns (if their names stand further down, delete what is above)"
+                ),
+            ),
+            (
+                "sep=;\nResults of May\nid;answer\n1;a\n",
+                (
+                    "q.csv, line 3: this row has 2 cells, and one column is named: line 2, the first one that is not empty, must "
+                    "name all columns (if their names stand further down, delete what is above)"
+                ),
+            ),
             ("id,answer\n", "q.csv holds no rows"),
             ("", "q.csv holds no rows"),
             (

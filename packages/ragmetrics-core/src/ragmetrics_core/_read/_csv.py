@@ -3,6 +3,8 @@
 The separator of a .tsv file is the tab, that of a .csv file the comma, semicolon or tab, whichever its header uses most outside
 quotes, unless a first line says it, such as the ``sep=;`` that some programs write for Excel. An empty cell is a missing value. A
 row with too many or too few cells, or with stray quotes, is an error: read leniently, it would put texts under the wrong names.
+One column may be without a name, as the index of pandas is; of several, as spreadsheets write them behind the last column that
+was ever used, none may hold anything.
 Broken quotes and broken text end the reading, for nobody can tell where the next row starts; the message says how far it went.
 """
 
@@ -18,7 +20,7 @@ from .._kernel._errors import InvalidInput
 from ._input_file import InputFile
 from ._text import BadShape, RawRow, lines_of
 
-__all__ = ["csv_rows", "separator_of", "separator_told"]
+__all__ = ["cells_row", "csv_rows", "header_of", "no_name", "separator_of", "separator_told"]
 
 HINT = re.compile(r"sep=([,;\t|])", re.IGNORECASE)
 
@@ -31,6 +33,7 @@ def csv_rows(file: InputFile, separator: str | None) -> Iterator[RawRow]:
     """
     lines = _text_lines(file)
     header: list[str] = []
+    top = ""
     rows, skipped = 0, 0
     line = 1
     try:
@@ -43,11 +46,13 @@ def csv_rows(file: InputFile, separator: str | None) -> Iterator[RawRow]:
         for cells in reader:
             place = f"{file.name}, line {line}"
             line = reader.line_num + skipped + 1
+            if not any(map(str.strip, cells)):
+                continue  # also separators alone, as spreadsheets write an empty row
             if not header:
-                header = header_of(cells, place)
-            elif any(cells):
+                header, top = header_of(cells, place), place.removeprefix(f"{file.name}, ")
+            else:
                 rows += 1
-                yield place, cells_row(header, cells)
+                yield place, _row(header, cells, top)
     except csv.Error as error:
         raise InvalidInput(f"{file.name}, line {line}: {_explain(error)}{_so_far(rows)}") from None
     except InvalidInput as error:
@@ -93,21 +98,45 @@ def _so_far(rows: int) -> str:
 
 
 def header_of(cells: list[str], place: str) -> list[str]:
-    """The names of the columns, of which only nameless ones may be equal..."""
+    """The names of the columns, of which only empty ones may be equal."""
     names = [cell.strip() for cell in cells]
     for name in names:
-        if names.count(name) > 1:
+        if name and names.count(name) > 1:
             raise InvalidInput(f"{place}: two columns are named {name!r}: rename one of them")
     return names
 
 
-def cells_row(header: list[str], cells: list[str]) -> Any:
+def _row(header: list[str], cells: list[str], top: str) -> Any:
     """What the cells of a row hold, by column; or the ``InvalidInput`` that says why it cannot be read."""
     if len(cells) != len(header):
+        if len(header) == 1:
+            return BadShape(f"this row has {len(cells)} cells, and one column is named: {_must_name(top)}")
         return BadShape(
             f"the header names {len(header)} columns, this row has {len(cells)}: put texts that hold separators in double quotes"
         )
+    if header.count("") <= 1:
+        return cells_row(header, cells)
+    named = []
+    for number, (name, cell) in enumerate(zip(header, cells, strict=True), 1):
+        if name:
+            named.append(cell)
+        elif cell.strip():
+            return no_name(f"cell {number}", top)
+    return cells_row([name for name in header if name], named)
+
+
+def cells_row(header: list[str], cells: list[str]) -> dict[str, str | None]:
+    """What the cells of a row hold, by column."""
     return {column: cell if cell.strip() else None for column, cell in zip(header, cells, strict=True)}
+
+
+def no_name(cell: str, top: str) -> BadShape:
+    """What to tell of a cell below an empty heading; ``top`` is the place of the headings."""
+    return BadShape(f"the {cell} holds something, and nothing names its column: {_must_name(top)}")
+
+
+def _must_name(top: str) -> str:
+    return f"{top}, the first one that is not empty, must name all columns (if their names stand further down, delete what is above)"
 
 
 def _explain(error: csv.Error) -> str:

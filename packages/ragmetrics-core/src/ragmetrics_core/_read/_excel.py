@@ -16,9 +16,9 @@ from typing import Any
 from zipfile import BadZipFile
 
 from .._kernel._errors import InvalidInput, MissingExtra
-from ._csv import cells_row, header_of
+from ._csv import cells_row, header_of, no_name
 from ._input_file import InputFile
-from ._text import BadShape, RawRow
+from ._text import RawRow
 
 __all__ = ["ExcelFile"]
 
@@ -60,7 +60,7 @@ class ExcelFile:
             place = f"{self._file.name}, row {number}"
             if not header:
                 header, top = [_text(cell).strip() for cell in cells], number
-                header_of([name for name in header if name], place)
+                header_of(header, place)
             else:
                 yield place, _row(header, cells, top)
 
@@ -148,10 +148,7 @@ def _row(header: list[str], cells: list[Any], top: int) -> Any:
         if heading:
             texts.append(_text(cell))
         elif not _is_empty(cell):
-            return BadShape(
-                f"the cell {cell.coordinate} holds something, and nothing names its column: row {top}, the first one that is not "
-                "empty, must name all columns"
-            )
+            return no_name(f"cell {cell.coordinate}", f"row {top}")
     names = [heading for heading in header if heading]
     return cells_row(names, [*texts, *[""] * (len(names) - len(texts))])
 

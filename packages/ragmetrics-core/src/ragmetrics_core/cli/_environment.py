@@ -19,6 +19,9 @@ EXTRAS = {
     "server": "aiohttp",
     "sentence-transformers": "sentence-transformers",
     "pandas": "pandas",
+    "excel": "openpyxl",
+    "parquet": "pyarrow",
+    "documents": "pypdf",
     "prices": "genai-prices",
 }
 """The package that each extra is for."""
