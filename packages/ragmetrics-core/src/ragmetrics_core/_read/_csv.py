@@ -136,7 +136,8 @@ def no_name(cell: str, top: str) -> BadShape:
 
 
 def _must_name(top: str) -> str:
-    return f"{top}, the first one that is not empty, must name all columns (if their names stand further down, delete what is above)"
+    cure = "must name all columns (if their names stand further down, delete what is above)"
+    return f"{top}, the first one that is not empty, {cure}"
 
 
 def _explain(error: csv.Error) -> str:
