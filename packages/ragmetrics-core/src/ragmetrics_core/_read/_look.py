@@ -116,9 +116,9 @@ def rule(name: str, columns: tuple[str, ...], mapped: Mapping[str, Any]) -> str:
     """Why a field is read from these columns, in words."""
     if name in mapped:
         return "as told"
-    if len(columns) > 1:
+    column, *others = columns
+    if others:
         return "gathered"
-    column = columns[0]
     if column == name:
         return "its name"
     if ALIASES.get(plain_name(column), plain_name(column)) in FIELD_NAMES:

@@ -69,7 +69,7 @@ async def examine_llm(name: str, llm: OpenAILLM, timeout: float) -> Diagnosis:
             continue
         answers[form] = await asked(form)
         _form(found, form, answers[form])
-    used = next(form for form in FORMS if form in answers and not answers[form].form_refused)
+    used: Rung = next(form for form in FORMS if form in answers and not answers[form].form_refused)
     _extras(found, answers, await models_of(llm, timeout), llm.model)
     await _pace(found, asked, answers, used)
     _judge(found, answers, used)

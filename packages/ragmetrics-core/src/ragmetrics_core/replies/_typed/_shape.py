@@ -17,7 +17,7 @@ from ._plan import bare, is_subclass, issubclass_mapping, item_hint, members
 
 __all__ = ["shape_of"]
 
-SKIPPED: type = SkipJsonSchema
+SKIPPED: Any = SkipJsonSchema
 _PLAIN: dict[Any, str] = {
     str: "<text>",
     int: "<whole number>",
