@@ -221,9 +221,9 @@ def fields_of(columns: tuple[Any, ...]) -> Mapping[Any, str]:
     Where a column has the very name of a field, or one of its other common names, columns whose names only resemble these do not
     count. A column that resembles ``metadata`` never does, for people fill it with anything.
     """
-    known = (column for column in columns if column in FIELD_NAMES or column in ALIASES)
-    exact: dict[Any, str] = {column: ALIASES[column] if column in ALIASES else column for column in known}
-    found: dict[Any, str] = dict(exact)
+    exact: dict[Any, str] = {column: column for column in columns if column in FIELD_NAMES}
+    exact |= {column: ALIASES[column] for column in columns if column in ALIASES}
+    found = dict(exact)
     for column in columns:
         name = plain_name(column)
         meant = ALIASES.get(name, name)
