@@ -11,6 +11,20 @@ import pytest
 from core.cli.calling import call
 from core.cli.own import OWN, OWN_METRIC, timeless
 
+FAILING = """
+from dataclasses import dataclass
+from ragmetrics_core import Metric, ModelError, Score
+
+@dataclass(frozen=True)
+class Failing(Metric):
+    "A metric whose model cannot be reached."
+
+    def measure(self, response: str) -> Score:
+        if response == "?":
+            return Score.unscored("the response is a question mark")
+        raise ModelError("nobody listens")
+"""
+
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "questions.jsonl"
 
 
@@ -82,6 +96,39 @@ class TestOwnMetric:
         (folder / "q.jsonl").write_text('{"response": 3}\n{"response": "?"}\n')
         result = call("evaluate", "q.jsonl", "-m", OWN)
         assert (result.exit_code, result.stderr) == (2, "ragmetrics: nothing was scored: see the failures above\n")
+
+    def test_a_metric_that_failed_on_all_rows_with_something_to_score_ends_with_status_2(self, folder: Path) -> None:
+        (folder / "q.jsonl").write_text('{"response": "bcd"}\n{"response": "?"}\n{"response": "a"}\n')
+        (folder / "own.py").write_text(FAILING)
+        result = call("evaluate", "q.jsonl", "-m", f"{OWN},own:Failing")
+        assert (result.exit_code, result.stderr) == (
+            2,
+            "ragmetrics: failing was scored on no row: ModelError: nobody listens\n",
+        )
+        assert "failing        -  0 of 3               -         1       2  0 to 1\n" in result.stdout
+
+    def test_a_field_that_no_column_is_named_after(self, folder: Path) -> None:
+        (folder / "q.jsonl").write_text('{"Antwort": "a", "input": {"x": "b"}, "contexts": ["c"]}\n')
+        result = call("evaluate", "q.jsonl", "-m", "token_f1,faithfulness", "--llm", "lexical")
+        cure = "which is missing: add it to the data as a column 'response', or leave the metric out"
+        assert (result.exit_code, result.stderr.splitlines()) == (
+            2,
+            [
+                f"ragmetrics: token_f1 failed on every row: MissingInput: needs 'response', {cure}",
+                "ragmetrics: faithfulness failed on every row: InvalidInput: user_input must be a str, got dict",
+                (
+                    "ragmetrics: where the data has it under another name: --map answer=COLUMN,question=COLUMN "
+                    "(`ragmetrics look` shows the columns)"
+                ),
+            ],
+        )
+
+    def test_the_price_of_rows_of_which_none_can_be_scored(self, folder: Path) -> None:
+        (folder / "q.jsonl").write_text('{"question": "a", "response": "b"}\n')
+        result = call("evaluate", "q.jsonl", "-m", f"faithfulness,{OWN},token_f1", "--dry-run")
+        message = "no row can be scored by faithfulness, token_f1: `ragmetrics look` shows what is missing"
+        assert (result.exit_code, result.stderr) == (0, f"ragmetrics: {message}\n")
+        assert result.stdout.startswith("1 row of q.jsonl: no call is left to be made\n")
 
     @pytest.mark.parametrize("name", ["scores.csv", "report.html", "scores", "scores.json"])
     def test_a_name_of_another_format_is_refused(self, folder: Path, name: str) -> None:

@@ -223,3 +223,36 @@ def test_objects_in_the_place_of_texts() -> None:
         "response is an object with answer: if one of these is meant, write\n"
         "      --map answer=output.answer\n"
     ) in shown
+
+
+def test_columns_that_may_be_what_is_missing_are_all_named() -> None:
+    row = {
+        "id": "1",
+        "output": {"role": "assistant", "content": "a"},
+        "metadata": {"contexts": ["c"], "output": "kept"},
+        **{f"column {number}": 0 for number in range(41)},
+        "inputs": {"prompt": "q", "k": 1},
+    }
+    Path("q.jsonl").write_text(json.dumps(row) + "\n")
+    shown = " ".join(call("look", "q.jsonl", "--rows", "0").stdout.split())
+    named = ", ".join(["output.role", *(f"column {number}" for number in range(39))])
+    assert f"not used: {named} and 5 more (kept as metadata)" in shown
+    del row["output"]
+    row = {**{name: value for name, value in row.items() if not name.startswith("column")}, "user_input": "q"}
+    Path("q.jsonl").write_text(json.dumps(row) + "\n" + json.dumps({"inputs": "text", "n": 1}) + "\n")
+    shown = " ".join(call("look", "q.jsonl", "--rows", "0").stdout.split())
+    assert "not used: inputs.prompt, inputs.k, n, metadata.contexts, metadata.output (kept as metadata)" in shown
+
+
+def test_the_part_of_an_object_that_most_likely_holds_the_field() -> None:
+    cells = [{"role": "user", "content": "q"}, {"k": 1, "text": "a", "Response": "b"}]
+    Path("q.csv").write_text("input,output\n" + ",".join(quoted(json.dumps(cell)) for cell in cells) + "\n")
+    shown = " ".join(call("look", "q.csv", "--rows", "0").stdout.split())
+    assert (
+        "user_input is an object with role, content: if one of these is meant, write --map question=input.content response is an "
+        "object with k, text, Response: if one of these is meant, write --map answer=output.Response"
+    ) in shown
+
+
+def quoted(cell: str) -> str:
+    return '"' + cell.replace('"', '""') + '"'

@@ -136,6 +136,7 @@ class TestCalls:
         assert [item.failed for item in foreseen.metrics] == [2, 3]
         assert foreseen.calls == 3
         assert "cannot be scored\nrated             3" in str(foreseen)
+        assert str(estimate(rows[1:2], [Rated(), RubricScore()])).startswith("1 row: none can be scored\n")
 
     def test_rows_share_questions_where_replies_are_kept(self, tmp_path: Path) -> None:
         model = AsyncModel()

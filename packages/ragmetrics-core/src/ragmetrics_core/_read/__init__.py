@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from ._columns import Columns, Understood
 from ._input_file import STDIN, FileOptions
-from ._look import Look, look_at, rule
+from ._look import Look, keys_of, likely, look_at, rule
 from ._random_rows import sampled
 from ._rows import OpenRows, open_rows
 
@@ -23,6 +23,8 @@ __all__ = [
     "Look",
     "OpenRows",
     "Understood",
+    "keys_of",
+    "likely",
     "look_at",
     "open_rows",
     "rule",

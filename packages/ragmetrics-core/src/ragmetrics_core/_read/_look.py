@@ -7,19 +7,20 @@ first problems. Values are checked as metrics check them, for a number in the pl
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from .._kernel._errors import InvalidInput
 from .._kernel._inputs import CHECKS, FIELD_KINDS
-from .._kernel._sample import ALIASES, FIELD_NAMES, Sample, plain_name
+from .._kernel._sample import ALIASES, FIELD_NAMES, Sample, fields_of, plain_name
+from ._cells import CONTENTS, literal
 from ._columns import Columns, Understood
 from ._input_file import FileOptions
 from ._rows import understood_rows
 from ._text import BadShape
 
-__all__ = ["Look", "look_at", "rule"]
+__all__ = ["Look", "keys_of", "likely", "look_at", "rule"]
 
 MOST_PROBLEMS = 20
 """Problems that are kept; the rest is counted."""
@@ -40,6 +41,7 @@ class Look:
         fields: by field, which columns it was read from in how many rows.
         filled: by field, in how many rows it holds something.
         unused: by column, in how many rows no field was read from it.
+        inside: by column of these, the keys of the object that the first row holds that holds one.
         values: by field, what the first row holds that holds something.
         first: the first good rows, with their places.
         problems: the first problems, each with its place.
@@ -52,6 +54,7 @@ class Look:
     fields: dict[str, Counter[tuple[str, ...]]] = field(default_factory=dict)
     filled: Counter[str] = field(default_factory=Counter)
     unused: Counter[str] = field(default_factory=Counter)
+    inside: dict[str, list[str]] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
     first: list[tuple[str, Sample]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -76,6 +79,8 @@ class Look:
                 self.values.setdefault(name, value)
         for name in found.unused:
             self._count(self.unused, name)
+            if name in self.unused and name not in self.inside and (keys := keys_of(found.sample.metadata.get(name))):
+                self.inside[name] = keys
 
     def _count(self, counter: Counter[Any], name: Any) -> None:
         if name in counter or len(counter) < MOST_NAMES:
@@ -110,6 +115,19 @@ def look_at(
     except InvalidInput as error:
         return look, error
     return look, None
+
+
+def keys_of(value: Any) -> list[str]:
+    """The keys of an object, which may be written as a text."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        value = literal(value)
+    return [str(key) for key in value] if isinstance(value, Mapping) else []
+
+
+def likely(keys: Sequence[str], name: str) -> str:
+    """Of the keys of an object the one that is most likely to hold a field."""
+    named = [key for key in keys if fields_of((key,)).get(key) == name]
+    return [*named, *(key for key in keys if key in CONTENTS), *keys][0]
 
 
 def rule(name: str, columns: tuple[str, ...], mapped: Mapping[str, Any]) -> str:

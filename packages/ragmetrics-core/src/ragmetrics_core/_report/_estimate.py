@@ -114,7 +114,8 @@ class Estimate:
 
     def _of_run(self) -> tuple[str, str]:
         if not self.calls:
-            return "no call is left to be made", ""
+            nothing = self.rows and all(item.failed == self.rows for item in self.metrics)
+            return "none can be scored" if nothing else "no call is left to be made", ""
         known = self.dollars
         money = "" if known is None else f", about ${known:.4f}"
         return f"about {self.calls:,} {'call' if self.calls == 1 else 'calls'}, {_time(self.seconds)}", money

@@ -91,10 +91,10 @@ def _cause(score: Score, metric: str, place: str) -> str:
     return error
 
 
-def first_of(names: Sequence[str]) -> str:
+def first_of(names: Sequence[str], most: int = MOST_ROWS) -> str:
     """The first few names; the rest is counted."""
-    more = len(names) - MOST_ROWS
-    shown = ", ".join(cut_middle(name, LONGEST_ROW) for name in names[:MOST_ROWS])
+    more = len(names) - most
+    shown = ", ".join(cut_middle(name, LONGEST_ROW) for name in names[:most])
     return shown + (f" and {more} more" if more > 0 else "")
 
 

@@ -1,9 +1,10 @@
 """The command ``ragmetrics``.
 
 Exit status: 0 when all went well, 1 when a gate of ``--fail-under`` is not met, 2 when the input or a model makes the run
-impossible or a metric failed on every row (one line on stderr says why), 130 after Ctrl-C. Tables are plain text, as wide as the
-terminal, or 80 columns in a file and in a CI log; they go to stdout, everything else to stderr. An exception outside of this
-library's own tree is a bug: it shows its traceback and ends with status 70, so that 1 never means anything but a gate.
+impossible or a metric failed wherever it had something to score (one line on stderr says why), 130 after Ctrl-C. Tables are plain
+text, as wide as the terminal, or 80 columns in a file and in a CI log; they go to stdout, everything else to stderr. An exception
+outside of this library's own tree is a bug: it shows its traceback and ends with status 70, so that 1 never means anything but a
+gate.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ Examples:
     --fail-under faithfulness=0.8
 
 Exit status: 0 all went well; 1 a gate of --fail-under is not met; 2 the input, a model or the budget ended the run early, or a
-metric failed on every row; 70 a bug, after its traceback; 130 stopped with Ctrl-C.
+metric failed wherever it had something to score; 70 a bug, after its traceback; 130 stopped with Ctrl-C.
 """
 
 Metrics = Annotated[

@@ -11,7 +11,10 @@ from ragmetrics_core import InvalidInput
 
 from .._names._metrics import split
 
-__all__ = ["Map", "Separator", "parse_columns"]
+__all__ = ["SHORT", "Map", "Separator", "map_for", "parse_columns"]
+
+SHORT = {"user_input": "question", "response": "answer", "retrieved_contexts": "contexts", "reference": "reference"}
+"""What most metrics need, under the short names that --map takes too."""
 
 Map = Annotated[
     list[str] | None,
@@ -44,6 +47,11 @@ def parse_columns(texts: Iterable[str]) -> dict[str, str]:
             )
         columns[first] = second
     return columns
+
+
+def map_for(fields: Iterable[str]) -> str:
+    """The option that names the columns of these fields, with a word in the place of each column."""
+    return f"--map {','.join(f'{SHORT.get(field, field)}=COLUMN' for field in fields)}"
 
 
 def _unquoted(name: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from .._evaluate._api import estimate
 from .._kernel._metric import Metric
 from ._messages import in_cli_words
-from ._output import say
+from ._output import complain, say
 
 __all__ = ["show_price"]
 
@@ -32,3 +32,5 @@ def show_price(data: str, metrics: Sequence[Metric], parsed: Mapping[str, Any], 
     """Print what the run would ask and cost; some of its options are parsed, others as they were given."""
     price = estimate(data, metrics, **parsed, **{name: given[name] for name in PASSED_ON})
     say(in_cli_words(str(price)))
+    if lacking := [item.name for item in price.metrics if item.failed and item.failed == price.rows]:
+        complain(f"no row can be scored by {', '.join(lacking)}: `ragmetrics look` shows what is missing")

@@ -15,11 +15,10 @@ import typer
 
 from .._kernel._plain import json_walk
 from .._kernel._sample import Sample
-from .._read import Columns, FileOptions, Look, look_at, rule
-from .._read._cells import literal
+from .._read import Columns, FileOptions, Look, keys_of, likely, look_at, rule
 from .._report._reasons import first_of
 from .._report._table import hanging, printable, room, wrapped_items
-from ._columns import Map, Separator, parse_columns
+from ._columns import SHORT, Map, Separator, map_for, parse_columns
 from ._files import At, Data, Encoding
 from ._messages import in_cli_words
 from ._metrics import fitting_metrics
@@ -41,9 +40,6 @@ Exit status: 0 there are rows that can be scored; 2 there are none, or the file 
 Rows = Annotated[int, typer.Option("--rows", metavar="N", min=0, help="Rows to show; all are looked at.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for programs.")]
 
-MAIN = {"user_input": "question", "response": "answer", "retrieved_contexts": "contexts", "reference": "reference"}
-"""What most metrics need, under the short names that --map takes too."""
-
 ORDER = [item.name for item in fields(Sample)]
 
 READABLE = json_walk(str)
@@ -51,6 +47,9 @@ READABLE = json_walk(str)
 
 MOST_ITEMS = 5
 """Items of a list that are shown."""
+
+MOST_COLUMNS = 40
+"""Columns that are named where a field may be one of them."""
 
 
 def look(
@@ -109,19 +108,18 @@ def _columns(found: Look, mapped: Mapping[str, str]) -> Iterator[str]:
         also = f"; other rows: {first_of([', '.join(other) for other, _ in others])}" if others else ""
         filled = f"{found.filled[name]:>{digits},} of {found.rows:,}"
         yield _cut(f"{name:<{width}}  {filled}  {first_of(columns)} ({rule(name, columns, mapped)}{also})")
+    missing = [name for name in SHORT if name not in found.fields]
     if found.unused:
-        names = [name.strip() or "(a column without a name)" for name in found.unused]
-        yield from hanging(f"not used: {first_of(names)} (kept as metadata)", room())
-    missing = [name for name in MAIN if name not in found.fields]
+        names = first_of(_unused(found, bool(missing)), MOST_COLUMNS if missing else MOST_ITEMS)
+        yield from hanging(f"not used: {names} (kept as metadata)", room())
     if missing and found.unused:
-        option = ",".join(f"{MAIN[name]}=COLUMN" for name in missing)
-        yield from _advice(f"no column for {', '.join(missing)}: if there is one, name it with", f"--map {option}")
-    for name, short in MAIN.items():
-        keys = _keys(found.values.get(name))
+        yield from _advice(f"no column for {', '.join(missing)}: if there is one, name it with", map_for(missing))
+    for name, short in SHORT.items():
+        keys = keys_of(found.values.get(name))
         if keys:
             (column, *_), _ = found.fields[name].most_common(1)[0]
             text = f"{name} is an object with {first_of(keys)}: if one of these is meant, write"
-            yield from _advice(text, f"--map {short}={column}.{keys[0]}")
+            yield from _advice(text, f"--map {short}={column}.{likely(keys, name)}")
 
 
 def _advice(text: str, option: str) -> Iterator[str]:
@@ -130,11 +128,16 @@ def _advice(text: str, option: str) -> Iterator[str]:
     return (line.replace("\xa0", " ") for line in hanging(f"{text} {whole}", room()))
 
 
-def _keys(value: Any) -> list[str]:
-    """The keys of an object, which may be written as a text."""
-    if isinstance(value, str) and value.lstrip().startswith("{"):
-        value = literal(value)
-    return [str(key) for key in value] if isinstance(value, Mapping) else []
+def _unused(found: Look, parts: bool) -> list[str]:
+    """Columns that no field was read from; of those that hold objects the parts, where a field may be one of them."""
+    names = []
+    for column in found.unused:
+        keys = found.inside.get(column) if parts else None
+        names += [f"{column}.{key}" for key in keys or ()] or [column.strip() or "(a column without a name)"]
+    if parts and "metadata" in found.fields:
+        others = {column.partition(".")[0] for column in found.unused}  # they are there too by now
+        names += [f"metadata.{key}" for key in found.values.get("metadata", ()) if key.partition(".")[0] not in others]
+    return names
 
 
 def _shown(sample: Sample) -> Iterator[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from .._kernel._errors import InvalidInput
 from .._kernel._metric import Metric
 from .._report._evaluation import Evaluation
 from .._report._summary import Summary
+from ._columns import map_for
 from ._messages import in_cli_words
 from ._output import complain, how_to_continue, say, stop, to_stdout, write
 
@@ -20,6 +23,9 @@ __all__ = ["parse_gates", "report"]
 
 MOST_FAILED = 0.5
 """Share of failed rows above which a mean no longer passes a gate: the rows that failed may be the bad ones."""
+
+UNREAD = re.compile(r"MissingInput: needs '(\w+)'|InvalidInput: (\w+) must be a str, got (?:dict|list)\b")
+"""Failures of a field that stands in another column, or deeper inside its own."""
 
 
 def parse_gates(texts: list[str], metrics: list[Metric]) -> dict[str, float]:
@@ -55,6 +61,8 @@ def report(evaluation: Evaluation, out: Path | None, run_dir: Path | None, gates
     dead = summary.failed_everywhere
     for name in dead:
         complain(f"{name} failed on every row: {_why(summary, name)}")
+    if unread := _unread(_why(summary, name) for name in dead):
+        complain(f"where the data has it under another name: {map_for(unread)} (`ragmetrics look` shows the columns)")
     try:
         if out is not None:
             write(evaluation, out)
@@ -68,11 +76,21 @@ def report(evaluation: Evaluation, out: Path | None, run_dir: Path | None, gates
             remark, command = how_to_continue(run_dir)
             complain(remark.replace("(", "").replace(")", ""), command)
         raise typer.Exit(2)
-    if not any(item.scored for item in summary.metrics) and any(item.failed for item in summary.metrics):
+    if unknown := [item.name for item in summary.metrics if item.failed and not item.scored]:
         remark, command = how_to_continue(run_dir) if run_dir else ("", "")
-        stop("nothing was scored: see the failures above" + remark, 2, command)
+        if any(item.scored for item in summary.metrics):
+            text = "; ".join(f"{name} was scored on no row: {_why(summary, name)}" for name in unknown)
+        else:
+            text = "nothing was scored: see the failures above"
+        stop(text + remark, 2, command)
     if missed := _missed(summary, gates):
         stop("; ".join(missed), 1)
+
+
+def _unread(causes: Iterable[str]) -> list[str]:
+    """The fields that such failures are about, each once."""
+    found = (UNREAD.match(cause) for cause in causes)
+    return list(dict.fromkeys(match[1] or match[2] for match in found if match))
 
 
 def _missed(summary: Summary, gates: dict[str, float]) -> list[str]:
