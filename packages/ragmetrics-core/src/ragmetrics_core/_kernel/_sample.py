@@ -221,8 +221,12 @@ def fields_of(columns: tuple[Any, ...]) -> Mapping[Any, str]:
     Where a column has the very name of a field, or one of its other common names, columns whose names only resemble these do not
     count. A column that resembles ``metadata`` never does, for people fill it with anything.
     """
-    exact: dict[Any, str] = {column: column for column in columns if column in FIELD_NAMES}
-    exact |= {column: ALIASES[column] for column in columns if column in ALIASES}
+    exact: dict[Any, str] = {}
+    for column in columns:  # in their order, in which messages name them
+        if column in ALIASES:
+            exact[column] = ALIASES[column]
+        elif column in FIELD_NAMES:
+            exact[column] = column
     found = dict(exact)
     for column in columns:
         name = plain_name(column)
