@@ -62,6 +62,8 @@ class ClaimMetric(Metric):
         """What the passages say about the claims of a text: a row per claim, with numbers of passages and its place in the text."""
         if not passages or not claims:
             return [{"claim": claim, "supported": False, "reason": "", **NOWHERE} for claim in claims]
+        if self.window is None and not self.per_passage:
+            return located((yield from verify(self.verify, claims, passages, question)), text)
         groups = self._groups(passages)
         programs = (verify(self.verify, claims, [piece for _, piece in group], question) for group in groups)
         checked = yield from together(*programs)
@@ -70,7 +72,7 @@ class ClaimMetric(Metric):
             for group, rows in zip(groups, checked, strict=True)
         ]
         merged = [best(rows) for rows in zip(*answers, strict=True)]
-        if self.per_passage and self.window is None:
+        if self.window is None:
             merged = [{name: value for name, value in row.items() if name != "window"} for row in merged]
         return located(merged, text)
 

@@ -7,27 +7,29 @@ which costs nothing but the mark.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ragmetrics_core.metrics.squad import words
+from ragmetrics_core.metrics.squad import CJK
 from ragmetrics_core.metrics.windows import SENTENCE_END
 
 __all__ = ["located", "spans_of"]
 
 FINAL_MARKS = ".!?。！？"
+WORD = re.compile(rf"{CJK.pattern}|(?:(?!{CJK.pattern})\w)+")
+
+ARTICLES = frozenset({"a", "an", "the"})
+ROUNDING = 1e-9
 HALF = 0.5
 """Of the weight of a claim's words, its sentence has to hold more than this."""
 
 
-def located(rows: Iterable[Mapping[str, Any]], text: str) -> list[dict[str, Any]]:
+def located(rows: Sequence[Mapping[str, Any]], text: str) -> list[dict[str, Any]]:
     """The rows, each with the ``span`` of its ``claim`` in the text, ``[start, end]``, where that can be told."""
-    given = [dict(row) for row in rows]
-    for row, span in zip(given, spans_of([row["claim"] for row in given], text), strict=True):
-        if span is not None:
-            row["span"] = list(span)
-    return given
+    spans = spans_of([row["claim"] for row in rows], text)
+    return [{**row, "span": list(span)} if span else {**row} for row, span in zip(rows, spans, strict=True)]
 
 
 def spans_of(claims: Sequence[str], text: str) -> list[tuple[int, int] | None]:
@@ -37,7 +39,7 @@ def spans_of(claims: Sequence[str], text: str) -> list[tuple[int, int] | None]:
     them; words that many sentences hold count less.
     """
     sentences = list(_sentences(text))
-    held = [frozenset(words(text[start:end])) for start, end in sentences]
+    held = [_words(text[start:end]) for start, end in sentences]
     spread = Counter(word for found in held for word in found)
     spans: list[tuple[int, int] | None] = []
     reached = 0
@@ -59,12 +61,18 @@ def _by_words(
     claim: str, sentences: Sequence[tuple[int, int]], held: Sequence[frozenset[str]], spread: Mapping[str, int]
 ) -> tuple[int, int] | None:
     """The sentence that holds the words of the claim."""
-    weights = {word: 1 / spread[word] if word in spread else 1.0 for word in words(claim)}
-    shares = [sum(weights[word] for word in weights.keys() & found) for found in held]
+    said = _words(claim)
+    weight = {word: 1 / spread[word] if word in spread else 1.0 for word in said}
+    shares = [sum(map(weight.__getitem__, found & said)) for found in held]
     best = max(shares, default=0.0)
-    if not best or best <= HALF * sum(weights.values()):
+    if best <= HALF * sum(weight.values()) + ROUNDING:
         return None
     return sentences[shares.index(best)]
+
+
+def _words(text: str) -> frozenset[str]:
+    """The words of a text, without regard to case, English articles left out; in scripts without spaces, its characters."""
+    return frozenset(WORD.findall(text.casefold())) - ARTICLES
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:

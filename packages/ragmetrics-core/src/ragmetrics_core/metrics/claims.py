@@ -47,8 +47,8 @@ class Verdict(BaseModel):
     number: int
     # a model that forgets the reason has still given its verdict
     reason: str = Field(default="", description="what the contexts say about it, in one short sentence")
-    supported_by: list[int] = Field(default=[], description="of a context that supports it")
-    contradicted_by: list[int] = Field(default=[], description="of a context that contradicts it")
+    supported_by: list[int] = Field(default_factory=list, description="of a context that supports it")
+    contradicted_by: list[int] = Field(default_factory=list, description="of a context that contradicts it")
     contradicted: SkipJsonSchema[bool] = False  # asked for until version 2 of the prompt
     supported: bool
 
@@ -83,19 +83,19 @@ def check_verdicts(reply: Verdicts, inputs: Mapping[str, Any]) -> None:
 
 
 def _check_contexts(verdict: Verdict, sent: int) -> None:
-    for name in ("supported_by", "contradicted_by"):
-        unknown = [number for number in getattr(verdict, name) if not 1 <= number <= sent]
-        if unknown:
-            raise BadReply(
-                f"claim {verdict.number}: {name} names context {unknown[0]}, but the contexts are 1 to {sent}"
-            )
-    if not verdict.names_contexts or (sent == 1 and verdict.supported):
+    for name, named in (("supported_by", verdict.supported_by), ("contradicted_by", verdict.contradicted_by)):
+        if named and not 1 <= min(named) <= max(named) <= sent:
+            unknown = next(number for number in named if not 1 <= number <= sent)
+            raise BadReply(f"claim {verdict.number}: {name} names context {unknown}, but the contexts are 1 to {sent}")
+    if verdict.supported is bool(verdict.supported_by):
         return
-    if verdict.supported and not verdict.supported_by:
+    if not verdict.supported:
+        named_ones = ", ".join(map(str, verdict.supported_by))
+        raise BadReply(
+            f"claim {verdict.number} is said to be not supported, but supported_by names context {named_ones}"
+        )
+    if verdict.names_contexts and sent > 1:  # of a single one there is no doubt
         raise BadReply(f"claim {verdict.number} is said to be supported, but supported_by names no context")
-    if verdict.supported_by and not verdict.supported:
-        named = ", ".join(map(str, verdict.supported_by))
-        raise BadReply(f"claim {verdict.number} is said to be not supported, but supported_by names context {named}")
 
 
 EXTRACT_CLAIMS = Prompt(

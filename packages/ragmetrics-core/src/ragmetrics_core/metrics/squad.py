@@ -11,7 +11,7 @@ import re
 import string
 import unicodedata
 
-__all__ = ["normalise", "words"]
+__all__ = ["CJK", "normalise", "words"]
 
 DELETE_PUNCTUATION = str.maketrans("", "", string.punctuation)
 ARTICLES = re.compile(r"\b(a|an|the)\b")
