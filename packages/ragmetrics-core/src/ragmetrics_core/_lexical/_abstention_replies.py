@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ._claims import is_refusal, sentences
+from ._claims import ends_in_refusal, is_question, is_refusal, sentences
+from ._phrases import is_greeting
 from ._ratings import noncommittal, relevance
 from ._words import guess_language
 
@@ -28,7 +29,9 @@ def judge_abstention(data: Mapping[str, Any]) -> str:
 
 
 def _declines(response: str) -> str:
-    if not response.strip() or noncommittal(response):
-        return "wholly"
+    said = [sentence for sentence in sentences(response) if not is_greeting(sentence)]
+    if noncommittal(response) or all(is_question(sentence) for sentence in said):
+        return "wholly"  # so does a response that only asks back, or says nothing
     language = guess_language(response)
-    return "partly" if any(is_refusal(sentence, language) for sentence in sentences(response)) else "no"
+    refuses = (is_refusal(sentence, language) or ends_in_refusal(sentence) for sentence in said)
+    return "partly" if any(refuses) else "no"

@@ -13,13 +13,23 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ._lists import MONTHS, SPEAKERS
-from ._phrases import QUESTION_MARKS, is_greeting, is_noncommittal, yes_or_no
+from ._phrases import QUESTION_MARKS, is_greeting, yes_or_no
+from ._refusals import is_noncommittal, is_unsure
 from ._words import Word, guess_language, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["has_content", "is_question", "is_refusal", "pieces", "sentence_ends", "sentences", "split_claims"]
+__all__ = [
+    "ends_in_refusal",
+    "has_content",
+    "is_question",
+    "is_refusal",
+    "pieces",
+    "sentence_ends",
+    "sentences",
+    "split_claims",
+]
 
 _PIECE_WORDS = 2  # content words in a piece: one fact is seldom said in fewer or needs more
 _NAME_WORDS = 4  # a name is not cut before this many words
@@ -48,6 +58,17 @@ _CLAUSE = re.compile(
 )
 _TELLS = re.compile(
     r"(?:\w+[ ,!]+)?(?:did\s+you\s+know|wuss?test\s+du|wussten\s+sie|sav(?:iez|ais)[- ](?:vous|tu)|sabías|sapevi|sabia)\b",
+    re.IGNORECASE,
+)
+_INDIRECT_QUESTION = re.compile(
+    r"\W*(?:whether|if|how|who|what|when|where|which|why|ob|wie|wer|wann|wo|warum|welche[rsnm]?|si|comment|qui|quand|où|pourquoi|combien"
+    r"|cuánt[oa]s?|cuándo|quién|cómo|dónde|qué|quant[oaie]|quando|chi|come|dove|perché|se|of|hoe|waar|wanneer|wat|waarom|quem|como|onde)\b",
+    re.IGNORECASE,
+)
+_ACCORDING_TO = re.compile(
+    r"\W*(?:(?:based\s+on|according\s+to|from|given|laut|gemäß|nach|auf\s+(?:der\s+)?(?:basis|grundlage)|anhand|selon|d['’]après"
+    r"|sur\s+la\s+base|à\s+partir|según|con\s+base|in\s+base|secondo|de\s+acordo|com\s+base|volgens|op\s+basis)\b"
+    r".*\b(?:context|kontext|contest|text|text[eo]|test|tekst|document|dokument|passage|source|quelle|unterlage|information|search)|根据|根據)",
     re.IGNORECASE,
 )
 _MORE_THAN_REFUSAL = 2  # content words beside the refusal that make a claim
@@ -111,9 +132,20 @@ def is_refusal(sentence: str, language: str) -> bool:
     """Whether nothing but the refusal is left: *I am not sure, but it opened in 1889* does claim something."""
     if not is_noncommittal(sentence):
         return False
-    rest = [part for part in _CLAUSE.split(sentence) if not is_noncommittal(part)]
+    rest = [part for part in _CLAUSE.split(sentence) if not (is_noncommittal(part) or _says_nothing(part))]
     content = [w for part in rest for w in words_of(part, language) if w.kind not in {"stop", "negation"}]
     return len(content) < _MORE_THAN_REFUSAL
+
+
+def ends_in_refusal(sentence: str) -> bool:
+    """Whether the last clause refuses: *it costs 5, but I do not know where*; *it costs 5, but I am not sure* is a hedge."""
+    *_, last = (part for part in _CLAUSE.split(sentence) if part.strip())
+    return is_noncommittal(last) and not is_unsure(last)
+
+
+def _says_nothing(clause: str) -> bool:
+    """Beside a refusal: an apology, where was looked, or what it is that is not known."""
+    return is_greeting(clause) or any(start.match(clause) for start in (_INDIRECT_QUESTION, _ACCORDING_TO))
 
 
 def pieces(sentence: str, words: tuple[Word, ...]) -> list[str]:
