@@ -115,6 +115,31 @@ def test_what_was_paid_for_is_written_when_a_model_refuses(folder: Path, monkeyp
     assert [sample.reference for sample in Testset.load("t.jsonl")] == ["Joyce"]
 
 
+def test_a_budget_that_ends_the_run(folder: Path) -> None:
+    (folder / "docs" / "b.txt").write_text("The museum was built for maps.")
+    result = call(
+        "docs", "-n", "2", "--llm", "lexical", "--budget", "calls=5", "--max-concurrency", "1", "--out", "t.jsonl"
+    )
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "ragmetrics: the budget of 5 calls is used up (with --run-dir DIR, the next run would go on from here)\n",
+    )
+    assert "1 of 2 questions is missing: the budget of 5 calls is used up" in result.stdout
+    assert len(Testset.load("t.jsonl")) == 1
+
+
+def test_a_refusal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = {
+        "write_unanswerable_questions": ["1. Who printed Dubliners?"],
+        "check_unanswered": ['{"stands_alone": true, "answered_by": []}'],
+    }
+    scripted(monkeypatch, ScriptedLLM(script))
+    result = call(
+        "docs", "-n", "1", "--unanswerable", "1", "--refusal", "Keine Angabe.", "--llm", "m", "--out", "t.jsonl"
+    )
+    assert (result.exit_code, [sample.reference for sample in Testset.load("t.jsonl")]) == (0, ["Keine Angabe."])
+
+
 def test_the_number_is_that_of_all_questions(folder: Path) -> None:
     for name in "cdef":
         (folder / "docs" / f"{name}.md").write_text(f"The {name}-wing is a part of the museum. It was built for maps.")

@@ -23,6 +23,7 @@ from ragmetrics_core._testset._stands_alone import leans_on_a_text
         ("Quem empresta mapas de acordo com o texto?", "de acordo com o texto"),
         ("Wie leent kaarten volgens de tekst?", "volgens de tekst"),
         ("Кто выдаёт карты согласно тексту?", "согласно тексту"),
+        ("Что советует читателю согласно автору глава?", "согласно автору"),
         ("根据文章，谁出借地图？", "根据文章"),
         ("この文書によると、誰が地図を貸しますか。", "この文書"),
         ("본문에서 지도를 빌려주는 곳은?", "본문"),

@@ -172,6 +172,18 @@ class TestShares:
         assert check.inputs["passages"] == [passage(name) for name in looked_at]
         assert LexicalJudge().caveat not in str(sample.metadata)
 
+    def test_a_refusal_in_the_words_of_a_system(self) -> None:
+        (sample,) = Author().make(1, 1, unanswerable=1, refusal="Dazu steht hier nichts.")
+        assert sample.reference == "Dazu steht hier nichts."
+
+    def test_the_caveat_of_a_model_goes_with_every_kind(self) -> None:
+        author = Author()
+        vars(author.llm)["testset_caveat"] = "written by a double"
+        testset = author.make(6, 3, unanswerable=1 / 3, two_passages=1 / 3)
+        assert {sample.metadata["kind"]: sample.metadata["caveat"] for sample in testset} == dict.fromkeys(
+            ("one_passage", "unanswerable", "two_passages"), "written by a double"
+        )
+
     def test_a_question_over_two_passages(self) -> None:
         author = Author()
         (sample,) = author.make(2, 1, two_passages=1.0)
@@ -212,6 +224,7 @@ class TestShares:
                 {"n": 5, "questions_per_document": 2},
                 "give n, the number of all questions, or questions_per_document, and not both",
             ),
+            ({"n": 5, "refusal": " "}, "refusal must be a text that is not blank, got ' '"),
             ({"n": 5, "seed": "x"}, "seed must be a whole number, got 'x'"),
             ({"n": 5, "timeout": 0}, "timeout must be a positive number of seconds, got 0"),
             ({"n": 5, "run_dir": ""}, "run_dir must be the path of a directory, got ''"),
@@ -415,6 +428,12 @@ def test_a_budget() -> None:
     testset = Author().make(8, 8, budget={"calls": 18}, max_concurrency=1)
     assert (len(testset), testset.usage.calls) == (5, 18)
     assert testset.missing == ("3 of 8 questions are missing: the budget of 18 calls is used up",)
+    assert testset.stopped == "the budget of 18 calls is used up"
+
+
+def test_a_budget_that_is_just_enough() -> None:
+    testset = Author().make(8, 8, budget={"calls": 24}, max_concurrency=1)
+    assert (len(testset), testset.usage.calls, testset.stopped) == (8, 24, None)
 
 
 def test_a_budget_that_is_used_up_by_the_writer() -> None:

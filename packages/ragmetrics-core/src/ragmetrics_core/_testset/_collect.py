@@ -16,7 +16,7 @@ from typing import NamedTuple
 from .._kernel._sample import Sample
 from ._chunks import Chunk
 from ._drive import Drive
-from ._kinds import Checked, OnePassage, TwoPassages, Unanswerable, Visit, Written, drop
+from ._kinds import NO_ANSWER, Checked, OnePassage, TwoPassages, Unanswerable, Visit, Written, drop
 from ._plan import ATTEMPTS, Course, counts_of, in_turn, related_pairs
 from ._similar import KnownQuestions, PassageIndex, plain_words
 from ._stands_alone import leans_on_a_text
@@ -36,12 +36,14 @@ class Wanted(NamedTuple):
         unanswerable: which share of them no passage answers.
         two_passages: which share of them needs two passages.
         seed: decides which passages are visited first.
+        refusal: the reference of the questions that no passage answers.
     """
 
     total: int
     unanswerable: float = 0.0
     two_passages: float = 0.0
     seed: int = 0
+    refusal: str = NO_ANSWER
 
     def counts(self) -> dict[str, int]:
         """How many there are to be of each kind."""
@@ -101,8 +103,9 @@ class Collection:
         order = in_turn(self._chunks, wanted.seed)
         courses = [Course(plain, counts["one_passage"], [(chunk,) for chunk in order])]
         if counts["unanswerable"]:
+            unanswerable = Unanswerable(self._nearest, wanted.refusal, plain.caveat)
             others = [(chunk,) for chunk in in_turn(self._chunks, (wanted.seed, "unanswerable"))]
-            courses.append(Course(Unanswerable(self._nearest, plain.caveat), counts["unanswerable"], others))
+            courses.append(Course(unanswerable, counts["unanswerable"], others))
         if counts["two_passages"]:
             asked = counts["two_passages"]
             pairs = related_pairs(order[: ATTEMPTS * asked], self._index, self._chunks)

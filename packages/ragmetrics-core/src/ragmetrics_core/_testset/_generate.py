@@ -13,6 +13,7 @@ from .._kernel._protocols import AnyLLM
 from .._kernel._sample import Document
 from .._report._progress import Progress
 from ._chunks import CHUNK_OVERLAP
+from ._kinds import NO_ANSWER
 from ._program import ANSWER_FROM_DOCUMENT, WRITE_QUESTIONS
 from ._run import Generation, Options
 from ._values import Testset
@@ -34,6 +35,7 @@ def generate_testset(
     n: int | None = None,
     unanswerable: float = 0.0,
     two_passages: float = 0.0,
+    refusal: str = NO_ANSWER,
     seed: int = 0,
     chunk_size: int | None = None,
     chunk_overlap: int = CHUNK_OVERLAP,
@@ -48,6 +50,8 @@ def generate_testset(
 ) -> Testset:
     """Write questions with reference answers from documents; works in plain scripts and inside a running event loop.
 
+    The ``Testset`` has a sample per question, in the order of the documents; what is not there, or was not read, it names.
+
     Args:
         documents: texts, mappings with ``content``, documents of any framework; or the ``Path`` of a folder, a file or rows.
         llm: writes the questions and the answers; a model, or its name as ``evaluate`` takes it.
@@ -55,21 +59,18 @@ def generate_testset(
         n: how many questions there are to be in total, each about a passage; they are checked, and replaced where they fail.
         unanswerable: share of the ``n`` questions that no passage answers, 0 to 1.
         two_passages: share of them that need two passages.
+        refusal: the reference of a question that no passage answers, in the words or the language of your system; not blank.
         seed: the same seed chooses the same passages.
         chunk_size: most characters of a passage (1,000); without it and ``n``, what does not come from files stays whole.
         chunk_overlap: most characters that a passage repeats of the one before.
         run_dir: a directory that keeps replies and questions; the same call goes on there where a stopped one ended.
         max_concurrency: most calls in flight.
-        budget: most ``"calls"``, ``"tokens"`` or ``"dollars"`` to spend.
+        budget: most ``"calls"``, ``"tokens"`` or ``"dollars"`` to spend; where it ends the run, ``stopped`` says so.
         timeout: seconds for one attempt of a call.
         max_retries: how often a call that was lost is made again.
         progress: a progress bar in a terminal or a notebook; "always" shows it anyway.
         write: asked with ``document``, ``number_of_questions`` and perhaps ``already_asked``; its reply is a list of texts.
         answer: asked with ``document`` and ``question``; its reply is an object with ``evidence`` and ``answer``.
-
-    Returns:
-        A ``Testset``: a sample per question, in the order of the documents. What was asked for and is not there is named in
-        ``missing`` and ``problems``, every file of a folder that was not read in ``skipped``.
 
     Raises:
         InvalidInput: arguments or files cannot be used; raised before the first call.
@@ -86,6 +87,7 @@ async def agenerate_testset(
     n: int | None = None,
     unanswerable: float = 0.0,
     two_passages: float = 0.0,
+    refusal: str = NO_ANSWER,
     seed: int = 0,
     chunk_size: int | None = None,
     chunk_overlap: int = CHUNK_OVERLAP,

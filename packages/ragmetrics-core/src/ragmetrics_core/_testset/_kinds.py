@@ -33,7 +33,7 @@ from ._values import CAVEAT, Dropped, Why
 __all__ = ["NO_ANSWER", "Checked", "Kind", "OnePassage", "TwoPassages", "Unanswerable", "Visit", "Written", "drop"]
 
 NO_ANSWER = "The documents do not contain the answer to this question."
-"""The reference of a question that has no answer: what a system that declines would say."""
+"""The reference of a question that has no answer, where no other is given: what a system that declines would say."""
 
 SPARE = 1
 """Questions that a passage is asked for beyond those that are wanted: they replace the ones that fall through the first checks."""
@@ -171,9 +171,11 @@ class Unanswerable:
 
     Attributes:
         nearest: of a question and its own passage, the other passages in which an answer is looked for.
+        refusal: the reference of each question.
     """
 
     nearest: Callable[[str, Chunk], Sequence[Chunk]]
+    refusal: str = NO_ANSWER
     caveat: str | None = None
     name: str = "unanswerable"
 
@@ -194,14 +196,16 @@ class Unanswerable:
         if reply.answered_by:
             where = ", ".join(looked_at[number - 1].id for number in sorted(set(reply.answered_by)))
             return drop(Why.ANSWERED, visit, question, f"answered in {where}: {_judged(reply.reason)}")
-        metadata = {
+        metadata: dict[str, Any] = {
             "document_id": visit.passages[0].document,
             "kind": self.name,
             "answerable": False,
             "looked_at": [passage.id for passage in looked_at],
             "check": reply.reason,
         }
-        return Checked(Sample(user_input=question, reference=NO_ANSWER, metadata=metadata))
+        if self.caveat is not None:
+            metadata[CAVEAT] = self.caveat
+        return Checked(Sample(user_input=question, reference=self.refusal, metadata=metadata))
 
 
 def judged(kind: Kind, visit: Visit, question: str, answer: str, quotations: Sequence[str]) -> Steps[Checked]:

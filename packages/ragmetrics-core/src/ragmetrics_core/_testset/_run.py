@@ -54,6 +54,7 @@ class Options:
     n: int | None
     unanswerable: float
     two_passages: float
+    refusal: str
     seed: int
     chunk_size: int | None
     chunk_overlap: int
@@ -84,6 +85,8 @@ class Options:
         check_sizes(self.passage_size, self.chunk_overlap)
         for name in ("unanswerable", "two_passages"):
             check_share(name, getattr(self, name))
+        if not isinstance(self.refusal, str) or not self.refusal.strip():
+            raise InvalidInput(f"refusal must be a text that is not blank, got {self.refusal!r}")
         for name in ("write", "answer"):
             if not isinstance(getattr(self, name), Prompt):
                 raise InvalidInput(f"{name} must be a Prompt, got {type(getattr(self, name)).__name__}")
@@ -108,7 +111,7 @@ class Options:
     def wanted(self) -> Wanted:
         """What is asked for, where there is a number of all questions."""
         assert self.n is not None
-        return Wanted(self.n, self.unanswerable, self.two_passages, self.seed)
+        return Wanted(self.n, self.unanswerable, self.two_passages, self.seed, self.refusal)
 
 
 class Generation:
@@ -255,4 +258,5 @@ class Generation:
             if answers
             else (),
             skipped=tuple(self._skipped),
+            stopped=self._budget.used_up if missing else None,
         )

@@ -103,6 +103,7 @@ class Testset(Sequence[Sample]):
         dropped: questions that were tried and fell through a check.
         models: what each model was asked, and how often calls had to be made again.
         skipped: the files of a folder that were not read, each with its ``name`` and the ``reason``.
+        stopped: the budget that ended the run before all was made, in words; None where none did.
     """
 
     __test__ = False  # pytest takes every class whose name begins with Test for one of its own
@@ -115,6 +116,7 @@ class Testset(Sequence[Sample]):
     dropped: tuple[Dropped, ...] = ()
     models: tuple[ModelUsage, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    stopped: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "samples", tuple(self.samples))

@@ -18,9 +18,10 @@ from .._report._table import hanging, room
 from .._testset import Testset, generate_testset
 from .._testset._chunks import CHUNK_OVERLAP, CHUNK_SIZE
 from .._testset._documents import by_reason
+from .._testset._kinds import NO_ANSWER
 from ._models import parse_budget, parse_models
 from ._options import BaseURL, Budget, LLMName, MaxRetries, Progress, Timeout
-from ._output import check_out, clear_errors, parse_progress, say, stop, write
+from ._output import check_out, clear_errors, how_to_continue, parse_progress, say, stop, write
 
 __all__ = ["GENERATE", "generate"]
 
@@ -28,13 +29,13 @@ GENERATE = """Write questions with reference answers from DOCS: each about one p
 
 \b
 Examples:
-  ragmetrics generate handbook/ -n 50 --llm openai:gpt-4o-mini --out test.jsonl
+  ragmetrics generate handbook/ -n 50 --llm ollama:qwen3:8b --out test.jsonl
   ragmetrics generate handbook/ -n 100 --unanswerable 0.2 --two-passages 0.1 \\
     --llm openai:gpt-4o-mini --run-dir runs/testset --out test.jsonl
   ragmetrics generate faq.md --llm lexical --out test.jsonl
 
-Exit status: 0 there are questions, and the output names whatever is missing; 2 there are none, or the input or a model makes the
-run impossible; 70 a bug, after its traceback; 130 stopped with Ctrl-C.
+Exit status: 0 there are questions, and the output names whatever is missing; 2 there are none, or the input, a model or the budget
+ended the run early; 70 a bug, after its traceback; 130 stopped with Ctrl-C.
 """
 
 NEXT = """
@@ -61,6 +62,10 @@ TwoPassagesShare = Annotated[
     float,
     typer.Option("--two-passages", metavar="SHARE", help="Share of the questions that need two passages, 0 to 1."),
 ]
+Refusal = Annotated[
+    str,
+    typer.Option(metavar="TEXT", help="Reference of the questions that no passage answers, in your system's words."),
+]
 Seed = Annotated[int, typer.Option(metavar="N", help="The same seed chooses the same passages.")]
 ChunkSize = Annotated[int, typer.Option(metavar="N", help="Most characters of a passage.")]
 ChunkOverlap = Annotated[
@@ -76,6 +81,20 @@ RunDir = Annotated[
 Out = Annotated[Path, typer.Option(metavar="FILE", help="Write the questions to this .jsonl file.")]
 MaxConcurrency = Annotated[int, typer.Option(metavar="N", min=1, help="Most calls to the model in flight.")]
 
+PASSED_ON = (
+    "unanswerable",
+    "two_passages",
+    "refusal",
+    "seed",
+    "chunk_size",
+    "chunk_overlap",
+    "run_dir",
+    "max_concurrency",
+    "timeout",
+    "max_retries",
+)
+"""Options that ``generate_testset`` takes, and checks, under the same names."""
+
 
 def generate(
     docs: Docs,
@@ -84,6 +103,7 @@ def generate(
     number: Number = 10,
     unanswerable: UnanswerableShare = 0.0,
     two_passages: TwoPassagesShare = 0.0,
+    refusal: Refusal = NO_ANSWER,
     llm: LLMName = None,
     base_url: BaseURL = None,
     chunk_size: ChunkSize = CHUNK_SIZE,
@@ -97,6 +117,7 @@ def generate(
     progress: Progress = "auto",
 ) -> None:
     """Write questions with reference answers from documents into a file."""
+    given: dict[str, Any] = {name: value for name, value in locals().items() if name in PASSED_ON}
     with clear_errors(out, run_dir):
         if llm is None:
             raise InvalidInput(
@@ -109,22 +130,17 @@ def generate(
             docs,
             parse_models(llm, None, base_url)["llm"],
             n=number,
-            unanswerable=unanswerable,
-            two_passages=two_passages,
-            seed=seed,
-            chunk_size=chunk_size,
-            chunk_overlap=chunk_overlap,
-            run_dir=run_dir,
             budget=parse_budget(budget or []),
-            max_concurrency=max_concurrency,
-            timeout=timeout,
-            max_retries=max_retries,
             progress=parse_progress(progress),
+            **given,
         )
         if not testset:
             stop(f"no question was made: {next(iter([*testset.problems, *testset.missing]))}", 2)
         write(cast("Any", testset), out)
         _report(testset, out)
+        if testset.stopped is not None:
+            remark, command = how_to_continue(run_dir)
+            stop(testset.stopped + remark, 2, command)
 
 
 def _report(testset: Testset, out: Path) -> None:
