@@ -107,6 +107,12 @@ class TestOwnMetric:
         )
         assert "failing        -  0 of 3               -         1       2  0 to 1\n" in result.stdout
 
+    def test_a_question_in_an_object(self, folder: Path) -> None:
+        (folder / "q.csv").write_text('input,output\n"{""question"": ""a""}","{""answer"": ""b""}"\n')
+        result = call("evaluate", "q.csv", "-m", OWN)
+        message = "judged as an object, as it stands: user_input, response; `ragmetrics look` shows how to name what is inside"
+        assert (result.exit_code, result.stderr) == (0, f"ragmetrics: {message}\n")
+
     def test_a_field_that_no_column_is_named_after(self, folder: Path) -> None:
         (folder / "q.jsonl").write_text('{"Antwort": "a", "input": {"x": "b"}, "contexts": ["c"]}\n')
         result = call("evaluate", "q.jsonl", "-m", "token_f1,faithfulness", "--llm", "lexical")

@@ -254,5 +254,15 @@ def test_the_part_of_an_object_that_most_likely_holds_the_field() -> None:
     ) in shown
 
 
+def test_words_for_a_missing_value_are_pointed_out() -> None:
+    Path("q.csv").write_text("question,answer,contexts\na,NaN,N/A\nb, NaN,n/a\nnan,NaN at first,d\n")
+    assert (
+        "response is 'NaN' in 2 rows: where that means missing, leave it empty\n"
+        "retrieved_contexts is 'N/A' in 1 row: where that means missing, leave it empty\n"
+        "retrieved_contexts is 'n/a' in 1 row: where that means missing, leave it empty\n"
+        "user_input is 'nan' in 1 row: where that means missing, leave it empty\n"
+    ) in call("look", "q.csv", "--rows", "0").stdout
+
+
 def quoted(cell: str) -> str:
     return '"' + cell.replace('"', '""') + '"'

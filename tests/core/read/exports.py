@@ -240,6 +240,29 @@ def braintrust(folder: Path) -> Path:
     return path
 
 
+def deepeval_json(folder: Path) -> Path:
+    """(13) ``save_as("json")`` of a data set of DeepEval: ``context``, of which there is none, is the ideal one."""
+    case = {
+        "input": QUESTION,
+        "actual_output": ANSWER,
+        "expected_output": TRUTH,
+        "retrieval_context": CONTEXTS,
+        "context": None,
+        "source_file": None,
+    }
+    path = folder / "test cases.json"
+    path.write_text(json.dumps([case], indent=4), encoding="utf-8")
+    return path
+
+
+def deepeval_csv(folder: Path) -> Path:
+    """(13) ``save_as("csv")`` of the same: lists are joined by a bar."""
+    header = ["input", "actual_output", "expected_output", "retrieval_context", "context"]
+    path = folder / "test cases.csv"
+    path.write_text(text_of([header, [QUESTION, ANSWER, TRUTH, "|".join(CONTEXTS), ""]], ","), encoding="utf-8")
+    return path
+
+
 def wrapped(folder: Path) -> Path:
     """An object of somebody's own around the rows."""
     whole = {"run": {"at": "2026-05-31", "rows": [{"question": QUESTION, "answer": ANSWER}]}, "version": 2}

@@ -69,6 +69,7 @@ AT_ONCE: list[tuple[Export, Sample]] = [
     (exports.hugging_face_parquet, replace(FOUND, reference=TRUTH)),
     (exports.excel_unicode_text, replace(BASE, retrieved_contexts=CONTEXTS[1:])),
     (exports.google_sheets, Sample(user_input=QUESTION, response=TRUTH, retrieved_contexts=CONTEXTS[:1])),
+    (exports.deepeval_json, replace(FOUND, reference=TRUTH, metadata={"source_file": None})),
     (exports.wrapped, BASE),
 ]
 
@@ -157,6 +158,26 @@ def test_read_at_the_second_command(
     assert second.exit_code == 0
     row: dict[str, Any] = json.loads(second.stdout)["first"][0]
     assert {name: value for name, value in row.items() if name not in ("place", "metadata")} == sample.to_dict()
+
+
+def test_deepeval(tmp_path: Path) -> None:
+    """(13) What the table of exports names, and the ideal context, which is no retrieved one."""
+    path = exports.deepeval_csv(tmp_path)
+    row = json.loads(call("look", path, "--separator", "|", "--json").stdout)["first"][0]
+    assert {name: row[name] for name in replace(FOUND, reference=TRUTH).to_dict()} == replace(
+        FOUND, reference=TRUTH
+    ).to_dict()
+    cases = json.loads(exports.deepeval_json(tmp_path).read_text())
+    (tmp_path / "both.json").write_text(json.dumps([{**cases[0], "context": [TRUTH]}]))
+    ((_, _, problem),) = read(tmp_path / "both.json")
+    assert str(problem).endswith(
+        "the columns 'retrieval_context' and 'context' both mean 'retrieved_contexts' but differ: keep one of them"
+    )
+    said = call(
+        "look", tmp_path / "both.json", "--map", "contexts=retrieval_context,reference_contexts=context", "--json"
+    )
+    row = json.loads(said.stdout)["first"][0]
+    assert (row["retrieved_contexts"], row["reference_contexts"]) == (CONTEXTS, [TRUTH])
 
 
 def test_json_lines_that_are_named_json(tmp_path: Path) -> None:

@@ -75,6 +75,11 @@ NONE = 'q.json must hold a list of rows, or an object with such a list under "sa
             None,
             f'{NONE}: this one holds columns; with pandas, df.to_json(path, orient="records") writes rows',
         ),
+        (
+            {"columns": ["question", "answer"], "data": [["a", "b"]]},
+            None,
+            f'{NONE}: this one holds columns; with pandas, df.to_json(path, orient="records") writes rows',
+        ),
         ({"a": ROWS}, "b", "q.json: there is no 'b' in the file for at='b', which has a"),
         ({"a": {"c": 1}}, "a.b", "q.json: there is no 'b' in a for at='a.b', which has c"),
         ({"a": ROWS}, "a.b", "q.json: there is no 'b' in a for at='a.b', which has no keys"),

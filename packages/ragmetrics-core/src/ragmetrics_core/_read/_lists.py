@@ -40,7 +40,7 @@ def find_rows(data: Any, at: str | None, name: str) -> tuple[str, list[Any]]:
         return "", data
     for path in USUAL:
         rows = _reached(data, path)
-        if isinstance(rows, list):
+        if isinstance(rows, list) and not (_has_columns(data) and rows and isinstance(rows[0], list)):
             return path, rows
     found = dict(_lists(data, "")) if wraps_rows(data) else {}
     if not found:
@@ -97,11 +97,15 @@ def _lists(data: Any, path: str, depth: int = 0) -> Iterator[tuple[str, list[Any
             yield from _lists(value, inner, depth + 1)
 
 
+def _has_columns(data: Any) -> bool:
+    """Whether the names of columns stand in a list of their own, as pandas (orient="split") and MLflow write them."""
+    return isinstance(data, dict) and isinstance(data.get("columns"), list)
+
+
 def _why_none(data: Any) -> str:
     if not isinstance(data, dict):
         return ""
-    if not OF_A_ROW.isdisjoint(data):
-        if all(isinstance(value, dict | list) for value in data.values()):
-            return ': this one holds columns; with pandas, df.to_json(path, orient="records") writes rows'
-        return ": this one is a single row; put it into a list: [{...}]"
-    return ""
+    of_a_row = not OF_A_ROW.isdisjoint(data)
+    if _has_columns(data) or (of_a_row and all(isinstance(value, dict | list) for value in data.values())):
+        return ': this one holds columns; with pandas, df.to_json(path, orient="records") writes rows'
+    return ": this one is a single row; put it into a list: [{...}]" if of_a_row else ""

@@ -120,6 +120,9 @@ def _columns(found: Look, mapped: Mapping[str, str]) -> Iterator[str]:
             (column, *_), _ = found.fields[name].most_common(1)[0]
             text = f"{name} is an object with {first_of(keys)}: if one of these is meant, write"
             yield from _advice(text, f"--map {short}={column}.{likely(keys, name)}")
+    for (name, word), count in found.placeholders.items():
+        where = "1 row" if count == 1 else f"{count:,} rows"
+        yield from hanging(f"{name} is {word!r} in {where}: where that means missing, leave it empty", room())
 
 
 def _advice(text: str, option: str) -> Iterator[str]:

@@ -29,7 +29,7 @@ CURES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\bencoding=(['\"])(\S*)\1", r"--encoding \2"),
     (r"\bencoding=\.\.\.", "--encoding"),
     # columns
-    (r"\bcolumns: (?=\S+=\S+ reads |neither )", "--map: "),
+    (r"\bcolumns: (?=\S+=\S+ reads |neither |.* may be several columns)", "--map: "),
     (r"\bseparator must be", "--separator must be"),
     # models
     (r"give llm=\.\.\. to the metric or to evaluate\(\)", "add --llm MODEL (or --llm lexical, offline)"),

@@ -13,9 +13,11 @@ import typer
 
 from .._kernel._errors import InvalidInput
 from .._kernel._metric import Metric
+from .._kernel._sample import Sample
+from .._read import keys_of
 from .._report._evaluation import Evaluation
 from .._report._summary import Summary
-from ._columns import map_for
+from ._columns import SHORT, map_for
 from ._messages import in_cli_words
 from ._output import complain, how_to_continue, say, stop, to_stdout, write
 
@@ -58,6 +60,8 @@ def parse_gates(texts: list[str], metrics: list[Metric]) -> dict[str, float]:
 def report(evaluation: Evaluation, out: Path | None, run_dir: Path | None, gates: dict[str, float]) -> None:
     """Write the file, print the table, and end with the status that they deserve."""
     summary = _in_cli_words(evaluation.summary())
+    if objects := _objects(evaluation):
+        complain(f"judged as an object, as it stands: {objects}; `ragmetrics look` shows how to name what is inside")
     dead = summary.failed_everywhere
     for name in dead:
         complain(f"{name} failed on every row: {_why(summary, name)}")
@@ -85,6 +89,13 @@ def report(evaluation: Evaluation, out: Path | None, run_dir: Path | None, gates
         stop(text + remark, 2, command)
     if missed := _missed(summary, gates):
         stop("; ".join(missed), 1)
+
+
+def _objects(evaluation: Evaluation) -> str:
+    """The fields whose text is an object in the first row: cells of exports hold the question or answer inside of one."""
+    first = evaluation.rows[0] if len(evaluation) else Sample()
+    texts = {name: getattr(first, name) for name in SHORT}
+    return ", ".join(name for name, text in texts.items() if isinstance(text, str) and keys_of(text))
 
 
 def _unread(causes: Iterable[str]) -> list[str]:
