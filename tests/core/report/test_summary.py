@@ -255,6 +255,7 @@ def test_entries_by_name_and_as_json() -> None:
                 "unsteady": 0,
                 "labels": {},
                 "silent": 0,
+                "label_rates": {},
             }
         },
         "reasons": [

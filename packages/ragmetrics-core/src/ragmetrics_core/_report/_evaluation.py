@@ -20,6 +20,7 @@ from .._store._run_dir import SCORES, read_run
 from .._store._scored_by import MetricColumn
 from ._metric_summary import Tally
 from ._reasons import Causes
+from ._silence import is_silence
 from ._summary import Summary
 
 if TYPE_CHECKING:
@@ -181,7 +182,8 @@ class Evaluation:
     def to_pandas(self) -> pd.DataFrame:
         """One row per sample: its fields, then per metric the value, ``<metric>_state``, and ``<metric>_note`` (why).
 
-        Metrics that give verdicts have a column ``<metric>_passing`` too, of pandas' type ``boolean``. Metadata and documents are
+        Metrics that give verdicts have a column ``<metric>_passing`` too, of pandas' type ``boolean``, and those that label rows a
+        column ``<metric>_label``. Metadata and documents are
         Python objects as they are; formats with one type per column, such as Parquet, may need them written as JSON first:
         ``frame["metadata"] = frame["metadata"].map(json.dumps)``.
 
@@ -204,6 +206,8 @@ class Evaluation:
             frame[name] = pd.Series([score.value for score in scores], dtype=float)
             if any(score.passing is not None for score in scores):
                 frame[f"{name}_passing"] = pd.Series([score.passing for score in scores], dtype="boolean")
+            if any(score.label is not None and not is_silence(score) for score in scores):
+                frame[f"{name}_label"] = [score.label for score in scores]
             frame[f"{name}_state"] = [score.state for score in scores]
             frame[f"{name}_note"] = [score.error or score.reason for score in scores]
         return frame

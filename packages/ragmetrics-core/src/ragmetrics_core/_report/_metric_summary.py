@@ -20,10 +20,25 @@ from ._intervals import Interval, mean_interval, mean_of, rate_interval
 from ._repeats import spread_of
 from ._silence import is_silence
 
-__all__ = ["MetricSummary", "Tally"]
+__all__ = ["LabelRate", "MetricSummary", "Tally"]
 
 MOST_LOWEST = 3
 """Rows with the lowest values that a summary names."""
+
+
+@dataclass(frozen=True)
+class LabelRate:
+    """How often a metric gave a label.
+
+    Attributes:
+        count: scored rows that have it.
+        share: their share of all scored rows, 0 to 1.
+        interval: 95 % interval of that share; None if fewer than two rows were scored.
+    """
+
+    count: int
+    share: float
+    interval: Interval | None
 
 
 @dataclass(frozen=True)
@@ -49,6 +64,7 @@ class MetricSummary:
         unsteady: rows whose judgements differ.
         labels: rows by the label of their score, the most common first.
         silent: rows counted as the worst value because the system retrieved or answered nothing (``empty="zero"``).
+        label_rates: of a metric that labels scored rows, how often each label stands on them, the most common first.
     """
 
     name: str
@@ -67,6 +83,7 @@ class MetricSummary:
     unsteady: int = 0
     labels: Mapping[str, int] = field(default_factory=dict)
     silent: int = 0
+    label_rates: Mapping[str, LabelRate] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -118,6 +135,14 @@ class MetricSummary:
             "unsteady": self.unsteady,
             "labels": dict(self.labels),
             "silent": self.silent,
+            "label_rates": {
+                label: {
+                    "count": rate.count,
+                    "share": rate.share,
+                    "interval": list(rate.interval[:2]) if rate.interval else None,
+                }
+                for label, rate in self.label_rates.items()
+            },
         }
 
 
@@ -134,6 +159,7 @@ class Tally:
         self._spreads = array("d")
         self._usage = Usage()
         self._labels: Counter[str] = Counter()
+        self._own_labels: Counter[str] = Counter()
         self._silent = 0
 
     def add(self, score: Score, label: str) -> None:
@@ -151,6 +177,8 @@ class Tally:
         if score.value is None:
             self._failed += score.error is not None
             return
+        if score.label is not None and not is_silence(score):
+            self._own_labels[score.label] += 1
         self._values.append(score.value)
         self._scales.add(score.scale)
         if label:
@@ -184,7 +212,15 @@ class Tally:
             unsteady=self._unsteady,
             labels=dict(self._labels.most_common()),
             silent=self._silent,
+            label_rates=self._label_rates(),
         )
+
+    def _label_rates(self) -> dict[str, LabelRate]:
+        scored = len(self._values)
+        return {
+            label: LabelRate(count, count / scored, rate_interval(count, scored))
+            for label, count in self._own_labels.most_common()
+        }
 
     def _note_lowest(self, label: str, value: float) -> None:
         if len(self._lowest) == MOST_LOWEST and value >= self._lowest[-1][1]:

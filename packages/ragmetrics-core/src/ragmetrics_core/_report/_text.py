@@ -9,6 +9,7 @@ is their order. What is wrong with a whole metric comes first, since the table b
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -87,8 +88,8 @@ def _tokens(item: MetricSummary, number: int) -> str:
 def _remarks(summary: Summary, width: int) -> list[str]:
     """What the numbers of the table rest on, and what else was measured: a remark each."""
     rates = (_passed(item) for item in summary.metrics if item.has_own_pass_rate)
-    remarks = (*_methods(summary.metrics), *rates, *_labels(summary.metrics), *_spreads(summary.metrics))
-    remarks += (*_waits(summary), *_unfinished(summary), *_costs(summary))
+    remarks = (*_methods(summary.metrics), *rates, *_label_rates(summary.metrics), *_labels(summary.metrics))
+    remarks += (*_spreads(summary.metrics), *_waits(summary), *_unfinished(summary), *_costs(summary))
     return [line for remark in remarks for line in hanging(remark, width)]
 
 
@@ -108,12 +109,25 @@ def _passed(item: MetricSummary) -> str:
     return f"passed {item.name}: {item.passed} ({item.pass_rate:.3f}{limits})"
 
 
+def _label_rates(metrics: Sequence[MetricSummary]) -> Iterator[str]:
+    """How often a metric gave each of its labels, a remark per metric."""
+    for item in metrics:
+        rates = (
+            f"{label} {rate.count} ({rate.share:.3f}" + (f", {rate.interval})" if rate.interval else ")")
+            for label, rate in item.label_rates.items()
+        )
+        if item.label_rates:
+            rows = f"{item.scored} scored row{'s' * (item.scored != 1)}"
+            yield f"labels {item.name} (share of {rows}, 95 % interval): {', '.join(rates)}"
+
+
 def _labels(metrics: Sequence[MetricSummary]) -> Iterator[str]:
-    """Rows by label, one remark for all metrics that have the same."""
+    """Rows by label that the rates leave out. One remark for all metrics that have the same."""
     found: dict[str, list[str]] = {}
     for item in metrics:
-        if item.labels:
-            rows = ", ".join(f"{label} on {count} of {item.rows} rows" for label, count in item.labels.items())
+        others = Counter(item.labels) - Counter({label: rate.count for label, rate in item.label_rates.items()})
+        if others:
+            rows = ", ".join(f"{label} on {count} of {item.rows} rows" for label, count in others.items())
             worst = f"; {item.silent} of them counted as the worst value" if item.silent else ""
             found.setdefault(f"{rows}{worst}", []).append(item.name)
     for text, names in found.items():
