@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .._kernel._metric import Metric
 from .._kernel._protocols import AnyEmbeddings, AnyLLM
+from .._names._priced import embeddings_to_price, llm_to_price
 from .._report._estimate import Estimate
 from .._report._evaluation import Evaluation
 from .._report._progress import Progress
@@ -127,7 +128,7 @@ def estimate(
     columns: Mapping[str, str] | None = None,
     separator: str | None = None,
 ) -> Estimate:
-    """What ``evaluate`` will ask and cost with these arguments, which mean the same there; no model is called, no key needed.
+    """What ``evaluate`` will ask and cost with these arguments, which mean the same there; nothing is called, no key needed.
 
     The metrics go through all rows, and are told what a model might say. Without ``llm`` there are calls and tokens, but no
     dollars. With the ``run_dir`` of a run that was stopped, or limited to the first rows, it is what is left to pay, and the
@@ -140,4 +141,5 @@ def estimate(
         RagmetricsError: what would stop the run before its first call.
     """
     unused = {"on_error": "record", "progress": False, "budget": None, "timeout": None, "max_retries": 0}
-    return Run(samples, metrics, RunOptions.of({**locals(), **unused})).foresee()
+    models = {"llm": llm_to_price(llm), "embeddings": embeddings_to_price(embeddings)}
+    return Run(samples, metrics, RunOptions.of({**locals(), **unused, **models})).foresee()

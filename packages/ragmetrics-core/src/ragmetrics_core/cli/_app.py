@@ -204,7 +204,7 @@ def evaluate(
         file = FileOptions(encoding, at)
         selected = parse_metrics(metrics or []) or propose_metrics(data, Columns(named, separator), file)
         gates = parse_gates(fail_under or [], selected)
-        models = parse_models(llm, embeddings, base_url)
+        models = parse_models(llm, embeddings, base_url, called=not dry_run)
         if dry_run:
             show_price(data, selected, {**models, "columns": named}, given)
             return

@@ -7,14 +7,19 @@ from typing import Any
 from ragmetrics_core import InvalidInput
 
 from .._names._models import embeddings_named, is_server, llm_named
+from .._names._priced import embeddings_to_price, llm_to_price
 
 __all__ = ["parse_budget", "parse_models"]
 
 BUDGETS = ("calls", "tokens", "dollars")
 
 
-def parse_models(llm: str | None, embeddings: str | None, base_url: str | None) -> dict[str, Any]:
+def parse_models(
+    llm: str | None, embeddings: str | None, base_url: str | None, *, called: bool = True
+) -> dict[str, Any]:
     """The models that the options name, as ``evaluate`` takes them; models of OpenAI's protocol are looked for at ``base_url``.
+
+    Where they are not to be called, but only to have a price, their packages may be missing.
 
     Raises:
         InvalidInput: there is no such provider, or no model uses the base URL.
@@ -26,9 +31,9 @@ def parse_models(llm: str | None, embeddings: str | None, base_url: str | None) 
         raise InvalidInput("--base-url needs --llm openai:MODEL, --llm server:MODEL or --embeddings openai:MODEL")
     models: dict[str, Any] = {}
     if llm is not None:
-        models["llm"] = llm_named(llm, base_url)
+        models["llm"] = (llm_named if called else llm_to_price)(llm, base_url)
     if embeddings is not None:
-        models["embeddings"] = embeddings_named(embeddings, base_url)
+        models["embeddings"] = (embeddings_named if called else embeddings_to_price)(embeddings, base_url)
     return models
 
 

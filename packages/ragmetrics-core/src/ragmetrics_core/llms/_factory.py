@@ -8,9 +8,9 @@ from typing import Any
 
 from .._kernel._errors import InvalidInput
 from .._kernel._protocols import LLM
-from ._openai._named_servers import SERVERS, server_named, settings_of_server
+from ._openai._named_servers import SERVERS, address_of, server_named, settings_of_server
 
-__all__ = ["SERVERS", "llm_factory", "server_named"]
+__all__ = ["SERVERS", "address_of", "llm_factory", "server_named"]
 
 OFFLINE = "lexical"
 NEARLY = 0.8

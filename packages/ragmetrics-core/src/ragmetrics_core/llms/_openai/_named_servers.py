@@ -16,10 +16,10 @@ from urllib.parse import urlsplit
 
 from ..._kernel._errors import InvalidInput, MissingExtra
 from .._wire._api_keys import check_key, tidy_key
-from .._wire._urls import check_no_query, check_url
+from .._wire._urls import OPENAI_URL, bare_url, check_no_query, check_url
 from ._rebuilt import NO_KEY
 
-__all__ = ["SERVERS", "NamedServer", "first_set", "server_named", "settings_of_server"]
+__all__ = ["SERVERS", "NamedServer", "address_of", "first_set", "server_named", "settings_of_server"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +111,21 @@ def settings_of_server(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     if usual.startswith(path):  # "" or a part of it, as /openai of Azure
         base_url = base_url.removesuffix(path) + usual
     return {"key_variable": key_variable or server.key_variables[0], **settings, "base_url": base_url}
+
+
+def address_of(provider: str, base_url: str | None) -> str:
+    """Where a model is called that is named by its provider, ``openai`` or a server: without credentials.
+
+    Raises:
+        InvalidInput: as ``settings_of_server``.
+        MissingExtra: it is one of Azure's older addresses, which need the openai package.
+    """
+    server = server_named(provider)
+    if server is not None:
+        return bare_url(str(settings_of_server(server, {"base_url": base_url})["base_url"]))
+    url = base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
+    check_url(url)
+    return bare_url(url)
 
 
 def _value(variable: str | None) -> str:
