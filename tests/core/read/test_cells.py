@@ -31,7 +31,14 @@ class TestLists:
         with np.printoptions(threshold=5, edgeitems=2):
             printed = str(np.array(list("abcdefgh"), dtype=object))
         assert problem({"contexts": printed}) == (
-            'contexts: the cell starts with \'[\' but is neither a JSON nor a Python list: write ["first text", "second text"]'
+            "contexts: the cell starts with '[' but is neither a JSON nor a Python list: numpy left texts out where the '...' "
+            "stands: write the list itself, as array.tolist() gives it"
+        )
+
+    def test_objects_that_python_has_printed(self) -> None:
+        assert problem({"contexts": "[Document(metadata={'page': 1}, page_content='a')]"}) == (
+            "contexts: the cell starts with '[' but is neither a JSON nor a Python list: it holds Document(...) as Python prints "
+            "it: write the texts, as in [item.page_content for item in documents]"
         )
 
     @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ class TestCSV:
         ]
 
     @pytest.mark.parametrize("name", ["q.csv", "q.csv.gz"])
-    @pytest.mark.parametrize("separator", [",", ";", "\t"])
+    @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
     def test_separators(self, tmp_path: Path, name: str, separator: str) -> None:
         path = write(tmp_path / name, f"id{separator}answer\n1{separator}yes\n")
         assert samples(path) == [Sample(id="1", response="yes")]
@@ -101,17 +101,24 @@ class TestCSV:
         assert samples(path) == [Sample(id="1", retrieved_contexts=contexts)]
 
     @pytest.mark.parametrize(
-        "cell", ["['a' 'b', 'c']", "['a' ... 'b']", "[a, b]", '["a"', "[nan]", "[" * 10_000, "['a']]", "[f'{x}']"]
+        ("cell", "cure"),
+        [
+            *(
+                (cell, 'write ["first text", "second text"]')
+                for cell in ("['a' 'b', 'c']", "[a, b]", '["a"', "[nan]", "[" * 10_000, "['a']]", "[f'{x}']")
+            ),
+            (
+                "['a' ... 'b']",
+                "numpy left texts out where the '...' stands: write the list itself, as array.tolist() gives it",
+            ),
+        ],
     )
-    def test_a_list_cell_that_is_none(self, tmp_path: Path, cell: str) -> None:
+    def test_a_list_cell_that_is_none(self, tmp_path: Path, cell: str, cure: str) -> None:
         quoted = cell.replace('"', '""')
         path = write(tmp_path / "q.csv", f'id,contexts\n0,x\n1,"{quoted}"\n2,y\n')
         assert [problem for _, _, problem in read(path)] == [
             None,
-            (
-                "q.csv, line 3: contexts: the cell starts with '[' but is neither a JSON nor a Python list: "
-                'write ["first text", "second text"]'
-            ),
+            f"q.csv, line 3: contexts: the cell starts with '[' but is neither a JSON nor a Python list: {cure}",
             None,
         ]
 

@@ -146,6 +146,13 @@ class TestJSON:
                 "q.json, line 2: not JSON (Extra data): a file with one JSON object per line is named .jsonl",
             ),
             (
+                '{\n "id": 1\n}\n{"id": 2}',
+                (
+                    "q.json, line 4: not JSON (Extra data): several values one after the other are no file of JSON: put them into "
+                    "a list, as `jq -s .` does"
+                ),
+            ),
+            (
                 '{"rows": []}',
                 'q.json must hold a list of rows, or an object with such a list under "samples", "data", "examples" or "results"',
             ),

@@ -27,6 +27,12 @@ QUOTED = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 NUMPY = re.compile(rf"\[\s*{QUOTED}(?:\s+{QUOTED})*\s*\]", re.DOTALL)
 """How numpy prints an array of texts: with blanks or line ends between them."""
 
+LEFT_OUT = re.compile(r"""['"]\s+\.\.\.\s+['"]""")
+"""What numpy prints in the place of the middle of a long array."""
+
+PRINTED = re.compile(r"\s*\[\s*([A-Za-z_]\w*)\(")
+"""How a list of objects begins that Python has printed, such as LangChain's documents."""
+
 MARK = re.compile(r"""\[(?!\s*['"\[{])[^\[\]]*\]\s*[^\s\],]""")
 """A text that begins with something in brackets, such as the number of a citation."""
 
@@ -127,12 +133,20 @@ def _list(cell: str, column: str, separator: str | None) -> Any:
             return value
         if separator is None and not MARK.match(cell.lstrip()):
             raise InvalidInput(
-                f"{column}: the cell starts with '[' but is neither a JSON nor a Python list: "
-                'write ["first text", "second text"]'
+                f"{column}: the cell starts with '[' but is neither a JSON nor a Python list: {_cure(cell)}"
             )
     if separator is None:
         return [cell]
     return [part.strip() for part in cell.split(separator) if part.strip()]
+
+
+def _cure(cell: str) -> str:
+    """How a cell should be written that looks like the list it is not."""
+    if LEFT_OUT.search(cell):
+        return "numpy left texts out where the '...' stands: write the list itself, as array.tolist() gives it"
+    if printed := PRINTED.match(cell):
+        return f"it holds {printed[1]}(...) as Python prints it: write the texts, as in [item.page_content for item in documents]"
+    return 'write ["first text", "second text"]'
 
 
 def literal(cell: str) -> Any:

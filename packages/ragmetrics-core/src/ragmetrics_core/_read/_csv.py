@@ -1,10 +1,10 @@
 """CSV: every row is a mapping from columns to texts, and whatever can only be guessed is refused.
 
-The separator of a .tsv file is the tab, that of a .csv file the comma, semicolon or tab, whichever its header uses most outside
-quotes, unless a first line says it, such as the ``sep=;`` that some programs write for Excel. An empty cell is a missing value. A
-row with too many or too few cells, or with stray quotes, is an error: read leniently, it would put texts under the wrong names.
-One column may be without a name, as the index of pandas is; of several, as spreadsheets write them behind the last column that
-was ever used, none may hold anything.
+The separator of a .tsv file is the tab, that of a .csv file the comma, semicolon, tab or bar, whichever its header uses most
+outside quotes, unless a first line says it, such as the ``sep=;`` that some programs write for Excel. An empty cell is a missing
+value. A row with too many or too few cells, or with stray quotes, is an error: read leniently, it would put texts under the wrong
+names. One column may be without a name, as the index of pandas is; of several, as spreadsheets write them behind the last column
+that was ever used, none may hold anything.
 Broken quotes and broken text end the reading, for nobody can tell where the next row starts; the message says how far it went.
 """
 
@@ -90,7 +90,7 @@ def _until_header(lines: Iterator[str]) -> Iterator[str]:
 def _separator(header: str) -> str:
     # of the pieces between quotes every second one was inside them, also where a quote is doubled
     outside = "".join(header.split('"')[::2])
-    return max(",;\t", key=outside.count)
+    return max(",;\t|", key=outside.count)
 
 
 def _so_far(rows: int) -> str:

@@ -38,7 +38,7 @@ SPREADSHEETS = {
 }
 """What cannot be read, though every program that opens it can save it as something that can."""
 
-SEPARATORS = frozenset(",;\t")
+SEPARATORS = frozenset(",;\t|")
 MAGIC = {b"PK\x03\x04": "xlsx", b"PAR1": "parquet"}
 
 

@@ -87,13 +87,20 @@ def _loaded(file: InputFile) -> Any:
     try:
         data = json.loads(text, object_pairs_hook=_object_of)
     except json.JSONDecodeError as error:
-        cure = ": a file with one JSON object per line is named .jsonl" if error.msg == "Extra data" else ""
+        cure = _cure(text[: error.pos]) if error.msg == "Extra data" else ""
         raise InvalidInput(f"{file.name}, line {error.lineno}: not JSON ({error.msg}){cure}") from None
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{file.name}: not JSON that can be read ({error})") from None
     if isinstance(data, DoubleKeys):
         raise InvalidInput(f"{file.name}: {data.problem('file')}")
     return data
+
+
+def _cure(first: str) -> str:
+    """What to do about a value that others follow."""
+    if "\n" in first.strip():
+        return ": several values one after the other are no file of JSON: put them into a list, as `jq -s .` does"
+    return ": a file with one JSON object per line is named .jsonl"
 
 
 class DoubleKeys(dict[str, Any]):
