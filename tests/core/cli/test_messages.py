@@ -111,6 +111,10 @@ def test_messages_of_the_core_are_put_into_words_of_the_command_line(message: st
             "does --base-url end in /v1, as it does for most servers?",
         ),
         ("run_dir /tmp/run_dir/a is that of other metrics", "--run-dir /tmp/run_dir/a is that of other metrics"),
+        (
+            "columns: 'a b*' may be several columns, and response is one value: name one column",
+            "--map: 'a b*' may be several columns, and response is one value: name one column",
+        ),
         ("two metrics are named 'a': give one of them another name=...", None),
     ],
 )

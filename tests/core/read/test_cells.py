@@ -40,6 +40,10 @@ class TestLists:
             "contexts: the cell starts with '[' but is neither a JSON nor a Python list: it holds Document(...) as Python prints "
             "it: write the texts, as in [item.page_content for item in documents]"
         )
+        assert problem({"contexts": "[array(['a', 'b'], dtype=object)]"}) == (
+            "contexts: the cell starts with '[' but is neither a JSON nor a Python list: it holds arrays as numpy prints them: "
+            "write lists, as array.tolist() gives them"
+        )
 
     @pytest.mark.parametrize(
         "text",

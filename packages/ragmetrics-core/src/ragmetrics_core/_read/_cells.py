@@ -144,7 +144,10 @@ def _cure(cell: str) -> str:
     """How a cell should be written that looks like the list it is not."""
     if LEFT_OUT.search(cell):
         return "numpy left texts out where the '...' stands: write the list itself, as array.tolist() gives it"
-    if printed := PRINTED.match(cell):
+    printed = PRINTED.match(cell)
+    if printed and printed[1] == "array":
+        return "it holds arrays as numpy prints them: write lists, as array.tolist() gives them"
+    if printed:
         return f"it holds {printed[1]}(...) as Python prints it: write the texts, as in [item.page_content for item in documents]"
     return 'write ["first text", "second text"]'
 
