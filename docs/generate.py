@@ -14,6 +14,8 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
+from declining import declining_table
+
 from ragmetrics_core import Ask, Metric, Prompt, RagmetricsError, evaluate
 from ragmetrics_core._support._ragas_names import BECAUSE, PLACES
 from ragmetrics_core._testset._checks import PROMPTS
@@ -39,6 +41,7 @@ def pages() -> dict[Path, str]:
     parts = [
         ("metrics.md", "metrics", metric_list()),
         ("metrics.md", "claim questions", claim_questions()),
+        ("metrics.md", "declining", declining_table()),
         ("errors.md", "tree", f"```text\n{error_tree()}\n```"),
         ("coming-from-ragas.md", "names", other_names()),
         ("prompt-texts.md", "prompts", prompt_texts()),
