@@ -324,21 +324,22 @@ class TestMessages:
                 ["q.jsonl"],
                 (
                     "choose metrics with --metrics a,b; no built-in one fits the columns of q.jsonl: response "
-                    "(`ragmetrics metrics` lists what each needs)"
+                    "(`ragmetrics metrics` lists what each needs, `ragmetrics look q.jsonl` what was read)"
                 ),
             ),
             (
                 ["capitals.csv"],
                 (
                     "choose metrics with --metrics a,b; no built-in one fits the columns of capitals.csv: response, Frage, "
-                    "Quelle 1 (`ragmetrics metrics` lists what each needs)"
+                    "Quelle 1 (`ragmetrics metrics` lists what each needs, `ragmetrics look capitals.csv` what was read)"
                 ),
             ),
             (
                 ["bad.jsonl"],
                 (
                     "choose metrics with --metrics a,b; none can be proposed, for the first row cannot be read: "
-                    "bad.jsonl, line 1: the columns 'answer' and 'response' both mean 'response' but differ: keep one of them"
+                    "bad.jsonl, line 1: the columns 'answer' and 'response' both mean 'response' but differ: keep one of them, "
+                    "or choose: --map response=answer"
                 ),
             ),
         ],

@@ -124,6 +124,17 @@ def test_why_a_field_is_read_from_a_column(header: str, words: tuple[str, ...], 
     assert f"response  1 of 1  {rule}\n" in call("look", "q.csv", *words).stdout
 
 
+def test_two_columns_that_say_the_same() -> None:
+    Path("q.csv").write_text("id,answer,output\n1,a,a\n")
+    assert "response  1 of 1  answer, output (common names)\n" in call("look", "q.csv").stdout
+
+
+def test_two_columns_that_differ() -> None:
+    Path("q.csv").write_text("id,answer,output\n1,a,b\n")
+    told = " ".join(call("look", "q.csv").stdout.split())
+    assert "both mean 'response' but differ: keep one of them, or choose: --map response=answer" in told
+
+
 def test_one_numbered_column() -> None:
     Path("q.csv").write_text("id,Context 1\n1,a\n")
     assert "retrieved_contexts  1 of 1  Context 1 (gathered)\n" in call("look", "q.csv").stdout

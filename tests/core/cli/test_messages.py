@@ -105,6 +105,17 @@ def test_messages_of_the_core_are_put_into_words_of_the_command_line(message: st
             "m asks an embedding model, but none is set: give embeddings=... to the metric or to evaluate()",
             "m asks an embedding model, but none is set: add --embeddings MODEL (or --embeddings hashing, offline)",
         ),
+        (
+            "the columns 'Bot said' and 'answer' both mean 'response' but differ: keep one of them",
+            (
+                "the columns 'Bot said' and 'answer' both mean 'response' but differ: keep one of them, or choose: --map "
+                "'response=Bot said'"
+            ),
+        ),
+        (
+            "the columns 'c_1, c_2' and 'd_1' both mean 'retrieved_contexts' but differ: keep one of them",
+            "the columns 'c_1, c_2' and 'd_1' both mean 'retrieved_contexts' but differ: keep one of them",
+        ),
         ("Check the model name and base_url.", "Check the model name and --base-url."),
         (
             "does base_url end in /v1, as it does for most servers?",

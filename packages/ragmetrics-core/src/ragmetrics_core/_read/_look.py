@@ -144,11 +144,12 @@ def rule(name: str, columns: tuple[str, ...], mapped: Mapping[str, Any]) -> str:
     if name in mapped:
         return "as told"
     column, *others = columns
+    common = [ALIASES.get(plain_name(column), plain_name(column)) in FIELD_NAMES for column in columns]
     if others:
-        return "gathered"
+        return "common names" if all(common) else "gathered"
     if column == name:
         return "its name"
-    if ALIASES.get(plain_name(column), plain_name(column)) in FIELD_NAMES:
+    if common[0]:
         return "a common name"
     return "found inside" if "." in column else "gathered"
 

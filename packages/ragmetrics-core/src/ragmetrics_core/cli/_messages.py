@@ -29,6 +29,10 @@ CURES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\bencoding=(['\"])(\S*)\1", r"--encoding \2"),
     (r"\bencoding=\.\.\.", "--encoding"),
     # columns
+    (
+        r"'([^',]+)' and '([^',]+)' both mean '(\w+)' but differ: keep one of them",
+        lambda match: f"{match[0]}, or choose: --map {shlex.quote(f'{match[3]}={match[1]}')}",
+    ),
     (r"\bcolumns: (?=\S+=\S+ reads |neither |.* may be several columns)", "--map: "),
     (r"\bseparator must be", "--separator must be"),
     # models

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterable
 from dataclasses import fields
@@ -57,7 +58,8 @@ def propose_metrics(data: str, columns: Columns, file: FileOptions) -> NoReturn:
     if not fitting:
         raise InvalidInput(
             f"choose metrics with --metrics a,b; no built-in one fits the columns of {opened.name}: "
-            f"{_columns(row.sample)} (`ragmetrics metrics` lists what each needs)"
+            f"{_columns(row.sample)} (`ragmetrics metrics` lists what each needs, "
+            f"`ragmetrics look {shlex.quote(data)}` what was read)"
         )
     raise InvalidInput(f"choose metrics with --metrics a,b; these fit the columns of {opened.name}: {fitting}")
 
