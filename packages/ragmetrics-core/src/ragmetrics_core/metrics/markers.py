@@ -1,0 +1,191 @@
+"""The markers of citations in a text, in the forms that models write, and which passages each of them names.
+
+A number names the passage of that rank, from 1. Ids, addresses and file names count where the passages have such names, and what
+has the form of one of them without being one is fabricated, as is a link to a page that nobody retrieved. So what is a marker
+never depends on a model. Each piece of the regular expressions is bounded: hostile texts take no longer than others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ragmetrics_core import InvalidInput
+
+__all__ = ["Found", "Markers", "compiled"]
+
+OPEN, CLOSE = r"[\[［【]", r"[\]］】]"
+WORDS = (
+    "source|sources|doc|docs|document|documents|passage|passages|context|contexts|citation|ref|refs|reference|references|"
+    "quelle|quellen|dokument|dokumente|来源|文档|资料|文献|段落"
+)
+NUMBERS = (
+    rf"(?:(?:{WORDS})[ \t]?[:：#]?[ \t]?)?\^?(?P<numbers>\d{{1,5}}(?:[ \t]?[-–—,，、;][ \t]?\^?\d{{1,5}}){{0,20}})\^?"
+)
+ADDRESS = r"https?://[^\s<>\"'\[\]{}|\\^`“”»，。；）】]{1,2000}"
+MARKER = re.compile(
+    rf"\[(?=\[){OPEN}{NUMBERS}{CLOSE}{CLOSE}|{OPEN}{NUMBERS.replace('numbers', 'single')}(?:†[^\]］】\n]{{0,200}})?{CLOSE}"
+    rf"|\[(?P<label>[^\[\]\n]{{1,300}})\]\((?P<target>[^()\s]{{1,2000}})\)"
+    rf"|{OPEN}(?P<name>[^\[\]［］【】\n]{{1,300}}){CLOSE}"
+    rf"|\((?P<aside>[^()\n]{{1,300}})\)"
+    rf"|<?(?P<address>{ADDRESS})>?",
+    re.IGNORECASE,
+)
+TARGET = re.compile(rf"\((?P<target>{ADDRESS})\)")
+ITEM = re.compile(r"(\d+)(?:[ \t]?[-–—][ \t]?\^?(\d+))?")
+SEPARATOR = re.compile(r"[,;，；、]")
+YEARS = range(1000, 2101)
+URL_START = re.compile(r"https?://(?:www\.)?", re.IGNORECASE)
+DIGITS = re.compile(r"\d+")
+AFTER_ADDRESS = ".,;:!?)*_"
+
+NOTHING = (0, 0)
+Cited = list[tuple[str, tuple[int, ...]]]
+
+
+class Found(NamedTuple):
+    """A marker in a text: what it cites, where it stands, and what of it stays in the sentence: the text of a link."""
+
+    cited: Cited
+    span: tuple[int, int]
+    kept: tuple[int, int]
+
+
+def compiled(pattern: str) -> re.Pattern[str]:
+    """A user's pattern for markers.
+
+    Raises:
+        InvalidInput: it is no regular expression, or has not exactly one group.
+    """
+    try:
+        found = re.compile(pattern)
+    except (re.error, TypeError) as error:
+        raise InvalidInput(f"the pattern for citations {pattern!r} is no regular expression: {error}") from None
+    if found.groups != 1:
+        raise InvalidInput(
+            f"the pattern for citations {pattern!r} has {found.groups} groups: put exactly one around the number or id, "
+            r"as in '\(ref (\d+)\)', and write other groups as (?:...)"
+        )
+    return found
+
+
+class Markers:
+    """Finds the markers of citations of some passages.
+
+    Built in are ``[1]``, ``[1, 2]``, ``[1-3]``, ``[1][2]``, ``[[1]]``, ``[^1]``, ``[^1^]``, ``【1】``, ``【1†source】``,
+    ``[Source 1]``, ``[citation:1]`` and ``[1](address)``; for names of passages ``[id]``, ``[id, id]``, ``(id)``; for addresses
+    also ``[text](address)`` and the address itself.
+
+    Args:
+        passages: how many there are.
+        names: ids, addresses, file names, with the numbers of the passages that have them.
+        pattern: a regular expression with one group, in the place of all these forms.
+
+    Raises:
+        InvalidInput: see ``compiled``.
+    """
+
+    def __init__(self, passages: int, names: Mapping[str, Sequence[int]], pattern: str | None = None) -> None:
+        self.passages = passages
+        self.pattern = None if pattern is None else compiled(pattern)
+        known: dict[str, tuple[int, ...]] = {}
+        for name, numbers in names.items():
+            known[_key(name)] = tuple(sorted({*known.get(_key(name), ()), *numbers}))
+        # ids that are numbers count only where none of them could as well be the rank of another passage
+        ranks = {str(number): (number,) for number in range(1, passages + 1)}
+        clash = any(ranks.get(key, to) != to for key, to in known.items())
+        self.names = {key: to for key, to in known.items() if not (clash and key.isdecimal())}
+        self.forms = {DIGITS.sub("0", key) for key in self.names if DIGITS.search(key) and not key.isdecimal()}
+        self.addresses = any(URL_START.match(name) for name in names)
+
+    def find(self, text: str) -> Iterator[Found]:
+        """The markers in a text, in order."""
+        if self.pattern is not None:
+            for match in self.pattern.finditer(text):
+                if match[1] and match[1].strip():
+                    yield Found(self._listed(match[1]), match.span(), NOTHING)
+            return
+        at = 0
+        while (marker := MARKER.search(text, at)) is not None:
+            found = self._found(marker, text)
+            at = found.span[1] if found else marker.start() + 1
+            if found:
+                yield found
+
+    def _found(self, match: re.Match[str], text: str) -> Found | None:
+        """What a marker cites; None if it is none."""
+        numbers = match["numbers"] or match["single"]
+        cited: Cited
+        if numbers is not None:
+            link = TARGET.match(text, match.end())
+            end = link.end() if link else match.end()
+            cited = self._address(link["target"]) if link and self.addresses else []
+            inner = match[0].strip("[]［］【】")
+            cited = cited or self._names(inner, strict=True) or self._numbers(numbers)
+            return Found(cited, (match.start(), end), NOTHING) if cited else None
+        if match["target"]:
+            cited = self._address(match["target"]) or self._names(match["target"], strict=True)
+            return Found(cited, match.span(), match.span("label")) if cited else None
+        if match["address"]:
+            address = match["address"].rstrip(AFTER_ADDRESS)
+            cited = self._address(address)
+            end = match.start("address") + len(address)
+            end += text[end : end + 1] == ">"
+            return Found(cited, (match.start(), end), NOTHING) if cited else None
+        cited = self._names(match["name"] or match["aside"], strict=match["name"] is None)
+        return Found(cited, match.span(), NOTHING) if cited else None
+
+    def _listed(self, text: str) -> Cited:
+        """The numbers or names that a user's pattern has found."""
+        cited: Cited = []
+        for part in filter(None, (part.strip() for part in SEPARATOR.split(text))):
+            to = self.names.get(_key(part))
+            span = ITEM.fullmatch(part)
+            cited += [(part, to)] if to else self._range(span) if span else [(part, ())]
+        return cited
+
+    def _numbers(self, text: str) -> Cited:
+        """What numbers cite; nothing if it is a year."""
+        cited: Cited = []
+        for item in ITEM.finditer(text):
+            cited += self._range(item)
+        years = [int(marker) in YEARS and not to for marker, to in cited if marker.isdecimal()]
+        return [] if years and all(years) else cited
+
+    def _range(self, item: re.Match[str]) -> Cited:
+        """Each number of a range that is the rank of a passage, and its end if that is none."""
+        first, last = int(item[1]), int(item[2] or item[1])
+        if last < first:
+            first, last = last, first
+        cited: Cited = [(str(number), (number,)) for number in range(max(first, 1), min(last, self.passages) + 1)]
+        outside = [number for number in dict.fromkeys((first, last)) if not 1 <= number <= self.passages]
+        return cited + [(str(number), self.names.get(str(number), ())) for number in outside]
+
+    def _address(self, address: str) -> Cited:
+        """What a link or an address cites; nothing where no passage has an address."""
+        if not (self.addresses and URL_START.match(address)):
+            return []
+        return [(address, self.names.get(_key(address), ()))]
+
+    def _names(self, text: str, *, strict: bool) -> Cited:
+        """The passages of one name, or of several with commas between them; unless strict, also what has the form of a name."""
+        for parts in ([text], SEPARATOR.split(text)):
+            stripped = [part.strip() for part in parts]
+            cited = [(part, self.names.get(_key(part), ())) for part in stripped]
+            fit = [bool(to) or (not strict and self._alike(part)) for part, to in cited]
+            if all(fit):
+                return cited
+        return []
+
+    def _alike(self, name: str) -> bool:
+        """Whether it differs from a name in its digits alone, or is an address where passages have addresses."""
+        alike = DIGITS.sub("0", _key(name)) in self.forms
+        return alike or (self.addresses and bool(re.fullmatch(ADDRESS, name)))
+
+
+def _key(name: str) -> str:
+    """A name without regard to case; an address without scheme, ``www.``, fragment and a slash at its end."""
+    name = name.strip().casefold()
+    start = URL_START.match(name)
+    return name[start.end() :].partition("#")[0].rstrip("/") if start else name
