@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ragmetrics_core import InvalidInput
 
-__all__ = ["Found", "Markers", "compiled"]
+__all__ = ["Found", "Markers", "Meanings", "compiled"]
 
 OPEN, CLOSE = r"[\[［【]", r"[\]］】]"
 WORDS = (
@@ -70,6 +70,69 @@ def compiled(pattern: str) -> re.Pattern[str]:
     return found
 
 
+class Meanings:
+    """What is written inside markers, and which passages that names; arguments as in ``Markers``."""
+
+    def __init__(self, passages: int, names: Mapping[str, Sequence[int]]) -> None:
+        self.passages = passages
+        known: dict[str, tuple[int, ...]] = {}
+        for name, numbers in names.items():
+            known[_key(name)] = tuple(sorted({*known.get(_key(name), ()), *numbers}))
+        # ids that are numbers count only where none of them could as well be the rank of another passage
+        ranks = {str(number): (number,) for number in range(1, passages + 1)}
+        clash = any(ranks.get(key, to) != to for key, to in known.items())
+        self.names = {key: to for key, to in known.items() if not (clash and key.isdecimal())}
+        self.forms = {DIGITS.sub("0", key) for key in self.names if DIGITS.search(key) and not key.isdecimal()}
+        self.addresses = any(URL_START.match(name) for name in names)
+
+    def listed(self, text: str) -> Cited:
+        """The numbers or names that a user's pattern has found."""
+        cited: Cited = []
+        for part in filter(None, (part.strip() for part in SEPARATOR.split(text))):
+            to = self.names.get(_key(part))
+            span = ITEM.fullmatch(part)
+            cited += [(part, to)] if to else self._range(span) if span else [(part, ())]
+        return cited
+
+    def numbers(self, text: str) -> Cited:
+        """What numbers cite; nothing if it is a year."""
+        cited: Cited = []
+        for item in ITEM.finditer(text):
+            cited += self._range(item)
+        years = [int(marker) in YEARS and not to for marker, to in cited if marker.isdecimal()]
+        return [] if years and all(years) else cited
+
+    def _range(self, item: re.Match[str]) -> Cited:
+        """Each number of a range that is the rank of a passage, and its end if that is none."""
+        first, last = int(item[1]), int(item[2] or item[1])
+        if last < first:
+            first, last = last, first
+        cited: Cited = [(str(number), (number,)) for number in range(max(first, 1), min(last, self.passages) + 1)]
+        outside = [number for number in dict.fromkeys((first, last)) if not 1 <= number <= self.passages]
+        return cited + [(str(number), self.names.get(str(number), ())) for number in outside]
+
+    def address(self, address: str) -> Cited:
+        """What a link or an address cites; nothing where no passage has an address."""
+        if not (self.addresses and URL_START.match(address)):
+            return []
+        return [(address, self.names.get(_key(address), ()))]
+
+    def named(self, text: str, *, strict: bool) -> Cited:
+        """The passages of one name, or of several with commas between them; unless strict, also what has the form of a name."""
+        for parts in ([text], SEPARATOR.split(text)):
+            stripped = [part.strip() for part in parts]
+            cited = [(part, self.names.get(_key(part), ())) for part in stripped]
+            fit = [bool(to) or (not strict and self._alike(part)) for part, to in cited]
+            if all(fit):
+                return cited
+        return []
+
+    def _alike(self, name: str) -> bool:
+        """Whether it differs from a name in its digits alone, or is an address where passages have addresses."""
+        alike = DIGITS.sub("0", _key(name)) in self.forms
+        return alike or (self.addresses and bool(re.fullmatch(ADDRESS, name)))
+
+
 class Markers:
     """Finds the markers of citations of some passages.
 
@@ -87,24 +150,15 @@ class Markers:
     """
 
     def __init__(self, passages: int, names: Mapping[str, Sequence[int]], pattern: str | None = None) -> None:
-        self.passages = passages
         self.pattern = None if pattern is None else compiled(pattern)
-        known: dict[str, tuple[int, ...]] = {}
-        for name, numbers in names.items():
-            known[_key(name)] = tuple(sorted({*known.get(_key(name), ()), *numbers}))
-        # ids that are numbers count only where none of them could as well be the rank of another passage
-        ranks = {str(number): (number,) for number in range(1, passages + 1)}
-        clash = any(ranks.get(key, to) != to for key, to in known.items())
-        self.names = {key: to for key, to in known.items() if not (clash and key.isdecimal())}
-        self.forms = {DIGITS.sub("0", key) for key in self.names if DIGITS.search(key) and not key.isdecimal()}
-        self.addresses = any(URL_START.match(name) for name in names)
+        self.meanings = Meanings(passages, names)
 
     def find(self, text: str) -> Iterator[Found]:
         """The markers in a text, in order."""
         if self.pattern is not None:
             for match in self.pattern.finditer(text):
                 if match[1] and match[1].strip():
-                    yield Found(self._listed(match[1]), match.span(), NOTHING)
+                    yield Found(self.meanings.listed(match[1]), match.span(), NOTHING)
             return
         at = 0
         while (marker := MARKER.search(text, at)) is not None:
@@ -120,68 +174,21 @@ class Markers:
         if numbers is not None:
             link = TARGET.match(text, match.end())
             end = link.end() if link else match.end()
-            cited = self._address(link["target"]) if link and self.addresses else []
+            cited = self.meanings.address(link["target"]) if link and self.meanings.addresses else []
             inner = match[0].strip("[]［］【】")
-            cited = cited or self._names(inner, strict=True) or self._numbers(numbers)
+            cited = cited or self.meanings.named(inner, strict=True) or self.meanings.numbers(numbers)
             return Found(cited, (match.start(), end), NOTHING) if cited else None
         if match["target"]:
-            cited = self._address(match["target"]) or self._names(match["target"], strict=True)
+            cited = self.meanings.address(match["target"]) or self.meanings.named(match["target"], strict=True)
             return Found(cited, match.span(), match.span("label")) if cited else None
         if match["address"]:
             address = match["address"].rstrip(AFTER_ADDRESS)
-            cited = self._address(address)
+            cited = self.meanings.address(address)
             end = match.start("address") + len(address)
             end += text[end : end + 1] == ">"
             return Found(cited, (match.start(), end), NOTHING) if cited else None
-        cited = self._names(match["name"] or match["aside"], strict=match["name"] is None)
+        cited = self.meanings.named(match["name"] or match["aside"], strict=match["name"] is None)
         return Found(cited, match.span(), NOTHING) if cited else None
-
-    def _listed(self, text: str) -> Cited:
-        """The numbers or names that a user's pattern has found."""
-        cited: Cited = []
-        for part in filter(None, (part.strip() for part in SEPARATOR.split(text))):
-            to = self.names.get(_key(part))
-            span = ITEM.fullmatch(part)
-            cited += [(part, to)] if to else self._range(span) if span else [(part, ())]
-        return cited
-
-    def _numbers(self, text: str) -> Cited:
-        """What numbers cite; nothing if it is a year."""
-        cited: Cited = []
-        for item in ITEM.finditer(text):
-            cited += self._range(item)
-        years = [int(marker) in YEARS and not to for marker, to in cited if marker.isdecimal()]
-        return [] if years and all(years) else cited
-
-    def _range(self, item: re.Match[str]) -> Cited:
-        """Each number of a range that is the rank of a passage, and its end if that is none."""
-        first, last = int(item[1]), int(item[2] or item[1])
-        if last < first:
-            first, last = last, first
-        cited: Cited = [(str(number), (number,)) for number in range(max(first, 1), min(last, self.passages) + 1)]
-        outside = [number for number in dict.fromkeys((first, last)) if not 1 <= number <= self.passages]
-        return cited + [(str(number), self.names.get(str(number), ())) for number in outside]
-
-    def _address(self, address: str) -> Cited:
-        """What a link or an address cites; nothing where no passage has an address."""
-        if not (self.addresses and URL_START.match(address)):
-            return []
-        return [(address, self.names.get(_key(address), ()))]
-
-    def _names(self, text: str, *, strict: bool) -> Cited:
-        """The passages of one name, or of several with commas between them; unless strict, also what has the form of a name."""
-        for parts in ([text], SEPARATOR.split(text)):
-            stripped = [part.strip() for part in parts]
-            cited = [(part, self.names.get(_key(part), ())) for part in stripped]
-            fit = [bool(to) or (not strict and self._alike(part)) for part, to in cited]
-            if all(fit):
-                return cited
-        return []
-
-    def _alike(self, name: str) -> bool:
-        """Whether it differs from a name in its digits alone, or is an address where passages have addresses."""
-        alike = DIGITS.sub("0", _key(name)) in self.forms
-        return alike or (self.addresses and bool(re.fullmatch(ADDRESS, name)))
 
 
 def _key(name: str) -> str:
