@@ -6,6 +6,8 @@ import runpy
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.metrics.truthful_judge import corpus
 from ragmetrics_core.llms import LexicalJudge
@@ -53,7 +55,33 @@ def declines(response: str) -> str:
         ("Hello!", "wholly"),  # it answers nothing
         ("", "wholly"),
         ("No.", "no"),
+        ("But", "no"),
     ],
 )
 def test_the_extent_of_a_refusal(response: str, extent: str) -> None:
     assert declines(response) == extent
+
+
+PARTS = (
+    "but",
+    "however",
+    "aber",
+    "mais",
+    ",",
+    ";",
+    ".",
+    "?",
+    "I do not know",
+    "sure",
+    "1889",
+    "if",
+    " ",
+    "\n",
+    "、",
+    "不知道",
+)
+
+
+@given(st.lists(st.sampled_from(PARTS)).map(" ".join))
+def test_whatever_a_response_is_made_of_it_has_an_extent(response: str) -> None:
+    assert declines(response) in ("no", "partly", "wholly")

@@ -139,7 +139,7 @@ def is_refusal(sentence: str, language: str) -> bool:
 
 def ends_in_refusal(sentence: str) -> bool:
     """Whether the last clause refuses: *it costs 5, but I do not know where*; *it costs 5, but I am not sure* is a hedge."""
-    *_, last = (part for part in _CLAUSE.split(sentence) if part.strip())
+    last = next((part for part in reversed(_CLAUSE.split(sentence)) if part.strip()), "")
     return is_noncommittal(last) and not is_unsure(last)
 
 
