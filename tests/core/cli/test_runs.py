@@ -194,6 +194,7 @@ class TestSettings:
         assert (done.exit_code, done.stderr) == (0, "")
         assert done.stdout.startswith(f"{ROWS} rows of my rows.jsonl: about {2 * ROWS} calls, ")
         assert "(--limit 20 --run-dir DIR)" in " ".join(done.stdout.split())
+        assert max(map(len, done.stdout.splitlines())) <= 80
         assert server.requests == []
         assert not Path("runs").exists()
         call(*arguments(server, "--run-dir", "runs", "--limit", "20"))

@@ -302,6 +302,12 @@ class TestTable:
         assert "price reader: unknown (" in str(foreseen)
         assert "$" not in str(foreseen)
 
+    def test_no_model_has_no_price(self) -> None:
+        foreseen = estimate(QUESTIONS, ALL)
+        assert foreseen.dollars is None
+        assert foreseen.text(200).count("  price: unknown, as no model is named\n") == 1
+        assert "  price" not in estimate(QUESTIONS, "token_f1").text(200)
+
     @pytest.mark.parametrize("width", [40, 60, 80, 160])
     def test_fits(self, llm: OpenAILLM, width: int) -> None:
         text = estimate(QUESTIONS, ALL, llm=llm).text(width)

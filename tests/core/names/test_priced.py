@@ -66,6 +66,15 @@ def test_embeddings_too(name: str, without_packages: Callable[[], None]) -> None
     assert (stand_in.model, stand_in.identity) == (model.model, model.identity)
 
 
+def test_no_key_is_needed(without_packages: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENROUTER_API_KEY", raising=False)
+    with pytest.raises(InvalidInput, match="needs a key"):
+        llm_named("openrouter:qwen/qwen3-32b")
+    there = llm_to_price("openrouter:qwen/qwen3-32b")
+    without_packages()
+    assert llm_to_price("openrouter:qwen/qwen3-32b").identity == there.identity
+
+
 def test_what_is_computed_here_needs_its_package(without_packages: Callable[[], None]) -> None:
     without_packages()
     with pytest.raises(MissingExtra, match="sentence-transformers"):

@@ -128,6 +128,19 @@ def test_a_budget_that_ends_the_run(folder: Path) -> None:
     assert len(Testset.load("t.jsonl")) == 1
 
 
+def test_a_budget_that_makes_no_question(folder: Path) -> None:
+    (folder / "docs" / "copy.md").write_text((folder / "docs" / "a.md").read_text())
+    result = call("docs", "-n", "2", "--llm", "lexical", "--budget", "calls=1", "--out", "t.jsonl")
+    assert (result.exit_code, result.stderr, result.stdout) == (
+        2,
+        (
+            "ragmetrics: no question was made: the budget of 1 calls is used up (with --run-dir DIR, the next run would go on "
+            "from here)\n"
+        ),
+        "",
+    )
+
+
 def test_a_refusal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = {
         "write_unanswerable_questions": ["1. Who printed Dubliners?"],

@@ -19,13 +19,13 @@ OWN_EMBEDDINGS = {"sentence-transformers": True, "huggingface": True, "hashing":
 """Providers of embeddings that are no servers, and whether the name of a model follows, after a colon."""
 
 
-def llm_named(model: Any, base_url: str | None = None) -> Any:
+def llm_named(model: Any, base_url: str | None = None, api_key: str | None = None) -> Any:
     """The LLM that a text names; anything but a text is returned unchanged.
 
     A name is ``lexical``, a model of OpenAI, with or without ``openai:`` before its name, a model on a server that has a name too
     (``azure:DEPLOYMENT``, ``ollama:llama3.1:8b``), or ``server:MODEL``, the same protocol over a lean client. Names of models on
     other servers hold colons of their own (``llama3.1:8b``), so what stands before a colon is taken for an unknown provider only
-    where no other server is named, by ``base_url`` or in ``OPENAI_BASE_URL``.
+    where no other server is named, by ``base_url`` or in ``OPENAI_BASE_URL``. An ``api_key`` is for a server by name alone.
 
     Raises:
         InvalidInput: there is no such provider, no name of a model, or no address or key of the server.
@@ -42,7 +42,7 @@ def llm_named(model: Any, base_url: str | None = None) -> Any:
         return llms.OpenAIServerLLM(str(server), name)
     settings = {"base_url": base_url} if base_url and model != "lexical" else {}
     if colon and is_server(provider):
-        return llms.llm_factory(name, provider, **settings)
+        return llms.llm_factory(name, provider, **settings, **({"api_key": api_key} if api_key else {}))
     return llms.llm_factory(model.strip().removeprefix("openai:"), **settings)
 
 

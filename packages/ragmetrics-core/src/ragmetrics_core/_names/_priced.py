@@ -1,4 +1,4 @@
-"""Models by name for a price alone: nothing is called, so the package of a model need not be there.
+"""Models by name for a price alone: nothing is called, so neither the package of a model nor its key need be there.
 
 Where the package is missing, what stands in for the model says of itself what the model would, so that the price is the same, and
 replies that an earlier run has kept are found.
@@ -12,6 +12,10 @@ from .._kernel._errors import MissingExtra
 from ._models import embeddings_named, is_server, llm_named
 
 __all__ = ["embeddings_to_price", "llm_to_price"]
+
+
+NO_KEY = "none"
+"""Stands in for the key of a server that answers nobody without one; it is never sent."""
 
 
 class Uncalled:
@@ -44,7 +48,7 @@ def llm_to_price(model: Any, base_url: str | None = None) -> Any:
         MissingExtra: it is at one of Azure's older addresses, and the openai package is not installed.
     """
     try:
-        return llm_named(model, base_url)
+        return llm_named(model, base_url, NO_KEY)
     except MissingExtra as missing:
         provider, _, name = model.strip().partition(":")
         known = provider in ("openai", "server") or is_server(provider)

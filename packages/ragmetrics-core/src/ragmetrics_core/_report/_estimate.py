@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from .._kernel._requests import Usage
@@ -95,11 +96,12 @@ class Estimate:
     def __str__(self) -> str:
         return self.text()
 
-    def text(self, width: int | None = None) -> str:
+    def text(self, width: int | None = None, words: Callable[[str], str] = str) -> str:
         """The estimate as a table, with what it rests on below.
 
         Args:
             width: columns that it may take; default: those of the terminal.
+            words: puts what it says of arguments into other words, such as those of the command line.
         """
         wide = room() if width is None else width
         calls, dollars = self._of_run()
@@ -107,7 +109,7 @@ class Estimate:
         source = f" of {printable(self.source)}" if self.source else ""
         title = f"{rows}{source}: {calls}{dollars}"
         paragraphs = [wrapped(title, wide), [self._table(wide)]]
-        paragraphs += [wrapped(line, wide, indent="  ") for line in self._notes()]
+        paragraphs += [wrapped(words(line), wide, indent="  ") for line in self._notes()]
         return "\n\n".join("\n".join(lines) for lines in paragraphs[:2]) + "".join(
             f"\n{'' if number else chr(10)}{chr(10).join(lines)}" for number, lines in enumerate(paragraphs[2:])
         )
@@ -140,7 +142,7 @@ class Estimate:
         return table(headings, cells, width)
 
     def _notes(self) -> list[str]:
-        notes = []
+        notes = ["price: unknown, as no model is named"] if any(item.name == NO_MODEL for item in self.models) else []
         for model in self.models:
             cost = model.cost() if model.name != NO_MODEL else None
             if cost is not None:

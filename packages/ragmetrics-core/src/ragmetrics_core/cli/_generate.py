@@ -135,12 +135,20 @@ def generate(
             **given,
         )
         if not testset:
-            stop(f"no question was made: {next(iter([*testset.problems, *testset.missing]))}", 2)
+            _stop_empty(testset, run_dir)
         write(cast("Any", testset), out)
         _report(testset, out)
         if testset.stopped is not None:
             remark, command = how_to_continue(run_dir)
             stop(testset.stopped + remark, 2, command)
+
+
+def _stop_empty(testset: Testset, run_dir: Path | None) -> None:
+    """Say why there is no question at all."""
+    if testset.stopped is not None:
+        remark, command = how_to_continue(run_dir)
+        stop(f"no question was made: {testset.stopped}{remark}", 2, command)
+    stop(f"no question was made: {next(iter([*testset.problems, *testset.missing]))}", 2)
 
 
 def _report(testset: Testset, out: Path) -> None:

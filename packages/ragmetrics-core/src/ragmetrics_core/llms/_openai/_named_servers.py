@@ -122,7 +122,7 @@ def address_of(provider: str, base_url: str | None) -> str:
     """
     server = server_named(provider)
     if server is not None:
-        return bare_url(str(settings_of_server(server, {"base_url": base_url})["base_url"]))
+        return bare_url(str(settings_of_server(server, {"base_url": base_url, "api_key": "none"})["base_url"]))
     url = base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
     check_url(url)
     return bare_url(url)
