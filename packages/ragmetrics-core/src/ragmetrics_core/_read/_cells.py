@@ -44,6 +44,25 @@ METAS = ("meta", "metadata")
 FOREIGN = frozenset({*CONTENTS[1:], "node"})
 NAMED = frozenset({*CONTENTS, *IDS, *METAS, "score"})
 
+WRITTEN = NAMED | {
+    *(
+        "type",
+        "lc",
+        "kwargs",
+        "embedding",
+        "sparse_embedding",
+        "blob",
+        "dataframe",
+        "mimetype",
+        "relationships",
+        "class_name",
+    ),
+    *("excluded_embed_metadata_keys", "excluded_llm_metadata_keys", "metadata_template", "metadata_separator"),
+    *("metadata_seperator", "text_template", "start_char_idx", "end_char_idx", "hash", "metadata_str"),
+    *("document.id", "document.score", "document.metadata"),
+}
+"""Keys of a document that one of these libraries has written as JSON."""
+
 Reader = Callable[[Any, str, str | None], Any]
 """Makes of a value what its field holds; takes the name of the column and the separator of lists as well."""
 
@@ -58,7 +77,7 @@ def _texts(value: Any, column: str, separator: str | None) -> Any:
         value = _list(value, column, separator)
     if isinstance(value, Mapping):
         value = [value]
-    if isinstance(value, list | tuple) and value and not _is_text(value[0]):
+    if isinstance(value, list | tuple) and not _are_texts(value):
         return [_content(item) for item in value]
     return value
 
@@ -66,7 +85,7 @@ def _texts(value: Any, column: str, separator: str | None) -> Any:
 def _documents(value: Any, column: str, separator: str | None) -> Any:
     if isinstance(value, str):
         value = _list(value, column, separator)
-    if isinstance(value, list | tuple) and value and not _is_document(value[0]):
+    if isinstance(value, list | tuple) and not _are_documents(value):
         return [document_of(item) for item in value]
     return value
 
@@ -90,18 +109,22 @@ def one_text(value: Any, column: str, field: str, *, mapped: bool) -> Any:
         return value
     if len(value) == 1 and isinstance(value[0], str):
         return value[0]
-    said = [
-        item["content"]
-        for item in value
-        if isinstance(item, Mapping) and item.get("role") in SPEAKERS[field] and isinstance(item.get("content"), str)
-    ]
-    if said:
-        return said[-1]
+    said = [item for item in value if isinstance(item, Mapping) and item.get("role") in SPEAKERS[field]]
+    if said and (text := _said(said[-1].get("content"))) is not None:  # an earlier one belongs to an earlier turn
+        return text
     if mapped and len(value) > 1:
         raise InvalidInput(
             f"{column}: holds {len(value)} values, and {field} is one text: name one of them, as in {column}.0"
         )
     return value
+
+
+def _said(content: Any) -> str | None:
+    """The text of a message, which may come in parts; None where it has none, as a call of a tool has not."""
+    if not isinstance(content, list | tuple):
+        return content if isinstance(content, str) else None
+    found = [part["text"] for part in content if isinstance(part, Mapping) and isinstance(part.get("text"), str)]
+    return "".join(found) if found else None
 
 
 SPEAKERS = {"user_input": ("user", "human"), "response": ("assistant", "ai"), "reference": ("assistant", "ai")}
@@ -119,7 +142,7 @@ READERS: dict[str, Reader] = {
 
 
 def is_usual(field: str) -> Callable[[Any], bool] | None:
-    """What tells by its first item that a list can be used as it is; None for a field that holds no list."""
+    """What tells that a list can be used as it is; None for a field that holds no list."""
     return USUAL.get(field)
 
 
@@ -162,7 +185,8 @@ def literal(cell: str) -> Any:
     try:
         if NUMPY.fullmatch(text):
             return [ast.literal_eval(item) for item in re.findall(QUOTED, text, re.DOTALL)]
-        return None if _joins_texts(text) else ast.literal_eval(text)
+        value = ast.literal_eval(text)  # first, as only of what is Python the tokens are found in linear time
+        return None if _joins_texts(text) else value
     except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError):
         return None
 
@@ -192,6 +216,14 @@ def _is_text(item: Any) -> bool:
     return type(item) is str and item[:1] != "{"
 
 
+def _are_texts(items: Any) -> bool:
+    return all(map(_is_text, items))
+
+
+def _are_documents(items: Any) -> bool:
+    return all(map(_is_document, items))
+
+
 def _is_document(item: Any) -> bool:
     """Whether documents of this form can be used as they are."""
     kind = type(item)
@@ -202,11 +234,16 @@ def _is_document(item: Any) -> bool:
     return "content" in item or (FOREIGN.isdisjoint(item) and not IDENTIFYING.isdisjoint(item))
 
 
+def _is_written_document(found: Mapping[str, Any]) -> bool:
+    """Whether JSON is that of a document, and no text in JSON, of which a part must not be taken for the whole."""
+    return not set(CONTENTS).isdisjoint(found) and WRITTEN.issuperset(found)
+
+
 def document_of(item: Any) -> Any:
     """A document under the names that documents have here; what is none stays as it is."""
     if isinstance(item, str):
         found = literal(item) if item.startswith("{") else None
-        return document_of(found) if isinstance(found, dict) and not set(CONTENTS).isdisjoint(found) else item
+        return document_of(found) if isinstance(found, dict) and _is_written_document(found) else item
     get: Callable[[str], Any] = item.get if isinstance(item, Mapping) else partial(_attribute, item)
     node = get("node")
     content = next((text for text in map(get, CONTENTS) if isinstance(text, str)), None)
@@ -220,8 +257,8 @@ def document_of(item: Any) -> Any:
 
 
 USUAL: dict[str, Callable[[Any], bool]] = {
-    "retrieved_contexts": _is_text,
-    "reference_contexts": _is_text,
-    "retrieved_documents": _is_document,
-    "reference_documents": _is_document,
+    "retrieved_contexts": _are_texts,
+    "reference_contexts": _are_texts,
+    "retrieved_documents": _are_documents,
+    "reference_documents": _are_documents,
 }

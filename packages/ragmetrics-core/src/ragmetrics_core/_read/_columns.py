@@ -7,7 +7,7 @@ each such column was seen.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -24,6 +24,14 @@ __all__ = ["Columns", "Understood"]
 
 MOST_HELD = 10_000
 """Rows that are looked through for a column that the user names."""
+
+MOST_KEPT = 200
+"""Columns of rows whose plans are kept by the thousand."""
+
+OF_ONE_VALUE = frozenset({str, int, bool, float, type(None)})
+"""Types of cells that are read alike, but for NaN."""
+
+Names = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -59,7 +67,11 @@ class Columns:
             raise InvalidInput(f"separator must be a text such as '||', got {separator!r}")
         self._fields = {item.field for item in self.mapped}
         self._separator = separator
-        self._plan = lru_cache(1000)(partial(_planned, self.mapped))  # of a method it would be a circle
+        planned = partial(_planned, self.mapped)
+        self._plan = lru_cache(1000)(
+            partial(_of_like_kinds, lru_cache(100)(planned))
+        )  # of a method it would be a circle
+        self._wide_plan = partial(_of_like_kinds, lru_cache(4)(planned))
 
     def sample(self, value: Any) -> Sample:
         """The sample that a raw row describes.
@@ -80,7 +92,7 @@ class Columns:
     def _read(self, plan: Plan, row: Mapping[str, Any]) -> Sample:
         if plan.lists is not None:
             for column, is_usual in plan.lists:
-                if (items := row[column]) and not is_usual(items[0]):
+                if (items := row[column]) and not is_usual(items):
                     break
             else:
                 return Sample(**row)  # as nearly always: nothing to name and nothing to read
@@ -131,7 +143,7 @@ class Columns:
             held.append(raw_row)
             row = self._columns_of(raw_row[1])
             names.update((name, None) for column in row for name in _parts(column, row[column], inner=True))
-            missing = tuple(item for item in missing if not item.source(row).stands_in(row))
+            missing = tuple(item for item in missing if not _stands_in(item, row))
             if not missing or len(held) == MOST_HELD:
                 break
         if missing and names:
@@ -149,9 +161,10 @@ class Columns:
 
     def _plan_of(self, row: Mapping[str, Any]) -> Plan:
         names, kinds = tuple(row), tuple(map(type, row.values()))
-        plan = self._plan(names, kinds, ())
+        planned = self._plan if len(names) <= MOST_KEPT else self._wide_plan
+        plan = planned(names, kinds, ())
         if plan.opened:
-            plan = self._plan(names, kinds, tuple(tuple(row[column]) for column in plan.opened))
+            plan = planned(names, kinds, tuple(tuple(row[column]) for column in plan.opened))
         return plan
 
     def _agreed(self, field: str, sources: Iterable[Source], row: Mapping[str, Any]) -> Any:
@@ -167,11 +180,24 @@ class Columns:
         return agreed(field, values)
 
 
-def _planned(
-    mapped: tuple[Mapped, ...], names: tuple[Any, ...], kinds: tuple[type, ...], keys: tuple[tuple[Any, ...], ...]
+def _of_like_kinds(
+    planned: Callable[..., Plan], names: Names, kinds: tuple[type, ...], keys: tuple[Names, ...]
 ) -> Plan:
+    """The plan for rows in whose cells of one value these types take turns: where many are empty, no two rows are alike."""
+    one = float if float in kinds else str  # only among floats is NaN to be looked for
+    return planned(names, tuple(one if kind in OF_ONE_VALUE else kind for kind in kinds), keys)
+
+
+def _planned(mapped: tuple[Mapped, ...], names: Names, kinds: tuple[type, ...], keys: tuple[Names, ...]) -> Plan:
     opened = may_be_opened(names, kinds)
     return plan_for(names, kinds, dict(zip(opened, keys or [()] * len(opened), strict=True)), mapped)
+
+
+def _stands_in(item: Mapped, row: Mapping[str, Any]) -> bool:
+    try:
+        return item.source(row).stands_in(row)
+    except InvalidInput:  # there is something, and the row tells in its turn what is wrong with it
+        return True
 
 
 def _clean(value: Any) -> Any:

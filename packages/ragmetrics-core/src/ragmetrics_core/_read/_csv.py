@@ -18,7 +18,7 @@ from typing import Any
 
 from .._kernel._errors import InvalidInput
 from ._input_file import InputFile
-from ._text import BadShape, RawRow, lines_of
+from ._text import BadShape, RawRow, first_double, lines_of
 
 __all__ = ["cells_row", "csv_rows", "header_of", "no_name", "separator_of", "separator_told"]
 
@@ -100,9 +100,9 @@ def _so_far(rows: int) -> str:
 def header_of(cells: list[str], place: str) -> list[str]:
     """The names of the columns, of which only empty ones may be equal."""
     names = [cell.strip() for cell in cells]
-    for name in names:
-        if name and names.count(name) > 1:
-            raise InvalidInput(f"{place}: two columns are named {name!r}: rename one of them")
+    double = first_double(name for name in names if name)
+    if double is not None:
+        raise InvalidInput(f"{place}: two columns are named {double!r}: rename one of them")
     return names
 
 

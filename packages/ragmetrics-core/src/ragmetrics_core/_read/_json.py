@@ -14,7 +14,7 @@ from typing import Any
 from .._kernel._errors import InvalidInput
 from ._input_file import InputFile
 from ._lists import find_rows
-from ._text import BadShape, RawRow, lines_of, text_lines
+from ._text import BadShape, RawRow, first_double, lines_of, text_lines
 
 __all__ = ["JsonFile", "jsonl_rows"]
 
@@ -117,8 +117,7 @@ class DoubleKeys(dict[str, Any]):
 def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) < len(pairs):
-        keys = [key for key, _ in pairs]
-        return DoubleKeys(values, next(key for key in keys if keys.count(key) > 1))
+        return DoubleKeys(values, str(first_double(key for key, _ in pairs)))
     return values
 
 

@@ -91,7 +91,7 @@ def _lists(data: Any, path: str, depth: int = 0) -> Iterator[tuple[str, list[Any
         if key in OF_A_ROW or key == "metadata":
             continue
         inner = f"{path}.{key}" if path else key
-        if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        if isinstance(value, list) and any(isinstance(item, dict) for item in value):  # also with a bad one in it
             yield inner, value
         else:
             yield from _lists(value, inner, depth + 1)

@@ -15,9 +15,10 @@ from typing import Any
 
 from .._kernel._errors import InvalidInput
 from .._kernel._sample import ALIASES, FIELD_NAMES, fields_of, plain_name, without_arrays
+from ._bounds import MOST_DEEP
 from ._cells import literal
 
-__all__ = ["ABSENT", "Mapped", "Source", "in_order", "mapped_columns", "missing_column"]
+__all__ = ["ABSENT", "Mapped", "Source", "mapped_columns", "missing_column"]
 
 ABSENT: Any = object()
 """What stands where a row has nothing, not even None."""
@@ -90,7 +91,8 @@ class Mapped:
         elif self.column in keys:
             return Source(self.column, ((keys[self.column],),))
         else:
-            similar = [name for name in keys if plain_name(name) == plain_name(self.column)]
+            plain = plain_name(self.column)
+            similar = [name for name in keys if plain_name(name) == plain]
             if len(similar) == 1:
                 return Source(similar[0], ((keys[similar[0]],),))
         return Source(self.column, (_path(self.column, keys),))
@@ -149,8 +151,16 @@ def missing_column(mapped: Mapped, columns: Iterable[str], where: str) -> Invali
     )
 
 
-def _walk(value: Any, path: tuple[Step, ...]) -> Any:
-    """What stands at the end of a path; a list is gone through item by item, unless the next key is a number."""
+def _walk(value: Any, path: tuple[Step, ...], lists: int = 0) -> Any:
+    """What stands at the end of a path; a list is gone through item by item, unless the next key is a number.
+
+    Raises:
+        InvalidInput: there are too many lists inside each other.
+    """
+    if lists > MOST_DEEP:
+        raise InvalidInput(
+            f"{'.'.join(map(str, path))} is looked for in lists nested more than {MOST_DEEP} levels deep"
+        )
     for depth, step in enumerate(path):
         value = literal(value) if isinstance(value, str) else without_arrays(value)
         if isinstance(value, Mapping) and isinstance(step, re.Pattern):
@@ -161,7 +171,7 @@ def _walk(value: Any, path: tuple[Step, ...]) -> Any:
         elif isinstance(value, list | tuple) and str(step).isdecimal():
             value = value[int(step)] if int(step) < len(value) else None
         elif isinstance(value, list | tuple):
-            inner = [item for item in (_walk(item, path[depth:]) for item in value) if item is not ABSENT]
+            inner = [item for item in (_walk(item, path[depth:], lists + 1) for item in value) if item is not ABSENT]
             return inner if inner or not value else ABSENT
         else:
             return ABSENT
@@ -210,4 +220,10 @@ def _matching(pattern: str, names: Iterable[str], named: Callable[[str], str] = 
 
 def in_order(names: Iterable[Any]) -> list[Any]:
     """By the numbers in them, 10 after 9; names without numbers keep their order."""
-    return sorted(names, key=lambda name: [int(digits) for digits in re.findall(r"\d+", str(name), re.ASCII)])
+    return sorted(names, key=lambda name: [_size(digits) for digits in re.findall(r"\d+", str(name), re.ASCII)])
+
+
+def _size(digits: str) -> tuple[int, str]:
+    """What sorts as the number does; Python makes no number of very many digits."""
+    digits = digits.lstrip("0")
+    return len(digits), digits

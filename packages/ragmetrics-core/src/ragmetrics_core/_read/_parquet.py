@@ -8,7 +8,7 @@ from typing import Any
 
 from .._kernel._errors import InvalidInput, MissingExtra
 from ._input_file import InputFile
-from ._text import RawRow
+from ._text import RawRow, first_double
 
 __all__ = ["ParquetRows"]
 
@@ -40,7 +40,7 @@ class ParquetRows:
         except (ValueError, OSError) as error:
             raise InvalidInput(f"{file.name} is not a Parquet file that can be read: {error}") from None
         names = list(self._file.schema_arrow.names)
-        double = next((name for name in names if names.count(name) > 1), None)
+        double = first_double(names)
         if double is not None:
             raise InvalidInput(f"{file.name}: two columns are named {double!r}: rename one of them")
         self._columns = [name for name in names if not INDEX.fullmatch(name)]

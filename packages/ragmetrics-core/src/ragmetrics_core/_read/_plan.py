@@ -10,21 +10,26 @@ metadata.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from .._kernel._sample import ALIASES, fields_of, plain_name
 from ._cells import is_usual, reader_of
-from ._mapping import Mapped, Source, in_order
+from ._mapping import Mapped, Source
 
 __all__ = ["TEXTS", "Plan", "may_be_opened", "plan_for"]
 
 NUMBERED = {
-    re.compile(r"(?:retriev(?:ed|al)_)?(context|document|doc|chunk|passage)s?_?\d{1,3}"): "retrieved_contexts",
-    re.compile(r"reference_(context|document|doc|chunk|passage)s?_?\d{1,3}"): "reference_contexts",
+    re.compile(r"((?:retriev(?:ed|al)_)?(?:context|document|doc|chunk|passage)s?)_?([0-9]{1,3})"): "retrieved_contexts",
+    re.compile(r"(reference_(?:context|document|doc|chunk|passage)s?)_?([0-9]{1,3})"): "reference_contexts",
 }
 """Plain names of columns that hold one context each, and the field that they are gathered into."""
+
+LONGEST_NUMBERED = 60
+"""Characters of a column that may be one of these, blanks included."""
 
 PARTS = {"inputs": "user_input", "vars": "user_input", "outputs": "response", "reference_outputs": "reference"}
 """Columns of traces and examples that are no field, and the field whose value they may hold; columns that are fields may too."""
@@ -142,15 +147,24 @@ def _named(meant: Mapping[Any, str]) -> Sources:
 
 
 def _numbered(names: Iterable[Any]) -> Sources:
-    """Fields whose items stand in a numbered column each; columns that are numbered by different words are different sources."""
-    groups: dict[tuple[str, str], list[Any]] = {}
-    for name in in_order(names):
-        plain = plain_name(name)
-        for pattern, field in NUMBERED.items():
-            if match := pattern.fullmatch(plain):
-                groups.setdefault((field, match[1]), []).append(name)
+    """Fields whose items stand in a numbered column each.
+
+    Columns that are numbered by different words are different sources, and so is a second column of the same number.
+    """
+    matches = [
+        (int(match[2]), match[1], field, name)
+        for name in names
+        if len(text := str(name)) <= LONGEST_NUMBERED and text.rstrip(" _-")[-1:].isdigit()
+        for pattern, field in NUMBERED.items()
+        if (match := pattern.fullmatch(plain_name(name)))
+    ]
+    groups: dict[tuple[str, str, int], list[Any]] = {}
+    seen: Counter[tuple[str, int]] = Counter()
+    for number, word, field, name in sorted(matches, key=itemgetter(0)):
+        groups.setdefault((field, word, seen[word, number]), []).append(name)
+        seen[word, number] += 1
     found: Sources = {}
-    for (field, _), members in groups.items():
+    for (field, _, _), members in groups.items():
         name = ", ".join(map(str, members))
         found.setdefault(field, []).append(Source(name, tuple((member,) for member in members), gathered=True))
     return found

@@ -12,7 +12,7 @@ from .._kernel._errors import InvalidInput
 from ._encodings import Codec, codec_of, not_text
 from ._input_file import InputFile
 
-__all__ = ["BadShape", "RawRow", "encoding_of", "lines_of", "raw_lines", "text_lines"]
+__all__ = ["BadShape", "RawRow", "encoding_of", "first_double", "lines_of", "raw_lines", "text_lines"]
 
 RawRow = tuple[str, Any]
 """The place of a row, and its value: a mapping, or the ``InvalidInput`` that says why there is none."""
@@ -25,6 +25,12 @@ LONGEST_MARK = 4
 
 class BadShape(InvalidInput):
     """A row that is not even of the right kind, such as a line of a JSONL file that is not JSON."""
+
+
+def first_double(names: Iterable[str]) -> str | None:
+    """The first name that stands there twice, found in one pass: hostile files have very many of them."""
+    seen: set[str] = set()
+    return next((name for name in names if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]
 
 
 def lines_of(file: InputFile) -> Iterator[tuple[int, str]]:

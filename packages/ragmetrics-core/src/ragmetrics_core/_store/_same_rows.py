@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 
-from .._kernel._errors import ModelError
+from .._kernel._errors import InvalidInput, ModelError
 from .._kernel._sample import Sample
+from .._read import Columns
 from ._records import Record, json_value, roundtripped
 from ._scored_by import digest_of
 from ._scores_file import ScoresFile
@@ -38,7 +39,22 @@ def signature(sample: Sample) -> str:
 
 
 def changed(there: Sample, here: Sample) -> str:
-    """The names of the fields that differ."""
+    """The names of the fields that differ.
+
+    More columns are understood than when the row was written, perhaps: then it is read once more, as rows are read today.
+    """
+    return _differing(there, here) and _differing(_read_again(there), here)
+
+
+def _read_again(sample: Sample) -> Sample:
+    fields = {name: value for name, value in sample.to_dict().items() if name != "metadata"}
+    try:
+        return Columns().sample({**sample.metadata, **fields})
+    except InvalidInput:
+        return sample
+
+
+def _differing(there: Sample, here: Sample) -> str:
     old, new = (json_value(sample) for sample in (there, roundtripped(here)))
     names = sorted(old.keys() | new.keys())
     return ", ".join(

@@ -1,0 +1,153 @@
+"""Files and cells that are made, or grew, so as to be read wrongly, to end the command, or to hold it up."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+from core.read.reading import jsonl, read, write
+from growth import assert_linear, seconds
+from ragmetrics_core import InvalidInput
+from ragmetrics_core._read import Columns
+
+DEEP = 5000
+
+
+def sample_of(row: Any, columns: dict[str, str] | None = None) -> Any:
+    return Columns(columns).sample(row)
+
+
+class TestNumberedColumns:
+    @pytest.mark.parametrize(
+        ("names", "sources"),
+        [
+            (("retrieved_context_1", "context_1"), ("retrieved_context_1", "context_1")),
+            (("context_1", "Context 1"), ("context_1", "Context 1")),
+            (("context_01", "context_1"), ("context_01", "context_1")),
+            (("doc1", "docs1"), ("doc1", "docs1")),
+        ],
+    )
+    def test_two_of_one_number_are_no_two_contexts(self, names: tuple[str, str], sources: tuple[str, str]) -> None:
+        row = {names[0]: "a", names[1]: "b"}
+        with pytest.raises(InvalidInput) as raised:
+            sample_of(row)
+        first, second = sources
+        assert (
+            str(raised.value)
+            == f"the columns {first!r} and {second!r} both mean 'retrieved_contexts' but differ: keep one of them"
+        )
+        assert sample_of(dict.fromkeys(names, "a")).retrieved_contexts == ["a"]
+
+    def test_numbers_that_python_makes_no_number_of(self) -> None:
+        long, longer = "p_" + "1" * 5000, "p_" + "1" * 5001
+        assert sample_of({longer: "b", long: "a", "question": "q"}).user_input == "q"
+        assert sample_of({longer: "b", long: "a", "p_007": "0"}, {"contexts": "p_*"}).retrieved_contexts == [
+            "0",
+            "a",
+            "b",
+        ]
+
+
+class TestChats:
+    OLD = ({"role": "assistant", "content": "old"}, {"role": "user", "content": "q"})
+
+    def test_the_parts_of_the_last_message_are_its_text(self) -> None:
+        parts = [{"type": "text", "text": "ne"}, {"type": "image_url"}, {"type": "text", "text": "w"}]
+        assert sample_of({"answer": [*self.OLD, {"role": "assistant", "content": parts}]}).response == "new"
+
+    @pytest.mark.parametrize("content", [None, [], [{"type": "image_url"}]])
+    def test_a_last_message_without_a_text_is_not_replaced_by_that_of_an_earlier_turn(self, content: Any) -> None:
+        chat = [*self.OLD, {"role": "assistant", "content": content}]
+        assert sample_of({"answer": chat}).response == chat
+        with pytest.raises(InvalidInput, match=r"^outputs\.messages: holds 3 values, and response is one text"):
+            sample_of({"outputs": {"messages": chat}}, {"answer": "outputs.messages"})
+
+
+class TestContexts:
+    def test_each_is_read_whatever_the_first_one_is(self) -> None:
+        document = '{"page_content": "d", "metadata": {}}'
+        assert sample_of({"contexts": ["c", document]}).retrieved_contexts == ["c", "d"]
+        assert sample_of({"user_input": "q", "retrieved_contexts": ["c", document]}).retrieved_contexts == ["c", "d"]
+        documents = sample_of({"retrieved_documents": [{"id": "1"}, {"page_content": "c", "id": "2"}]})
+        assert documents.retrieved_documents == [{"id": "1"}, {"content": "c", "id": "2"}]
+
+    def test_a_text_in_json_keeps_what_no_document_has(self) -> None:
+        """What a product costs is evidence as its text is."""
+        text = '{"text": "a lamp", "price": 30}'
+        assert sample_of({"contexts": [text]}).retrieved_contexts == [text]
+
+
+class TestNesting:
+    @pytest.mark.parametrize("as_text", [True, False])
+    def test_lists_in_lists_on_the_way_of_a_path(self, as_text: bool) -> None:
+        value: Any = "[" * 700 + "]" * 700
+        if not as_text:
+            value = []
+            for _ in range(DEEP):
+                value = [value]
+        columns = Columns({"answer": "outputs.text"})
+        (found,) = columns.found([("row 1", {"outputs": value})])
+        with pytest.raises(InvalidInput) as raised:
+            columns.sample(found[1])
+        assert str(raised.value) == "text is looked for in lists nested more than 100 levels deep"
+
+
+class TestWrappers:
+    def test_a_list_with_a_bad_row_is_a_list_of_rows(self, tmp_path: Any) -> None:
+        data = {"train": [{"question": "a"}, None], "test": [{"question": "b"}]}
+        with pytest.raises(InvalidInput) as raised:
+            read(write(tmp_path / "rows.json", json.dumps(data)))
+        assert (
+            str(raised.value)
+            == 'rows.json holds several lists that could be the rows: train (2), test (1): choose one, as in at="train"'
+        )
+
+
+class TestTime:
+    @pytest.mark.parametrize(
+        "cell", ["['" + "\\'" * 50_000, "['a', '" + "\\'" * 50_000, "[" * 100_000, "{'a':" * 20_000, "['a' " * 20_000]
+    )
+    def test_cells_that_are_nearly_lists(self, cell: str) -> None:
+        def work(_: int) -> None:
+            with pytest.raises(InvalidInput, match="is neither a JSON nor a Python list"):
+                sample_of({"contexts": cell if cell.startswith("[") else f"[{cell}"})
+
+        assert seconds(work, 1) < 5
+
+    def test_many_columns_of_which_two_have_one_name(self, tmp_path: Any) -> None:
+        def in_csv(size: int) -> None:
+            names = [f"c{number}" for number in range(size)]
+            with pytest.raises(InvalidInput, match=f"two columns are named 'c{size - 1}'"):
+                read(write(tmp_path / "rows.csv", ",".join([*names, names[-1]]) + "\n"))
+
+        def in_json(size: int) -> None:
+            inner = ",".join(f'"c{number}":1' for number in range(size))
+            (row,) = read(write(tmp_path / "rows.jsonl", f'{{{inner},"c0":2,"c{size - 1}":2}}\n'))
+            assert row[2] is not None
+            assert "the key 'c0' stands twice" in row[2]
+
+        assert_linear(in_csv, 20_000)
+        assert_linear(in_json, 20_000)
+
+    def test_rows_whose_empty_cells_are_never_the_same(self) -> None:
+        """Each would be understood anew if an empty cell made it a row of another kind."""
+        generator = random.Random(1)
+        rows = [{f"c{number}": generator.choice([None, "x", 1]) for number in range(300)} for _ in range(50)]
+        columns = Columns()
+        assert [columns.sample(row).metadata for row in rows] == rows
+        assert len({id(columns._plan_of(row)) for row in rows}) == 1
+
+    def test_nan_is_no_value_whatever_stands_beside_it(self) -> None:
+        columns = Columns()
+        nan = float("nan")
+        for value in (None, "x", 1, 1.5):
+            sample = columns.sample({"question": nan, "a": nan, "b": value})
+            assert (sample.user_input, sample.metadata) == (None, {"a": None, "b": value})
+
+
+def test_the_rows_of_a_file_are_read_after_a_hostile_one(tmp_path: Any) -> None:
+    data = jsonl([{"q" + "1" * 5000: 1}, {"question": "q"}])
+    assert [row[1].user_input for row in read(write(tmp_path / "rows.jsonl", data))] == [None, "q"]
