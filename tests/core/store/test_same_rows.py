@@ -40,5 +40,7 @@ class TestRowsOfATimeWhenFewerColumnsWereUnderstood:
         model = Model()
         again = evaluate([row], Rated(), llm=model, run_dir=tmp_path)
         assert again.summary()["rated"].usage.calls == again.summary()["rated"].usage.cached_calls == 1
-        with pytest.raises(InvalidInput, match="of another row than row 1: the metadata, retrieved_contexts differs"):
+        with pytest.raises(
+            InvalidInput, match="of another row than row 1: the reference_contexts, retrieved_contexts differs"
+        ):
             evaluate([row], Rated(), llm=Model(), run_dir=tmp_path, columns={"reference_contexts": "context_1"})
