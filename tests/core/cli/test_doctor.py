@@ -147,7 +147,7 @@ def test_no_token_counts_and_no_list_of_models(server: OpenAIServer) -> None:
     checks = seen(doctor("--llm", "openai:judge", "--base-url", server.base_url)[1])
     assert checks["token counts"] == (
         "no",
-        "none are reported -> costs are not known, and --budget tokens=N has no effect",
+        "none are reported -> costs are not known, and --budget tokens=N or dollars=N has no effect",
     )
     assert checks["speed"] == ("-", "N s for an answer")
     assert checks["context"] == ("-", "the server does not tell how many tokens fit")

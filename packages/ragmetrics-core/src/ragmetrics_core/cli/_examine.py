@@ -120,7 +120,8 @@ def _extras(found: Diagnosis, answers: dict[Rung, Found], listed: list[dict[str,
     if counts:
         found.add("token counts", "ok", f"{counts[0][0]} in, {counts[0][1]} out for one small question")
     else:
-        found.add("token counts", "no", "none are reported", "costs are not known, and --budget tokens=N has no effect")
+        cure = "costs are not known, and --budget tokens=N or dollars=N has no effect"
+        found.add("token counts", "no", "none are reported", cure)
     if any(answer.thought for answer in answers.values()) or any("<think" in reply.value for reply in replies):
         found.add("thinking", "-", "it thinks before it answers: that is read past, and takes time and tokens")
     entries = [] if isinstance(listed, str) else listed
