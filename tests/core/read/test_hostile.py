@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import zipfile
 from typing import Any
 
 import pytest
@@ -151,3 +152,19 @@ class TestTime:
 def test_the_rows_of_a_file_are_read_after_a_hostile_one(tmp_path: Any) -> None:
     data = jsonl([{"q" + "1" * 5000: 1}, {"question": "q"}])
     assert [row[1].user_input for row in read(write(tmp_path / "rows.jsonl", data))] == [None, "q"]
+
+
+def test_a_row_below_the_last_one_of_a_sheet(tmp_path: Any) -> None:
+    """The rows between are gone through one by one, which would not come to an end."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["question"])
+    book.active.append(["q"])
+    book.save(tmp_path / "small.xlsx")
+    with zipfile.ZipFile(tmp_path / "small.xlsx") as small, zipfile.ZipFile(tmp_path / "rows.xlsx", "w") as large:
+        for name in small.namelist():
+            data = small.read(name).replace(b'<row r="2"', b'<row r="900000000"').replace(b'"A2"', b'"A900000000"')
+            large.writestr(name, data)
+    with pytest.raises(InvalidInput) as raised:
+        read(tmp_path / "rows.xlsx")
+    assert str(raised.value) == "rows.xlsx has a row below row 1,048,576, the last one of a sheet: save it anew"

@@ -25,6 +25,9 @@ __all__ = ["ExcelFile"]
 OLD_OR_LOCKED = b"\xd0\xcf\x11\xe0"
 """How a workbook begins that is encrypted, or in the format of Excel 97 to 2003."""
 
+MOST_ROWS = 1_048_576
+"""Rows of a sheet in Excel; each is gone through up to the last, so a file that numbers one a billion would have no end."""
+
 BROKEN = (BadZipFile, KeyError, OSError, SyntaxError, ValueError, zlib.error)
 """What is raised about a damaged file; errors of XML are of Python's ``SyntaxError``."""
 
@@ -84,6 +87,10 @@ class ExcelFile:
                 except BROKEN as error:
                     name = self._file.name
                     raise InvalidInput(f"{name}, after row {number}: the file is damaged ({error})") from None
+                if number > MOST_ROWS:
+                    raise InvalidInput(
+                        f"{self._file.name} has a row below row {MOST_ROWS:,}, the last one of a sheet: save it anew"
+                    )
                 cells = list(row)
                 while cells and _is_empty(cells[-1]):
                     cells.pop()
@@ -134,7 +141,7 @@ def _chosen(book: Any, at: str | None, name: str) -> Any:
 def _holds_something(sheet: Any) -> bool:
     sheet.reset_dimensions()
     try:
-        return any(not _is_empty(cell) for row in sheet.iter_rows() for cell in row)
+        return any(not _is_empty(cell) for row in islice(sheet.iter_rows(), MOST_ROWS) for cell in row)
     except BROKEN:  # told when it is read
         return True
 
