@@ -174,6 +174,7 @@ def test_the_number_is_that_of_all_questions(folder: Path) -> None:
             "--unanswerable and --two-passages need a language model: LexicalJudge can only leave parts of sentences blank",
         ),
         ("--two-passages=2", "--two-passages must be a share from 0 to 1, got 2.0"),
+        ("--refusal= ", "--refusal must be a text that is not blank, got ' '"),
         ("--chunk-size=0", "--chunk-size must be a whole number from 1, got 0"),
         ("--chunk-overlap=1000", "--chunk-overlap must be less than --chunk-size, got 1000 and 1000"),
         ("--timeout=0", "--timeout must be a positive number of seconds, got 0.0"),

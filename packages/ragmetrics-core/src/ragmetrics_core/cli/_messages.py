@@ -73,7 +73,7 @@ CURES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"(?<![\w-])two_passages (?=must)", "--two-passages "),
     (r"(?<![\w-])chunk_(size|overlap)\b", r"--chunk-\1"),
     # what remains of the names of arguments; a name in a path or a quotation is something else
-    (r"^(limit|sample|seed|repeats|timeout|empty|encoding|at) must be", r"--\1 must be"),
+    (r"^(limit|sample|seed|repeats|timeout|empty|encoding|at|refusal) must be", r"--\1 must be"),
     (
         r"(?<![\w/.'\"-])(base|run|on|max)_(url|dir|error|concurrency|retries)(?![\w/='\"-])",
         r"--\1-\2",
