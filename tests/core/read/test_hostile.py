@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import random
+import tempfile
 import zipfile
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import pytest
 
@@ -13,6 +16,7 @@ from core.read.reading import jsonl, read, write
 from growth import assert_linear, seconds
 from ragmetrics_core import InvalidInput
 from ragmetrics_core._read import Columns
+from ragmetrics_core._read._input_file import copied
 
 DEEP = 5000
 
@@ -168,3 +172,17 @@ def test_a_row_below_the_last_one_of_a_sheet(tmp_path: Any) -> None:
     with pytest.raises(InvalidInput) as raised:
         read(tmp_path / "rows.xlsx")
     assert str(raised.value) == "rows.xlsx has a row below row 1,048,576, the last one of a sheet: save it anew"
+
+
+def test_standard_input_without_an_end(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `/dev/zero`: the disk is full at some time, and what was written is gone then."""
+
+    class Endless(io.RawIOBase):
+        def read(self, size: int = -1) -> bytes:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(InvalidInput) as raised:
+        copied(cast("BinaryIO", Endless()), "stdin", None)
+    assert str(raised.value) == f"stdin cannot be copied to {tmp_path}, where it is read from: No space left on device"
+    assert list(tmp_path.iterdir()) == []

@@ -105,6 +105,11 @@ def copied(stream: BinaryIO, name: str, options: FileOptions | None) -> InputFil
             shutil.copyfileobj(stream, there)
         with path.open("rb") as there:
             zipped = there.read(len(GZIP)) == GZIP
+    except OSError as error:  # the disk is full
+        path.unlink()
+        raise InvalidInput(
+            f"{name} cannot be copied to {path.parent}, where it is read from: {error.strerror}"
+        ) from None
     except BaseException:  # Ctrl-C, while nothing comes in
         path.unlink()
         raise
