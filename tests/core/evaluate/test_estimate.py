@@ -225,7 +225,7 @@ class TestReplies:
     def test_each_form_can_be_read(self, form: Any) -> None:
         prompt: Prompt[Any] = Prompt("Say.", form, name="own")
         said = likely_reply(Ask(prompt.messages({}), form, prompt, {}))
-        form.parse(said)
+        assert form.parse(said) is not None
 
     def test_a_form_that_takes_no_reply(self) -> None:
         """The first question is counted, and what comes after it is said not to be."""

@@ -43,7 +43,7 @@ class Drive:
 
     @property
     def answers(self) -> Answers:
-        """The calls, for whoever accounts for them."""
+        """The calls that were made, and what they cost."""
         return self._answers
 
     @property

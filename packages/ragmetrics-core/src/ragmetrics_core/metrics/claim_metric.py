@@ -33,8 +33,8 @@ class ClaimMetric(Metric):
     Attributes:
         window: most tokens of context per call (estimated). Longer contexts are checked in several concurrent calls, and a claim
             is supported if any window supports it. None: all in one call.
-        per_passage: check the claims against every passage in a call of its own: dearer, and sharper where a judge overlooks
-            things in long lists.
+        per_passage: check the claims against every passage in a call of its own: this costs more, and helps where a judge
+            overlooks things in long lists.
         extract: takes a text apart.
         verify: checks claims against contexts.
 
