@@ -67,8 +67,9 @@ async def test_the_score_of_every_metric_is_that_of_the_core(
     """On the same recorded exchange, over a real client, by both roads and from texts and responses."""
     server.responder = replay(exchange)
     evaluator = MetricEvaluator(exchange.metric, llm=llm, embed_model=Vectors())
-    texts = {"query": QUESTION, "response": RESPONSE, "contexts": CONTEXTS, **extras(exchange)}
-    response = Response(RESPONSE, source_nodes=NODES)
+    said = exchange.sample.get("response", RESPONSE)
+    texts = {"query": QUESTION, "response": said, "contexts": CONTEXTS, **extras(exchange)}
+    response = Response(said, source_nodes=NODES)
     with_response = {"query": QUESTION, "response": response, **extras(exchange)}
     results = [
         await asyncio.to_thread(evaluator.evaluate, **texts),
@@ -80,7 +81,7 @@ async def test_the_score_of_every_metric_is_that_of_the_core(
         assert isinstance(result, MetricResult)
         assert result.score == pytest.approx(exchange.value, abs=1e-12)
         assert result.metric == exchange.name
-        assert (result.query, result.response, result.contexts) == (QUESTION, RESPONSE, CONTEXTS)
+        assert (result.query, result.response, result.contexts) == (QUESTION, said, CONTEXTS)
         assert result.feedback
         assert result.passing is not None
         assert not result.invalid_result
@@ -111,7 +112,7 @@ def test_every_metric_of_the_catalogue_takes_the_response_of_a_query_engine(entr
         "rubric_score": {"rubric": {1: "wrong", 2: "right"}},
     }
     metric = entry.cls(**settings.get(entry.name, {}))
-    response = index.as_query_engine(llm=Completions("Ada was born in London.")).query("Where was Ada born?")
+    response = index.as_query_engine(llm=Completions("Ada was born in London [1].")).query("Where was Ada born?")
     more = {
         "reference": "Ada Lovelace was born in London.",
         "reference_documents": [node.get_content() for node in response.source_nodes[:1]],
@@ -122,7 +123,7 @@ def test_every_metric_of_the_catalogue_takes_the_response_of_a_query_engine(entr
     assert result.score is not None
     assert not result.invalid_result
     assert result.feedback
-    assert result.response == "Ada was born in London."
+    assert result.response == "Ada was born in London [1]."
     assert result.contexts == [node.get_content() for node in response.source_nodes]
 
 

@@ -15,14 +15,17 @@ ENTRIES = {entry.name: entry for entry in catalogue()}
 def test_every_metric_is_treated_and_no_note_is_left_over() -> None:
     assert {*NOTES, *SET_UP} <= {*ENTRIES}
     kinds = {name: treatment(entry).split(":")[0].split(",")[0] for name, entry in ENTRIES.items()}
-    assert {*kinds.values()} == {"0", "unscored", "the judge decides", "does not look at the response"}
+    assert {*kinds.values()} == {"0", "1", "unscored", "the judge decides", "does not look at the response"}
 
 
-def test_metrics_of_the_claims_of_the_response_are_unscored() -> None:
+def test_metrics_of_the_claims_and_the_citations_of_the_response_are_unscored() -> None:
     unscored = [name for name, entry in ENTRIES.items() if treatment(entry).startswith("unscored")]
     assert unscored == [
+        "citation_precision",
+        "fabricated_citations",
         "faithfulness",
         "hallucination",
+        "misattribution",
         "noise_sensitivity",
         "self_knowledge",
         "single_pass_faithfulness",

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ragmetrics_core.metrics._answer_relevancy import AnswerRelevancy
     from ragmetrics_core.metrics._average_precision import AveragePrecision
     from ragmetrics_core.metrics._catalogue import Entry, catalogue
+    from ragmetrics_core.metrics._citation_precision import CitationPrecision
+    from ragmetrics_core.metrics._citation_recall import CitationRecall
     from ragmetrics_core.metrics._claim_utilization import ClaimUtilization
     from ragmetrics_core.metrics._context_precision import ContextPrecision
     from ragmetrics_core.metrics._context_recall import ContextRecall
@@ -28,11 +30,13 @@ if TYPE_CHECKING:
     from ragmetrics_core.metrics._custom_judge import CustomJudge
     from ragmetrics_core.metrics._diagnosis import Diagnosis
     from ragmetrics_core.metrics._exact_match import ExactMatch
+    from ragmetrics_core.metrics._fabricated_citations import FabricatedCitations
     from ragmetrics_core.metrics._factual_correctness import FactualCorrectness
     from ragmetrics_core.metrics._faithfulness import Faithfulness
     from ragmetrics_core.metrics._guideline import Guideline
     from ragmetrics_core.metrics._hallucination import Hallucination
     from ragmetrics_core.metrics._hit_rate import HitRate
+    from ragmetrics_core.metrics._misattribution import Misattribution
     from ragmetrics_core.metrics._ndcg import NDCG
     from ragmetrics_core.metrics._noise_sensitivity import NoiseSensitivity
     from ragmetrics_core.metrics._pairwise_comparison import PairwiseComparison
@@ -50,6 +54,7 @@ if TYPE_CHECKING:
     from ragmetrics_core.metrics._semantic_similarity import SemanticSimilarity
     from ragmetrics_core.metrics._single_pass_faithfulness import SinglePassFaithfulness
     from ragmetrics_core.metrics._token_f1 import TokenF1
+    from ragmetrics_core.metrics._uncited_claims import UncitedClaims
     # end: imports
 
 # generated: names
@@ -61,6 +66,8 @@ __all__ = [
     "AnswerRelevanceRating",
     "AnswerRelevancy",
     "AveragePrecision",
+    "CitationPrecision",
+    "CitationRecall",
     "ClaimUtilization",
     "ContextPrecision",
     "ContextRecall",
@@ -72,11 +79,13 @@ __all__ = [
     "Diagnosis",
     "Entry",
     "ExactMatch",
+    "FabricatedCitations",
     "FactualCorrectness",
     "Faithfulness",
     "Guideline",
     "Hallucination",
     "HitRate",
+    "Misattribution",
     "NoiseSensitivity",
     "PairwiseComparison",
     "PassagePrecision",
@@ -92,6 +101,7 @@ __all__ = [
     "SemanticSimilarity",
     "SinglePassFaithfulness",
     "TokenF1",
+    "UncitedClaims",
     "catalogue",
     "ragchecker_metrics",
 ]
@@ -106,6 +116,8 @@ MODULES = {
     "AnswerRelevanceRating": "_answer_relevance_rating",
     "AnswerRelevancy": "_answer_relevancy",
     "AveragePrecision": "_average_precision",
+    "CitationPrecision": "_citation_precision",
+    "CitationRecall": "_citation_recall",
     "ClaimUtilization": "_claim_utilization",
     "ContextPrecision": "_context_precision",
     "ContextRecall": "_context_recall",
@@ -117,11 +129,13 @@ MODULES = {
     "Diagnosis": "_diagnosis",
     "Entry": "_catalogue",
     "ExactMatch": "_exact_match",
+    "FabricatedCitations": "_fabricated_citations",
     "FactualCorrectness": "_factual_correctness",
     "Faithfulness": "_faithfulness",
     "Guideline": "_guideline",
     "Hallucination": "_hallucination",
     "HitRate": "_hit_rate",
+    "Misattribution": "_misattribution",
     "NoiseSensitivity": "_noise_sensitivity",
     "PairwiseComparison": "_pairwise_comparison",
     "PassagePrecision": "_passage_precision",
@@ -137,6 +151,7 @@ MODULES = {
     "SemanticSimilarity": "_semantic_similarity",
     "SinglePassFaithfulness": "_single_pass_faithfulness",
     "TokenF1": "_token_f1",
+    "UncitedClaims": "_uncited_claims",
     "catalogue": "_catalogue",
     "ragchecker_metrics": "_ragchecker",
 }

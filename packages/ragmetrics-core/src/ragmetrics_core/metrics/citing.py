@@ -20,7 +20,7 @@ from ragmetrics_core import Document, InvalidInput
 from ragmetrics_core.metrics.markers import Found, Markers
 from ragmetrics_core.metrics.sentences import sentences
 
-__all__ = ["Citation", "Statement", "names_of", "statements"]
+__all__ = ["Citation", "Statement", "names_of", "prose", "statements"]
 
 NAMING = ("url", "source", "link", "uri", "file_path", "file_name", "doc_id")
 """Entries of the metadata by which frameworks name where a passage comes from."""
@@ -125,7 +125,7 @@ def statements(
     Raises:
         InvalidInput: the pattern is no regular expression, or has not one group.
     """
-    shown = LEFT_OUT.sub(_blank, response)
+    shown = prose(response)
     found = list(Markers(passages, names or {}, pattern).find(CODE.sub(_blank, shown)))
     plain = _without(shown, found)
     spans = [
@@ -138,6 +138,11 @@ def statements(
             owned[_owner(plain, item.span[0], spans, starts)].append(item)
     made = (_statement(shown, place, own) for place, own in zip(spans, owned, strict=True))
     return [said for said in made if said.citations or not (HEADING.match(said.text) or SILENT_END.search(said.text))]
+
+
+def prose(text: str) -> str:
+    """The text with blanks in the places of blocks of code, footnotes, and a list of sources; all else stands where it stood."""
+    return LEFT_OUT.sub(_blank, text)
 
 
 def _blank(match: re.Match[str]) -> str:

@@ -16,7 +16,7 @@ from ragmetrics_core.metrics.claim_origin import located
 from ragmetrics_core.metrics.claims import EXTRACT_CLAIMS, VERIFY_CLAIMS, Claims, Verdicts, best, extract, verify
 from ragmetrics_core.metrics.windows import check_window, pack_numbered
 
-__all__ = ["ClaimMetric", "Rows", "supporting"]
+__all__ = ["ClaimMetric", "Rows", "check_claims", "check_settings", "supporting"]
 
 Rows = list[dict[str, Any]]
 """What passages say about claims, a row per claim: see ``claims.verify``."""
@@ -49,10 +49,7 @@ class ClaimMetric(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.window is not None:
-            check_window(self.name, self.window)
-        if not isinstance(self.per_passage, bool):
-            raise InvalidInput(f"{self.name}: per_passage must be True or False, got {self.per_passage!r}")
+        check_settings(self.name, self.window, self.per_passage)
 
     def claims_of(self, text: str, question: str | None) -> Steps[list[str]]:
         """The claims of a text, in one call."""
@@ -62,32 +59,59 @@ class ClaimMetric(Metric):
         """What the passages say about the claims of a text: a row per claim, with numbers of passages and its place in the text."""
         if not passages or not claims:
             return [{"claim": claim, "supported": False, "reason": "", **NOWHERE} for claim in claims]
-        if self.window is None and not self.per_passage:
-            return located((yield from verify(self.verify, claims, passages, question)), text)
-        groups = self._groups(passages)
-        programs = (verify(self.verify, claims, [piece for _, piece in group], question) for group in groups)
-        checked = yield from together(*programs)
-        answers = [
-            [_renumbered(row, [number for number, _ in group]) for row in rows]
-            for group, rows in zip(groups, checked, strict=True)
-        ]
-        merged = [best(rows) for rows in zip(*answers, strict=True)]
-        if self.window is None:
-            merged = [{name: value for name, value in row.items() if name != "window"} for row in merged]
-        return located(merged, text)
+        rows = yield from check_claims(
+            self.verify, claims, passages, question, self.window, per_passage=self.per_passage
+        )
+        return located(rows, text)
 
     def compare(self, claims: Sequence[str], text: str, other: str, question: str | None) -> Steps[Rows]:
         """What another text, as a whole, says about the claims of a text."""
         rows = (yield from verify(self.verify, claims, [other], question)) if claims else []
         return located(rows, text)
 
-    def _groups(self, passages: Sequence[str]) -> list[list[tuple[int, str]]]:
-        """What goes into each call: pieces of text, each with the number of its passage."""
-        numbered = list(enumerate(passages, 1))
-        groups = [[passage] for passage in numbered] if self.per_passage else [numbered]
-        return (
-            groups if self.window is None else [part for group in groups for part in pack_numbered(group, self.window)]
-        )
+
+def check_settings(name: str, window: int | None, per_passage: object) -> None:
+    """Check the settings that say how claims are checked.
+
+    Raises:
+        InvalidInput: an impossible ``window`` or ``per_passage``.
+    """
+    if window is not None:
+        check_window(name, window)
+    if not isinstance(per_passage, bool):
+        raise InvalidInput(f"{name}: per_passage must be True or False, got {per_passage!r}")
+
+
+def check_claims(
+    prompt: Prompt[Verdicts],
+    claims: Sequence[str],
+    passages: Sequence[str],
+    question: str | None,
+    window: int | None = None,
+    *,
+    per_passage: bool = False,
+) -> Steps[Rows]:
+    """What the passages say about claims: a row per claim, with numbers of passages; arguments as in ``ClaimMetric``."""
+    if window is None and not per_passage:
+        return (yield from verify(prompt, claims, passages, question))
+    groups = _groups(passages, window, per_passage=per_passage)
+    programs = (verify(prompt, claims, [piece for _, piece in group], question) for group in groups)
+    checked = yield from together(*programs)
+    answers = [
+        [_renumbered(row, [number for number, _ in group]) for row in rows]
+        for group, rows in zip(groups, checked, strict=True)
+    ]
+    merged = [best(rows) for rows in zip(*answers, strict=True)]
+    if window is None:
+        merged = [{name: value for name, value in row.items() if name != "window"} for row in merged]
+    return merged
+
+
+def _groups(passages: Sequence[str], window: int | None, *, per_passage: bool) -> list[list[tuple[int, str]]]:
+    """What goes into each call: pieces of text, each with the number of its passage."""
+    numbered = list(enumerate(passages, 1))
+    groups = [[passage] for passage in numbered] if per_passage else [numbered]
+    return groups if window is None else [part for group in groups for part in pack_numbered(group, window)]
 
 
 def _renumbered(row: dict[str, Any], numbers: Sequence[int]) -> dict[str, Any]:

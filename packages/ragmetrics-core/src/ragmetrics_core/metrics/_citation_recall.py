@@ -1,0 +1,36 @@
+"""Citation recall."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ragmetrics_core.metrics.citation_metric import JudgedCitations
+from ragmetrics_core.metrics.citing import Statement
+
+__all__ = ["CitationRecall"]
+
+
+@dataclass(frozen=True)
+class CitationRecall(JudgedCitations):
+    """Share of the response's statements that a passage supports which they cite.
+
+    Statements that cite a passage which supports them / statements. One without a citation counts as not supported, and a response
+    that cites nothing is 0.0, without a call. A fabricated citation takes nothing from the others of its statement: it costs
+    precision. ALCE asks whether all cited passages together support the statement; here one that the judge names is enough, so
+    where only several together do, citing one of them counts.
+
+    Attributes:
+        window: most tokens of context per call, as in ``Faithfulness``.
+        per_passage: check the statements against every passage in a call of its own.
+        pattern: a regular expression with one group, which finds the numbers or ids of citations, in the place of the built-in
+            forms.
+
+    Source: Gao et al. 2023, ALCE, arXiv:2305.14627, "Citation recall".
+    """
+
+    without_citations: ClassVar[float | None] = 0.0
+
+    def counted(self, statement: Statement, support: frozenset[int]) -> list[bool]:
+        """The statement: whether a cited passage supports it."""
+        return [bool(statement.cited & support)]

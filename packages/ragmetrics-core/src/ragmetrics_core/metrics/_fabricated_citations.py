@@ -1,0 +1,44 @@
+"""Fabricated citations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ragmetrics_core import Document, Score
+from ragmetrics_core.metrics.citation_metric import NOTHING_CITED, CitationMetric
+
+__all__ = ["FabricatedCitations"]
+
+
+@dataclass(frozen=True)
+class FabricatedCitations(CitationMetric):
+    """Share of the citations that name no passage: ``[9]`` of five, ``[0]``, an id or a link of nothing retrieved. Low is good.
+
+    Such citations / citations. ``[1, 9]`` are two. A response that cites nothing is unscored; where nothing was retrieved, every
+    citation is fabricated.
+
+    Attributes:
+        pattern: a regular expression with one group, which finds the numbers or ids of citations, in the place of the built-in
+            forms.
+
+    Source: this library.
+    """
+
+    higher_is_better: ClassVar[bool | None] = False
+    takes_empty: ClassVar[tuple[str, ...]] = ("retrieved_contexts",)
+
+    def measure(
+        self,
+        response: str,
+        retrieved_contexts: Sequence[str],
+        retrieved_documents: Sequence[Document | str] | None = None,
+    ) -> Score:
+        """Read the citations and count."""
+        said = self.read(response, retrieved_contexts, retrieved_documents)
+        citations = [citation for statement in said for citation in statement.citations]
+        if not citations:
+            return Score.unscored(NOTHING_CITED)
+        fabricated = [citation.marker for citation in citations if not citation.passages]
+        return Score(len(fabricated) / len(citations), details={"fabricated": fabricated, "citations": len(citations)})

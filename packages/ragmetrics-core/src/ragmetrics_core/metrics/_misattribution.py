@@ -1,0 +1,34 @@
+"""Misattribution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ragmetrics_core.metrics.citation_metric import JudgedCitations
+from ragmetrics_core.metrics.citing import Statement
+
+__all__ = ["Misattribution"]
+
+
+@dataclass(frozen=True)
+class Misattribution(JudgedCitations):
+    """Share of the statements with citations that passages support, but none of those cited. Low is good.
+
+    Statements that cite, and that only passages support which they do not cite / statements that cite. What no passage supports is
+    not misattributed but unfounded, which ``Faithfulness`` tells. A response that cites nothing is unscored.
+
+    Attributes:
+        window: most tokens of context per call, as in ``Faithfulness``.
+        per_passage: check the statements against every passage in a call of its own.
+        pattern: a regular expression with one group, which finds the numbers or ids of citations, in the place of the built-in
+            forms.
+
+    Source: this library; of the tables of Gao et al. 2023, ALCE, arXiv:2305.14627.
+    """
+
+    higher_is_better: ClassVar[bool | None] = False
+
+    def counted(self, statement: Statement, support: frozenset[int]) -> list[bool]:
+        """The statement, if it cites: whether its support is all somewhere else."""
+        return [bool(support) and statement.cited.isdisjoint(support)] if statement.citations else []

@@ -1,0 +1,42 @@
+"""Uncited claims."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ragmetrics_core import Document, Score
+from ragmetrics_core.metrics.citation_metric import NOTHING_SAID, CitationMetric
+
+__all__ = ["UncitedClaims"]
+
+
+@dataclass(frozen=True)
+class UncitedClaims(CitationMetric):
+    """Share of the response's statements that carry no citation, whether or not a passage supports them. Low is good.
+
+    Statements without a citation / statements. Questions, headings and lines that end in a colon are no statements, unless they
+    cite; a fabricated citation is one as well. A response without statements is unscored.
+
+    Attributes:
+        pattern: a regular expression with one group, which finds the numbers or ids of citations, in the place of the built-in
+            forms.
+
+    Source: this library.
+    """
+
+    higher_is_better: ClassVar[bool | None] = False
+
+    def measure(
+        self,
+        response: str,
+        retrieved_contexts: Sequence[str],
+        retrieved_documents: Sequence[Document | str] | None = None,
+    ) -> Score:
+        """Read the citations and count."""
+        said = self.read(response, retrieved_contexts, retrieved_documents)
+        if not said:
+            return Score.unscored(NOTHING_SAID)
+        uncited = [statement.text for statement in said if not statement.citations]
+        return Score(len(uncited) / len(said), details={"uncited": uncited, "statements": len(said)})
