@@ -112,7 +112,7 @@ def test_every_metric_of_the_catalogue_takes_the_response_of_a_query_engine(entr
         "rubric_score": {"rubric": {1: "wrong", 2: "right"}},
     }
     metric = entry.cls(**settings.get(entry.name, {}))
-    response = index.as_query_engine(llm=Completions("Ada was born in London [1].")).query("Where was Ada born?")
+    response = index.as_query_engine(llm=Completions("Ada “was born in London” [1].")).query("Where was Ada born?")
     more = {
         "reference": "Ada Lovelace was born in London.",
         "reference_documents": [node.get_content() for node in response.source_nodes[:1]],
@@ -123,7 +123,7 @@ def test_every_metric_of_the_catalogue_takes_the_response_of_a_query_engine(entr
     assert result.score is not None
     assert not result.invalid_result
     assert result.feedback
-    assert result.response == "Ada was born in London [1]."
+    assert result.response == "Ada “was born in London” [1]."
     assert result.contexts == [node.get_content() for node in response.source_nodes]
 
 

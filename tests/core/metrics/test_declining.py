@@ -18,7 +18,7 @@ def test_every_metric_is_treated_and_no_note_is_left_over() -> None:
     assert {*kinds.values()} == {"0", "1", "unscored", "the judge decides", "does not look at the response"}
 
 
-def test_metrics_of_the_claims_and_the_citations_of_the_response_are_unscored() -> None:
+def test_metrics_of_the_claims_citations_and_quotations_of_the_response_are_unscored() -> None:
     unscored = [name for name, entry in ENTRIES.items() if treatment(entry).startswith("unscored")]
     assert unscored == [
         "citation_precision",
@@ -27,6 +27,7 @@ def test_metrics_of_the_claims_and_the_citations_of_the_response_are_unscored() 
         "hallucination",
         "misattribution",
         "noise_sensitivity",
+        "quote_accuracy",
         "self_knowledge",
         "single_pass_faithfulness",
     ]

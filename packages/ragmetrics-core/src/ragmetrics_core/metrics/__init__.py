@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from ragmetrics_core.metrics._pairwise_comparison import PairwiseComparison
     from ragmetrics_core.metrics._passage_precision import PassagePrecision
     from ragmetrics_core.metrics._precision import Precision
+    from ragmetrics_core.metrics._quote_accuracy import QuoteAccuracy
     from ragmetrics_core.metrics._ragchecker import ragchecker_metrics
     from ragmetrics_core.metrics._recall import Recall
     from ragmetrics_core.metrics._reciprocal_rank import ReciprocalRank
@@ -90,6 +91,7 @@ __all__ = [
     "PairwiseComparison",
     "PassagePrecision",
     "Precision",
+    "QuoteAccuracy",
     "Recall",
     "ReciprocalRank",
     "RefineFaithfulness",
@@ -140,6 +142,7 @@ MODULES = {
     "PairwiseComparison": "_pairwise_comparison",
     "PassagePrecision": "_passage_precision",
     "Precision": "_precision",
+    "QuoteAccuracy": "_quote_accuracy",
     "Recall": "_recall",
     "ReciprocalRank": "_reciprocal_rank",
     "RefineFaithfulness": "_refine_faithfulness",
