@@ -5,6 +5,7 @@ from the schema of the reply; what the offline judge would say fills the places 
 length, and there a language model differs from that judge. It makes about one claim of 10.5 tokens of an answer (13.3 in 948
 answers whose claims people have labelled, 11 by readers who answered the prompts of this library, 7.6 in the example of RAGChecker:
 the mean of the three), of about as many tokens each, and gives its reasons in a sentence: a short one, where it is asked for that.
+Questions it writes as many as it is asked for, of 13 tokens each (the median of 1,499 questions of people).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ TOKENS_PER_CLAIM = 10.5
 
 REASON = "The passage says this in so many words, and nothing else in it is at odds with what is asked, so the verdict is clear."
 SHORT_REASON = "The second context says so directly, in its first sentence."
+QUESTION = "When does the library of the town open on weekdays in summer?"
 SENTENCE = "This is one statement of the usual length, as a model writes it."
 
 JUDGE = LexicalJudge()
@@ -59,6 +61,9 @@ def _said(ask: Ask) -> str | None:
             if "statement_scores" in value:
                 value |= {"statement_scores": [1 for _ in value[name]], "reasons": [SHORT_REASON for _ in value[name]]}
             return json.dumps(value, ensure_ascii=False)
+    number = ask.inputs.get("number_of_questions")
+    if isinstance(value, dict) and isinstance(value.get("questions"), list) and isinstance(number, int):
+        return json.dumps(value | {"questions": [QUESTION] * number}, ensure_ascii=False)
     return said
 
 
