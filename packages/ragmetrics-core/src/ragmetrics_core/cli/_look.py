@@ -34,7 +34,7 @@ Examples:
   ragmetrics look export.csv --encoding cp1252 --map question=Frage
   bq query --format=json 'SELECT ...' | ragmetrics look -
 
-Exit status: 0 there are rows that can be scored; 2 there are none, or the file cannot be read to its end; 70 a bug; 130 stopped.
+Exit status: 0 there are rows that can be read; 2 there are none, or the file cannot be read to its end; 70 a bug; 130 stopped.
 """
 
 Rows = Annotated[int, typer.Option("--rows", metavar="N", min=0, help="Rows to show; all are looked at.")]
