@@ -12,7 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragmetrics_core import Ask, Metric, evaluate
-from ragmetrics_core.metrics import NoiseSensitivity, ragchecker_metrics
+from ragmetrics_core.metrics import (
+    AnswerOrAbstain,
+    CitationPrecision,
+    CitationRecall,
+    Diagnosis,
+    FabricatedCitations,
+    Misattribution,
+    NoiseSensitivity,
+    UncitedClaims,
+    ragchecker_metrics,
+)
 
 NAMES = {
     "factual_precision": "precision",
@@ -184,3 +194,37 @@ def test_either_kind_of_noise_has_a_column_of_its_own() -> None:
     assert NoiseSensitivity(relevant=False).name == "noise_sensitivity_irrelevant"
     assert NoiseSensitivity(relevant=False).to_dict()["settings"] == {"relevant": False}
     assert NoiseSensitivity.from_dict(NoiseSensitivity(relevant=False).to_dict()) == NoiseSensitivity(relevant=False)
+
+
+def test_everything_about_claims_declining_and_citations_costs_eight_calls() -> None:
+    row = {
+        "user_input": "q",
+        "response": "It is said [1]. It is not said [2].",
+        "reference": "wanted",
+        "retrieved_contexts": ["one", "two"],
+    }
+    statements = ["It is said.", "It is not said."]
+    claims = {row["response"]: ["a"], "wanted": ["d"]}
+    supports = {(statements[0], "one"): "Entailment", ("a", "one"): "Entailment", ("a", "wanted"): "Entailment"}
+
+    class Judge(Checked):
+        def generate(self, ask: Ask) -> str:
+            if ask.prompt.name != "judge_abstention":
+                return super().generate(ask)
+            self.asks += 1
+            return '{"reason": "", "contexts_suffice": "yes", "response_declines": "no"}'
+
+    judge = Judge(claims, supports)  # type: ignore[arg-type]
+    metrics = [
+        *ragchecker_metrics(),
+        Diagnosis(),
+        AnswerOrAbstain(),
+        CitationRecall(),
+        CitationPrecision(),
+        Misattribution(),
+        FabricatedCitations(),
+        UncitedClaims(),
+    ]
+    found = values(metrics, row, judge)
+    assert judge.asks == 8
+    assert (found["faithfulness"], found["citation_recall"], found["answer_or_abstain"]) == (1.0, 0.5, 1.0)
