@@ -31,8 +31,7 @@ class ContextRecall(ClaimMetric):
 
     def measure(self, user_input: str, reference: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
         """Extract the claims of the reference, verify them against the contexts."""
-        claims = yield from self.claims_of(reference, user_input)
-        if not claims:
+        verdicts = yield from self.checked(reference, retrieved_contexts, user_input)
+        if not verdicts:
             return Score.unscored("the reference makes no claims")
-        verdicts = yield from self.check(claims, reference, retrieved_contexts, user_input)
         return Score(supported_share(verdicts), details={"verdicts": verdicts})

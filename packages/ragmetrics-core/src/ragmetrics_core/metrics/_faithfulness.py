@@ -33,8 +33,7 @@ class Faithfulness(ClaimMetric):
 
     def measure(self, user_input: str, response: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
         """Extract the claims, verify them."""
-        claims = yield from self.claims_of(response, user_input)
-        if not claims:
+        verdicts = yield from self.checked(response, retrieved_contexts, user_input)
+        if not verdicts:
             return Score.unscored("the response makes no claims")
-        verdicts = yield from self.check(claims, response, retrieved_contexts, user_input)
         return Score(supported_share(verdicts), details={"verdicts": verdicts})

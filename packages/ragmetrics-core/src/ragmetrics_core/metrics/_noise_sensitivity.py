@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ragmetrics_core import InvalidInput, Score, Steps, together
-from ragmetrics_core.metrics.claim_metric import ClaimMetric, supporting
+from ragmetrics_core.metrics.claim_metric import ClaimMetric, relevant_passages, supporting
 
 __all__ = ["NoiseSensitivity"]
 
@@ -58,7 +58,7 @@ class NoiseSensitivity(ClaimMetric):
             self.check(wanted, reference, retrieved_contexts, user_input),
             self.compare(claims, response, reference, user_input),
         )
-        relevant = frozenset[int]().union(*supporting(found, self.name))
+        relevant = relevant_passages(found, self.name)
         wrong = [
             claim
             for claim, passages, row in zip(claims, supporting(verdicts, self.name), right, strict=True)

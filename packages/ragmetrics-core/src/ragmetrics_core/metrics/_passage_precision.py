@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ragmetrics_core import Score, Steps
-from ragmetrics_core.metrics.claim_metric import ClaimMetric, supporting
+from ragmetrics_core.metrics.claim_metric import ClaimMetric, relevant_passages
 
 __all__ = ["PassagePrecision"]
 
@@ -29,10 +29,9 @@ class PassagePrecision(ClaimMetric):
 
     def measure(self, user_input: str, reference: str, retrieved_contexts: Sequence[str]) -> Steps[Score]:
         """Extract the claims of the reference, look which passages support any of them."""
-        claims = yield from self.claims_of(reference, user_input)
-        if not claims:
+        verdicts = yield from self.checked(reference, retrieved_contexts, user_input)
+        if not verdicts:
             return Score.unscored("the reference makes no claims")
-        verdicts = yield from self.check(claims, reference, retrieved_contexts, user_input)
-        relevant = frozenset[int]().union(*supporting(verdicts, self.name))
+        relevant = relevant_passages(verdicts, self.name)
         details = {"relevant_passages": sorted(relevant), "verdicts": verdicts}
         return Score(len(relevant) / len(retrieved_contexts), details=details)

@@ -16,7 +16,7 @@ from ragmetrics_core.metrics.claim_origin import located
 from ragmetrics_core.metrics.claims import EXTRACT_CLAIMS, VERIFY_CLAIMS, Claims, Verdicts, best, extract, verify
 from ragmetrics_core.metrics.windows import check_window, pack_numbered
 
-__all__ = ["ClaimMetric", "Rows", "check_claims", "check_settings", "supporting"]
+__all__ = ["ClaimMetric", "Rows", "check_claims", "check_settings", "relevant_passages", "supporting"]
 
 Rows = list[dict[str, Any]]
 """What passages say about claims, a row per claim: see ``claims.verify``."""
@@ -54,6 +54,11 @@ class ClaimMetric(Metric):
     def claims_of(self, text: str, question: str | None) -> Steps[list[str]]:
         """The claims of a text, in one call."""
         return extract(self.extract, question, text)
+
+    def checked(self, text: str, passages: Sequence[str], question: str | None) -> Steps[Rows]:
+        """The claims of a text with what the passages say about each, as ``check`` has it; none where the text makes no claims."""
+        claims = yield from self.claims_of(text, question)
+        return (yield from self.check(claims, text, passages, question))
 
     def check(self, claims: Sequence[str], text: str, passages: Sequence[str], question: str | None) -> Steps[Rows]:
         """What the passages say about the claims of a text: a row per claim, with numbers of passages and its place in the text."""
@@ -133,3 +138,8 @@ def supporting(rows: Sequence[Mapping[str, Any]], name: str) -> list[frozenset[i
                 "supported_by, as the built-in prompt does"
             )
     return [frozenset(row.get("supported_by", ())) for row in rows]
+
+
+def relevant_passages(rows: Sequence[Mapping[str, Any]], name: str) -> frozenset[int]:
+    """The numbers of the passages that support any of the claims; errors as in ``supporting``."""
+    return frozenset[int]().union(*supporting(rows, name))
