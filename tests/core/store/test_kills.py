@@ -11,10 +11,6 @@ import json
 import os
 import random
 import signal
-import sqlite3
-import subprocess
-import sys
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -22,6 +18,7 @@ from typing import Any
 import pytest
 
 from core.store.killed import Chained, samples
+from killing import KilledRun
 from loopback import OpenAIServer, Response
 from ragmetrics_core import Evaluation, evaluate
 from ragmetrics_core.llms import OpenAIServerLLM
@@ -47,53 +44,19 @@ def rating(body: dict[str, Any]) -> Response:
     return Response(f"{digest[0] / 255:.4f}", delay=0.008)
 
 
-class Run:
-    """One run: a directory, a server with its log, processes that are started and killed."""
+class Run(KilledRun):
+    """A run of ``evaluate``."""
 
     def __init__(self, server: OpenAIServer, run_dir: Path) -> None:
-        self.server = server
-        self.run_dir = run_dir
+        super().__init__(server, run_dir, "core.store.killed", (str(ROWS), str(CONCURRENCY)))
 
     @property
     def asked(self) -> list[str]:
         return [said(body) for body in self.server.chats]
 
-    def start(self) -> subprocess.Popen[str]:
-        arguments = [self.server.base_url, str(self.run_dir), str(ROWS), str(CONCURRENCY)]
-        return subprocess.Popen(
-            [sys.executable, "-m", "core.store.killed", *arguments],
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [TESTS, *sys.path]))},
-        )
-
     def kill(self, moment: random.Random) -> tuple[int, int]:
-        """Start a process and kill it; how many calls were made by then and how many are in the journal."""
-        before = len(self.server.requests)
-        process = self.start()
-        if moment.random() < 0.8:  # the others die while they start
-            while len(self.server.requests) == before and process.poll() is None:
-                time.sleep(0.002)
-        time.sleep(moment.uniform(0, moment.choice([0.1, 0.3, 0.8])))
-        process.send_signal(signal.SIGKILL)
-        _, errors = process.communicate(timeout=60)
-        assert process.returncode in (-signal.SIGKILL, 0), errors
-        while self.server.in_flight:
-            time.sleep(0.002)
-        return len(self.server.requests), self.kept()
-
-    def kept(self) -> int:
-        file = self.run_dir / "journal.sqlite"
-        if not file.exists():
-            return 0
-        journal = sqlite3.connect(file)
-        try:
-            assert journal.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-            if not journal.execute("SELECT 1 FROM sqlite_master WHERE name = 'replies'").fetchone():
-                return 0
-            return int(journal.execute("SELECT count(*) FROM replies").fetchone()[0])
-        finally:
-            journal.close()
+        first_call = moment.random() < 0.8  # the others die while they start
+        return self.kill_after(moment.uniform(0, moment.choice([0.1, 0.3, 0.8])), first_call=first_call)
 
 
 def outcomes(evaluation: Evaluation) -> list[tuple[str, float | None, Any]]:

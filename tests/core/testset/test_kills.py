@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
 import signal
-import sqlite3
-import subprocess
-import sys
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -18,6 +13,7 @@ from typing import Any
 import pytest
 
 from core.testset.killed import make
+from killing import KilledRun
 from loopback import OpenAIServer, Response
 from ragmetrics_core import Testset
 
@@ -63,47 +59,18 @@ def replied(body: dict[str, Any]) -> Response:
     return Response(json.dumps(said), delay=0.01)
 
 
-class Run:
-    """One run: a directory, a server, processes that are started and killed."""
+class Run(KilledRun):
+    """A run that writes a test set."""
 
     def __init__(self, server: OpenAIServer, run_dir: Path) -> None:
-        self.server = server
-        self.run_dir = run_dir
+        super().__init__(server, run_dir, "core.testset.killed", (str(QUESTIONS),))
 
     @property
     def asked(self) -> list[str]:
         return [json.dumps(body["messages"]) for body in self.server.chats]
 
-    def start(self) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "-m", "core.testset.killed", self.server.base_url, str(self.run_dir), str(QUESTIONS)],
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [TESTS, *sys.path]))},
-        )
-
     def kill(self, moment: random.Random) -> tuple[int, int]:
-        """Start a process and kill it; how many calls were made by then and how many replies are in the journal."""
-        before = len(self.server.requests)
-        process = self.start()
-        while len(self.server.requests) == before and process.poll() is None:
-            time.sleep(0.002)
-        time.sleep(moment.uniform(0.02, 0.12))
-        process.send_signal(signal.SIGKILL)
-        _, errors = process.communicate(timeout=60)
-        assert process.returncode in (-signal.SIGKILL, 0), errors
-        while self.server.in_flight:
-            time.sleep(0.002)
-        return len(self.server.requests), self.kept()
-
-    def kept(self) -> int:
-        journal = sqlite3.connect(self.run_dir / "journal.sqlite")
-        try:
-            if not journal.execute("SELECT 1 FROM sqlite_master WHERE name = 'replies'").fetchone():
-                return 0
-            return int(journal.execute("SELECT count(*) FROM replies").fetchone()[0])
-        finally:
-            journal.close()
+        return self.kill_after(moment.uniform(0.02, 0.12), first_call=True)
 
 
 @pytest.fixture(scope="module")

@@ -56,8 +56,7 @@ class KeptQuestions:
             RagmetricsError: it cannot be written.
         """
         line = line_of(sample)
-        torn = any(not known.endswith("\n") for known in self._there)
-        if self._there and not self._added and (torn or line not in self._there):
+        if not self._added and self._is_of_another(line):
             self._set_aside()
         self._added.add(line)
         if line in self._there:
@@ -83,6 +82,10 @@ class KeptQuestions:
     def close(self) -> None:
         """Nothing more will be kept."""
         self.journal.close()
+
+    def _is_of_another(self, line: str) -> bool:
+        """Whether the file holds questions, and not this first one among them, or a line that is torn."""
+        return bool(self._there) and (line not in self._there or any(not known.endswith("\n") for known in self._there))
 
     def _set_aside(self) -> None:
         with worded(self._file):
