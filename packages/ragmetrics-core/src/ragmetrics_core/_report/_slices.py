@@ -1,0 +1,174 @@
+"""Rows by what they have in common: slices (``by="lang"``) and clusters (``cluster="metadata.document"``).
+
+A path names a column: ``lang`` and ``metadata.lang`` are the same column of the metadata, ``metadata.document.id`` goes into
+objects, and the name of a field, such as ``user_input`` or ``id``, is that field. What stands there is compared as text, so that a
+number is the same in JSON and in CSV.
+
+Rows without a value are a slice of their own, which nobody can overlook. Clusters are refused where a row has none: rows that share
+something unknown would pass for independent, and intervals would be too narrow.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from .._kernel._errors import InvalidInput
+from .._kernel._sample import ALIASES, FIELD_NAMES, Sample
+from ._reasons import first_of
+from ._table import cut_middle, printable
+
+__all__ = ["RowLabels", "labels_of", "slice_name", "slices_of"]
+
+MOST_SLICES = 100
+"""More slices than that are no slices: each row would be nearly one of its own."""
+
+LONGEST_LABEL = 40
+"""Characters of a slice's name that is shown."""
+
+METADATA = "metadata."
+
+
+class RowLabels:
+    """What stands at one path in every row, collected while the rows pass by.
+
+    Attributes:
+        labels: one per row, in the order of the rows; None where nothing stands there.
+    """
+
+    def __init__(self, path: str, argument: str) -> None:
+        """The path, and the argument that it was given for, which errors name.
+
+        Raises:
+            InvalidInput: the path is empty.
+        """
+        if not isinstance(path, str) or not path.strip(". "):
+            raise InvalidInput(f"{argument} must name a column, such as 'metadata.lang', got {path!r}")
+        self.labels: list[str | None] = []
+        self._path, self._argument = path, argument
+        self._without: list[str] = []
+        self._columns: dict[str, None] = {}
+
+    def add(self, sample: Sample, place: str) -> None:
+        """Note what stands in this row; ``place`` is where the row stands in the input.
+
+        Raises:
+            InvalidInput: what stands there is a list or an object.
+        """
+        value = _value(sample, self._path)
+        if isinstance(value, Mapping) or (isinstance(value, Sequence) and not isinstance(value, str)):
+            kind = "an object" if isinstance(value, Mapping) else "a list"
+            inside = f", such as {self._path}.{next(iter(value))}" if isinstance(value, Mapping) and value else ""
+            raise InvalidInput(
+                f"{printable(place)}: {self._argument}={self._path!r} is {kind}: name a column with one value per row"
+                + printable(inside)
+            )
+        label = _text(value)
+        self.labels.append(label)
+        if label is None:
+            self._without.append(place)
+            self._columns.update(dict.fromkeys(map(str, sample.metadata)))
+
+    def check(self, *, every_row: bool = False) -> None:
+        """Refuse labels that are none.
+
+        Args:
+            every_row: each row must have one.
+
+        Raises:
+            InvalidInput: no row has one; or some have none, where every row must.
+        """
+        if not self._without:
+            return
+        if len(self._without) == len(self.labels):
+            there = first_of(list(self._columns)) or "none"
+            raise InvalidInput(
+                f"{self._argument}={self._path!r}: no row has it; columns of the metadata: {there}; fields have their own "
+                "names, such as 'user_input'"
+            )
+        if every_row:
+            count = len(self._without)
+            raise InvalidInput(
+                f"{self._argument}={self._path!r}: {count} of {len(self.labels)} rows {'has' if count == 1 else 'have'} none "
+                f"({first_of(self._without)}): give each row one; a row that shares nothing with others gets one of its own"
+            )
+
+
+def labels_of(
+    rows: Iterable[tuple[Sample, str]], path: str, argument: str, *, every_row: bool = False
+) -> list[str | None]:
+    """What stands at the path in each of these rows.
+
+    Args:
+        rows: the samples, each with the place where it stands in the input.
+        path: such as ``lang``, ``metadata.document`` or ``user_input``.
+        argument: what the path was given for, ``by`` or ``cluster``; errors name it.
+        every_row: refuse rows that have none, as clusters need it.
+
+    Raises:
+        InvalidInput: the path is empty, no row has it, one has a list or an object there, or lacks it where every row must have it.
+    """
+    found = RowLabels(path, argument)
+    for sample, place in rows:
+        found.add(sample, place)
+    found.check(every_row=every_row)
+    return found.labels
+
+
+def slices_of(labels: Sequence[str | None], path: str) -> dict[str | None, list[int]]:
+    """The indices of the rows of each slice, sorted by name, so that the order of rows does not matter; rows without come last.
+
+    Raises:
+        InvalidInput: there are too many for slices.
+    """
+    found: dict[str | None, list[int]] = {}
+    for index, label in enumerate(labels):
+        found.setdefault(label, []).append(index)
+    if len(found) > MOST_SLICES:
+        raise InvalidInput(
+            f"by={path!r}: {len(found)} different values in {len(labels)} rows are no slices (at most {MOST_SLICES}): name a "
+            "column that many rows share"
+        )
+    return dict(sorted(found.items(), key=lambda item: (item[0] is None, item[0] or "")))
+
+
+def slice_name(path: str, label: str | None) -> str:
+    """A slice as a person reads it: ``lang=de``, or ``without lang``; printable, long values cut in the middle."""
+    column = cut_middle(path.removeprefix(METADATA), LONGEST_LABEL)
+    return f"without {column}" if label is None else f"{column}={cut_middle(label, LONGEST_LABEL)}"
+
+
+def _value(sample: Sample, path: str) -> Any:
+    name = ALIASES.get(path, path)
+    if name in FIELD_NAMES:
+        return getattr(sample, name)
+    return _inside(sample.metadata, path.removeprefix(METADATA))
+
+
+def _inside(values: Any, path: str) -> Any:
+    """The value at a path of keys with dots between; keys may hold dots themselves, as those of flat tables do."""
+    if not isinstance(values, Mapping):
+        return None
+    if path in values:
+        return values[path]
+    cut = path.find(".")
+    while cut >= 0:
+        found = _inside(values.get(path[:cut]), path[cut + 1 :])
+        if found is not None:
+            return found
+        cut = path.find(".", cut + 1)
+    return None
+
+
+def _text(value: Any) -> str | None:
+    """The value as a label; None where it says nothing."""
+    if hasattr(value, "item"):  # a number of numpy
+        value = value.item()
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # 3.0 of a data frame is the 3 of a CSV file
+    return str(value).strip() or None
