@@ -29,6 +29,7 @@ PROMISED = {
     "ragmetrics_core.embeddings": """
         Embeddings OpenAIEmbeddings SentenceTransformerEmbeddings HashingEmbeddings CrossEncoder embedding_factory
     """,
+    "ragmetrics_core.statistics": "Interval PairedDifference holm mean_interval paired_difference rate_interval",
     "ragmetrics_core.testing": "ScriptedLLM",
     "ragmetrics_core.adapters": """
         Explained is_bug is_of_other_loop model_error seconds_to_wait conceal is_secret json_settings secret_texts readable_texts

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragmetrics_core import Metric, Score, evaluate
-from ragmetrics_core._report._intervals import rate_interval
 from ragmetrics_core._report._metric_summary import LabelRate, MetricSummary
 from ragmetrics_core._report._summary import Summary
 from ragmetrics_core.metrics import TokenF1
+from ragmetrics_core.statistics import rate_interval
 
 
 def labelled(label: str | None, value: float | None = 1.0) -> Score:

@@ -16,7 +16,8 @@ from typing import Any
 
 from .._kernel._requests import Usage
 from .._kernel._score import NO_USAGE, Score
-from ._intervals import Interval, mean_interval, mean_of, rate_interval
+from ..statistics import Interval, mean_interval, rate_interval
+from ..statistics._means import mean_of
 from ._repeats import spread_of
 from ._silence import is_silence
 
@@ -198,7 +199,7 @@ class Tally:
         return MetricSummary(
             name=self._name,
             mean=mean_of(self._values),
-            interval=mean_interval(self._values, scale),
+            interval=mean_interval(self._values, scale=scale),
             scale=scale,
             scored=len(self._values),
             unscored=self._rows - len(self._values) - self._failed,

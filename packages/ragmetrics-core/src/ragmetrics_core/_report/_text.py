@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ._intervals import METHODS
+from ..statistics import METHODS
 from ._metric_summary import MetricSummary
 from ._reasons import LONGEST_ROW, first_of
 from ._table import cut_middle, hanging, table, wrapped, wrapped_items

@@ -12,9 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core._report._intervals import Interval, Z, mean_interval, mean_of, rate_interval, t_quantile
+from ragmetrics_core.statistics import Interval, mean_interval, rate_interval
+from ragmetrics_core.statistics._distributions import t_quantile
+from ragmetrics_core.statistics._means import mean_of
 
 UNIT = (0.0, 1.0)
+Z = 1.959963984540054  # the normal distribution has 95 % of its mass within this many standard deviations
 SCALES = st.sampled_from([(0.0, 1.0), (-1.0, 1.0), (1.0, 5.0), (0.0, 4.0)])
 
 
@@ -48,16 +51,16 @@ class TestQuantile:
 
     @pytest.mark.parametrize("freedom", KNOWN)
     def test_tables(self, freedom: int) -> None:
-        assert t_quantile(freedom) == pytest.approx(self.KNOWN[freedom], abs=1e-8)
+        assert t_quantile(0.975, freedom) == pytest.approx(self.KNOWN[freedom], abs=1e-8)
 
     def test_one_and_two_degrees_have_closed_forms(self) -> None:
-        assert t_quantile(1) == pytest.approx(math.tan(0.475 * math.pi), rel=1e-12)
-        assert t_quantile(2) == pytest.approx(0.95 * math.sqrt(2 / (1 - 0.95**2)), rel=1e-12)
+        assert t_quantile(0.975, 1) == pytest.approx(math.tan(0.475 * math.pi), rel=1e-12)
+        assert t_quantile(0.975, 2) == pytest.approx(0.95 * math.sqrt(2 / (1 - 0.95**2)), rel=1e-12)
 
     @given(st.integers(3, 1000))
     def test_95_percent_of_the_density_lie_within(self, freedom: int) -> None:
         """Simpson's rule over the density: a way of its own, without the sums that the quantile is made of."""
-        quantile, steps = t_quantile(freedom), 400
+        quantile, steps = t_quantile(0.975, freedom), 400
         scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
         width = quantile / steps
         density = [scale * (1 + (k * width) ** 2 / freedom) ** (-(freedom + 1) / 2) for k in range(steps + 1)]
@@ -66,9 +69,9 @@ class TestQuantile:
         assert 2 * half == pytest.approx(0.95, abs=1e-8)
 
     def test_it_falls_towards_the_normal_quantile(self) -> None:
-        quantiles = [t_quantile(freedom) for freedom in range(1, 200)]
+        quantiles = [t_quantile(0.975, freedom) for freedom in range(1, 200)]
         assert quantiles == sorted(quantiles, reverse=True)
-        assert t_quantile(10**9) == pytest.approx(Z, abs=1e-8)
+        assert t_quantile(0.975, 10**9) == pytest.approx(Z, abs=1e-8)
         assert pytest.approx(statistics.NormalDist().inv_cdf(0.975), abs=1e-14) == Z
 
 
@@ -86,25 +89,25 @@ class TestWilson:
             pytest.approx(high, abs=5e-5),
             "wilson",
         )
-        assert mean_interval([1.0] * hits + [0.0] * (count - hits), UNIT) == found
+        assert mean_interval([1.0] * hits + [0.0] * (count - hits), scale=UNIT) == found
 
     def test_the_ends_of_any_scale(self) -> None:
-        unit, wide = mean_interval([0, 1, 1], UNIT), mean_interval([1, 5, 5], (1, 5))
+        unit, wide = mean_interval([0, 1, 1], scale=UNIT), mean_interval([1, 5, 5], scale=(1, 5))
         assert unit is not None
         assert wide is not None
         assert wide[:2] == pytest.approx((1 + 4 * unit.low, 1 + 4 * unit.high))
         assert wide.method == "wilson"
 
     def test_all_perfect_is_not_certain(self) -> None:
-        assert mean_interval([1.0] * 20, UNIT) == (pytest.approx(20 / (20 + Z * Z)), 1.0, "wilson")
-        assert mean_interval([0.0] * 20, UNIT) == (0.0, pytest.approx(Z * Z / (20 + Z * Z)), "wilson")
+        assert mean_interval([1.0] * 20, scale=UNIT) == (pytest.approx(20 / (20 + Z * Z)), 1.0, "wilson")
+        assert mean_interval([0.0] * 20, scale=UNIT) == (0.0, pytest.approx(Z * Z / (20 + Z * Z)), "wilson")
 
 
 class TestOtherValues:
     def test_scale_known(self) -> None:
         """Both limits p solve (mean - p)² = t² * r * p * (1 - p) / n."""
         values = [0.2, 0.9, 1.0, 1.0, 0.75]
-        found = mean_interval(values, UNIT)
+        found = mean_interval(values, scale=UNIT)
         assert found is not None
         assert found.method == "wilson-t"
         mean = statistics.fmean(values)
@@ -117,29 +120,31 @@ class TestOtherValues:
         """Mean 3, standard deviation sqrt(2.5), t = 2.776 for 4 degrees of freedom."""
         half = 2.7764451052 * math.sqrt(2.5 / 5)
         expected = (pytest.approx(3 - half), pytest.approx(3 + half), "t")
-        assert mean_interval([1, 2, 3, 4, 5], None) == expected
+        assert mean_interval([1, 2, 3, 4, 5], scale=None) == expected
 
     def test_equal_values_inside_the_scale(self) -> None:
         """A share of z² / (n + z²) of all rows may differ from the ten seen, and lie at either end."""
         differ = Z * Z / (10 + Z * Z)
         expected = (pytest.approx(0.8 * (1 - differ)), pytest.approx(0.8 + 0.2 * differ), "constant")
-        assert mean_interval([0.8] * 10, UNIT) == expected
+        assert mean_interval([0.8] * 10, scale=UNIT) == expected
 
     @pytest.mark.parametrize("apart", [1e-200, 1e-16, 1e-12])
     def test_values_that_differ_by_rounding_are_equal(self, apart: float) -> None:
-        equal = mean_interval([1.0] * 10, UNIT)
+        equal = mean_interval([1.0] * 10, scale=UNIT)
         assert equal is not None
-        assert mean_interval([1.0] * 5 + [1 - max(apart, 2e-16)] * 5, UNIT) == pytest.approx(equal)
-        assert mean_interval([0.0] * 5 + [apart] * 5, UNIT) == pytest.approx((0.0, 1 - equal.low, "wilson"))
-        assert mean_interval([0.5] * 5 + [0.5 + apart] * 5, UNIT) == pytest.approx(mean_interval([0.5] * 10, UNIT))
-        assert mean_interval([-7.0, -7.0 - apart], None) is None
+        assert mean_interval([1.0] * 5 + [1 - max(apart, 2e-16)] * 5, scale=UNIT) == pytest.approx(equal)
+        assert mean_interval([0.0] * 5 + [apart] * 5, scale=UNIT) == pytest.approx((0.0, 1 - equal.low, "wilson"))
+        assert mean_interval([0.5] * 5 + [0.5 + apart] * 5, scale=UNIT) == pytest.approx(
+            mean_interval([0.5] * 10, scale=UNIT)
+        )
+        assert mean_interval([-7.0, -7.0 - apart], scale=None) is None
 
     def test_no_interval(self) -> None:
-        assert mean_interval([], UNIT) is None
-        assert mean_interval([0.5], UNIT) is None
-        assert mean_interval([1.0], UNIT) is None
-        assert mean_interval([0.7] * 5, None) is None
-        assert mean_interval([1.0] * 5, (1.0, 1.0)) is None
+        assert mean_interval([], scale=UNIT) is None
+        assert mean_interval([0.5], scale=UNIT) is None
+        assert mean_interval([1.0], scale=UNIT) is None
+        assert mean_interval([0.7] * 5, scale=None) is None
+        assert mean_interval([1.0] * 5, scale=(1.0, 1.0)) is None
         assert rate_interval(0, 0) is None
         assert rate_interval(1, 1) is None
         assert mean_of([]) is None
@@ -149,7 +154,7 @@ class TestAlways:
     @given(samples())
     def test_inside_the_scale_and_around_the_mean(self, sample: tuple[list[float], tuple[float, float]]) -> None:
         values, scale = sample
-        found, mean = mean_interval(values, scale), mean_of(values)
+        found, mean = mean_interval(values, scale=scale), mean_of(values)
         assert found is not None
         assert mean is not None
         assert scale[0] <= found.low <= mean <= found.high <= scale[1]
@@ -158,7 +163,7 @@ class TestAlways:
     @given(samples())
     def test_more_of_the_same_narrows_it(self, sample: tuple[list[float], tuple[float, float]]) -> None:
         values, scale = sample
-        few, many = mean_interval(values, scale), mean_interval(values * 4, scale)
+        few, many = mean_interval(values, scale=scale), mean_interval(values * 4, scale=scale)
         assert few is not None
         assert many is not None
         assert many.high - many.low < few.high - few.low
@@ -166,7 +171,9 @@ class TestAlways:
     @given(samples())
     def test_turned_round_it_is_the_mirror_image(self, sample: tuple[list[float], tuple[float, float]]) -> None:
         values, (low, high) = sample
-        found, mirrored = (mean_interval(v, (low, high)) for v in (values, [low + high - value for value in values]))
+        found, mirrored = (
+            mean_interval(v, scale=(low, high)) for v in (values, [low + high - value for value in values])
+        )
         assert found is not None
         assert mirrored is not None
         assert mirrored.low == pytest.approx(low + high - found.high, abs=1e-6)
@@ -175,7 +182,7 @@ class TestAlways:
     @given(samples())
     def test_the_order_of_rows_does_not_matter(self, sample: tuple[list[float], tuple[float, float]]) -> None:
         values, scale = sample
-        assert mean_interval(values, scale) == mean_interval(sorted(values), scale)
+        assert mean_interval(values, scale=scale) == mean_interval(sorted(values), scale=scale)
 
 
 Draw = Callable[[random.Random], float]
@@ -213,18 +220,18 @@ class TestCoverage:
     @pytest.mark.parametrize("name", CASES)
     def test_crowded_and_skewed_scores(self, name: str, count: int) -> None:
         draw, truth = self.CASES[name]
-        assert 0.93 <= coverage(draw, truth, count, lambda values: mean_interval(values, UNIT)) <= 0.985
+        assert 0.93 <= coverage(draw, truth, count, lambda values: mean_interval(values, scale=UNIT)) <= 0.985
 
     @pytest.mark.parametrize(("rate", "count"), [(0.95, 20), (0.95, 50), (0.9, 20), (0.5, 30)])
     def test_pass_rates(self, rate: float, count: int) -> None:
         found = coverage(
-            lambda rng: float(rng.random() < rate), rate, count, lambda values: mean_interval(values, UNIT)
+            lambda rng: float(rng.random() < rate), rate, count, lambda values: mean_interval(values, scale=UNIT)
         )
         assert 0.91 <= found <= 0.985
 
     def test_why_it_is_not_the_plain_t_interval(self) -> None:
         draw, truth = self.CASES["90 % zeros"]
-        plain = coverage(draw, truth, 50, lambda values: mean_interval(values, None))
-        chosen = coverage(draw, truth, 50, lambda values: mean_interval(values, UNIT))
+        plain = coverage(draw, truth, 50, lambda values: mean_interval(values, scale=None))
+        chosen = coverage(draw, truth, 50, lambda values: mean_interval(values, scale=UNIT))
         assert plain < 0.91
         assert chosen > plain + 0.03

@@ -1,0 +1,22 @@
+"""The arithmetic behind intervals, comparisons and gates: plain functions of numbers, which need no other package.
+
+`mean_interval` and `rate_interval` say how sure a mean is, `paired_difference` how sure a difference between two runs over the same
+rows is, and `holm` makes the p-values of several tests hold together.
+"""
+
+from __future__ import annotations
+
+from ._holm import holm
+from ._interval import METHODS, Interval
+from ._means import mean_interval, rate_interval
+from ._pairs import PairedDifference, paired_difference
+
+__all__ = [
+    "METHODS",
+    "Interval",
+    "PairedDifference",
+    "holm",
+    "mean_interval",
+    "paired_difference",
+    "rate_interval",
+]

@@ -1,0 +1,177 @@
+"""How sure a mean is: intervals that hold for few rows and for scores crowded at one end of their scale.
+
+Scores are bounded and often skewed: most answers are perfect and a few are bad. A plain t interval is symmetric around the mean
+and knows nothing of the ends, so it misses the truth too often exactly there; a bootstrap of 10 or 20 rows is mostly
+too narrow. Share of intervals that contain the true mean, at n = 10, 20, 50 rows (simulated, 20,000 runs; bootstraps of 999
+resamples, 4,000 runs; nominal 0.95; samples with no spread, or with 0 and 1 alone, treated as below in all columns):
+
+=====================================  ==================  ==================  ==================  ==================
+scores on the scale 0 to 1             t, clipped          percentile          BCa                 Wilson-t
+=====================================  ==================  ==================  ==================  ==================
+beta(8, 2)                             0.94 / 0.95 / 0.95  0.90 / 0.92 / 0.94  0.91 / 0.93 / 0.94  0.95 / 0.95 / 0.95
+beta(0.5, 5)                           0.89 / 0.91 / 0.93  0.85 / 0.90 / 0.93  0.87 / 0.91 / 0.94  0.92 / 0.93 / 0.94
+60 % zeros, else beta(2, 2)            0.93 / 0.94 / 0.95  0.90 / 0.93 / 0.95  0.93 / 0.95 / 0.96  0.96 / 0.96 / 0.96
+90 % zeros, else beta(2, 2)            0.97 / 0.93 / 0.90  0.96 / 0.92 / 0.91  0.96 / 0.95 / 0.95  0.97 / 0.95 / 0.94
+60 % ones, else beta(4, 2)             0.91 / 0.93 / 0.94  0.88 / 0.92 / 0.93  0.92 / 0.94 / 0.94  0.95 / 0.95 / 0.95
+90 % ones, else beta(4, 2)             0.97 / 0.90 / 0.89  0.96 / 0.89 / 0.90  0.97 / 0.93 / 0.93  0.96 / 0.94 / 0.93
+fifths, 70 % of them 1                 0.88 / 0.90 / 0.93  0.87 / 0.89 / 0.94  0.89 / 0.92 / 0.95  0.98 / 0.94 / 0.95
+lowest of 11 such distributions        0.88 / 0.90 / 0.89  0.85 / 0.89 / 0.90  0.87 / 0.91 / 0.93  0.92 / 0.93 / 0.93
+=====================================  ==================  ==================  ==================  ==================
+
+So there are five methods, and each interval says which one made it:
+
+``wilson``
+    All values are ends of the scale, but for rounding, as with 0/1 scores and pass rates: the Wilson score interval (Wilson
+    1927, JASA 22:209, p. 210). Also when all values are one and the same end. At a true rate of 0.95 and 20, 50, 100 rows it
+    holds in 0.92, 0.96, 0.97 of samples; the t interval in 0.64, 0.92, 0.88 (exact, from the binomial distribution).
+``wilson-t``
+    Other values on a scale with known ends: Wilson's interval with the scores' own variance in place of that of 0/1 scores, and
+    the t quantile of n - 1 degrees of freedom. That is Student's t, except that the variance is taken to shrink towards the ends
+    as it does for 0/1 scores: variance = r * mean * (1 - mean), with r estimated from the sample. The design-based intervals
+    for proportions do the same with an effective number of rows (Korn & Graubard 1998, Survey Methodology 24:193).
+``constant``
+    All values are equal, but for rounding, and no end of the scale. The sample shows no spread, which is not the same as none:
+    Wilson's upper limit for an event not seen in n rows, z² / (n + z²), is the share of rows that may differ, and they may lie
+    at either end. Deliberately wide: nothing in the sample says how far other rows would lie.
+``t``
+    The scale is not known: Student's t. With equal values there is no interval.
+``cr2``
+    Clusters are given: rows that share a document, or repeats of one row, are alike, and the other methods would take them for
+    more than they are. The variance is CR2 and the degrees of freedom are Satterthwaite's (`_clusters`); on a known scale in the
+    form of ``wilson-t``. Where all clusters have the same mean, ``constant`` or ``wilson`` with as many rows as there are
+    clusters. A single cluster has no interval: nothing tells how far another one would lie.
+
+One value has no interval. Without clusters all rows are taken to be independent draws.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+
+from ._checks import check_clusters, check_confidence, check_scale, checked_values
+from ._clusters import clustered_mean
+from ._distributions import normal_quantile, t_quantile
+from ._interval import ROUNDING, Interval, on_scale
+
+__all__ = ["mean_interval", "mean_of", "rate_interval"]
+
+
+def mean_of(values: Sequence[float]) -> float | None:
+    """The mean, rounded once; None where there are no values."""
+    return math.fsum(values) / len(values) if values else None
+
+
+def mean_interval(
+    values: Sequence[float],
+    clusters: Sequence[Hashable] | None = None,
+    scale: tuple[float, float] | None = None,
+    confidence: float = 0.95,
+) -> Interval | None:
+    """An interval for the mean that the values are a sample of.
+
+    Which method is used, and where each comes from, says the module `ragmetrics_core.statistics`.
+
+    Args:
+        values: the scores, finite, inside the scale.
+        clusters: for each value what it shares with others, such as the name of its document: any hashable value. None if the rows
+            are independent.
+        scale: lowest and highest possible score, the lowest first; None if they are not known.
+        confidence: how often such intervals hold, above 0 and below 1.
+
+    Returns:
+        The interval: inside the scale, with the mean of the values in it. None for fewer than two values, for equal values on
+        an unknown scale, for a scale of a single point, and for a single cluster.
+
+    Raises:
+        InvalidInput: if a value is not finite or not on the scale, if a row has no cluster, or if confidence or
+            scale are impossible.
+    """
+    check_confidence(confidence)
+    check_scale(scale)
+    values = checked_values("values", values, scale)
+    check_clusters(clusters, len(values))
+    if len(values) < 2 or (scale is not None and scale[0] == scale[1]):
+        return None
+    if clusters is not None and len(set(clusters)) < len(values):
+        return _of_clusters(values, clusters, scale, confidence)
+    count, mean = len(values), math.fsum(values) / len(values)
+    z2 = normal_quantile((1 + confidence) / 2) ** 2
+    if scale is not None and _at_ends(values, scale):
+        return on_scale(*_score_limits(_share(mean, scale), z2 / count), mean, scale, "wilson")
+    if _equal(values, scale):
+        return _unseen(mean, count, scale, z2)
+    variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
+    return _student(mean, variance / count, t_quantile((1 + confidence) / 2, count - 1), scale, "t")
+
+
+def rate_interval(hits: int, count: int, confidence: float = 0.95) -> Interval | None:
+    """The Wilson score interval for a rate of hits in count; None if count is below two, as for a mean.
+
+    Source: Wilson 1927, Journal of the American Statistical Association 22:209, p. 210.
+
+    Args:
+        hits: how many there were, from 0 to count.
+        count: out of how many.
+        confidence: how often such intervals hold, above 0 and below 1.
+    """
+    check_confidence(confidence)
+    if count < 2:
+        return None
+    z2 = normal_quantile((1 + confidence) / 2) ** 2
+    return on_scale(*_score_limits(hits / count, z2 / count), hits / count, (0.0, 1.0), "wilson")
+
+
+def _of_clusters(
+    values: Sequence[float], clusters: Sequence[Hashable], scale: tuple[float, float] | None, confidence: float
+) -> Interval | None:
+    found = clustered_mean(values, clusters)
+    if found.variance is None or found.freedom is None:
+        return None
+    near = ROUNDING * (scale[1] - scale[0] if scale else max(abs(value) for value in values))
+    if found.variance > near * near:
+        return _student(found.mean, found.variance, t_quantile((1 + confidence) / 2, found.freedom), scale, "cr2")
+    z2 = normal_quantile((1 + confidence) / 2) ** 2
+    if scale is not None and _at_ends(values, scale):
+        return on_scale(*_score_limits(_share(found.mean, scale), z2 / found.clusters), found.mean, scale, "wilson")
+    return _unseen(found.mean, found.clusters, scale, z2)
+
+
+def _student(mean: float, variance: float, quantile: float, scale: tuple[float, float] | None, method: str) -> Interval:
+    """Student's t with this variance of the mean, in Wilson's form where the ends of the scale are known."""
+    if scale is None:
+        half = quantile * math.sqrt(variance)
+        return Interval(mean - half, mean + half, method)
+    ratio = variance / ((mean - scale[0]) * (scale[1] - mean))
+    limits = _score_limits(_share(mean, scale), quantile**2 * ratio)
+    return on_scale(*limits, mean, scale, "wilson-t" if method == "t" else method)
+
+
+def _unseen(mean: float, count: int, scale: tuple[float, float] | None, z2: float) -> Interval | None:
+    """What equal values do not exclude."""
+    if scale is None:
+        return None
+    unseen, share = z2 / (count + z2), _share(mean, scale)
+    return on_scale(share * (1 - unseen), share * (1 - unseen) + unseen, mean, scale, "constant")
+
+
+def _share(mean: float, scale: tuple[float, float]) -> float:
+    return (mean - scale[0]) / (scale[1] - scale[0])
+
+
+def _at_ends(values: Sequence[float], scale: tuple[float, float]) -> bool:
+    low, high = scale
+    near = ROUNDING * (high - low)
+    return all(value - low <= near or high - value <= near for value in values)
+
+
+def _equal(values: Sequence[float], scale: tuple[float, float] | None) -> bool:
+    least, most = min(values), max(values)
+    return most - least <= ROUNDING * (scale[1] - scale[0] if scale else max(-least, most))
+
+
+def _score_limits(share: float, spread: float) -> tuple[float, float]:
+    """The two shares p that solve (share - p)² = spread * p * (1 - p)."""
+    centre = (share + spread / 2) / (1 + spread)
+    half = math.sqrt(spread * share * (1 - share) + spread * spread / 4) / (1 + spread)
+    return centre - half, centre + half
