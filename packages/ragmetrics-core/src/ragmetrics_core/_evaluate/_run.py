@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from .._engine import Answers, Assignment, Budget, Engine, Rules
@@ -28,11 +29,11 @@ from .._report._repeats import combined
 from .._report._silence import with_worst_value
 from .._store._account import RunAccount
 from .._store._in_memory import InMemory, Keeper
+from .._store._loaded_run import LoadedRun
 from .._store._prices import ModelUsage, Prices
 from .._store._records import Record, Records
 from .._store._run_dir import RunDir
 from .._store._run_settings import RunSettings
-from .._store._scored_by import MetricColumn
 from .._support._blocking import run_blocking
 from ._foreseen import Foreseer
 from ._options import RunOptions, checked_metrics
@@ -96,9 +97,14 @@ class Run:
         options = self._options
         if options.directory is None:
             return self._keeper
+        return RunDir(options.directory, self._settings, replacing=options.replace)
+
+    @cached_property
+    def _settings(self) -> RunSettings:
+        """What decides about the scores."""
+        options = self._options
         deciding = {"repeats": options.repeats, "empty": options.empty}
-        settings = RunSettings.of(self._assignments, deciding, options.sampled)
-        return RunDir(options.directory, settings, replacing=options.replace)
+        return RunSettings.of(self._assignments, deciding, options.sampled)
 
     def _at_most(self, enough: int) -> int | None:
         """How many rows there are at most, where that is known; counted up to ``enough``."""
@@ -171,8 +177,9 @@ class Run:
         )
 
     def _evaluation(self, records: Records, account: RunAccount) -> Evaluation:
-        columns = tuple(MetricColumn.of(metric) for metric in self._metrics)
-        return Evaluation.of(records, columns, replace(account, earlier=self._keeper.earlier), self._options.directory)
+        settings = self._settings
+        whole = replace(account, earlier=self._keeper.earlier)
+        return Evaluation.of(LoadedRun(settings.metrics, whole, records, settings, self._options.directory))
 
 
 def _budget(limits: Mapping[str, float] | None, assignments: Iterable[Assignment]) -> Budget:

@@ -20,7 +20,7 @@ from ._errors import InvalidInput
 from ._in_order import in_order, read_in_order
 from ._prompt import Prompt
 
-__all__ = ["load_metric", "metric_class", "settings_of"]
+__all__ = ["built_in_metric", "load_metric", "metric_class", "settings_of"]
 
 M = TypeVar("M")
 
@@ -81,6 +81,21 @@ def metric_class(path: str, root: type[M]) -> type[M]:
     if not (isinstance(found, type) and issubclass(found, root)):
         raise InvalidInput(f"{path!r} is not a {root.__name__}")
     return found
+
+
+def built_in_metric(name: str, root: type[M]) -> type[M] | None:
+    """The built-in metric of which this is the class or the column in a file of scores; None where there is none.
+
+    A column may be named for a setting too, as ``noise_sensitivity_relevant`` is; then it begins with the name of its metric.
+    """
+    module = _imported(name, "")
+    found = (getattr(module, each) for each in module.__all__)
+    classes: list[Any] = [each for each in found if isinstance(each, type) and issubclass(each, root)]
+    for cls in classes:
+        own_names = vars(cls).get("usual_name") is not None
+        if name in (cls.__name__, cls.default_name()) or (own_names and name.startswith(f"{cls.default_name()}_")):
+            return cls
+    return None
 
 
 def _imported(path: str, name: str) -> ModuleType:

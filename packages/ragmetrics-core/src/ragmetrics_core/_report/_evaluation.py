@@ -13,10 +13,11 @@ from .._kernel._errors import InvalidInput, MissingExtra, RagmetricsError
 from .._kernel._metric import Metric
 from .._kernel._sample import Sample
 from .._kernel._score import Score
-from .._store._account import RunAccount
+from .._store._loaded_run import LoadedRun
 from .._store._prices import ModelUsage
 from .._store._records import Records, is_given, record_dict, record_line
-from .._store._run_dir import SCORES, read_run
+from .._store._run_dir import SCORES
+from .._store._run_settings import RunSettings
 from .._store._scored_by import MetricColumn
 from ._metric_summary import Tally
 from ._reasons import Causes
@@ -66,6 +67,7 @@ class Evaluation:
         earlier: what every model was asked in earlier parts of the run, before this one went on with it.
         waited: seconds that the rows of each metric have waited for models, all rows together.
         run_dir: where it is kept; None if it is not.
+        settings: what decides about the scores, as ``run.json`` holds it; None where nobody knows, as in a file of scores.
     """
 
     records: Records
@@ -78,23 +80,24 @@ class Evaluation:
     earlier: tuple[ModelUsage, ...] = ()
     waited: Mapping[str, float] = field(default_factory=dict)
     run_dir: Path | None = None
+    settings: RunSettings | None = field(default=None, compare=False)  # a model may be known by nothing but itself
 
     @classmethod
-    def of(
-        cls, records: Records, metrics: tuple[MetricColumn, ...], account: RunAccount, run_dir: Path | None
-    ) -> Evaluation:
+    def of(cls, run: LoadedRun) -> Evaluation:
         """The result of a run, from the account of it."""
-        return cls(records, metrics, run_dir=run_dir, **vars(account))
+        return cls(run.records, run.metrics, run_dir=run.run_dir, settings=run.settings, **vars(run.account))
 
     @classmethod
     def load(cls, run_dir: str | os.PathLike[str]) -> Evaluation:
         """What the run in this directory has finished so far; its rows are read when they are looked at.
 
+        Args:
+            run_dir: the directory of a run, or a file that ``to_jsonl`` or ``--out`` wrote; that tells no settings and no models.
+
         Raises:
-            InvalidInput: it is not the directory of a run, or nothing was finished there.
+            InvalidInput: it is neither, or nothing was finished there.
         """
-        columns, account, records = read_run(Path(run_dir))
-        return cls.of(records, columns, account, Path(run_dir))
+        return cls.of(LoadedRun.of(Path(run_dir)))
 
     @cached_property
     def rows(self) -> Sequence[Sample]:

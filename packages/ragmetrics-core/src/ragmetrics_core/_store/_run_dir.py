@@ -34,7 +34,7 @@ from ._same_rows import changed, is_finished, is_unanswered, rows_finished, sign
 from ._scored_by import MetricColumn
 from ._scores_file import ScoresFile
 
-__all__ = ["LOOK_AHEAD", "SCORES", "RunDir", "read_run"]
+__all__ = ["LOOK_AHEAD", "SCORES", "RunDir"]
 
 JOURNAL, SCORES = "journal.sqlite", "scores.jsonl"
 
@@ -273,27 +273,6 @@ class RunDir:
     def _spent(self) -> tuple[ModelUsage, ...]:
         account = self._earlier.account if self._earlier else RunAccount()
         return added_up(account.earlier, account.models)
-
-
-def read_run(path: Path) -> tuple[tuple[MetricColumn, ...], RunAccount, Records]:
-    """The metrics, the account and the records of a run; where ``run.json`` is damaged, as much of it as the records tell.
-
-    Raises:
-        InvalidInput: the directory is not that of a run.
-    """
-    stored = read_account(path)
-    if stored is None:
-        raise InvalidInput(f"{path} is not the directory of a run: it holds no {ACCOUNT}")
-    if not (path / SCORES).exists():
-        raise InvalidInput(f"{path} holds no {SCORES}: no row was finished there")
-    columns = _columns(stored)
-    records = ScoresFile(path / SCORES, writing=False, metrics=[item.name for item in columns]).records()
-    if stored.settings is not None:
-        return columns, stored.account, records
-    scores = records[0].scores if records else {}
-    rebuilt = tuple(MetricColumn(name, score.scale, name) for name, score in scores.items())
-    damaged = f"{ACCOUNT} is damaged: settings, models and costs of this run are not known"
-    return rebuilt, replace(stored.account, caveats=(damaged,)), records
 
 
 def _columns(stored: StoredRun | None) -> tuple[MetricColumn, ...]:

@@ -19,11 +19,13 @@ from .._kernel._model_traits import ModelTraits
 from .._kernel._plain import plain
 from .._kernel._prompt import Prompt
 from .._kernel._requests import Usage
+from .._kernel._saved_settings import built_in_metric
 from ._prices import ModelUsage
 
 __all__ = ["KINDS", "MetricColumn", "ModelIdentity", "ScoredBy", "digest_of", "unequal"]
 
 KINDS = {"llm": "the LLM", "embeddings": "the embedding model"}
+CLASS_NAME = re.compile(r"\w+(?=\()")
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 """The address of an object in memory, which differs from process to process."""
 
@@ -35,21 +37,38 @@ class MetricColumn:
     Attributes:
         name: its name.
         scale: lowest and highest possible value, or None.
-        settings: the metric in words, such as ``NDCG(k=3)``.
+        settings: the metric in words, such as ``NDCG(k=3)``; of a file of scores, its name alone.
+        higher_is_better: whether high values are good; False: low ones are; None: neither, or it is not known.
+        knows_better: whether that is known: it is not of another's metric in a file of scores, or in the run of an older version.
     """
 
     name: str
     scale: tuple[float, float] | None
     settings: str
+    higher_is_better: bool | None = True
+    knows_better: bool = True
 
     @classmethod
     def of(cls, metric: Metric) -> MetricColumn:
         """The column of a metric."""
-        return cls(metric.name, metric.scale, repr(metric))
+        return cls(metric.name, metric.scale, repr(metric), metric.higher_is_better)
+
+    @classmethod
+    def named(cls, name: str, scale: tuple[float, float] | None, settings: str) -> MetricColumn:
+        """A column of which only so much is known: if it is a built-in metric, that knows which end of its scale is better."""
+        match = CLASS_NAME.match(settings)
+        metric = built_in_metric(match[0] if match else name, Metric)
+        return cls(name, scale, settings, metric.higher_is_better if metric else None, metric is not None)
 
     def to_dict(self) -> dict[str, Any]:
         """As ``run.json`` holds it."""
-        return {"name": self.name, "scale": list(self.scale) if self.scale else None, "settings": self.settings}
+        known = {"higher_is_better": self.higher_is_better} if self.knows_better else {}
+        return {
+            "name": self.name,
+            "scale": list(self.scale) if self.scale else None,
+            "settings": self.settings,
+            **known,
+        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> MetricColumn:
@@ -62,7 +81,13 @@ class MetricColumn:
         if scale is not None:
             low, high = map(float, scale)
             scale = (low, high)
-        return cls(_checked_text(data["name"]), scale, _checked_text(data["settings"]))
+        name, settings = _checked_text(data["name"]), _checked_text(data["settings"])
+        if "higher_is_better" not in data:  # an older version wrote it
+            return cls.named(name, scale, settings)
+        better = data["higher_is_better"]
+        if not isinstance(better, bool | None):
+            raise TypeError("higher_is_better is neither true nor false nor null")
+        return cls(name, scale, settings, better)
 
 
 @dataclass(frozen=True)
