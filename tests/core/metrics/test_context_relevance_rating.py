@@ -7,8 +7,8 @@ from ragmetrics_core.metrics import ContextRelevanceRating
 from recording import CONTEXTS, QUESTION, Call, Exchange
 
 WORDS = {
-    "rate_context_relevance": {"1": "47723c779d470c09", "2": "3691e951170faaa5"},
-    "refine_context_relevance": {"1": "28ad1a184feac80e", "2": "db4c9da04a6681c8"},
+    "rate_context_relevance": {"1": "47723c779d470c09", "2": "3691e951170faaa5", "3": "687350a5d4f559de"},
+    "refine_context_relevance": {"1": "28ad1a184feac80e", "2": "db4c9da04a6681c8", "3": "1c4feb050a5220d5"},
 }
 
 EXCHANGES = [

@@ -8,7 +8,7 @@ from recording import QUESTION, RESPONSE, Call, Exchange
 
 SOURCES = "The response names its sources."
 
-WORDS = {"critique_by_guidelines": {"1": "258583f55349c089", "2": "5209999a2cae8551"}}
+WORDS = {"critique_by_guidelines": {"1": "258583f55349c089", "2": "5209999a2cae8551", "3": "ead5510bce9a4a45"}}
 
 EXCHANGES = [
     Exchange(

@@ -11,6 +11,7 @@ Questions it writes as many as it is asked for, of 13 tokens each (the median of
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -94,7 +95,7 @@ def _filled(schema: Any, root: Mapping[str, Any], said: Any, name: str) -> Any:
         items = said if isinstance(said, list) else [None, None]
         return [_filled(schema.get("items") or {}, root, item, name) for item in items]
     if schema.get("type") == "string" and "enum" not in schema and (said is None or name == "reason"):
-        short = SHORT_REASON if "short" in schema.get("description", "") else REASON
+        short = SHORT_REASON if re.search(r"short|brief", schema.get("description", "")) else REASON
         return short if name in ("reason", "feedback", "explanation") else SENTENCE
     if said is not None:
         return said

@@ -77,11 +77,22 @@ def supported_by_context(data: Data) -> str:
     return yes_or_no(share >= MOSTLY, f"the context holds {share:.0%} of the parts of the information")
 
 
+def usefulness(question: str, answer: str, context: str) -> dict[str, Any]:
+    claims = lexical.split_claims(question, answer)
+    found = [support for support in lexical.verify(claims, [context]) if support.supported]
+    return {"reason": f"{len(found)} of {len(claims)} parts of the answer are in the context", "useful": bool(found)}
+
+
 def judge_usefulness(data: Data) -> str:
-    claims = lexical.split_claims(data["question"], data["answer"])
-    found = [support for support in lexical.verify(claims, [data["context"]]) if support.supported]
-    reason = f"{len(found)} of {len(claims)} parts of the answer are in the context"
-    return json.dumps({"reason": reason, "useful": bool(found)})
+    return json.dumps(usefulness(data["question"], data["answer"], data["context"]))
+
+
+def judge_usefulness_of_all(data: Data) -> str:
+    contexts = enumerate(data["contexts"], 1)
+    verdicts = [
+        {"number": number, **usefulness(data["question"], data["answer"], context)} for number, context in contexts
+    ]
+    return json.dumps({"verdicts": verdicts})
 
 
 def rate_contexts(data: Data) -> str:
@@ -188,6 +199,7 @@ ANSWERS: Mapping[str, Callable[[Data], str]] = {
     "supported_by_context": supported_by_context,
     "refine_supported": supported_by_context,
     "judge_usefulness": judge_usefulness,
+    "judge_usefulness_of_all": judge_usefulness_of_all,
     "rate_contexts": rate_contexts,
     "rate_contexts_again": rate_contexts,
     "rate_groundedness": rate_groundedness,
@@ -218,6 +230,7 @@ NEEDED: Mapping[str, frozenset[str]] = {
         "supported_by_context": "information context",
         "refine_supported": "information context",
         "judge_usefulness": "question answer context",
+        "judge_usefulness_of_all": "question answer contexts",
         "rate_contexts": "question contexts",
         "rate_contexts_again": "question contexts",
         "rate_groundedness": "response contexts",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
-from ragmetrics_core import Example, InvalidInput, Metric, Prompt, Score, Steps, compare
+from ragmetrics_core import InvalidInput, Metric, Prompt, Score, Steps, compare
 from ragmetrics_core.replies import JsonReply, real_items
 
 __all__ = ["AnswerRelevancy"]
@@ -17,33 +17,19 @@ class Questions(BaseModel):
     """The questions that an answer answers."""
 
     questions: list[str]
-    noncommittal: bool = Field(description="true if the answer evades, says that it does not know, or declines")
+    noncommittal: bool
 
 
 QUESTIONS_OF_ANSWER = Prompt(
     name="questions_of_answer",
-    version="2",
+    version="3",
     instructions=(
-        "Read the answer and write exactly number_of_questions questions to which it would be the reply: what somebody who got "
-        "this answer most likely asked, about the answer as a whole and not about a side detail, each in other words than the "
-        "others, all in the language of the answer. Then say whether the answer is noncommittal: whether it gives nothing of "
-        'what could have been asked, because it evades, stays vague ("it depends"), says that it does not know, declines, or '
-        "only greets or asks back. An answer that gives a part is not noncommittal."
+        "Write exactly number_of_questions questions to which the answer as a whole would be the reply: what somebody who got it "
+        "most likely asked, each in other words, in the language of the answer. It is noncommittal if it gives nothing of what "
+        'could have been asked: it evades, stays vague ("it depends"), does not know, declines, or only greets or asks back. '
+        "An answer that gives a part is not."
     ),
     reply=JsonReply(Questions),
-    examples=(
-        Example(
-            {"answer": "The ferry to the island leaves at nine and at noon.", "number_of_questions": 2},
-            Questions(
-                questions=["When does the ferry to the island leave?", "At what times is there a ferry to the island?"],
-                noncommittal=False,
-            ),
-        ),
-        Example(
-            {"answer": "I am not sure, the timetable does not say when the last bus leaves.", "number_of_questions": 1},
-            Questions(questions=["When does the last bus leave?"], noncommittal=True),
-        ),
-    ),
 )
 
 

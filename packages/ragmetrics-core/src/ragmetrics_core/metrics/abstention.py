@@ -35,7 +35,7 @@ def check_abstention(reply: Abstention, inputs: Mapping[str, Any]) -> None:
 
 JUDGE_ABSTENTION = Prompt(
     name="judge_abstention",
-    version="1",
+    version="2",
     instructions=(
         "A system answered a question from contexts. Decide two things, each by itself.\n"
         "1. contexts_suffice: could somebody who reads the contexts and knows nothing else answer the question?\n"

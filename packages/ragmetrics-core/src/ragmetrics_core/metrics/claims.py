@@ -13,7 +13,8 @@ from typing import Any
 from pydantic import BaseModel, Field
 from pydantic.json_schema import SkipJsonSchema
 
-from ragmetrics_core import BadReply, Example, Prompt, Steps
+from ragmetrics_core import BadReply, Prompt, Steps
+from ragmetrics_core.metrics.numbering import check_one_each
 from ragmetrics_core.replies import JsonReply, real_items
 
 __all__ = [
@@ -46,9 +47,9 @@ class Verdict(BaseModel):
 
     number: int
     # a model that forgets the reason has still given its verdict
-    reason: str = Field(default="", description="what the contexts say about it, in one short sentence")
-    supported_by: list[int] = Field(default_factory=list, description="of a context that supports it")
-    contradicted_by: list[int] = Field(default_factory=list, description="of a context that contradicts it")
+    reason: str = Field(default="", description="what the contexts say, briefly")
+    supported_by: list[int] = Field(default_factory=list)
+    contradicted_by: list[int] = Field(default_factory=list)
     contradicted: SkipJsonSchema[bool] = False  # asked for until version 2 of the prompt
     supported: bool
 
@@ -72,12 +73,7 @@ def check_verdicts(reply: Verdicts, inputs: Mapping[str, Any]) -> None:
     Raises:
         BadReply: one of these does not hold.
     """
-    expected = list(range(1, len(inputs["claims"]) + 1))
-    given = sorted(verdict.number for verdict in reply.verdicts)
-    if given != expected:
-        raise BadReply(
-            f"exactly one verdict is needed for each of the claims 1 to {len(expected)}, got numbers {given}"
-        )
+    check_one_each((verdict.number for verdict in reply.verdicts), len(inputs["claims"]), "claims")
     for verdict in reply.verdicts:
         _check_contexts(verdict, len(inputs["contexts"]))
 
@@ -100,84 +96,35 @@ def _check_contexts(verdict: Verdict, sent: int) -> None:
 
 EXTRACT_CLAIMS = Prompt(
     name="extract_claims",
-    version="2",
+    version="3",
     instructions=(
-        "Take the answer apart into claims: statements of one fact each, true or false on their own.\n"
-        "- Cover all that the answer states, in its order, and add nothing. Leave a condition with what it is a condition of.\n"
-        "- Make every claim understandable alone: with the help of the question, if any, put names for pronouns and short forms. "
-        "Where no name is given, keep the pronoun.\n"
-        "- An answer of a word or two (a name, a number, yes, no) is one claim: complete it from the question.\n"
-        "- Advice is a claim about what should be done. The writer's opinions and feelings, greetings, offers of help, questions, "
-        "and remarks that something is not known or not in the sources are no claims. Without claims the list is empty.\n"
-        "- Write the claims in the language of the answer."
+        "Split the answer into claims: statements of one fact, each true or false on its own.\n"
+        "- Cover all that it states, in its order and its language, and add nothing. A condition stays with its claim; an item of "
+        "a list is a claim if it could be wrong alone.\n"
+        "- Make every claim understandable alone: names for pronouns and short forms come from the answer or the question; where "
+        "there is none, keep the pronoun.\n"
+        "- A word or two (a name, a number, yes, no) become a sentence with the help of the question; agreement where nothing was "
+        "asked is no claim.\n"
+        '- Claims too: advice, guesses, evaluations ("is important"), facts of the writer\'s own life. No claims: opinions, '
+        "feelings, greetings, offers, questions, nonsense, remarks that something is not known or not in the sources. Without "
+        "claims the list is empty."
     ),
     reply=JsonReply(Claims),
-    examples=(
-        Example(
-            {
-                "question": "Who designed the Sagrada Família?",
-                "answer": "Antoni Gaudí took it over in 1883 and gave it its final shape. Happy to tell you more!",
-            },
-            Claims(
-                claims=[
-                    "Antoni Gaudí took over the Sagrada Família in 1883.",
-                    "Antoni Gaudí gave the Sagrada Família its final shape.",
-                ]
-            ),
-        ),
-        Example(
-            {"question": "Is the chapel open on Mondays?", "answer": "No. I found nothing about Tuesdays."},
-            Claims(claims=["The chapel is not open on Mondays."]),
-        ),
-    ),
 )
 
 VERIFY_CLAIMS = Prompt(
     name="verify_claims",
-    version="3",
+    version="4",
     instructions=(
-        "Decide for each numbered claim what the numbered contexts say about it.\n"
-        "- A context supports a claim if it states all of it, in whatever words, or if it follows from the context directly. Name "
-        "every such context in supported_by. Where only several contexts together support the claim, name these.\n"
-        "- A context contradicts a claim if both cannot be true: it gives another name, number, date, place or cause. Name every "
-        "such context in contradicted_by. One that leaves the claim open, or lacks a detail of it, neither supports nor "
-        "contradicts it.\n"
-        "- A claim is supported if any context supports it, even if another one contradicts it.\n"
-        "- Use the contexts alone; that a claim is true in the world does not count. The question only tells what the claims "
-        "are about.\n"
-        "- Give exactly one verdict per claim, under its number, in the order of the claims."
+        "Say for each numbered claim which numbered contexts support and which contradict it.\n"
+        "- A context supports a claim if it states all of it, in any words, or a reader concludes it from there. Emphasis and "
+        "praise need no support; every other detail does, be it a name, number, date, place, cause, or whether something was "
+        "planned or done. Where only several contexts together support a claim, name these.\n"
+        "- A context contradicts a claim if both cannot be true. One that leaves the claim or a detail of it open does neither.\n"
+        "- Use the contexts alone, not what you know. The question tells what claims and pronouns are about.\n"
+        "- One verdict per claim, in order; a claim may be both supported and contradicted."
     ),
     reply=JsonReply(Verdicts),
-    examples=(
-        Example(
-            {
-                "question": "When was the Tay Bridge opened?",
-                "contexts": [
-                    "The Tay Bridge opened in 1887. It replaced one that fell in 1879.",
-                    "The Tay Bridge dates from 1886.",
-                ],
-                "claims": ["The Tay Bridge was opened in 1887.", "The first Tay Bridge fell in a storm."],
-            },
-            {
-                "verdicts": [
-                    {
-                        "number": 1,
-                        "reason": "One says 1887, another 1886.",
-                        "supported_by": [1],
-                        "contradicted_by": [2],
-                        "supported": True,
-                    },
-                    {
-                        "number": 2,
-                        "reason": "It fell, but no storm is mentioned.",
-                        "supported_by": [],
-                        "contradicted_by": [],
-                        "supported": False,
-                    },
-                ]
-            },
-        ),
-    ),
     check=check_verdicts,
     numbered=("contexts", "claims"),
     listed="claims",
