@@ -152,6 +152,9 @@ def reply_to(prompt: str, body: Mapping[str, Any]) -> Any:
         if f'"title": "{title}"' in prompt:
             return reply
     schema = json.dumps(body.get("response_format", {}))
+    if '"verdicts"' in schema and '"useful"' in schema:
+        contexts = range(1, len(ROW["retrieved_contexts"]) + 1)
+        return {"verdicts": [{"number": number, "reason": REASON, "useful": True} for number in contexts]}
     if '"verdicts"' in schema:
         return {"verdicts": ours}
     if '"claims"' in schema:
@@ -171,6 +174,7 @@ def client_of(bill: Bill) -> openai.AsyncOpenAI:
 
 
 FIVE = [Faithfulness(), ContextPrecision(), ContextRecall(), FactualCorrectness(), AnswerRelevancy()]
+AT_ONCE = [metric if metric.name != "context_precision" else ContextPrecision(per_passage=False) for metric in FIVE]
 
 
 def ours(bill: Bill, metrics: Any) -> None:
@@ -217,6 +221,8 @@ def main() -> None:
     for name, metrics in [
         ("ragmetrics, the five", FIVE),
         *((f"  {metric.name}", metric) for metric in FIVE),
+        ("the five, per_passage=False", AT_ONCE),
+        ("  context_precision so", AT_ONCE[1]),
         ("ragmetrics, RAGChecker's eleven", ragchecker_metrics()),
     ]:
         rows.append((name, bill()))

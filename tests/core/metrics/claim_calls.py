@@ -12,7 +12,7 @@ R1, R2 = "Ada Lovelace was born in London in 1815.", "Ada Lovelace died in 1852.
 G1, G2 = "Ada Lovelace was born in London.", "Ada Lovelace was born on 10 December 1815."
 
 WORDS = {
-    "extract_claims": {"1": "afd143ae103473dd", "2": "786080196102f9a8", "3": "6ec35749eed45c45"},
+    "extract_claims": {"1": "afd143ae103473dd", "2": "786080196102f9a8", "3": "16aeaac1b51e0bc9"},
     "verify_claims": {
         "1": "34c1e0e3513b8152",
         "2": "2b15babe273b4442",

@@ -100,7 +100,7 @@ EXTRACT_CLAIMS = Prompt(
     instructions=(
         "Split the answer into claims: statements of one fact, each true or false on its own.\n"
         "- Cover all that it states, in its order and its language, and add nothing. A condition stays with its claim; an item of "
-        "a list is a claim if it could be wrong alone.\n"
+        'a list is a claim if it could be wrong alone; alternatives (as "1983; June 1983") are one claim, with "or".\n'
         "- Make every claim understandable alone: names for pronouns and short forms come from the answer or the question; where "
         "there is none, keep the pronoun.\n"
         "- A word or two (a name, a number, yes, no) become a sentence with the help of the question; agreement where nothing was "
