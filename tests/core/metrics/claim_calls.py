@@ -12,12 +12,12 @@ R1, R2 = "Ada Lovelace was born in London in 1815.", "Ada Lovelace died in 1852.
 G1, G2 = "Ada Lovelace was born in London.", "Ada Lovelace was born on 10 December 1815."
 
 WORDS = {
-    "extract_claims": {"1": "afd143ae103473dd", "2": "786080196102f9a8", "3": "16aeaac1b51e0bc9"},
+    "extract_claims": {"1": "afd143ae103473dd", "2": "786080196102f9a8", "3": "01ef0c7d1afac995"},
     "verify_claims": {
         "1": "34c1e0e3513b8152",
         "2": "2b15babe273b4442",
         "3": "f9127dcc4ddaa015",
-        "4": "25fa4a4c1219a965",
+        "4": "1e996a8a244b8c18",
     },
 }
 

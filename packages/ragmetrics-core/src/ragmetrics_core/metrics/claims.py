@@ -98,7 +98,7 @@ EXTRACT_CLAIMS = Prompt(
     name="extract_claims",
     version="3",
     instructions=(
-        "Split the answer into claims: statements of one fact, each true or false on its own.\n"
+        "Take the answer apart into claims: statements of one fact, each true or false on its own.\n"
         "- Cover all that it states, in its order and its language, and add nothing. A condition stays with its claim; an item of "
         'a list is a claim if it could be wrong alone; alternatives (as "1983; June 1983") are one claim, with "or".\n'
         "- Make every claim understandable alone: names for pronouns and short forms come from the answer or the question; where "
@@ -116,7 +116,7 @@ VERIFY_CLAIMS = Prompt(
     name="verify_claims",
     version="4",
     instructions=(
-        "Say for each numbered claim which numbered contexts support and which contradict it.\n"
+        "Decide for each numbered claim which numbered contexts support and which contradict it.\n"
         "- A context supports a claim if it states all of it, in any words, or a reader concludes it from there. Emphasis and "
         "praise need no support; every other detail does, be it a name, number, date, place, cause, or whether something was "
         "planned or done. Where only several contexts together support a claim, name these.\n"
