@@ -156,7 +156,7 @@ def test_the_words_for_one_message_have_a_version_of_their_own(judge: Any, cls: 
     examples = [{"inputs": inputs, "outputs": GIVEN[cls]}]
     assert cls(chat_generator=judge(GOOD))._row_metric().prompt.version == "haystack-3"
     assert re.fullmatch(
-        r"haystack-2\+[0-9a-f]{6}", cls(examples=examples, chat_generator=judge(GOOD))._row_metric().prompt.version
+        r"haystack-3\+[0-9a-f]{6}", cls(examples=examples, chat_generator=judge(GOOD))._row_metric().prompt.version
     )
 
 
