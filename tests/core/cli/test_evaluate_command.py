@@ -48,16 +48,58 @@ class TestOwnMetric:
         assert [row["place"] for row in rows] == [f"q.jsonl, line {number}" for number in (1, 2, 3, 4)]
 
     @pytest.mark.parametrize(
-        ("gate", "status", "message"),
+        ("gate", "status", "line", "message"),
         [
-            ("shortness=0.3", 0, ""),
-            (" shortness = 0 ", 0, ""),
-            ("shortness=0.31", 1, "ragmetrics: shortness is 0.3, under 0.31\n"),
+            (
+                "shortness=0.3",
+                0,
+                (
+                    "\nfail-under: shortness is 0.3, not under 0.3 (95 % interval 0.003 to 0.985, so\n"
+                    "      this may be chance: --gate decides on the interval)\n"
+                ),
+                "",
+            ),
+            (
+                " shortness = 0 ",
+                0,
+                "\nfail-under: shortness is 0.3, not under 0 (95 % interval 0.003 to 0.985)\n",
+                "",
+            ),
+            (
+                "shortness=0.31",
+                1,
+                "",
+                (
+                    "ragmetrics: shortness is 0.3, under 0.31 (95 % interval 0.003 to 0.985, so this may be chance: --gate "
+                    "decides on the interval)\n"
+                ),
+            ),
+            (
+                "shortness=0.99",
+                1,
+                "",
+                "ragmetrics: shortness is 0.3, under 0.99 (95 % interval 0.003 to 0.985)\n",
+            ),
         ],
     )
-    def test_gate(self, own_table: str, gate: str, status: int, message: str) -> None:
+    def test_least_mean(self, own_table: str, gate: str, status: int, line: str, message: str) -> None:
         result = call("evaluate", "q.jsonl", "--metrics", OWN, "--fail-under", gate)
-        assert (result.exit_code, timeless(result.stdout), result.stderr) == (status, own_table, message)
+        assert (result.exit_code, timeless(result.stdout), result.stderr) == (status, own_table + line, message)
+
+    @pytest.mark.parametrize("gates", [("0.1", "0.9"), ("0.9", "0.1")])
+    def test_the_highest_of_several_least_means_counts(self, folder: Path, gates: tuple[str, str]) -> None:
+        options = [word for gate in gates for word in ("--fail-under", f"shortness={gate}")]
+        result = call("evaluate", "q.jsonl", "-m", OWN, *options)
+        assert (result.exit_code, result.stderr[:41]) == (1, "ragmetrics: shortness is 0.3, under 0.9 (")
+
+    def test_a_mean_of_one_row(self, folder: Path) -> None:
+        (folder / "q.jsonl").write_text('{"response": "12345"}\n')
+        result = call("evaluate", "q.jsonl", "-m", OWN, "--fail-under", "shortness=0.6")
+        assert result.stderr == "ragmetrics: shortness is 0.5, under 0.6 (one row says nothing of the others)\n"
+        result = call("evaluate", "q.jsonl", "-m", OWN, "--fail-under", "shortness=0.5")
+        assert result.stdout.endswith(
+            "\n\nfail-under: shortness is 0.5, not under 0.5 (one row says nothing of the\n      others)\n"
+        )
 
     def test_a_mean_over_few_rows_passes_no_gate(self, folder: Path) -> None:
         (folder / "q.jsonl").write_text('{"response": "12345"}\n{"response": 3}\n{"response": 4}\n')
@@ -218,7 +260,8 @@ class TestOwnMetric:
 
     def test_the_help_tells_the_statuses(self) -> None:
         text = " ".join(call("evaluate", "--help").stdout.split())
-        assert "1 a gate of --fail-under is not met" in text
+        assert "1 a gate failed (--gate, --fail-under)" in text
+        assert "3 a gate is undecided" in text
         assert "70 a bug" in text
 
 

@@ -14,6 +14,8 @@ from .._kernel._protocols import AnyEmbeddings, AnyLLM
 from .._names._priced import embeddings_to_price, llm_to_price
 from .._report._estimate import Estimate
 from .._report._evaluation import Evaluation
+from .._report._gate_results import Decision, GateResult
+from .._report._gates import Gate
 from .._report._progress import Progress
 from ._options import RunOptions
 from ._run import Run
@@ -21,7 +23,7 @@ from ._run import Run
 if TYPE_CHECKING:
     import os
 
-__all__ = ["Estimate", "Evaluation", "aevaluate", "estimate", "evaluate"]
+__all__ = ["Decision", "Estimate", "Evaluation", "Gate", "GateResult", "aevaluate", "estimate", "evaluate"]
 
 
 def evaluate(

@@ -19,6 +19,10 @@ from .._store._records import Records, is_given, record_dict, record_line
 from .._store._run_dir import SCORES
 from .._store._run_settings import RunSettings
 from .._store._scored_by import MetricColumn
+from ._gate_decision import decide
+from ._gate_evidence import evidence_of
+from ._gate_results import Decision
+from ._gates import Conditions, Gate, parsed_gates
 from ._metric_summary import Tally
 from ._reasons import Causes
 from ._silence import is_silence
@@ -149,6 +153,36 @@ class Evaluation:
             waited={name: total / len(self) for name, total in self.waited.items() if total and len(self)},
             stopped=self.stopped,
         )
+
+    def gate(
+        self,
+        *gates: str | Gate,
+        by: str | None = None,
+        cluster: str | None = None,
+        min_coverage: float = 0.9,
+        max_failed: float = 0.05,
+    ) -> Decision:
+        """Decide whether this run may pass: ``evaluation.gate("faithfulness >= 0.8", by="lang").verdict``.
+
+        A gate passes if the 95 % interval of the mean lies on its good side, fails if it lies on the bad one, and is undecided
+        else. Failing is adjusted for the number of gates in the call, slices included, so that in at most 5 % of runs one fails
+        whose mean is as good as its limit.
+
+        Args:
+            gates: texts such as ``faithfulness >= 0.8`` or ``hallucination <= 0.1``, with numbers on the scale of the metric.
+            by: the path of a column, such as ``metadata.lang``: each gate is decided for all rows, and for each value there.
+            cluster: the path of a column, such as ``metadata.document``: rows that share it are alike, and intervals wider for it.
+            min_coverage: a gate fails if less than this share of its rows has a score.
+            max_failed: a gate fails if more than this share of its rows failed.
+
+        Raises:
+            InvalidInput: a gate cannot be read, is off the scale of its metric or out of reach; or a path names no column to go by.
+        """
+        scales = {item.name: item.scale for item in self.metrics}
+        wanted = parsed_gates(gates, scales)
+        evidence = evidence_of(self.records, {gate.metric: scales[gate.metric] for gate in wanted}, by, cluster)
+        cases = [(gate, part) for gate in wanted for part in evidence[gate.metric]]
+        return decide(cases, Conditions(min_coverage, max_failed), self.stopped)
 
     def raise_for_errors(self) -> None:
         """Raise if any score failed.

@@ -1,16 +1,16 @@
 """The command ``ragmetrics``.
 
-Exit status: 0 when all went well, 1 when a gate of ``--fail-under`` is not met, 2 when the input or a model makes the run
-impossible or a metric failed wherever it had something to score (one line on stderr says why), 130 after Ctrl-C. Tables are plain
-text, as wide as the terminal, or 80 columns in a file and in a CI log; they go to stdout, everything else to stderr. An exception
-outside of this library's own tree is a bug: it shows its traceback and ends with status 70, so that 1 never means anything but a
-gate.
+Exit status: 0 when all went well, 1 when a gate failed (``--gate``, ``--fail-under``), 2 when the input or a model makes the run
+impossible or a metric failed wherever it had something to score (one line on stderr says why), 3 when a gate is undecided, 130
+after Ctrl-C. Tables are plain text, as wide as the terminal, or 80 columns in a file and in a CI log; they go to stdout, everything
+else to stderr. An exception outside of this library's own tree is a bug: it shows its traceback and ends with status 70, so that 1
+never means anything but a gate.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -22,13 +22,24 @@ from ..metrics import catalogue
 from ._columns import Map, Separator, parse_columns
 from ._doctor import DOCTOR, doctor
 from ._dry_run import show_price
+from ._fail_under import FailUnder
 from ._files import At, Data, Encoding
+from ._gates import (
+    GATE_OPTIONS,
+    By,
+    Cluster,
+    GateTexts,
+    MaxFailed,
+    MinCoverage,
+    Undecided,
+    parse_wanted,
+)
 from ._generate import GENERATE, generate
 from ._look import LOOK, look
 from ._metrics import described, parse_metrics, propose_metrics
 from ._models import parse_budget, parse_models
 from ._options import BaseURL, Budget, LLMName, MaxRetries, Progress, Timeout
-from ._outcome import parse_gates, report
+from ._outcome import report
 from ._output import Command, check_out, clear_errors, parse_progress, say
 
 __all__ = ["app", "main"]
@@ -71,10 +82,10 @@ Examples:
   ragmetrics evaluate rows.csv -m 'faithfulness,ndcg(k=5)' \\
     --llm openai:gpt-4o-mini --run-dir runs/today --out scores.jsonl
   ragmetrics evaluate rows.jsonl -m faithfulness --llm ollama:qwen3:8b \\
-    --fail-under faithfulness=0.8
+    --gate 'faithfulness >= 0.8' --by lang
 
-Exit status: 0 all went well; 1 a gate of --fail-under is not met; 2 the input, a model or the budget ended the run early, or a
-metric failed wherever it had something to score; 70 a bug, after its traceback; 130 stopped with Ctrl-C.
+Exit status: 0 all went well; 1 a gate failed (--gate, --fail-under); 2 the input, a model or the budget ended the run early, or a
+metric failed wherever it had something to score; 3 a gate is undecided; 70 a bug, after its traceback; 130 stopped with Ctrl-C.
 """
 
 Metrics = Annotated[
@@ -99,13 +110,6 @@ Out = Annotated[
     typer.Option(
         metavar="FILE",
         help="Write rows, scores and their evidence to this .jsonl file; - writes them to stdout, and the table to stderr.",
-    ),
-]
-FailUnder = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="METRIC=VALUE",
-        help="Exit with status 1 if the metric's mean is lower, or if it failed on over half of the rows. Repeatable.",
     ),
 ]
 Limit = Annotated[int | None, typer.Option(metavar="N", help="Only the first so many rows.")]
@@ -150,7 +154,6 @@ DryRun = Annotated[
 ]
 
 PASSED_ON = (
-    "run_dir",
     "replace",
     "max_concurrency",
     "on_error",
@@ -165,7 +168,7 @@ PASSED_ON = (
     "at",
     "separator",
 )
-"""Options that ``evaluate`` takes, and checks, under the same names."""
+"""Options, besides ``run_dir``, that ``evaluate`` takes, and checks, under the same names."""
 
 
 @app.command(cls=Command, help=EVALUATE, short_help="Score the rows of a file, and print a table.")
@@ -178,6 +181,12 @@ def evaluate(
     base_url: BaseURL = None,
     out: Out = None,
     fail_under: FailUnder = None,
+    gates: GateTexts = None,
+    by: By = None,
+    cluster: Cluster = None,
+    min_coverage: MinCoverage = None,
+    max_failed: MaxFailed = None,
+    undecided: Undecided = None,
     run_dir: RunDir = None,
     replace: Replace = False,
     limit: Limit = None,
@@ -198,27 +207,33 @@ def evaluate(
     dry_run: DryRun = False,
 ) -> None:
     """Score the rows of a file, print the table, and end with the status that it deserves."""
-    given = {name: value for name, value in locals().items() if name in PASSED_ON}
+    given = locals()
     with clear_errors(out, run_dir):
-        named = parse_columns(columns or [])
-        file = FileOptions(encoding, at)
-        selected = parse_metrics(metrics or []) or propose_metrics(data, Columns(named, separator), file)
-        gates = parse_gates(fail_under or [], selected)
-        models = parse_models(llm, embeddings, base_url, called=not dry_run)
-        if dry_run:
-            show_price(data, selected, {**models, "columns": named}, given)
-            return
-        check_out(out, data)
-        evaluation = run_evaluation(
-            data,
-            selected,
-            **models,
-            columns=named,
-            budget=parse_budget(budget or []),
-            progress=parse_progress(progress),
-            **given,
-        )
-        report(evaluation, out, run_dir, gates)
+        _evaluate(**given)
+
+
+def _evaluate(data: str, *, out: Path | None, run_dir: Path | None, dry_run: bool, **given: Any) -> None:
+    named = parse_columns(given["columns"] or [])
+    file = FileOptions(given["encoding"], given["at"])
+    proposed = Columns(named, given["separator"])
+    selected = parse_metrics(given["metrics"] or []) or propose_metrics(data, proposed, file)
+    wanted = parse_wanted(selected, given["fail_under"], given["gates"], **{name: given[name] for name in GATE_OPTIONS})
+    models = parse_models(given["llm"], given["embeddings"], given["base_url"], called=not dry_run)
+    passed_on = {"run_dir": run_dir, **{name: given[name] for name in PASSED_ON}}
+    if dry_run:
+        show_price(data, selected, {**models, "columns": named}, passed_on)
+        return
+    check_out(out, data)
+    evaluation = run_evaluation(
+        data,
+        selected,
+        **models,
+        columns=named,
+        budget=parse_budget(given["budget"] or []),
+        progress=parse_progress(given["progress"]),
+        **passed_on,
+    )
+    report(evaluation, out, run_dir, wanted)
 
 
 app.command(cls=Command, help=LOOK, short_help="Show how the rows of a file are understood.")(look)

@@ -67,6 +67,12 @@ CURES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         r"replace=True is about the scores in a run_dir: give run_dir=\.\.\., or leave replace out",
         "--replace is about the scores in a --run-dir: add --run-dir DIR, or leave --replace out",
     ),
+    # gates
+    (r"^(by|cluster)=(?=')|^(.{0,200}: )(by|cluster)=(?=')", r"\2--\1\3 "),
+    (r"^(by|cluster) must name", r"--\1 must name"),
+    (r"\b(min|max)_(coverage|failed)=", r"--\1-\2 "),
+    (r"^(min|max)_(coverage|failed) must be", r"--\1-\2 must be"),
+    (r"^(there is no )?gate (?=')", r"\1--gate "),
     # test sets
     (r"\b(unanswerable|two_passages) and two_passages (must|need)", r"\1 and --two-passages \2"),
     (r"\bunanswerable(?= (?:must|and) )", "--unanswerable"),

@@ -2,63 +2,33 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import typer
 
 from .._kernel._errors import InvalidInput
-from .._kernel._metric import Metric
 from .._kernel._sample import Sample
 from .._read import keys_of
 from .._report._evaluation import Evaluation
 from .._report._summary import Summary
+from .._report._table import hanging, room
 from ._columns import SHORT, map_for
+from ._fail_under import compared_with_least
+from ._gates import Wanted
 from ._messages import in_cli_words
 from ._output import complain, how_to_continue, say, stop, to_stdout, write
 
-__all__ = ["parse_gates", "report"]
-
-MOST_FAILED = 0.5
-"""Share of failed rows above which a mean no longer passes a gate: the rows that failed may be the bad ones."""
+__all__ = ["report"]
 
 UNREAD = re.compile(r"MissingInput: needs '(\w+)'|InvalidInput: (\w+) must be a str, got (?:dict|list)\b")
 """Failures of a field that stands in another column, or deeper inside its own."""
 
 
-def parse_gates(texts: list[str], metrics: list[Metric]) -> dict[str, float]:
-    """The least mean by metric, of texts such as ``faithfulness=0.8``.
-
-    Raises:
-        InvalidInput: a text is of another form, or names no metric of the run, or a value that is not on its scale.
-    """
-    scales: dict[str, Any] = {metric.name: metric.scale for metric in metrics}
-    gates = {}
-    for text in texts:
-        name, equals, number = (part.strip() for part in text.partition("="))
-        try:
-            value = float(number) if equals else math.nan
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value):
-            raise InvalidInput(f"--fail-under takes METRIC=NUMBER, got {text!r}")
-        if name not in scales:
-            raise InvalidInput(f"--fail-under: {name!r} is not among the metrics of this run: {', '.join(scales)}")
-        scale = scales[name]
-        if scale is not None and not scale[0] <= value <= scale[1]:
-            raise InvalidInput(
-                f"--fail-under: {name} goes from {scale[0]:g} to {scale[1]:g}, so {value:g} is no gate for it"
-            )
-        gates[name] = value
-    return gates
-
-
-def report(evaluation: Evaluation, out: Path | None, run_dir: Path | None, gates: dict[str, float]) -> None:
-    """Write the file, print the table, and end with the status that they deserve."""
+def report(evaluation: Evaluation, out: Path | None, run_dir: Path | None, wanted: Wanted) -> None:
+    """Write the file, print the table and what became of the gates, and end with the status that they deserve."""
     summary = _in_cli_words(evaluation.summary())
     if objects := _objects(evaluation):
         complain(f"judged as an object, as it stands: {objects}; `ragmetrics look` shows how to name what is inside")
@@ -72,6 +42,30 @@ def report(evaluation: Evaluation, out: Path | None, run_dir: Path | None, gates
             write(evaluation, out)
     finally:
         say(str(summary), err=to_stdout(out))
+    status, problems = _decide(evaluation, summary, wanted, err=to_stdout(out))
+    _stop_where_unknown(summary, dead, run_dir)
+    if problems:
+        stop("; ".join(problems), status)
+
+
+def _decide(evaluation: Evaluation, summary: Summary, wanted: Wanted, *, err: bool) -> tuple[int, list[str]]:
+    """Print what became of the gates; returns the status that they deserve, and what is to be said of it."""
+    reached, missed = compared_with_least(summary, wanted.least)
+    try:
+        decision = wanted.decision(evaluation)
+    except InvalidInput as error:  # the table is out, and what stopped the run is still to be told
+        return 2, [in_cli_words(str(error))]
+    lines = [line for text in reached for line in hanging(f"fail-under: {text}", room())]
+    if decision.results:
+        lines.append(str(decision))
+    if lines:
+        say("\n" + "\n".join(lines), err=err)
+    complaint = wanted.complaint(decision)
+    return 1 if missed else wanted.status_of(decision), [*missed, *([complaint] if complaint else [])]
+
+
+def _stop_where_unknown(summary: Summary, dead: Sequence[str], run_dir: Path | None) -> None:
+    """End with status 2 where the run ended early, or where a metric has no score since it failed."""
     if summary.stopped is not None:
         remark, command = how_to_continue(run_dir)
         stop(summary.stopped + remark, 2, command)
@@ -87,8 +81,6 @@ def report(evaluation: Evaluation, out: Path | None, run_dir: Path | None, gates
         else:
             text = "nothing was scored: see the failures above"
         stop(text + remark, 2, command)
-    if missed := _missed(summary, gates):
-        stop("; ".join(missed), 1)
 
 
 def _objects(evaluation: Evaluation) -> str:
@@ -102,21 +94,6 @@ def _unread(causes: Iterable[str]) -> list[str]:
     """The fields that such failures are about, each once."""
     found = (UNREAD.match(cause) for cause in causes)
     return list(dict.fromkeys(match[1] or match[2] for match in found if match))
-
-
-def _missed(summary: Summary, gates: dict[str, float]) -> list[str]:
-    """The gates that are not met, and why."""
-    missed = []
-    for name, least in gates.items():
-        item = summary[name]
-        mean = item.mean
-        if mean is None:
-            missed.append(f"{name} has no score, so it is not known to reach {least:g}")
-        elif item.failed > MOST_FAILED * item.rows:
-            missed.append(f"{name} failed on {item.failed} of {item.rows} rows, so its mean says too little for a gate")
-        elif mean < least and not math.isclose(mean, least, rel_tol=1e-9):
-            missed.append(f"{name} is {mean:.6g}, under {least:g}")
-    return missed
 
 
 def _in_cli_words(summary: Summary) -> Summary:

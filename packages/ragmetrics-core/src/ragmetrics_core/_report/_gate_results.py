@@ -1,0 +1,160 @@
+"""What became of gates, as data and in words.
+
+There are three outcomes, not two: a few rows can leave open on which side of a limit a mean lies, and then neither red nor green
+would be honest. So a decision has no truth value of its own: ``if decision:`` would have to call an undecided one something.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from ..statistics import Interval
+from ._gate_words import why
+from ._gates import Gate
+from ._slices import slice_name
+from ._table import cut_middle, hanging, room
+
+__all__ = ["VERDICTS", "Decision", "GateResult", "Verdict"]
+
+Verdict = Literal["failed", "undecided", "passed"]
+
+VERDICTS: tuple[Verdict, ...] = ("failed", "undecided", "passed")
+"""The outcomes, what needs attention first."""
+
+LONGEST_GATE = 60
+"""Characters of a gate that a line shows."""
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """What became of one gate, for all rows or for one slice.
+
+    Attributes:
+        gate: the gate.
+        verdict: ``passed``: the 95 % interval lies on the good side of the limit. ``failed``: it lies on the bad side, also when
+            it is adjusted for all gates that are decided together; or the rows do not meet the conditions. ``undecided``: neither.
+        unmet: the conditions that the rows do not meet, in words; any of them makes it ``failed``.
+        estimate: the mean of the rows, or how far it dropped; None if no row has a score.
+        interval: its 95 % interval, and how it was made; None where there is none.
+        adjusted: the interval that had to lie on the bad side for ``failed``, adjusted for the number of gates still open:
+            wider than ``interval`` where that was more than one.
+        rows: all rows, whatever became of them.
+        scored: rows with a score.
+        failed: rows in which something went wrong.
+        rows_needed: how many rows with a score would decide an undecided gate if the mean and the spread stay as they are; None
+            where it is decided or the rows do not tell, and where more than 100,000 would be needed.
+        by: the path of the column that the slice is made by; None for all rows.
+        label: what stands there in the rows of the slice; None for the rows without a value there.
+        clusters: how many clusters the rows are in; None if they are taken to be independent.
+    """
+
+    gate: Gate
+    verdict: Verdict
+    unmet: tuple[str, ...]
+    estimate: float | None
+    interval: Interval | None
+    adjusted: Interval | None
+    rows: int
+    scored: int
+    failed: int
+    rows_needed: int | None = None
+    by: str | None = None
+    label: str | None = None
+    clusters: int | None = None
+
+    @property
+    def unscored(self) -> int:
+        """Rows in which there was nothing to score."""
+        return self.rows - self.scored - self.failed
+
+    @property
+    def coverage(self) -> float | None:
+        """Share of the rows that have a score; None if there are no rows."""
+        return self.scored / self.rows if self.rows else None
+
+    @property
+    def why(self) -> str:
+        """Why it has this verdict, in words and numbers."""
+        return why(self)
+
+    def is_bad(self, interval: Interval) -> bool:
+        """Whether an interval lies wholly on the bad side of the limit."""
+        return interval.high < self.gate.limit if self.gate.sign > 0 else interval.low > self.gate.limit
+
+    @property
+    def name(self) -> str:
+        """The gate and its slice, printable: ``faithfulness >= 0.8, lang=de``."""
+        gate = cut_middle(str(self.gate), LONGEST_GATE)
+        return gate if self.by is None else f"{gate}, {slice_name(self.by, self.label)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain JSON values."""
+        return {
+            "gate": str(self.gate),
+            "metric": self.gate.metric,
+            "by": self.by,
+            "label": self.label,
+            "verdict": self.verdict,
+            "unmet": list(self.unmet),
+            "why": self.why,
+            "estimate": self.estimate,
+            "interval": list(self.interval[:2]) if self.interval else None,
+            "interval_method": self.interval.method if self.interval else None,
+            "adjusted": list(self.adjusted[:2]) if self.adjusted else None,
+            "rows": self.rows,
+            "scored": self.scored,
+            "unscored": self.unscored,
+            "failed": self.failed,
+            "coverage": self.coverage,
+            "rows_needed": self.rows_needed,
+            "clusters": self.clusters,
+        }
+
+    def __str__(self) -> str:
+        return f"{self.verdict.upper()} {self.name}: {self.why}"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What became of gates that were decided together; ``str()`` or ``print`` shows a line for each.
+
+    Attributes:
+        results: one for each gate and, with ``by``, for each gate and slice, in the order of the gates.
+    """
+
+    results: tuple[GateResult, ...]
+
+    __iter__: ClassVar[None] = None  # whoever goes through them says .results
+
+    @property
+    def verdict(self) -> Verdict:
+        """``failed`` if a gate failed, else ``undecided`` if one is undecided, else ``passed``."""
+        return next(verdict for verdict in VERDICTS if self.of(verdict) or verdict == "passed")
+
+    @property
+    def passed(self) -> bool:
+        """Whether all gates passed."""
+        return self.verdict == "passed"
+
+    def of(self, verdict: Verdict) -> list[GateResult]:
+        """The results with this verdict."""
+        return [result for result in self.results if result.verdict == verdict]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain JSON values."""
+        return {"verdict": self.verdict, "gates": [result.to_dict() for result in self.results]}
+
+    def text(self, width: int) -> str:
+        """A line that counts, then one for each gate, those that need attention first; broken to this width."""
+        counts = Counter(result.verdict for result in self.results)
+        head = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+        lines = [line for verdict in VERDICTS for result in self.of(verdict) for line in hanging(str(result), width)]
+        return "\n".join([f"gates: {head}", *lines])
+
+    def __bool__(self) -> bool:
+        raise TypeError("a decision may be undecided, so it is neither true nor false: look at .verdict or .passed")
+
+    def __str__(self) -> str:
+        return self.text(room())

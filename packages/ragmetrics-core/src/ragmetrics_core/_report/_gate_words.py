@@ -1,0 +1,95 @@
+"""What the numbers of a decided gate say, in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ..statistics import Interval
+
+if TYPE_CHECKING:
+    from ._gate_results import GateResult
+
+__all__ = ["MOST_ROWS", "why"]
+
+MOST_ROWS = 100_000
+"""More rows than that are not proposed."""
+
+CLOSE = 1e-9
+DIGITS = range(3, 7)
+
+
+def why(result: GateResult) -> str:
+    """Why a gate has its verdict: the conditions that are not met, the estimate, how sure it is, and what would decide."""
+    return "; ".join([*result.unmet, *_numbers(result)])
+
+
+def _numbers(result: GateResult) -> Iterator[str]:
+    estimate, interval, limit = result.estimate, result.interval, result.gate.limit
+    if estimate is None:
+        return
+    yield f"{result.gate.of} {_shown(estimate, limit)}{_sure(result)} from {_rows(result)}"
+    if interval is None:
+        yield "no interval, since " + _without_interval(result)
+        return
+    if result.unmet:
+        return
+    adjusted = result.adjusted or interval
+    if adjusted != interval and result.is_bad(interval):
+        yield f"{_ends(adjusted, limit)} when adjusted for the number of gates"
+    if result.verdict == "undecided" and result.is_bad(adjusted):
+        yield "an exact test is not yet sure of it"
+    if result.verdict == "undecided":
+        yield _what_decides(result)
+
+
+def _sure(result: GateResult) -> str:
+    return f", 95 % interval {_ends(result.interval, result.gate.limit)}," if result.interval else ""
+
+
+def _rows(result: GateResult) -> str:
+    noun = "pair" if result.gate.of == "drop" else "row"
+    rows = f"{result.scored} {noun}{'s' * (result.scored != 1)}"
+    rows = rows if result.scored == result.rows else f"{result.scored} of {result.rows} {noun}s"
+    return rows if result.clusters is None else f"{rows} in {_clusters(result.clusters)}"
+
+
+def _without_interval(result: GateResult) -> str:
+    if result.scored == 1:
+        return "one row says nothing of the others"
+    if result.clusters == 1:
+        return "one cluster says nothing of the others"
+    return "all values are equal, on a scale that is not known"
+
+
+def _what_decides(result: GateResult) -> str:
+    rows = result.rows_needed
+    if rows is None:
+        return f"so close to the limit that {MOST_ROWS:,} rows would not decide"
+    clusters = result.clusters
+    where = "" if clusters is None else f" in {_clusters(_about(clusters * rows / result.scored))}"
+    return f"if the {result.gate.of} stays there, about {_about(rows):,} rows{where} would decide"
+
+
+def _about(number: float) -> int:
+    """The number, rounded up to two digits: what would decide is not known better."""
+    unit = 10 ** max(len(str(math.ceil(number))) - 2, 0)
+    return math.ceil(number / unit) * unit
+
+
+def _clusters(count: int) -> str:
+    return f"{count:,} cluster{'s' * (count != 1)}"
+
+
+def _ends(interval: Interval, limit: float) -> str:
+    return f"{_shown(interval.low, limit)} to {_shown(interval.high, limit)}"
+
+
+def _shown(value: float, limit: float) -> str:
+    """The number with three decimals, and more where it would look like the limit without being at it."""
+    for digits in DIGITS:
+        text = f"{value:.{digits}f}"
+        if float(text) != limit or abs(value - limit) <= CLOSE:
+            break
+    return text.removeprefix("-") if not float(text) else text

@@ -1,0 +1,193 @@
+"""Gates: what a run must show before it may pass, read from a text and checked against the metrics that there are.
+
+A gate is a text, ``faithfulness >= 0.8`` or ``faithfulness drop <= 0.03``, so that a command line, a configuration file and a test
+say it in the same way. `_gate_evidence` collects what a run shows of it, `_gate_decision` decides, `_gate_results` says what came
+of it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from .._kernel._errors import InvalidInput
+
+__all__ = ["Conditions", "Gate", "check_drop", "check_mean", "parsed_gates"]
+
+EXAMPLE = "'faithfulness >= 0.8'"
+FORM = re.compile(r"(?P<left>.*?)\s*(?P<relation>>=|<=|=>|=<|==|>|<|=|≥|≤)\s*(?P<number>[^<>=≥≤]*)", re.DOTALL)
+"""The last relation counts, for a metric may have any name."""
+
+RELATIONS = {">=": ">=", "≥": ">=", "<=": "<=", "≤": "<="}
+WHY_NOT = {
+    **dict.fromkeys(("<", ">"), ": an interval cannot tell 'at least' from 'more than'"),
+    **dict.fromkeys(("=", "=="), ": no number of rows shows that a mean is exactly a number"),
+}
+"""Why other relations are none."""
+
+DROP = re.compile(r"(?P<metric>.*\S)\s+drop", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A limit for the mean of a metric, or for how much worse it may have become.
+
+    Attributes:
+        metric: name of the metric.
+        relation: ``>=`` or ``<=``.
+        limit: the number, on the scale of the metric.
+        of: ``mean``: the mean of the rows. ``drop``: how much worse the second of two runs is, in the direction of the metric:
+            what the mean fell by where high values are good, what it rose by where low ones are; negative if it got better.
+    """
+
+    metric: str
+    relation: Literal[">=", "<="]
+    limit: float
+    of: Literal["mean", "drop"] = "mean"
+
+    def __post_init__(self) -> None:
+        """Check the parts, which need not come from a text.
+
+        Raises:
+            InvalidInput: one is not what it must be.
+        """
+        number = isinstance(self.limit, int | float) and not isinstance(self.limit, bool) and math.isfinite(self.limit)
+        if not (isinstance(self.metric, str) and self.metric and number):
+            raise InvalidInput(
+                f"a gate needs the name of a metric and a number, got {self.metric!r} and {self.limit!r}"
+            )
+        if self.relation not in {">=", "<="} or self.of not in {"mean", "drop"}:
+            raise InvalidInput(f"a gate is >= or <= for the mean or the drop, got {self.relation!r} for {self.of!r}")
+        if self.of == "drop" and self.relation == ">=":
+            raise InvalidInput(
+                f"gate '{self}': a gate says how large a drop may be: write '{self.metric} drop <= 0.03'"
+            )
+
+    @classmethod
+    def parse(cls, text: str) -> Gate:
+        """The gate that a text says, such as ``faithfulness >= 0.8`` or ``faithfulness drop <= 0.03``.
+
+        Raises:
+            InvalidInput: it says none.
+        """
+        if not isinstance(text, str):
+            raise InvalidInput(f"a gate is a text such as {EXAMPLE}, got {type(text).__name__}")
+        found = FORM.fullmatch(text.strip())
+        if found is None or not found["left"]:
+            hint = " (in quotes: a shell takes > and < for itself)" if found is None else ""
+            raise InvalidInput(f"gate {text!r}: write METRIC >= NUMBER or METRIC <= NUMBER, such as {EXAMPLE}{hint}")
+        left, relation, number = found["left"], found["relation"], _number(found["number"].strip())
+        drop = DROP.fullmatch(left)
+        if relation not in RELATIONS:
+            raise InvalidInput(f"gate {text!r}: write >= or <= instead of {relation}{WHY_NOT.get(relation, '')}")
+        if number is None:
+            raise InvalidInput(
+                f"gate {text!r}: {found['number'].strip()!r} is no number on a metric's scale: write one such as 0.8"
+            )
+        return cls(drop["metric"] if drop else left, RELATIONS[relation], number, "drop" if drop else "mean")  # type: ignore[arg-type]
+
+    @property
+    def sign(self) -> int:
+        """1 if more is on the good side of the limit, -1 if less is."""
+        return 1 if self.relation == ">=" else -1
+
+    def __str__(self) -> str:
+        return f"{self.metric}{' drop' if self.of == 'drop' else ''} {self.relation} {self.limit:.12g}"
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What every gate asks of the rows, besides its limit: a mean says little of rows that it does not hold.
+
+    Attributes:
+        min_coverage: the least share of all rows that must have a score, 0 to 1.
+        max_failed: the largest share of all rows that may have failed, 0 to 1.
+    """
+
+    min_coverage: float = 0.9
+    max_failed: float = 0.05
+
+    def __post_init__(self) -> None:
+        """Check that both are shares.
+
+        Raises:
+            InvalidInput: one is not.
+        """
+        for name, value in vars(self).items():
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+                raise InvalidInput(f"{name} must be a share of the rows, from 0 to 1, got {value!r}")
+
+
+Scales = Mapping[str, tuple[float, float] | None]
+
+
+def parsed_gates(gates: Iterable[str | Gate], scales: Scales) -> list[Gate]:
+    """The gates of one run of metrics with these scales, each once.
+
+    Raises:
+        InvalidInput: there is none, one cannot be read, or ``check_mean`` refuses it.
+    """
+    found = list(dict.fromkeys(gate if isinstance(gate, Gate) else Gate.parse(gate) for gate in gates))
+    if not found:
+        raise InvalidInput(f"there is no gate: name at least one, such as {EXAMPLE}")
+    for gate in found:
+        check_mean(gate, scales)
+    return found
+
+
+def check_mean(gate: Gate, scales: Scales) -> None:
+    """Refuse what no run of these metrics could ever show.
+
+    Raises:
+        InvalidInput: the gate is about a drop, a metric that is not there, or a limit that is off the scale or out of reach.
+    """
+    if gate.of == "drop":
+        raise InvalidInput(f"gate '{gate}': a drop is between two runs, and here is one: compare it with another")
+    scale = _scale(gate, scales)
+    if scale is None:
+        return
+    low, high = scale
+    if not low <= gate.limit <= high:
+        raise InvalidInput(
+            f"gate '{gate}': {gate.metric} goes from {low:g} to {high:g}, so {gate.limit:g} is no limit for it"
+        )
+    if gate.limit == (high if gate.sign > 0 else low):
+        raise InvalidInput(
+            f"gate '{gate}': that a mean stands at the very end of its scale is what no number of rows can show: give a limit "
+            f"{'under' if gate.sign > 0 else 'over'} {gate.limit:g}"
+        )
+
+
+def check_drop(gate: Gate, scales: Scales, higher_is_better: Mapping[str, bool | None]) -> None:
+    """Refuse a drop that no two runs could show or that has no direction.
+
+    Raises:
+        InvalidInput: its metric is not there, neither end of its scale is the better one, or the scale is not as wide as the limit.
+    """
+    scale = _scale(gate, scales)
+    if higher_is_better[gate.metric] is None:
+        raise InvalidInput(
+            f"gate '{gate}': neither high nor low values of {gate.metric} are better, so that it cannot drop: gate its mean"
+        )
+    if scale is not None and not -(scale[1] - scale[0]) < gate.limit <= scale[1] - scale[0]:
+        raise InvalidInput(
+            f"gate '{gate}': {gate.metric} goes from {scale[0]:g} to {scale[1]:g}, so {gate.limit:g} is no limit for a drop of it"
+        )
+
+
+def _scale(gate: Gate, scales: Scales) -> tuple[float, float] | None:
+    if gate.metric not in scales:
+        names = ", ".join(scales) or "none"
+        raise InvalidInput(f"gate '{gate}': {gate.metric!r} is not among the metrics: {names}")
+    return scales[gate.metric]
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None

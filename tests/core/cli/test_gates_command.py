@@ -1,0 +1,284 @@
+"""``ragmetrics evaluate --gate``: what is printed, and the status that it ends with."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+from core.cli.calling import call
+
+NUMBER = '''
+from dataclasses import dataclass
+from ragmetrics_core import Metric, Score
+
+@dataclass(frozen=True)
+class Number(Metric):
+    """The number that the response is."""
+
+    def measure(self, response: str) -> Score:
+        if response == "none":
+            return Score.unscored("there is no number")
+        return Score.failed("it is no number") if response == "bad" else Score(float(response))
+'''
+
+NAME = "numbers_of_gates:Number"
+
+Rows = Callable[[Iterable[object]], None]
+
+
+@pytest.fixture
+def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rows:
+    """Writes a file of these responses into the current directory, where the metric is too."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "numbers_of_gates", raising=False)
+    (tmp_path / "numbers_of_gates.py").write_text(NUMBER)
+
+    def write(responses: Iterable[object]) -> None:
+        lines = [
+            json.dumps({"response": str(response), "lang": "de" if index % 2 else "en", "document": index // 5})
+            for index, response in enumerate(responses)
+        ]
+        (tmp_path / "q.jsonl").write_text("\n".join(lines))
+
+    return write
+
+
+def evaluate(*options: str) -> tuple[int, str, str]:
+    """The status, what follows the summary, and what stands on stderr."""
+    result = call("evaluate", "q.jsonl", "-m", NAME, *options)
+    _, _, gates = result.stdout.rpartition("\n\n")
+    return result.exit_code, gates, result.stderr
+
+
+class TestStatus:
+    def test_passed(self, rows: Rows) -> None:
+        rows([1] * 40)
+        assert evaluate("--gate", "number >= 0.8") == (
+            0,
+            "gates: 1 passed\nPASSED number >= 0.8: mean 1.000, 95 % interval 0.912 to 1.000, from 40 rows\n",
+            "",
+        )
+
+    def test_failed(self, rows: Rows) -> None:
+        rows([0, 1] * 20)
+        assert evaluate("--gate", "number >= 0.8") == (
+            1,
+            "gates: 1 failed\nFAILED number >= 0.8: mean 0.500, 95 % interval 0.352 to 0.648, from 40 rows\n",
+            "ragmetrics: failed: number >= 0.8\n",
+        )
+
+    @pytest.mark.parametrize(
+        ("options", "status", "more"),
+        [
+            ((), 3, "; more rows would decide; --undecided pass, or fail, decides without them"),
+            (("--undecided", "pass"), 0, ""),
+            (("--undecided", "fail"), 1, ""),
+        ],
+    )
+    def test_undecided(self, rows: Rows, options: tuple[str, ...], status: int, more: str) -> None:
+        rows([0, 1, 1, 1, 1] * 8)
+        assert evaluate("--gate", "number >= 0.75", *options) == (
+            status,
+            (
+                "gates: 1 undecided\n"
+                "UNDECIDED number >= 0.75: mean 0.800, 95 % interval 0.652 to 0.895, from 40\n"
+                "      rows; if the mean stays there, about 290 rows would decide\n"
+            ),
+            f"ragmetrics: undecided: number >= 0.75{more}\n",
+        )
+
+    def test_failed_and_undecided_is_failed(self, rows: Rows) -> None:
+        rows([0, 1, 1, 1, 1] * 8)
+        gates = ("--gate", "number >= 0.75", "--gate", "number >= 0.99")
+        for options in ((), ("--undecided", "pass")):
+            status, _, message = evaluate(*gates, *options)
+            assert (status, message) == (1, "ragmetrics: failed: number >= 0.99; undecided: number >= 0.75\n")
+
+    def test_a_least_mean_that_is_missed_comes_before_an_undecided_gate(self, rows: Rows) -> None:
+        rows([0, 1, 1, 1, 1] * 8)
+        status, _, message = evaluate("--gate", "number >= 0.75", "--fail-under", "number=0.95")
+        assert (status, message) == (
+            1,
+            (
+                "ragmetrics: number is 0.8, under 0.95 (95 % interval 0.652 to 0.895); undecided: number >= 0.75; more rows "
+                "would decide; --undecided pass, or fail, decides without them\n"
+            ),
+        )
+
+    def test_both_pass(self, rows: Rows) -> None:
+        rows([1] * 40)
+        assert evaluate("--gate", "number >= 0.8", "--fail-under", "number=0.5") == (
+            0,
+            (
+                "fail-under: number is 1, not under 0.5 (95 % interval 0.912 to 1.000)\n"
+                "gates: 1 passed\n"
+                "PASSED number >= 0.8: mean 1.000, 95 % interval 0.912 to 1.000, from 40 rows\n"
+            ),
+            "",
+        )
+
+    def test_a_metric_that_failed_on_every_row_ends_with_2(self, rows: Rows) -> None:
+        rows(["bad"] * 3)
+        status, gates, message = evaluate("--gate", "number >= 0.8")
+        assert (status, gates) == (
+            2,
+            "gates: 1 failed\nFAILED number >= 0.8: none of 3 rows has a score (0 unscored, 3 failed)\n",
+        )
+        assert message.startswith("ragmetrics: number failed on every row: it is no number")
+
+    def test_a_metric_with_nothing_to_score_fails(self, rows: Rows) -> None:
+        rows(["none"] * 3)
+        assert evaluate("--gate", "number >= 0.8", "--min-coverage", "0", "--undecided", "pass") == (
+            1,
+            "gates: 1 failed\nFAILED number >= 0.8: none of 3 rows has a score (3 unscored, 0 failed)\n",
+            "ragmetrics: failed: number >= 0.8\n",
+        )
+
+
+class TestConditions:
+    def test_too_many_failures_are_never_green(self, rows: Rows) -> None:
+        rows([1] * 37 + ["bad"] * 3)
+        status, gates, _ = evaluate("--gate", "number >= 0.8", "--undecided", "pass")
+        assert (status, gates) == (
+            1,
+            (
+                "gates: 1 failed\n"
+                "FAILED number >= 0.8: 3 of 40 rows failed, more than --max-failed 0.05; mean\n"
+                "      1.000, 95 % interval 0.906 to 1.000, from 37 of 40 rows\n"
+            ),
+        )
+        assert evaluate("--gate", "number >= 0.8", "--max-failed", "0.1")[0] == 0
+
+    def test_a_run_that_ended_early_is_never_green(self, rows: Rows) -> None:
+        data = Path(__file__).resolve().parents[3] / "examples" / "questions.jsonl"
+        gate = ("--gate", "faithfulness >= 0.01", "--undecided", "pass")
+        result = call("evaluate", data, "-m", "faithfulness", "--llm", "lexical", "--budget", "calls=4", *gate)
+        assert (result.exit_code, result.stderr) == (
+            2,
+            "ragmetrics: the budget of 4 calls is used up (with --run-dir DIR, the next run would go on from here)\n",
+        )
+        assert result.stdout.endswith(
+            "\n\ngates: 1 failed\n"
+            "FAILED faithfulness >= 0.01: the run ended before its last row: the budget of\n"
+            "      4 calls is used up; mean 0.909, 95 % interval 0.048 to 0.999, from 2 rows\n"
+        )
+
+    def test_too_few_scores_are_never_green(self, rows: Rows) -> None:
+        rows([1] * 30 + ["none"] * 10)
+        status, gates, _ = evaluate("--gate", "number >= 0.8", "--undecided", "pass")
+        assert (status, gates) == (
+            1,
+            (
+                "gates: 1 failed\n"
+                "FAILED number >= 0.8: 30 of 40 rows have a score (10 unscored, 0 failed), less\n"
+                "      than --min-coverage 0.9; mean 1.000, 95 % interval 0.886 to 1.000, from 30\n"
+                "      of 40 rows\n"
+            ),
+        )
+        assert evaluate("--gate", "number >= 0.8", "--min-coverage", "0.75")[0] == 0
+
+
+class TestSlicesAndClusters:
+    def test_slices(self, rows: Rows) -> None:
+        rows([0 if index % 2 else 1 for index in range(80)])
+        status, gates, message = evaluate("--gate", "number >= 0.6", "--by", "lang")
+        assert (status, message) == (1, "ragmetrics: failed: number >= 0.6, lang=de; undecided: number >= 0.6\n")
+        assert gates == (
+            "gates: 1 failed, 1 undecided, 1 passed\n"
+            "FAILED number >= 0.6, lang=de: mean 0.000, 95 % interval 0.000 to 0.088, from\n"
+            "      40 rows; 0.000 to 0.125 when adjusted for the number of gates\n"
+            "UNDECIDED number >= 0.6: mean 0.500, 95 % interval 0.393 to 0.607, from 80\n"
+            "      rows; if the mean stays there, about 130 rows would decide\n"
+            "PASSED number >= 0.6, lang=en: mean 1.000, 95 % interval 0.912 to 1.000, from\n"
+            "      40 rows\n"
+        )
+
+    def test_clusters(self, rows: Rows) -> None:
+        rows([1] * 32 + [0] * 8)
+        assert evaluate("--gate", "number >= 0.6")[0] == 0
+        status, gates, _ = evaluate("--gate", "number >= 0.6", "--cluster", "metadata.document")
+        assert status == 3
+        assert "from 40\n      rows in 8 clusters; if the mean stays there, about" in gates
+
+    def test_a_column_that_is_not_there_loses_nothing(self, rows: Rows) -> None:
+        rows([1] * 40)
+        result = call(
+            "evaluate", "q.jsonl", "-m", NAME, "--gate", "number >= 0.8", "--by", "langue", "--out", "s.jsonl"
+        )
+        assert (result.exit_code, result.stderr) == (
+            2,
+            (
+                "ragmetrics: --by 'langue': no row has it; columns of the metadata: lang, document; fields have their own "
+                "names, such as 'user_input'\n"
+            ),
+        )
+        assert "number  1.000  40 of 40" in result.stdout
+        assert len(Path("s.jsonl").read_text().splitlines()) == 40
+
+
+def test_where_scores_go_to_stdout_the_gates_follow_the_table(rows: Rows) -> None:
+    rows([1] * 40)
+    result = call("evaluate", "q.jsonl", "-m", NAME, "--gate", "number >= 0.8", "--out", "-")
+    assert len(result.stdout.splitlines()) == 40
+    assert result.stderr.endswith(
+        "\n\ngates: 1 passed\nPASSED number >= 0.8: mean 1.000, 95 % interval 0.912 to 1.000, from 40 rows\n"
+    )
+
+
+def test_a_name_never_steers_the_terminal(rows: Rows) -> None:
+    rows([1] * 40)
+    name = "a >= \x1b[2J b"
+    result = call("evaluate", "q.jsonl", "-m", f"{NAME}(name={name!r})", "--gate", f"{name} >= 0.8")
+    assert (result.exit_code, "\x1b" in result.stdout) == (0, False)
+    assert r"PASSED a >= \x1b[2J b >= 0.8: mean 1.000" in result.stdout
+    result = call("evaluate", "q.jsonl", "-m", f"{NAME}(name={name!r})", "--gate", f"{name} >= 8")
+    assert result.stderr == (
+        "ragmetrics: --gate 'a >= \\x1b[2J b >= 8': a >= \\x1b[2J b goes from 0 to 1, so 8 is no limit for it\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--gate", "number > 0.8"],
+            "--gate 'number > 0.8': write >= or <= instead of >: an interval cannot tell 'at least' from 'more than'",
+        ),
+        (
+            ["--gate", "number"],
+            (
+                "--gate 'number': write METRIC >= NUMBER or METRIC <= NUMBER, such as 'faithfulness >= 0.8' (in quotes: a shell "
+                "takes > and < for itself)"
+            ),
+        ),
+        (["--gate", "numbr >= 0.8"], "--gate 'numbr >= 0.8': 'numbr' is not among the metrics: number"),
+        (["--gate", "number >= 80"], "--gate 'number >= 80': number goes from 0 to 1, so 80 is no limit for it"),
+        (
+            ["--gate", "number drop <= 0.1"],
+            "--gate 'number drop <= 0.1': a drop is between two runs, and here is one: compare it with another",
+        ),
+        (["--by", "lang"], "--by is about gates: add --gate 'METRIC >= NUMBER', or leave --by out"),
+        (
+            ["--max-failed", "0", "--fail-under", "number=0.5"],
+            "--max-failed is about gates: add --gate 'METRIC >= NUMBER', or leave --max-failed out",
+        ),
+        (["--gate", "number >= 0.8", "--undecided", "maybe"], "--undecided is one of pass, fail, got 'maybe'"),
+        (
+            ["--gate", "number >= 0.8", "--min-coverage", "90"],
+            "--min-coverage must be a share of the rows, from 0 to 1, got 90.0",
+        ),
+        (
+            ["--gate", "number >= 0.8", "--cluster", "."],
+            "--cluster must name a column, such as 'metadata.lang', got '.'",
+        ),
+    ],
+)
+def test_what_is_refused_before_anything_is_scored(rows: Rows, options: list[str], message: str) -> None:
+    rows(["bad"])
+    result = call("evaluate", "q.jsonl", "-m", NAME, *options)
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"ragmetrics: {message}\n")

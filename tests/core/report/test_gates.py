@@ -1,0 +1,209 @@
+"""Gates as texts: what is one, what is none and why, and what no run of a metric could show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ragmetrics_core import InvalidInput
+from ragmetrics_core._report._gates import Conditions, Gate, check_drop, parsed_gates
+
+SCALES = {"faithfulness": (0.0, 1.0), "correctness": (1.0, 5.0), "free": None, "a >= b": (0.0, 1.0)}
+
+
+@pytest.mark.parametrize(
+    ("text", "gate"),
+    [
+        ("faithfulness >= 0.8", Gate("faithfulness", ">=", 0.8)),
+        ("  faithfulness>=.8 ", Gate("faithfulness", ">=", 0.8)),
+        ("hallucination <= 0.1", Gate("hallucination", "<=", 0.1)),
+        ("faithfulness ≥ 8e-1", Gate("faithfulness", ">=", 0.8)),
+        ("hallucination≤0.1", Gate("hallucination", "<=", 0.1)),
+        ("free >= -3", Gate("free", ">=", -3.0)),
+        ("faithfulness drop <= 0.03", Gate("faithfulness", "<=", 0.03, "drop")),
+        ("faithfulness  drop<=-.01", Gate("faithfulness", "<=", -0.01, "drop")),
+        ("drop <= 0.1", Gate("drop", "<=", 0.1)),
+        ("backdrop <= 0.1", Gate("backdrop", "<=", 0.1)),
+        ("a >= b <= 0.1", Gate("a >= b", "<=", 0.1)),
+        ("two words = 3 >= 0.5", Gate("two words = 3", ">=", 0.5)),
+        ("new\nline >= 0.5", Gate("new\nline", ">=", 0.5)),
+    ],
+)
+def test_a_gate_of_a_text(text: str, gate: Gate) -> None:
+    assert Gate.parse(text) == gate
+
+
+@pytest.mark.parametrize("text", ["faithfulness >= 0.8", "hallucination <= 0.1", "free drop <= 0.123456789"])
+def test_the_text_of_a_gate_is_read_back(text: str) -> None:
+    assert str(Gate.parse(text)) == text
+
+
+SHAPE = "write METRIC >= NUMBER or METRIC <= NUMBER, such as 'faithfulness >= 0.8'"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("faithfulness", f"gate 'faithfulness': {SHAPE} (in quotes: a shell takes > and < for itself)"),
+        ("", f"gate '': {SHAPE} (in quotes: a shell takes > and < for itself)"),
+        (">= 0.8", f"gate '>= 0.8': {SHAPE}"),
+        (
+            "faithfulness > 0.8",
+            "gate 'faithfulness > 0.8': write >= or <= instead of >: an interval cannot tell 'at least' from 'more than'",
+        ),
+        (
+            "faithfulness < 0.8",
+            "gate 'faithfulness < 0.8': write >= or <= instead of <: an interval cannot tell 'at least' from 'more than'",
+        ),
+        (
+            "faithfulness=0.8",
+            "gate 'faithfulness=0.8': write >= or <= instead of =: no number of rows shows that a mean is exactly a number",
+        ),
+        ("faithfulness => 0.8", "gate 'faithfulness => 0.8': write >= or <= instead of =>"),
+        (
+            "faithfulness >= 80%",
+            "gate 'faithfulness >= 80%': '80%' is no number on a metric's scale: write one such as 0.8",
+        ),
+        ("faithfulness >= ", "gate 'faithfulness >= ': '' is no number on a metric's scale: write one such as 0.8"),
+        ("faithfulness >= nan", "gate 'faithfulness >= nan': 'nan' is no number on a metric's scale: write one such as 0.8"),
+        ("faithfulness >= 1e999", "gate 'faithfulness >= 1e999': '1e999' is no number on a metric's scale: write one such as 0.8"),
+        (
+            "\x1b[2Jx >= a",
+            "gate '\\x1b[2Jx >= a': 'a' is no number on a metric's scale: write one such as 0.8",
+        ),
+        (
+            "faithfulness drop >= 0.03",
+            "gate 'faithfulness drop >= 0.03': a gate says how large a drop may be: write 'faithfulness drop <= 0.03'",
+        ),
+        (0.8, "a gate is a text such as 'faithfulness >= 0.8', got float"),
+        (["faithfulness >= 0.8"], "a gate is a text such as 'faithfulness >= 0.8', got list"),
+    ],
+)  # fmt: skip
+def test_what_is_no_gate(text: Any, message: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        Gate.parse(text)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        (("", ">=", 0.8), "a gate needs the name of a metric and a number, got '' and 0.8"),
+        (("faithfulness", ">=", True), "a gate needs the name of a metric and a number, got 'faithfulness' and True"),
+        (("faithfulness", ">=", float("inf")), "a gate needs the name of a metric and a number, got 'faithfulness' and inf"),
+        (("faithfulness", ">", 0.8), "a gate is >= or <= for the mean or the drop, got '>' for 'mean'"),
+        (("faithfulness", ">=", 0.8, "median"), "a gate is >= or <= for the mean or the drop, got '>=' for 'median'"),
+    ],
+)  # fmt: skip
+def test_parts_that_make_no_gate(parts: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        Gate(*parts)
+    assert str(caught.value) == message
+
+
+def test_gates_are_texts_or_gates_and_each_counts_once() -> None:
+    gates = parsed_gates(
+        ["faithfulness >= 0.8", Gate("faithfulness", ">=", 0.8), "correctness>=4", "a >= b >= 0"], SCALES
+    )
+    assert gates == [Gate("faithfulness", ">=", 0.8), Gate("correctness", ">=", 4.0), Gate("a >= b", ">=", 0.0)]
+
+
+@pytest.mark.parametrize(
+    "text", ["faithfulness >= 0", "faithfulness <= 1", "correctness >= 1", "free >= 1e9", "free <= -1e9"]
+)
+def test_the_end_of_a_scale_that_every_run_reaches_leaves_the_conditions(text: str) -> None:
+    assert [str(gate) for gate in parsed_gates([Gate.parse(text)], SCALES)] == [str(Gate.parse(text))]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "faithfullness >= 0.8",
+            "gate 'faithfullness >= 0.8': 'faithfullness' is not among the metrics: faithfulness, correctness, free, a >= b",
+        ),
+        (
+            "correctness >= 0.8",
+            "gate 'correctness >= 0.8': correctness goes from 1 to 5, so 0.8 is no limit for it",
+        ),
+        (
+            "faithfulness >= 80",
+            "gate 'faithfulness >= 80': faithfulness goes from 0 to 1, so 80 is no limit for it",
+        ),
+        (
+            "faithfulness >= 1",
+            (
+                "gate 'faithfulness >= 1': that a mean stands at the very end of its scale is what no number of rows can show: "
+                "give a limit under 1"
+            ),
+        ),
+        (
+            "correctness <= 1",
+            (
+                "gate 'correctness <= 1': that a mean stands at the very end of its scale is what no number of rows can show: "
+                "give a limit over 1"
+            ),
+        ),
+        (
+            "faithfulness drop <= 0.03",
+            "gate 'faithfulness drop <= 0.03': a drop is between two runs, and here is one: compare it with another",
+        ),
+    ],
+)
+def test_what_no_run_could_show(text: str, message: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        parsed_gates([text], SCALES)
+    assert str(caught.value) == message
+
+
+def test_no_gates() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        parsed_gates([], SCALES)
+    assert str(caught.value) == "there is no gate: name at least one, such as 'faithfulness >= 0.8'"
+
+
+DIRECTIONS = {"faithfulness": True, "correctness": True, "free": None, "a >= b": False}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("correctness drop <= 4", ""),
+        ("correctness drop <= -3.9", ""),
+        ("a >= b drop <= 0.1", ""),
+        (
+            "correctness drop <= 4.1",
+            "gate 'correctness drop <= 4.1': correctness goes from 1 to 5, so 4.1 is no limit for a drop of it",
+        ),
+        (
+            "correctness drop <= -4",
+            "gate 'correctness drop <= -4': correctness goes from 1 to 5, so -4 is no limit for a drop of it",
+        ),
+        (
+            "free drop <= 0.1",
+            (
+                "gate 'free drop <= 0.1': neither high nor low values of free are better, so that it cannot drop: gate its mean"
+            ),
+        ),
+        (
+            "other drop <= 0.1",
+            "gate 'other drop <= 0.1': 'other' is not among the metrics: faithfulness, correctness, free, a >= b",
+        ),
+    ],
+)
+def test_drops(text: str, message: str) -> None:
+    if not message:
+        check_drop(Gate.parse(text), SCALES, DIRECTIONS)
+        return
+    with pytest.raises(InvalidInput) as caught:
+        check_drop(Gate.parse(text), SCALES, DIRECTIONS)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.1, float("nan"), True, "0.9", None])
+@pytest.mark.parametrize("name", ["min_coverage", "max_failed"])
+def test_conditions_are_shares(name: str, value: Any) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        Conditions(**{name: value})
+    assert str(caught.value) == f"{name} must be a share of the rows, from 0 to 1, got {value!r}"
