@@ -3,8 +3,8 @@
 `_evaluation` is the result that ``evaluate`` returns: rows, scores and the ways to take them elsewhere. `_summary` condenses it
 into one `_metric_summary` per metric with its confidence interval (from `statistics`), the `_reasons` why rows were not scored,
 and the costs; `_text` draws it for a terminal (`_table`). `_repeats` joins several judgements of a row, `_silence` counts rows
-without an answer. `_slices` says which rows have something in common. `_gates` reads what a run must show, `_gate_decision` decides it
-from its `_gate_evidence`, `_gate_results` is what came of it, with `_gate_words`. `_progress` shows how far a run is.
+without an answer. `_slices` says which rows have something in common. `_gates` reads what a run must show, `_gate_decision` decides
+it from its `_gate_evidence`, `_gate_results` is what came of it, with `_gate_words`. `_progress` shows how far a run is.
 """
 
 from __future__ import annotations
