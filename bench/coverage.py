@@ -1,0 +1,254 @@
+"""How often intervals, tests, planned rows, verdicts and gates keep what they promise, in samples of populations that are known.
+
+    python bench/coverage.py [--runs N] [--only paired,sizes,clusters,rows,verdicts,power]
+
+Prints every cell, with its goal above it. A cell that misses its goal has a ``!``, and the last lines list those cells again; it
+has a ``?`` where it misses by at most two standard errors of the simulation (at 0.95 and 2,000 runs: 0.01), too little to tell.
+Seeds are fixed: the same command prints the same figures.
+
+paired      Share of 95 % intervals of a difference that contain the truth, with 20, 50, 100 and 200 rows. Claim fractions: 2 to 7
+            claims, supported with a chance that is beta(5, 0.7); pass rates; grades from 1 to 5; few changes: one row in ten
+            changes, in most populations all of them for the worse.
+sizes       Share of p-values of at most 0.05 where there is no difference.
+clusters    The same intervals for rows in unequal clusters that are alike (intra-class correlation 0.1 and 0.5), and single means.
+rows        A pilot names the rows that would show a difference with 80 % power; then so many are drawn: the share that shows it.
+verdicts    Share of whole comparisons with any false *better* or *worse* where nothing changed, over all metrics and slices.
+power       Share of the real changes that such comparisons find.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
+from core.statistics import simulation
+from core.statistics.populations import (
+    CLUSTERS,
+    claim_fractions,
+    drawn_falls,
+    everyday,
+    few_changes,
+    grades,
+    pass_rates,
+)
+
+ALIKE = (0.0, 0.5, 0.9)
+SAME = (claim_fractions(), pass_rates(0.8, 0.8), grades())
+WORSE = (claim_fractions(0.057), pass_rates(0.8, 0.75), grades(0.16))
+LOST = claim_fractions(0.228)
+LABEL = 80
+ROWS = (20, 50, 100, 200)
+LIKENESS = (0.1, 0.5)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A share of this many runs, and between which bounds it should lie."""
+
+    name: str
+    value: float
+    runs: int
+    least: float = 0.0
+    most: float = 1.0
+
+    @property
+    def miss(self) -> float:
+        """How far it lies outside its bounds; 0 if it does not."""
+        return max(self.least - self.value, self.value - self.most, 0.0)
+
+    @property
+    def sign(self) -> str:
+        bound = self.least if self.value < self.least else self.most
+        error = math.sqrt(bound * (1 - bound) / self.runs)
+        return " " if not self.miss else "!" if self.miss > 2 * error else "?"
+
+    def __str__(self) -> str:
+        return f"{self.value:8.3f}{self.sign}"
+
+
+def count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+Line = tuple[str, list[Cell]]
+"""What stands at the left of a line, and its cells."""
+
+
+def paired(runs: int) -> Iterator[Line]:
+    """Coverage of the intervals of differences; binary pairs have no upper bound."""
+    for name, population in everyday().items():
+        most = 1.0 if name.startswith(("pass", "few passes")) else 0.98
+        yield (
+            name,
+            [
+                Cell(f"{name}, {rows} rows", simulation.pairs(population, rows, runs).coverage, runs, *bounds)
+                for rows, bounds in zip(ROWS, [(0.92, 1.0), *[(0.93, most)] * 3], strict=True)
+            ],
+        )
+
+
+def sizes(runs: int) -> Iterator[Line]:
+    """How often the p-value is at most 0.05 although there is no difference."""
+    for name, population in everyday().items():
+        if abs(population.difference) < 1e-9:
+            yield (
+                name,
+                [
+                    Cell(f"{name}, {rows} rows", simulation.pairs(population, rows, runs).rejected, runs, 0.0, 0.05)
+                    for rows in ROWS
+                ],
+            )
+
+
+def clusters(runs: int) -> Iterator[Line]:
+    """Coverage with 8, 15 and 30 unequal clusters."""
+    shown = {
+        "claim fractions, no difference": claim_fractions(),
+        "claim fractions, -0.10": claim_fractions(0.114),
+        "pass rate 0.8, no difference": pass_rates(0.8, 0.8),
+        "pass rate 0.9, -0.10": pass_rates(0.9, 0.8),
+        "grades, -0.36": grades(0.3),
+        "30 % change, one way": few_changes(drawn_falls("even"), share=0.3),
+        "few changes, one way": few_changes(drawn_falls("even")),
+    }
+    columns = [(number, likeness) for number in CLUSTERS for likeness in LIKENESS]
+    for name, population in shown.items():
+        yield (
+            name,
+            [
+                Cell(
+                    f"{name}, {number} clusters, {likeness}",
+                    simulation.clustered_pairs(population, CLUSTERS[number], likeness, runs).coverage,
+                    runs,
+                    0.93,
+                )
+                for number, likeness in columns
+            ],
+        )
+    for name, population in {"claim fractions": claim_fractions(), "pass rate 0.8": pass_rates(0.8, 0.8)}.items():
+        yield (
+            f"single mean of {name}",
+            [
+                Cell(
+                    f"single mean of {name}, {number} clusters, {likeness}",
+                    simulation.clustered_means(population, CLUSTERS[number], likeness, runs),
+                    runs,
+                    0.93,
+                )
+                for number, likeness in columns
+            ],
+        )
+
+
+def rows(runs: int) -> Iterator[Line]:
+    """The power of as many rows as a pilot of 100 asks for, whose own true difference is 0 or just that of the margin."""
+    few = max(runs // 4, 1)
+    margins = {
+        "claim fractions, margin 0.03": (claim_fractions(), claim_fractions(0.0342)),
+        "claim fractions, margin 0.10": (claim_fractions(), claim_fractions(0.114)),
+        "claim fractions, 70 % kept, 0.03": (claim_fractions(0.0, 0.7), claim_fractions(0.114, 0.7)),
+        "pass rate 0.8, margin 0.10": (pass_rates(0.8, 0.8), pass_rates(0.8, 0.7)),
+        "pass rate 0.9, margin 0.05": (pass_rates(0.9, 0.9), pass_rates(0.9, 0.85)),
+        "grades, margin 0.36": (grades(), grades(0.3)),
+        "30 % change, margin 0.03": (
+            few_changes(drawn_falls("even"), 0.3, 0.5),
+            few_changes(drawn_falls("even"), 0.3, 0.5 + 0.03 / 0.3 / 0.65),
+        ),
+    }
+    for name, (same, changed) in margins.items():
+        plans = [simulation.planned(pilot, changed, 100, few) for pilot in (same, changed)]
+        named = " / ".join("none" if plan.rows is None else f"{plan.rows:.0f}" for plan in plans)
+        yield f"{name} ({named} rows)", [Cell(f"{name}, power", plan.power, few, 0.75, 0.87) for plan in plans]
+
+
+def verdicts(runs: int) -> Iterator[Line]:
+    """Any false verdict where nothing changed."""
+    few = max(runs // 4, 1)
+    for metrics, slices, rows in ((1, 1, 100), (3, 1, 100), (11, 1, 100), (1, 8, 400), (3, 8, 400), (11, 8, 400)):
+        cells = []
+        for alike in ALIKE:
+            scene = [[SAME[metric % 3]] * slices for metric in range(metrics)]
+            times = few if slices > 1 else runs
+            name = f"{count(metrics, 'metric')}, {count(slices, 'slice')}, correlation {alike}"
+            cells.append(Cell(name, simulation.compared(scene, rows, alike, times).false, times, 0.0, 0.05))
+        yield f"{count(metrics, 'metric')}, {count(slices, 'slice')}, {rows} rows", cells
+
+
+def power(runs: int) -> Iterator[Line]:
+    """What is shown of real changes."""
+    few = max(runs // 4, 1)
+    for metrics, slices, rows in ((1, 1, 100), (3, 1, 100), (11, 1, 100), (3, 8, 400), (11, 8, 400)):
+        all_same = [[SAME[metric % 3]] * slices for metric in range(metrics)]
+        scenes = {"claim fractions fall by 0.05": [[WORSE[0]] * slices, *all_same[1:]]}
+        if metrics > 1:
+            scenes["all metrics fall by 0.05"] = [[WORSE[metric % 3]] * slices for metric in range(metrics)]
+        if slices > 1:
+            scenes["claim fractions fall by 0.2 in one slice"] = [[LOST, *all_same[0][1:]], *all_same[1:]]
+        for label, scene in scenes.items():
+            found = simulation.compared(scene, rows, 0.5, few)
+            shares = [share for share in (found.metrics, found.slices) if share is not None]
+            name = f"{count(metrics, 'metric')}, {count(slices, 'slice')}, {rows} rows: {label}"
+            yield name, [Cell(name, share, few) for share in shares]
+
+
+SECTIONS: dict[str, tuple[str, Sequence[str], Callable[[int], Iterator[Line]]]] = {
+    "paired": (
+        "Intervals of differences, by rows: goal 0.92 or more with 20, 0.93 to 0.98 from 50 on (Tango may be above)",
+        [str(count) for count in ROWS],
+        paired,
+    ),
+    "sizes": (
+        "P-values of at most 0.05 where there is no difference: goal 0.05 or less",
+        [str(n) for n in ROWS],
+        sizes,
+    ),
+    "clusters": (
+        "Intervals with unequal clusters, by their number and intra-class correlation: goal 0.93 or more",
+        [f"{number}/{likeness}" for number in CLUSTERS for likeness in LIKENESS],
+        clusters,
+    ),
+    "rows": (
+        "Power with the rows that a pilot of 100 asks for, by the true difference of the pilot: goal about 0.8 (0.75 to 0.87)",
+        ["none", "margin"],
+        rows,
+    ),
+    "verdicts": (
+        "Whole comparisons, by the correlation of metrics: any false verdict, goal 0.05 or less",
+        [str(alike) for alike in ALIKE],
+        verdicts,
+    ),
+    "power": ("Share of real changes that whole comparisons show (correlation 0.5)", ["metrics", "slices"], power),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="How often the statistics keep what they promise.")
+    parser.add_argument("--runs", type=int, default=2000, help="samples per cell; the slow ones have a quarter of them")
+    parser.add_argument("--only", default=",".join(SECTIONS), help="sections, with commas between them")
+    arguments = parser.parse_args()
+    cells = list[Cell]()
+    for name in arguments.only.split(","):
+        if name not in SECTIONS:
+            parser.error(f"--only takes {', '.join(SECTIONS)}, got {name!r}")
+        title, columns, lines = SECTIONS[name]
+        started = time.perf_counter()
+        print(f"\n{title}\n{'':{LABEL}s}{''.join(f'{column:>9s}' for column in columns)}")
+        for label, found in lines(arguments.runs):
+            print(f"{label:{LABEL}s}{''.join(map(str, found))}", flush=True)
+            cells += found
+        print(f"({time.perf_counter() - started:.0f} s)")
+    short = [cell for cell in cells if cell.sign == "!"]
+    unclear = sum(cell.sign == "?" for cell in cells)
+    print(f"\n{len(short)} of {len(cells)} cells miss their goal, {unclear} more by too little to tell")
+    for cell in short:
+        print(f"! {cell.name}: {cell.value:.3f}, goal {cell.least:.2f} to {cell.most:.2f}")
+
+
+if __name__ == "__main__":
+    main()
