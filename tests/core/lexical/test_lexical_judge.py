@@ -124,7 +124,7 @@ def test_a_grade_without_a_reference_says_so() -> None:
 def test_it_is_a_deterministic_instant_model_with_an_identity() -> None:
     assert isinstance(JUDGE, LLM)
     assert JUDGE.instant
-    assert dict(JUDGE.identity) == {"provider": "lexical", "version": "4"}
+    assert dict(JUDGE.identity) == {"provider": "lexical", "version": "5"}
     assert JUDGE.caveat.startswith("These scores are a lexical baseline")
     metric = Faithfulness(llm=JUDGE)
     assert asyncio.run(metric.ascore(GOOD)) == metric.score(GOOD)
@@ -172,3 +172,12 @@ def test_refusals_are_recognised(response: str, declines: str) -> None:
     assert score.details["contexts_suffice"] == "no"
     score = AnswerOrAbstain(llm=JUDGE).score(user_input="Who?", response=response, retrieved_contexts=[])
     assert score.details["contexts_suffice"] == "no"
+
+
+@pytest.mark.parametrize("mark", ["[1]", "[^2]", "[1, 3]", "[1][2]", "【4†source】"])
+def test_a_citation_is_no_fact_that_needs_support(mark: str) -> None:
+    fields = {"user_input": "When was it built?", "retrieved_contexts": ["The lighthouse was built in 1874."]}
+    cited = Faithfulness(llm=JUDGE).score(response=f"The lighthouse was built in 1874 {mark}.", **fields)
+    assert cited.value == 1.0
+    invented = Faithfulness(llm=JUDGE).score(response=f"The lighthouse was built in 1847 {mark}.", **fields)
+    assert invented.value == 0.0

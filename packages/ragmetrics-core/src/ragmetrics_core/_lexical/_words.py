@@ -41,7 +41,8 @@ _UNSPACED = (
     r"[\u0e01-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17d3\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]"
 )
 _TOKEN = re.compile(
-    rf"(?P<date>(?<!\d)\d{{4}}-\d\d?-\d\d?(?!\d))"
+    r"(?P<citation>\[\^?\d{1,3}(?:\s?[,;–-]\s?\^?\d{1,3})*\]|【\d{1,3}[^】\n]{0,30}】)"
+    rf"|(?P<date>(?<!\d)\d{{4}}-\d\d?-\d\d?(?!\d))"
     rf"|(?P<number>\d+(?:[.,:]\d+)*)(?P<ordinal>(?:st|nd|rd|th|s|['’]s)\b)?"
     rf"|(?P<unspaced>{_UNSPACED}+)"
     rf"|(?P<initials>\b(?:[A-Za-z]\.){{2,}})"
@@ -97,6 +98,8 @@ def words_of(text: str, language: str) -> tuple[Word, ...]:
     words: list[Word] = []
     for match in _TOKEN.finditer(text):
         start, found, group = match.start(), match.group(), match.lastgroup
+        if group == "citation":
+            continue  # it says where a fact comes from and is none
         if group == "date":
             year, month, day = found.split("-")
             words += [Word(key, "number", start, found) for key in (year, f"month {int(month)}", str(int(day)))]
