@@ -19,7 +19,21 @@ from ragmetrics_core._report._gates import Conditions, Gate
 from ragmetrics_core.statistics import Interval, holm, mean_interval
 
 UNIT = (0.0, 1.0)
+USUAL = Conditions()
 Z2 = NormalDist().inv_cdf(0.975) ** 2
+
+
+def evidence(
+    values: Sequence[float],
+    scale: tuple[float, float] | None = UNIT,
+    clusters: Sequence[object] | None = None,
+    conditions: Conditions = USUAL,
+    *,
+    rows: int | None = None,
+    failed: int = 0,
+) -> Evidence:
+    """What values show of their mean, all rows scored if nothing else is said."""
+    return of_mean(values, scale, clusters, conditions, rows=len(values) if rows is None else rows, failed=failed)
 
 
 def one(
@@ -30,8 +44,7 @@ def one(
     clusters: Sequence[object] | None = None,
 ) -> GateResult:
     """The result of one gate for these values on the scale 0 to 1."""
-    evidence = of_mean(values, scale, clusters, rows=len(values))
-    (result,) = decide([(Gate.parse(text), evidence)], Conditions()).results
+    (result,) = decide([(Gate.parse(text), evidence(values, scale, clusters))]).results
     return result
 
 
@@ -164,15 +177,15 @@ class TestConditions:
     def test_a_gate_fails_where_they_are_not_met(
         self, scored: int, rows: int, failed: int, options: dict[str, float], unmet: tuple[str, ...]
     ) -> None:
-        evidence = of_mean([1.0] * scored, UNIT, rows=rows, failed=failed)
-        (result,) = decide([(Gate("m", ">=", 0.5), evidence)], Conditions(**options)).results
+        found = evidence([1.0] * scored, conditions=Conditions(**options), rows=rows, failed=failed)
+        (result,) = decide([(Gate("m", ">=", 0.5), found)]).results
         assert (result.verdict, result.unmet) == ("failed" if unmet else "passed", unmet)
         assert result.unscored == rows - scored - failed
         assert result.coverage == (scored / rows if rows else None)
 
     def test_a_run_that_was_stopped_is_never_green(self) -> None:
-        evidence = of_mean([1.0] * 50, UNIT, rows=50)
-        (result,) = decide([(Gate("m", ">=", 0.5), evidence)], Conditions(), "the budget is used up").results
+        found = evidence([1.0] * 50, conditions=Conditions(stopped="the budget is used up"))
+        (result,) = decide([(Gate("m", ">=", 0.5), found)]).results
         assert result.verdict == "failed"
         assert result.why == (
             "the run ended before its last row: the budget is used up; mean 1.000, 95 % interval 0.929 to 1.000, from 50 rows"
@@ -223,14 +236,12 @@ def normal(distance: float) -> Evidence:
         half = NormalDist().inv_cdf((1 + confidence) / 2)
         return Interval(distance - half, distance + half, "t")
 
-    return Evidence(distance, interval, lambda gate: 0.0, None, rows=50, scored=50, failed=0)
+    return Evidence(distance, interval, None, rows=50, scored=50, failed=0)
 
 
 def decided(*distances: float) -> list[str]:
     gate = Gate("m", ">=", 0.0)
-    return [
-        result.verdict for result in decide([(gate, normal(distance)) for distance in distances], Conditions()).results
-    ]
+    return [result.verdict for result in decide([(gate, normal(distance)) for distance in distances]).results]
 
 
 class TestSeveralGates:
@@ -264,20 +275,20 @@ class TestSeveralGates:
         gate = Gate("m", ">=", 0.5)
         cases = [
             (Gate("m", ">=", 0.0), normal(-2.0)),
-            (gate, of_mean([], UNIT, rows=3)),
-            (gate, of_mean([1.0], UNIT, rows=1)),
+            (gate, evidence([], rows=3)),
+            (gate, evidence([1.0])),
         ]
-        assert [result.verdict for result in decide(cases, Conditions()).results] == ["failed", "failed", "undecided"]
+        assert [result.verdict for result in decide(cases).results] == ["failed", "failed", "undecided"]
 
     def test_words_for_what_only_the_number_of_gates_leaves_open(self) -> None:
         gate = Gate("m", ">=", 0.0)
-        first, second = decide([(gate, normal(-2.0)), (gate, normal(-3.0))], Conditions()).results
+        first, second = decide([(gate, normal(-2.0)), (gate, normal(-3.0))]).results
         assert first.why == "mean -2.000, 95 % interval -3.960 to -0.040, from 50 rows"  # red once the second is
         assert second.why == (
             "mean -3.000, 95 % interval -4.960 to -1.040, from 50 rows; "
             "-5.241 to -0.759 when adjusted for the number of gates"
         )
-        third, _ = decide([(gate, normal(-2.0)), (gate, normal(0.5))], Conditions()).results
+        third, _ = decide([(gate, normal(-2.0)), (gate, normal(0.5))]).results
         assert third.why == (
             "mean -2.000, 95 % interval -3.960 to -0.040, from 50 rows; -4.241 to 0.241 when adjusted for the number of gates; "
             "if the mean stays there, about 63 rows would decide"
@@ -292,10 +303,13 @@ class TestPassRates:
             pytest.approx(0.3967781), pytest.approx(0.8922087), "wilson"
         )
         result = one("m >= 0.9", [1.0] * 7 + [0.0] * 3)
-        assert (result.verdict, result.rows_needed) == ("undecided", 11)
+        assert (result.verdict, result.doubt) == (
+            "undecided",
+            "an exact test is not yet sure of it, and a few more rows would decide",
+        )
         assert result.why == (
-            "mean 0.700, 95 % interval 0.397 to 0.892, from 10 rows; an exact test is not yet sure of it; "
-            "if the mean stays there, about 11 rows would decide"
+            "mean 0.700, 95 % interval 0.397 to 0.892, from 10 rows; an exact test is not yet sure of it, "
+            "and a few more rows would decide"
         )
         assert one("m <= 0.1", [0.0] * 7 + [1.0] * 3).verdict == "undecided"
         assert one("m >= 0.9", [1.0] * 6 + [0.0] * 4).verdict == "failed"
@@ -309,9 +323,9 @@ class TestPassRates:
         others = [normal(0.0)] * (gates - 1)
         red = 0.0
         for hits in range(count + 1):
-            evidence = of_mean([1.0] * hits + [0.0] * (count - hits), UNIT, rows=count)
-            cases = [(Gate("m", ">=", rate), evidence), *((Gate("m", ">=", 0.0), other) for other in others)]
-            if decide(cases, Conditions()).results[0].verdict != "failed":
+            passes = evidence([1.0] * hits + [0.0] * (count - hits))
+            cases = [(Gate("m", ">=", rate), passes), *((Gate("m", ">=", 0.0), other) for other in others)]
+            if decide(cases).results[0].verdict != "failed":
                 break
             red += math.comb(count, hits) * rate**hits * (1 - rate) ** (count - hits)
         assert 1 - (1 - red) ** gates <= 0.05
@@ -329,8 +343,8 @@ def test_eight_slices_at_the_limit_are_seldom_red_by_chance() -> None:
     red = unadjusted = green = 0
     runs = 250
     for _ in range(runs):
-        evidence = [of_mean([share() for _ in range(30)], UNIT, rows=30) for _ in range(8)]
-        decision = decide([(gate, each) for each in evidence], Conditions())
+        slices = [evidence([share() for _ in range(30)]) for _ in range(8)]
+        decision = decide([(gate, each) for each in slices])
         red += decision.verdict == "failed"
         green += decision.passed
         unadjusted += any(result.is_bad(result.interval) for result in decision.results if result.interval)
@@ -342,9 +356,9 @@ def test_eight_slices_at_the_limit_are_seldom_red_by_chance() -> None:
 class TestResults:
     def decision(self) -> Decision:
         gate, other = Gate("m", ">=", 0.7), Gate("x" * 50 + "\x1b[2J", "<=", 0.5)
-        ones = of_mean([1.0] * 20, UNIT, rows=20)
-        cases = [(gate, ones), (other, ones), (gate, of_mean([1.0], UNIT, rows=1))]
-        return decide(cases, Conditions())
+        ones = evidence([1.0] * 20)
+        cases = [(gate, ones), (other, ones), (gate, evidence([1.0]))]
+        return decide(cases)
 
     def test_the_worst_verdict_is_that_of_the_decision(self) -> None:
         decision = self.decision()
@@ -382,6 +396,7 @@ class TestResults:
             "label": None,
             "verdict": "passed",
             "unmet": [],
+            "doubt": None,
             "why": "mean 1.000, 95 % interval 0.839 to 1.000, from 20 rows",
             "estimate": 1.0,
             "interval": [pytest.approx(low), 1.0],

@@ -180,9 +180,10 @@ class Evaluation:
         """
         scales = {item.name: item.scale for item in self.metrics}
         wanted = parsed_gates(gates, scales)
-        evidence = evidence_of(self.records, {gate.metric: scales[gate.metric] for gate in wanted}, by, cluster)
-        cases = [(gate, part) for gate in wanted for part in evidence[gate.metric]]
-        return decide(cases, Conditions(min_coverage, max_failed), self.stopped)
+        conditions = Conditions(min_coverage, max_failed, self.stopped)
+        needed = {gate.metric: scales[gate.metric] for gate in wanted}
+        evidence = evidence_of(self.records, needed, by, cluster, conditions)
+        return decide([(gate, part) for gate in wanted for part in evidence[gate.metric]])
 
     def raise_for_errors(self) -> None:
         """Raise if any score failed.

@@ -8,7 +8,7 @@ of runs (1 - 0.975^8), and people would learn not to believe in red. So it follo
 6:65): with m gates open, those are red whose interval at a confidence of 1 - 0.05 / m lies on the bad side; then m is the number of
 the others, and so on until none joins. That is his step-down procedure on the p-values that the intervals imply; a single gate is
 red by its 95 % interval. Where all values are 0 or 1, that interval is too sure of itself far out, and an exact test must agree
-(see `_gate_evidence`). Simulated at the limit, with 1, 8 and 24 gates of 10 to 200 rows, some gate is red in at most 4 % of runs.
+(`of_mean`). Simulated at the limit, with 1, 8 and 24 gates of 10 to 200 rows, some gate is red in at most 4 % of runs.
 
 *Conditions* come before both: with too few scores, too many failures, or a run that did not come to its end, a gate has failed.
 They are counted and not estimated, and the mean of the other rows says nothing of those.
@@ -27,7 +27,7 @@ from ..statistics._distributions import normal_quantile
 from ._gate_evidence import Evidence
 from ._gate_results import Decision, GateResult, Verdict
 from ._gate_words import MOST_ROWS
-from ._gates import Conditions, Gate
+from ._gates import Gate
 
 __all__ = ["decide"]
 
@@ -42,45 +42,20 @@ HALVINGS = 20
 Case = tuple[Gate, Evidence]
 
 
-def decide(cases: Sequence[Case], conditions: Conditions, stopped: str | None = None) -> Decision:
-    """Decide gates, which all count as one family.
-
-    Args:
-        cases: the gates, each with what there is to decide it by.
-        conditions: what all of them ask of the rows.
-        stopped: why the run ended before its last row; None if it did not.
-    """
-    unmet = [_unmet(evidence, conditions, stopped) for _, evidence in cases]
+def decide(cases: Sequence[Case]) -> Decision:
+    """Decide gates, each with what there is to decide it by; all of them count as one family."""
     decidable = [
         index
         for index, (_, evidence) in enumerate(cases)
-        if not unmet[index] and evidence.interval_at(1 - ALPHA) is not None
+        if not evidence.unmet and evidence.interval_at(1 - ALPHA) is not None
     ]
     confidences, red = _adjusted(cases, decidable)
     return Decision(
         tuple(
-            _result(gate, evidence, unmet[index], confidences.get(index, 1 - ALPHA), red=index in red)
+            _result(gate, evidence, confidences.get(index, 1 - ALPHA), red=index in red)
             for index, (gate, evidence) in enumerate(cases)
         )
     )
-
-
-def _unmet(evidence: Evidence, conditions: Conditions, stopped: str | None) -> list[str]:
-    """The conditions that the rows do not meet, in words."""
-    rows, scored, failed = evidence.rows, evidence.scored, evidence.failed
-    found = [] if stopped is None else [f"the run ended before its last row: {stopped}"]
-    if not rows:
-        return [*found, "there are no rows"]
-    lacking = f"{rows - scored - failed} unscored, {failed} failed"
-    if not scored:
-        return [*found, f"none of {rows} rows has a score ({lacking})"]
-    if failed > conditions.max_failed * rows + ROUNDING:
-        found.append(f"{failed} of {rows} rows failed, more than max_failed={conditions.max_failed:g}")
-    if scored < conditions.min_coverage * rows - ROUNDING:
-        found.append(
-            f"{scored} of {rows} rows have a score ({lacking}), less than min_coverage={conditions.min_coverage:g}"
-        )
-    return found
 
 
 def _adjusted(cases: Sequence[Case], decidable: Sequence[int]) -> tuple[dict[int, float], set[int]]:
@@ -98,8 +73,8 @@ def _adjusted(cases: Sequence[Case], decidable: Sequence[int]) -> tuple[dict[int
 
 
 def _is_red(gate: Gate, evidence: Evidence, confidence: float) -> bool:
-    """Whether the gate fails by an interval of this confidence, where nothing else is less sure of it."""
-    return _side(gate, evidence, confidence) < 0 and evidence.tail(gate) <= (1 - confidence) / 2
+    """Whether the gate fails by an interval of this confidence."""
+    return _side(gate, evidence, confidence) < 0 and not evidence.doubt(gate, -1, confidence)
 
 
 def _side(gate: Gate, evidence: Evidence, confidence: float) -> int:
@@ -118,16 +93,24 @@ def _near(gate: Gate, evidence: Evidence) -> float:
     return ROUNDING * (bounds[1] - bounds[0] if bounds else max(abs(gate.limit), abs(evidence.estimate or 0.0)))
 
 
-def _result(gate: Gate, evidence: Evidence, unmet: Sequence[str], confidence: float, *, red: bool) -> GateResult:
-    interval = evidence.interval_at(1 - ALPHA)
-    good = _side(gate, evidence, 1 - ALPHA) > 0
-    verdict: Verdict = "failed" if unmet or red else "passed" if good else "undecided"
-    adjusted = evidence.interval_at(confidence)
-    needed = _rows_needed(gate, evidence, confidence) if verdict == "undecided" and interval else None
+def _result(gate: Gate, evidence: Evidence, confidence: float, *, red: bool) -> GateResult:
+    interval, adjusted = evidence.interval_at(1 - ALPHA), evidence.interval_at(confidence)
+    doubt = ""
+    if _side(gate, evidence, 1 - ALPHA) > 0:
+        doubt = evidence.doubt(gate, 1, 1 - ALPHA)
+        verdict: Verdict = "undecided" if doubt else "passed"
+    else:
+        verdict = "failed" if red else "undecided"
+        if not red and _side(gate, evidence, confidence) < 0:
+            doubt = evidence.doubt(gate, -1, confidence)
+    if evidence.unmet:
+        verdict, doubt = "failed", ""
+    needed = _rows_needed(gate, evidence, confidence) if verdict == "undecided" and interval and not doubt else None
     return GateResult(
         gate=gate,
         verdict=verdict,
-        unmet=tuple(unmet),
+        unmet=evidence.unmet,
+        doubt=doubt,
         estimate=evidence.estimate,
         interval=interval,
         adjusted=adjusted,

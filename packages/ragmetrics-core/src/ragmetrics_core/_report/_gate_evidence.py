@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
@@ -18,12 +18,17 @@ from ..statistics import Interval, mean_interval
 from ..statistics._interval import ROUNDING
 from ..statistics._means import mean_of
 from ..statistics._rates import rate_mid_p
-from ._gates import Gate
+from ._gates import Conditions, Gate
 from ._slices import RowLabels, slices_of
 
 __all__ = ["Evidence", "evidence_of", "of_mean"]
 
 Scale = tuple[float, float] | None
+
+
+def no_doubt(_gate: Gate, _side: int, _confidence: float) -> str:
+    """The interval is to be believed."""
+    return ""
 
 
 @dataclass(frozen=True)
@@ -33,9 +38,6 @@ class Evidence:
     Attributes:
         estimate: the mean, or the drop; None if there is no score.
         interval_at: the interval of it at a confidence above 0 and below 1; None where there is none.
-        tail: how likely a run is, by an exact test, that looks as bad although its mean is as good as the limit of the gate
-            (one-sided); 0 where the interval needs no such help. Wilson's interval does: with values of 0 and 1 and a limit of
-            0.95, it alone would make 8 % of single gates of 10 rows falsely red.
         bounds: the lowest and the highest that the estimate could be; None if that is not known.
         rows: all rows, whatever became of them.
         scored: rows that the estimate is made of.
@@ -43,11 +45,13 @@ class Evidence:
         by: the path of the column that the slice is made by; None for all rows.
         label: what stands there in the rows of the slice; None for rows without a value there.
         clusters: how many clusters the scored rows are in; None if rows are taken to be independent.
+        unmet: the conditions that the rows do not meet, in words.
+        doubt: why the interval at a confidence is not to be believed although it lies on the good side of the gate's limit (1),
+            or on the bad one (-1); empty if it is.
     """
 
     estimate: float | None
     interval_at: Callable[[float], Interval | None]
-    tail: Callable[[Gate], float]
     bounds: Scale
     rows: int
     scored: int
@@ -55,6 +59,8 @@ class Evidence:
     by: str | None = None
     label: str | None = None
     clusters: int | None = None
+    unmet: tuple[str, ...] = ()
+    doubt: Callable[[Gate, int, float], str] = no_doubt
 
 
 class Part(NamedTuple):
@@ -66,9 +72,9 @@ class Part(NamedTuple):
 
 
 def evidence_of(
-    records: Records, scales: dict[str, Scale], by: str | None, cluster: str | None
+    records: Records, scales: Mapping[str, Scale], by: str | None, cluster: str | None, conditions: Conditions
 ) -> dict[str, list[Evidence]]:
-    """For each of these metrics what all rows show, and with ``by`` after that each slice.
+    """For each metric that has a scale here what all rows show, and with ``by`` after that each slice.
 
     Raises:
         InvalidInput: a path names nothing that rows have in common.
@@ -90,7 +96,7 @@ def evidence_of(
     parts = [Part(range(len(records)))]
     if slicing is not None and by is not None:
         parts += [Part(rows, by, label) for label, rows in slices_of(slicing.labels, by).items()]
-    return {name: [column.evidence(part, clusters) for part in parts] for name, column in columns.items()}
+    return {name: [column.evidence(part, clusters, conditions) for part in parts] for name, column in columns.items()}
 
 
 class _Column:
@@ -108,17 +114,24 @@ class _Column:
         if score.value is not None:
             self._scales.add(score.scale)
 
-    def evidence(self, part: Part, clusters: Sequence[str | None] | None) -> Evidence:
+    def evidence(self, part: Part, clusters: Sequence[str | None] | None, conditions: Conditions) -> Evidence:
         scored = [row for row in part.rows if not math.isnan(self._values[row])]
         values = [self._values[row] for row in scored]
         groups = None if clusters is None else [clusters[row] for row in scored]
         scale = self._own_scale or (next(iter(self._scales)) if len(self._scales) == 1 else None)
         failed = sum(self._failed[row] for row in part.rows)
-        return replace(of_mean(values, scale, groups, rows=len(part.rows), failed=failed), by=part.by, label=part.label)
+        found = of_mean(values, scale, groups, conditions, rows=len(part.rows), failed=failed)
+        return replace(found, by=part.by, label=part.label)
 
 
 def of_mean(
-    values: Sequence[float], scale: Scale, clusters: Sequence[Hashable] | None = None, *, rows: int, failed: int = 0
+    values: Sequence[float],
+    scale: Scale,
+    clusters: Sequence[Hashable] | None,
+    conditions: Conditions,
+    *,
+    rows: int,
+    failed: int,
 ) -> Evidence:
     """What values show of their mean.
 
@@ -126,23 +139,52 @@ def of_mean(
         values: those of the scored rows.
         scale: lowest and highest possible value; None if it is not known.
         clusters: what each of these rows shares with others; None if they are independent.
+        conditions: what the rows must meet.
         rows: all rows, those without a value too.
         failed: rows in which something went wrong.
     """
+
+    def doubt(gate: Gate, side: int, confidence: float) -> str:
+        if side > 0 or clusters is not None or scale is None or _tail(values, scale, gate) <= (1 - confidence) / 2:
+            return ""
+        return "an exact test is not yet sure of it, and a few more rows would decide"
+
     return Evidence(
         estimate=mean_of(values),
         interval_at=cache(lambda confidence: mean_interval(values, clusters, scale, confidence)),
-        tail=lambda gate: 0.0 if clusters is not None or scale is None else _tail(values, scale, gate),
         bounds=scale,
         rows=rows,
         scored=len(values),
         failed=failed,
         clusters=None if clusters is None else len(set(clusters)),
+        unmet=tuple(_unmet(conditions, rows, len(values), failed)),
+        doubt=doubt,
     )
 
 
+def _unmet(conditions: Conditions, rows: int, scored: int, failed: int) -> Iterator[str]:
+    """The conditions that rows do not meet, in words."""
+    if conditions.stopped is not None:
+        yield f"the run ended before its last row: {conditions.stopped}"
+    if not rows:
+        yield "there are no rows"
+        return
+    lacking = f"{rows - scored - failed} unscored, {failed} failed"
+    if not scored:
+        yield f"none of {rows} rows has a score ({lacking})"
+        return
+    if conditions.fails(failed, rows):
+        yield f"{failed} of {rows} rows failed, more than max_failed={conditions.max_failed:g}"
+    if not conditions.covers(scored, rows):
+        yield f"{scored} of {rows} rows have a score ({lacking}), less than min_coverage={conditions.min_coverage:g}"
+
+
 def _tail(values: Sequence[float], scale: tuple[float, float], gate: Gate) -> float:
-    """The mid-p value of "the rate is as good as the limit", where all values are ends of the scale; else 0."""
+    """The mid-p value of "the rate is as good as the limit", where all values are ends of the scale; else 0.
+
+    Wilson's interval is too sure of itself far out: with a limit of 0.95, it alone would make 8 % of single gates of 10 rows
+    falsely red.
+    """
     low, high = scale
     near = ROUNDING * (high - low)
     tops = sum(high - value <= near for value in values)

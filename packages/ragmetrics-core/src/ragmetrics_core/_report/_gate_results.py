@@ -36,6 +36,7 @@ class GateResult:
         verdict: ``passed``: the 95 % interval lies on the good side of the limit. ``failed``: it lies on the bad side, also when
             it is adjusted for all gates that are decided together; or the rows do not meet the conditions. ``undecided``: neither.
         unmet: the conditions that the rows do not meet, in words; any of them makes it ``failed``.
+        doubt: why it is undecided although its interval lies on one side, in words; empty if that is not so.
         estimate: the mean of the rows, or how far it dropped; None if no row has a score.
         interval: its 95 % interval, and how it was made; None where there is none.
         adjusted: the interval that had to lie on the bad side for ``failed``, adjusted for the number of gates still open:
@@ -53,6 +54,7 @@ class GateResult:
     gate: Gate
     verdict: Verdict
     unmet: tuple[str, ...]
+    doubt: str
     estimate: float | None
     interval: Interval | None
     adjusted: Interval | None
@@ -98,6 +100,7 @@ class GateResult:
             "label": self.label,
             "verdict": self.verdict,
             "unmet": list(self.unmet),
+            "doubt": self.doubt or None,
             "why": self.why,
             "estimate": self.estimate,
             "interval": list(self.interval[:2]) if self.interval else None,

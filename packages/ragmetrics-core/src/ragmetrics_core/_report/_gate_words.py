@@ -38,9 +38,9 @@ def _numbers(result: GateResult) -> Iterator[str]:
     adjusted = result.adjusted or interval
     if adjusted != interval and result.is_bad(interval):
         yield f"{_ends(adjusted, limit)} when adjusted for the number of gates"
-    if result.verdict == "undecided" and result.is_bad(adjusted):
-        yield "an exact test is not yet sure of it"
-    if result.verdict == "undecided":
+    if result.doubt:
+        yield result.doubt
+    elif result.verdict == "undecided":
         yield _what_decides(result)
 
 

@@ -28,6 +28,9 @@ WHY_NOT = {
 }
 """Why other relations are none."""
 
+ROUNDING = 1e-9
+"""Of a number of rows: 0.07 * 100 is a little more than 7."""
+
 DROP = re.compile(r"(?P<metric>.*\S)\s+drop", re.DOTALL)
 
 
@@ -105,10 +108,12 @@ class Conditions:
     Attributes:
         min_coverage: the least share of all rows that must have a score, 0 to 1.
         max_failed: the largest share of all rows that may have failed, 0 to 1.
+        stopped: why the run ended before its last row, which it must not; None if it did not.
     """
 
     min_coverage: float = 0.9
     max_failed: float = 0.05
+    stopped: str | None = None
 
     def __post_init__(self) -> None:
         """Check that both are shares.
@@ -116,9 +121,17 @@ class Conditions:
         Raises:
             InvalidInput: one is not.
         """
-        for name, value in vars(self).items():
+        for name, value in (("min_coverage", self.min_coverage), ("max_failed", self.max_failed)):
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
                 raise InvalidInput(f"{name} must be a share of the rows, from 0 to 1, got {value!r}")
+
+    def covers(self, scored: int, rows: int) -> bool:
+        """Whether so many rows with a score are enough."""
+        return scored >= self.min_coverage * rows - ROUNDING
+
+    def fails(self, failed: int, rows: int) -> bool:
+        """Whether so many failed rows are too many."""
+        return failed > self.max_failed * rows + ROUNDING
 
 
 Scales = Mapping[str, tuple[float, float] | None]
