@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._kernel._assert_score import assert_score
 from ._kernel._drive import Models, arun, run
 from ._kernel._errors import BadReply, InvalidInput, MissingExtra, MissingInput, ModelError, RagmetricsError
 from ._kernel._inputs import Input
@@ -57,6 +58,7 @@ __all__ = [
     "agenerate_testset",
     "arun",
     "ask",
+    "assert_score",
     "compare",
     "embed",
     "estimate",

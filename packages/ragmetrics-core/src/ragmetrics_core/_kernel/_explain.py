@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from ._score import Score
 
-__all__ = ["in_words"]
+__all__ = ["evidence_in_words", "in_words", "one_line"]
 
 MOST_ITEMS, MOST_PARTS = 3, 8
 """Items of a list and parts of the evidence that are shown; the rest is counted."""
@@ -39,17 +39,25 @@ class Item(NamedTuple):
 def in_words(score: Score) -> str:
     """One sentence on what a score rests on; where it holds no evidence, on its value."""
     if score.error is not None:
-        return _short(f"failed: {score.error}", LONGEST)
+        return one_line(f"failed: {score.error}", LONGEST)
     if score.value is None:
-        return _short(f"not scored: {score.reason}", LONGEST)
+        return one_line(f"not scored: {score.reason}", LONGEST)
+    return evidence_in_words(score) or _in_numbers(score)
+
+
+def evidence_in_words(score: Score, *, only_failing: bool = False) -> str:
+    """What a score with a value rests on; empty where it holds no evidence.
+
+    With ``only_failing``, lists of verdicts are not counted: what did not hold is quoted, and that is all.
+    """
     details = {name: item for name, item in score.details.items() if name not in NOT_EVIDENCE}
     repeats = details.pop("repeats", None)
     if score.reason and score.reason.strip():
-        return _short(score.reason + _in_each_repeat(repeats), LONGEST)
-    parts = [part for part in _parts(details) if part]
+        return one_line(score.reason + _in_each_repeat(repeats), LONGEST)
+    parts = [part for part in _parts(details, counted=not only_failing) if part]
     if len(parts) > MOST_PARTS:
         parts[MOST_PARTS:] = [f"and {len(parts) - MOST_PARTS} more"]
-    return _short("; ".join(parts), LONGEST) or _in_numbers(score)
+    return one_line("; ".join(parts), LONGEST)
 
 
 def _in_each_repeat(repeats: Any) -> str:
@@ -65,12 +73,12 @@ def _in_numbers(score: Score) -> str:
     return f"{value} on a scale from {_scalar(score.scale[0])} to {_scalar(score.scale[1])}"
 
 
-def _parts(details: dict[str, Any]) -> Iterable[str]:
+def _parts(details: dict[str, Any], *, counted: bool) -> Iterable[str]:
     if isinstance(details.get("ranks"), list) and details.keys() >= {"relevant", "retrieved"}:
         yield _ranking(details.pop("ranks"), details.pop("relevant"), details.pop("retrieved"))
-    yield from _side_by_side(details)
+    yield from _side_by_side(details, counted=counted)
     for name, value in details.items():
-        yield _part(name.replace("_", " "), value)
+        yield _part(name.replace("_", " "), value, counted=counted)
 
 
 def _ranking(ranks: list[Any], relevant: Any, retrieved: Any) -> str:
@@ -81,7 +89,7 @@ def _ranking(ranks: list[Any], relevant: Any, retrieved: Any) -> str:
     return f"{found}, at {at} {_listed(map(_inner, ranks), len(ranks), most=10)} of {_inner(retrieved)}"
 
 
-def _side_by_side(details: dict[str, Any]) -> Iterable[str]:
+def _side_by_side(details: dict[str, Any], *, counted: bool) -> Iterable[str]:
     """Lists of equal length, one of which gives the reasons: they are about the same things, so they are shown together."""
     reasons = details.get("reasons")
     if not reasons or not _are_reasons(reasons):
@@ -96,7 +104,7 @@ def _side_by_side(details: dict[str, Any]) -> Iterable[str]:
     items = [Item(text, mark, why or "") for text, mark, why in zip(*columns, strict=True)]
     name = (texts or marks or "").replace("_", " ")
     if texts and marks and all(item.mark in (0, 1) for item in items):
-        yield _verdicts(name, items, "scored 1", "scored 0")
+        yield _verdicts(name, items, "scored 1", "scored 0", counted=counted)
     else:
         yield _items(name, items)
 
@@ -131,7 +139,7 @@ def _goes_with(value: Any, reasons: list[Any]) -> bool:
     return isinstance(value, list) and len(value) == len(reasons) and not any(map(_is_nested, value))
 
 
-def _part(name: str, value: Any) -> str:
+def _part(name: str, value: Any, *, counted: bool) -> str:
     if value is None or value in ("", {}):
         return ""
     if isinstance(value, Mapping):
@@ -140,15 +148,15 @@ def _part(name: str, value: Any) -> str:
             return ""
         return f"{name}: {_listed((f'{key} {_inner(item)}' for key, item in shown.items()), len(shown), most=10)}"
     if isinstance(value, list):
-        return _list(name, value)
+        return _list(name, value, counted=counted)
     if isinstance(value, bool):
         return f"{name}: {_scalar(value)}"
     if name in REASONS and isinstance(value, str):
-        return _short(value, LONGEST_REASON)
+        return one_line(value, LONGEST_REASON)
     return f"{name} {_inner(value)}"
 
 
-def _list(name: str, values: list[Any]) -> str:
+def _list(name: str, values: list[Any], *, counted: bool) -> str:
     if not values:
         return f"no {name}"
     if not all(isinstance(value, Mapping) for value in values):
@@ -162,7 +170,9 @@ def _list(name: str, values: list[Any]) -> str:
     if name in PLAIN_NAMES:
         name = f"{subject.replace('_', ' ')}s" if subject else ""
     held = flag.replace("_", " ")
-    return "; ".join([_verdicts(name, items, held, f"not {held}"), *_further_flags(values, items, flag)])
+    return "; ".join(
+        [_verdicts(name, items, held, f"not {held}", counted=counted), *_further_flags(values, items, flag)]
+    )
 
 
 def _further_flags(values: Sequence[Mapping[str, Any]], items: Sequence[Item], flag: str) -> Iterable[str]:
@@ -192,13 +202,14 @@ def _entry(value: Any) -> Item:
     return Item(None, _inner(value) if _is_nested(value) else _scalar(value), "")
 
 
-def _verdicts(name: str, items: Sequence[Item], held: str, not_held: str) -> str:
-    """How many hold, and which do not."""
+def _verdicts(name: str, items: Sequence[Item], held: str, not_held: str, *, counted: bool) -> str:
+    """How many hold, and which do not; where some do not, their number may be left out."""
     failing = [(number, item) for number, item in enumerate(items, 1) if not item.mark]
     share = " ".join(part for part in (f"{len(items) - len(failing)} of {len(items)}", name, held) if part)
     if not failing:
         return share
-    return f"{share}; {not_held}: {_listed(map(_named, failing), len(failing))}"
+    against = f"{not_held}: {_listed(map(_named, failing), len(failing))}"
+    return f"{share}; {against}" if counted else against
 
 
 def _named(numbered: tuple[int, Item]) -> str:
@@ -215,7 +226,7 @@ def _items(name: str, items: Sequence[Item]) -> str:
 
 def _label(item: Item) -> str:
     if item.text is None and item.mark is None and item.why:
-        return _short(item.why, LONGEST_REASON)
+        return one_line(item.why, LONGEST_REASON)
     about = [] if item.text is None else [_quoted(item.text)]
     if item.mark is not None or not about:
         about.append(item.mark if isinstance(item.mark, str) else _scalar(item.mark))
@@ -223,7 +234,7 @@ def _label(item: Item) -> str:
 
 
 def _with_reason(label: str, why: str) -> str:
-    why = _short(why, LONGEST_REASON).rstrip(".")
+    why = one_line(why, LONGEST_REASON).rstrip(".")
     return f"{label} ({why})" if why else label
 
 
@@ -256,10 +267,10 @@ def _scalar(value: Any) -> str:
 
 
 def _quoted(text: str) -> str:
-    return f"'{_short(text, LONGEST_QUOTE)}'"
+    return f"'{one_line(text, LONGEST_QUOTE)}'"
 
 
-def _short(text: str, length: int) -> str:
+def one_line(text: str, length: int) -> str:
     """The text on one line, without what a terminal would obey, cut where it is long."""
     line = " ".join(text[: 4 * length].split())
     line = "".join(character if character.isprintable() else "\ufffd" for character in line)

@@ -1,0 +1,92 @@
+"""An assertion about one score, for tests: its message shows the evidence, so that nobody has to run the test again to see why.
+
+It needs no test framework. A comparison (``score.value >= 0.8``) would say that 0.5 is less than 0.8, and of a score without a
+value that None cannot be compared.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ._errors import InvalidInput
+from ._explain import evidence_in_words, in_words, one_line
+from ._score import Score
+
+__all__ = ["assert_score"]
+
+NEAR = 1e-9
+"""Relative difference up to which a value is taken for the bound itself: a mean of tenths is seldom exact."""
+
+DIGITS = range(2, 12)
+LONGEST_NAME = 80
+"""Characters of a metric's name that are shown."""
+
+
+def assert_score(score: Score, *, at_least: float | None = None, at_most: float | None = None) -> None:
+    """Fail unless the score has a value within the bounds: ``assert_score(score, at_least=0.8)``.
+
+    Args:
+        score: what a metric returned.
+        at_least: the lowest value that passes, on the scale of the metric.
+        at_most: the highest value that passes, for metrics of which low values are good.
+
+    Raises:
+        AssertionError: the value is out of bounds, and the message shows what the score rests on; or there is no value, and it
+            says why: a score that is unscored or failed is never good enough.
+        InvalidInput: there is no bound, a bound is no number on the scale of the score, or the first lies above the second.
+        TypeError: ``score`` is no ``Score``.
+    """
+    __tracebackhide__ = True  # pytest shows the line of the test
+    if not isinstance(score, Score):
+        raise TypeError(f"assert_score takes the Score that a metric returns, got {type(score).__name__}")
+    _check_bounds(score, at_least, at_most)
+    name = one_line(score.metric or "the score", LONGEST_NAME)
+    if score.value is None:
+        was = "was " if score.state == "unscored" else ""
+        raise AssertionError(f"{name} {was}{in_words(score)}; it should be {_wanted(at_least, at_most)}")
+    if at_least is not None and score.value < at_least and not _equal(score.value, at_least):
+        raise AssertionError(_message(score, name, "<", at_least))
+    if at_most is not None and score.value > at_most and not _equal(score.value, at_most):
+        raise AssertionError(_message(score, name, ">", at_most))
+
+
+def _wanted(at_least: float | None, at_most: float | None) -> str:
+    bounds = (("at least", at_least), ("at most", at_most))
+    return " and ".join(f"{words} {bound:.12g}" for words, bound in bounds if bound is not None)
+
+
+def _message(score: Score, name: str, relation: str, bound: float) -> str:
+    assert score.value is not None
+    text = f"{name} {_shown(score.value, bound)} {relation} {bound:.12g}"
+    evidence = evidence_in_words(score, only_failing=relation == "<")
+    return f"{text}; {evidence}" if evidence else text
+
+
+def _shown(value: float, bound: float) -> str:
+    """The value with two decimals, and more where it would look like the bound."""
+    for digits in DIGITS:
+        text = f"{value:.{digits}f}"
+        if float(text) != bound:
+            return text
+    return repr(value)
+
+
+def _equal(value: float, bound: float) -> bool:
+    return math.isclose(value, bound, rel_tol=NEAR, abs_tol=NEAR * NEAR)
+
+
+def _check_bounds(score: Score, at_least: float | None, at_most: float | None) -> None:
+    if at_least is None and at_most is None:
+        raise InvalidInput("assert_score needs a bound: write at_least=0.8, or at_most=0.1 where low values are good")
+    for name, bound in (("at_least", at_least), ("at_most", at_most)):
+        if bound is None:
+            continue
+        if isinstance(bound, bool) or not isinstance(bound, int | float) or not math.isfinite(bound):
+            raise InvalidInput(f"{name} must be a finite number, got {bound!r}")
+        if score.scale is not None and not score.scale[0] <= bound <= score.scale[1]:
+            low, high = score.scale
+            raise InvalidInput(
+                f"{name}: {score.metric or 'the score'} goes from {low:g} to {high:g}, so {bound:g} is no bound for it"
+            )
+    if at_least is not None and at_most is not None and at_least > at_most:
+        raise InvalidInput(f"at_least={at_least:g} lies above at_most={at_most:g}, so no score could pass")
