@@ -132,6 +132,28 @@ def test_scores_on_a_scale_of_their_own() -> None:
     assert (result.verdict, result.interval.method) == ("passed", "wilson")
 
 
+def test_scores_on_another_scale_than_that_of_the_metric() -> None:
+    """What a score says of itself counts; scores on several scales have none in common."""
+
+    @dataclass(frozen=True)
+    class Stars(Metric):
+        """As many stars as there are letters."""
+
+        def measure(self, response: str) -> Score:
+            return Score(float(len(response)), scale=(1.0, 4.0 + ("!" in response)))
+
+    evaluation = evaluate([{"response": "aaaa"}] * 10, Stars(), progress=False)
+    (result,) = evaluation.gate("stars >= 0.5").results
+    assert result.interval == evaluation.summary()["stars"].interval
+    assert result.interval is not None
+    assert (result.interval.high, result.interval.method) == (4.0, "wilson")
+    evaluation = evaluate([{"response": "aaaa"}, {"response": "aaa!!"}] * 5, Stars(), progress=False)
+    (result,) = evaluation.gate("stars >= 0.5").results
+    assert result.interval == evaluation.summary()["stars"].interval
+    assert result.interval is not None
+    assert result.interval.method == "t"
+
+
 def test_a_run_that_ended_early_is_never_green() -> None:
     evaluation = replace(run(*[1] * 30), stopped="the budget of 10 calls is used up")
     decision = evaluation.gate("number >= 0.5")

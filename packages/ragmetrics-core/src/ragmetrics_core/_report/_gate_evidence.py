@@ -19,6 +19,7 @@ from ..statistics._interval import ROUNDING
 from ..statistics._means import mean_of
 from ..statistics._rates import rate_mid_p
 from ._gates import Conditions, Gate
+from ._metric_summary import common_scale
 from ._slices import RowLabels, slices_of
 
 __all__ = ["Evidence", "evidence_of", "of_mean"]
@@ -118,7 +119,7 @@ class _Column:
         scored = [row for row in part.rows if not math.isnan(self._values[row])]
         values = [self._values[row] for row in scored]
         groups = None if clusters is None else [clusters[row] for row in scored]
-        scale = self._own_scale or (next(iter(self._scales)) if len(self._scales) == 1 else None)
+        scale = common_scale(self._own_scale, self._scales)
         failed = sum(self._failed[row] for row in part.rows)
         found = of_mean(values, scale, groups, conditions, rows=len(part.rows), failed=failed)
         return replace(found, by=part.by, label=part.label)

@@ -21,7 +21,9 @@ from ..statistics._means import mean_of
 from ._repeats import spread_of
 from ._silence import is_silence
 
-__all__ = ["LabelRate", "MetricSummary", "Tally"]
+__all__ = ["LabelRate", "MetricSummary", "Tally", "common_scale"]
+
+Scale = tuple[float, float] | None
 
 MOST_LOWEST = 3
 """Rows with the lowest values that a summary names."""
@@ -147,13 +149,19 @@ class MetricSummary:
         }
 
 
+def common_scale(of_metric: Scale, of_scores: Iterable[Scale]) -> Scale:
+    """The scale of all scores, which may name their own; that of the metric where there are none; None where scores differ."""
+    found = {scale or of_metric for scale in of_scores} or {of_metric}
+    return found.pop() if len(found) == 1 else None
+
+
 class Tally:
     """Counts the scores of one metric as they come, in row order."""
 
     def __init__(self, name: str, scale: tuple[float, float] | None) -> None:
         self._name = name
         self._scale = scale
-        self._scales: set[tuple[float, float] | None] = set()
+        self._scales: set[Scale] = set()
         self._values = array("d")
         self._lowest: list[tuple[str, float]] = []
         self._rows = self._failed = self._verdicts = self._passed = self._unsteady = 0
@@ -192,7 +200,7 @@ class Tally:
 
     def summary(self) -> MetricSummary:
         """The counts so far."""
-        scale = self._scale or (next(iter(self._scales)) if len(self._scales) == 1 else None)
+        scale = common_scale(self._scale, self._scales)
         top = scale[1] if scale else math.inf
         verdicts = self._verdicts + self._silent if self._verdicts else 0
         lowest = [item for item in self._lowest if item[1] < top] if len(self._values) > MOST_LOWEST else []
