@@ -21,13 +21,24 @@ from ._kernel._score import Details, Score
 from ._kernel._steps import Steps, compare, embed, together
 
 if TYPE_CHECKING:
-    from ._evaluate._api import Decision, Estimate, Evaluation, Gate, GateResult, aevaluate, estimate, evaluate
+    from ._evaluate._api import (
+        Comparison,
+        Decision,
+        Estimate,
+        Evaluation,
+        Gate,
+        GateResult,
+        aevaluate,
+        estimate,
+        evaluate,
+    )
     from ._testset import Testset, agenerate_testset, generate_testset
 
 __all__ = [
     "Ask",
     "BadReply",
     "Compare",
+    "Comparison",
     "Decision",
     "Details",
     "Document",
@@ -73,7 +84,7 @@ __version__ = "0.1.0"
 # The engine needs asyncio and a progress bar, test sets need pydantic, which cost more to import than all the rest: loaded when
 # first used.
 EVALUATION = frozenset(
-    {"Decision", "Estimate", "Evaluation", "Gate", "GateResult", "aevaluate", "estimate", "evaluate"}
+    {"Comparison", "Decision", "Estimate", "Evaluation", "Gate", "GateResult", "aevaluate", "estimate", "evaluate"}
 )
 TESTSETS = frozenset({"Testset", "agenerate_testset", "generate_testset"})
 

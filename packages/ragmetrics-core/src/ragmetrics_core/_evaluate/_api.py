@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from .._kernel._metric import Metric
 from .._kernel._protocols import AnyEmbeddings, AnyLLM
 from .._names._priced import embeddings_to_price, llm_to_price
+from .._report._comparison import Comparison
 from .._report._estimate import Estimate
 from .._report._evaluation import Evaluation
 from .._report._gate_results import Decision, GateResult
@@ -23,7 +24,17 @@ from ._run import Run
 if TYPE_CHECKING:
     import os
 
-__all__ = ["Decision", "Estimate", "Evaluation", "Gate", "GateResult", "aevaluate", "estimate", "evaluate"]
+__all__ = [
+    "Comparison",
+    "Decision",
+    "Estimate",
+    "Evaluation",
+    "Gate",
+    "GateResult",
+    "aevaluate",
+    "estimate",
+    "evaluate",
+]
 
 
 def evaluate(

@@ -31,6 +31,8 @@ from ._summary import Summary
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
 
+    from ._comparison import Comparison
+
 __all__ = ["Evaluation", "MetricColumn", "Scores"]
 
 
@@ -184,6 +186,39 @@ class Evaluation:
         needed = {gate.metric: scales[gate.metric] for gate in wanted}
         evidence = evidence_of(self.records, needed, by, cluster, conditions)
         return decide([(gate, part) for gate in wanted for part in evidence[gate.metric]])
+
+    def compare(
+        self,
+        other: Evaluation | str | os.PathLike[str],
+        by: str | None = None,
+        cluster: str | None = None,
+        margin: float = 0.03,
+        allow_different_judges: bool = False,
+    ) -> Comparison:
+        """Whether another run is better or worse than this one: ``before.compare(after)``; ``print`` shows it as tables.
+
+        Rows are paired by their id where both runs have ids, else by question and reference; repeats of a row are one row. Of a
+        metric whose judge, prompts, parameters or settings differ between the runs nothing is said.
+
+        Args:
+            other: the run that came later, or its directory, or a file of its scores.
+            by: compare every slice too: a column (``"metadata.lang"``, ``"lang"``), or a metric whose labels in this run are the
+                slices (``"answer_or_abstain"``).
+            cluster: a column with what rows share (``"metadata.document"``): such rows are not independent, so intervals are wider.
+            margin: the largest difference that does not matter, as a share of the width of each metric's scale: 0.03 is 0.03 for
+                a metric from 0 to 1, and 0.12 for one from 1 to 5. Where the scale is not known it is taken as it stands.
+            allow_different_judges: compare also metrics whose judge differs; the comparison says so everywhere.
+
+        Raises:
+            InvalidInput: the runs share no row or no metric, an id stands for several questions, a path names no column, or the
+                margin is not above 0 and at most 1.
+        """
+        from ._compare import compared  # noqa: PLC0415  needed by few
+
+        after = other if isinstance(other, Evaluation) else Evaluation.load(other)
+        return compared(
+            self, after, by=by, cluster=cluster, margin=margin, allow_different_judges=allow_different_judges
+        )
 
     def raise_for_errors(self) -> None:
         """Raise if any score failed.

@@ -13,7 +13,7 @@ from .._kernel._metric import Metric
 from .._kernel._requests import Usage
 from .._kernel._score import Score
 
-__all__ = ["combined", "spread_of"]
+__all__ = ["combined", "mean_of_repeats", "spread_of"]
 
 
 def combined(metric: Metric, scores: Sequence[Score]) -> Score:
@@ -32,7 +32,7 @@ def combined(metric: Metric, scores: Sequence[Score]) -> Score:
     else:
         verdicts = [score.passing for score in scored if score.passing is not None]
         score = Score(
-            _mean([score.value for score in scored if score.value is not None]),
+            mean_of_repeats([score.value for score in scored if score.value is not None]),
             passing=sum(verdicts) * 2 > len(verdicts) if verdicts else None,
             reason=f"mean of {len(scored)} judgements"
             + (f"; {len(scores) - len(scored)} of {len(scores)} gave no value" if len(scored) < len(scores) else ""),
@@ -48,7 +48,7 @@ def spread_of(details: Mapping[str, Any]) -> float | None:
     values = [item["value"] for item in details.get("repeats", ()) if item["value"] is not None]
     if len(values) < 2:
         return None
-    mean = _mean(values)
+    mean = mean_of_repeats(values)
     return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
 
 
@@ -58,6 +58,7 @@ def _common_label(scores: Sequence[Score]) -> str | None:
     return labels.pop() if len(labels) == 1 else None
 
 
-def _mean(values: Sequence[float]) -> float:
+def mean_of_repeats(values: Sequence[float]) -> float:
+    """Their mean, which rounding puts neither below nor above all of them."""
     # judgements that agree have exactly that mean, and no spread, whatever rounding would make of it
     return min(max(math.fsum(values) / len(values), min(values)), max(values))

@@ -19,7 +19,7 @@ from .._kernel._sample import ALIASES, FIELD_NAMES, Sample
 from ._reasons import first_of
 from ._table import cut_middle, printable
 
-__all__ = ["RowLabels", "labels_of", "slice_name", "slices_of"]
+__all__ = ["RowLabels", "as_label", "labels_of", "slice_name", "slices_of"]
 
 MOST_SLICES = 100
 """More slices than that are no slices: each row would be nearly one of its own."""
@@ -64,7 +64,7 @@ class RowLabels:
                 f"{printable(place)}: {self._argument}={self._path!r} is {kind}: name a column with one value per row"
                 + printable(inside)
             )
-        label = _text(value)
+        label = as_label(value)
         self.labels.append(label)
         if label is None:
             self._without.append(place)
@@ -161,8 +161,8 @@ def _inside(values: Any, path: str) -> Any:
     return None
 
 
-def _text(value: Any) -> str | None:
-    """The value as a label; None where it says nothing."""
+def as_label(value: Any) -> str | None:
+    """The value as a label, in the same text for the same value of JSON and of CSV; None where it says nothing."""
     if hasattr(value, "item"):  # a number of numpy
         value = value.item()
     if value is None or (isinstance(value, float) and math.isnan(value)):

@@ -1,0 +1,201 @@
+"""From two runs to a comparison: read both, pair their rows, and go through metrics and slices.
+
+`_compared_rows` reads a run, `_row_pairs` pairs the rows, `_credit` says whether a difference may be credited to the system,
+``statistics`` how sure it is, `_verdicts` what follows from that, and `_row_changes` which rows it comes from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .._kernel._errors import InvalidInput
+from ._compared_rows import Run
+from ._comparison import Comparison, MetricComparison
+from ._comparison_parts import Part, parts_of
+from ._credit import Credit, credit
+from ._drafts import Draft, finished
+from ._metric_pairs import MetricPairs
+from ._row_changes import RowChange, claim_changes, most_changed
+from ._row_pairs import Pairing, paired
+from ._slices import RowLabels
+
+if TYPE_CHECKING:
+    from ._evaluation import Evaluation
+
+__all__ = ["compared"]
+
+
+def compared(
+    before: Evaluation,
+    after: Evaluation,
+    *,
+    by: str | None,
+    cluster: str | None,
+    margin: float,
+    allow_different_judges: bool,
+) -> Comparison:
+    """Compare two runs; ``Evaluation.compare`` says what the arguments are.
+
+    Raises:
+        InvalidInput: the runs share no row or no metric, ids are not unique, a path names nothing, or the margin is impossible.
+    """
+    if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 < margin <= 1:
+        raise InvalidInput(f"margin is a share of a metric's scale, above 0 and at most 1, got {margin!r}")
+    pairing = paired(*_read(before, after, by, cluster))
+    names = _shared_metrics(pairing)
+    found = credit(pairing.before, pairing.after, names)
+    parts = parts_of(pairing, by, cluster)
+    work = _Work(pairing, found, float(margin), allow_different_judges)
+    wholes = [work.draft(name, parts.whole) for name in names]
+    metrics, slices = finished([wholes, [work.draft(name, part) for name in names for part in parts.slices]])
+    one, two = pairing.before, pairing.after
+    return Comparison(
+        before=one.name,
+        after=two.name,
+        metrics=tuple(metrics),
+        slices=tuple(slices),
+        by=by,
+        cluster=cluster,
+        margin=float(margin),
+        pairs=len(pairing.pairs),
+        paired_by=pairing.words,
+        rows_before=len(one.rows),
+        rows_after=len(two.rows),
+        only_before=tuple(one.rows[row].name for row in pairing.only_before),
+        only_after=tuple(two.rows[row].name for row in pairing.only_after),
+        metrics_only_before=tuple(name for name in one.columns if name not in two.columns),
+        metrics_only_after=tuple(name for name in two.columns if name not in one.columns),
+        warnings=_warnings(metrics),
+        unknown=tuple(found.unknown),
+        notes=tuple(_notes(pairing, parts.notes)),
+        allow_different_judges=allow_different_judges,
+    )
+
+
+def _read(before: Evaluation, after: Evaluation, by: str | None, cluster: str | None) -> tuple[Run, Run]:
+    """Both runs, with what their rows are sliced by and share."""
+    runs, labels = [], []
+    for evaluation, name in zip((before, after), _names(before, after), strict=True):
+        slicing = None if by is None else RowLabels(by, "by")
+        clustering = None if cluster is None else RowLabels(cluster, "cluster")
+        runs.append(Run.of(evaluation, name, slicing, clustering))
+        labels.append((slicing, clustering))
+    if by is not None and not any(label for run in runs for label in run.slices or ()):
+        for run in runs:
+            if by in run.columns:
+                run.slices = run.columns[by].labels
+        if not any(runs[0].slices or ()):
+            if by in runs[0].columns:
+                raise InvalidInput(
+                    f"by={by!r}: this metric gives rows no labels, and no column of the metadata has its name"
+                )
+            for slicing, _ in labels:
+                if slicing is not None:
+                    slicing.check()
+    return runs[0], runs[1]
+
+
+def _names(before: Evaluation, after: Evaluation) -> tuple[str, str]:
+    """What the runs are called: their directories or files, where these tell them apart."""
+    one, two = (str(item.run_dir or item.source) for item in (before, after))
+    if one == two:
+        return (f"{one} (first)", f"{two} (second)") if one else ("the first run", "the second run")
+    return one or "the first run", two or "the second run"
+
+
+def _shared_metrics(pairing: Pairing) -> list[str]:
+    one, two = pairing.before, pairing.after
+    names = [name for name in one.columns if name in two.columns]
+    if not names:
+        there, here = (", ".join(run.columns) or "none" for run in (one, two))
+        raise InvalidInput(f"{one.name} and {two.name} share no metric: {there} there, {here} here")
+    return names
+
+
+def _notes(pairing: Pairing, of_parts: Sequence[str]) -> Iterator[str]:
+    """What else must be known to read the numbers."""
+    runs = pairing.before, pairing.after
+    for run in runs:
+        if run.evaluation.stopped is not None:
+            yield f"{run.name} is not complete: {run.evaluation.stopped}"
+        if run.records > len(run.rows):
+            yield (
+                f"{run.name}: {run.records:,} records are {len(run.rows):,} rows, as repeats of a row count once, with their mean"
+            )
+    settings = [run.evaluation.settings for run in runs]
+    if None not in settings:
+        words = {"zero": "count as the worst value", "skip": "are left out"}
+        empty = [str(item.run.get("empty", "skip")) for item in settings if item]
+        if empty[0] != empty[1]:
+            texts = (f"{words.get(word, word)} in {run.name}" for word, run in zip(empty, runs, strict=True))
+            yield f"rows without retrieved contexts or with a blank answer {', and '.join(texts)}"
+    rows = ((runs[0].rows[one], runs[1].rows[two]) for one, two in pairing.pairs)
+    other = sum(one.question == two.question and one.digest != two.digest for one, two in rows)
+    if other:
+        yield f"{_count(other, 'pair')} with another reference in each run: metrics that use it measure another thing there"
+    yield from of_parts
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+@dataclass(frozen=True)
+class _Work:
+    """The metrics of two paired runs, compared one by one."""
+
+    pairing: Pairing
+    credit: Credit
+    margin: float
+    allowed: bool
+
+    def draft(self, name: str, part: Part) -> Draft:
+        """One metric in one part, before p-values are adjusted."""
+        pairs = MetricPairs.of(self.pairing, name, part)
+        reasons = list(self.credit.differences.get(name, ()))
+        refusal = "" if self.allowed or not reasons else f"{'; '.join(reasons)}: a difference may come from that"
+        if pairs.scale_problem:
+            reasons.append(pairs.scale_problem)
+            refusal = f"{pairs.scale_problem}: such values have no difference"
+        low, high = pairs.values.scale or (0.0, 1.0)
+        columns = [run.columns[name].metric for run in (self.pairing.before, self.pairing.after)]
+        column = next((item for item in columns if item.knows_better), columns[0])
+        return Draft(
+            name=name,
+            part=part,
+            pairs=pairs,
+            higher_is_better=column.higher_is_better,
+            knows_better=column.knows_better,
+            margin=self.margin * (high - low),
+            warnings=tuple(reasons),
+            refusal=refusal,
+            changes=() if refusal or part.by is not None else tuple(self._changes(name, pairs)),
+        )
+
+    def _changes(self, name: str, pairs: MetricPairs) -> Iterator[RowChange]:
+        """The rows that changed most, with what changed in their evidence."""
+        before, after = self.pairing.before, self.pairing.after
+        for place, share in most_changed(pairs.values.before, pairs.values.after):
+            one, two = pairs.rows[place]
+            old, new = before.scores(one, name), after.scores(two, name)
+            yield RowChange(
+                row=before.rows[one].name,
+                places=(before.rows[one].place, after.rows[two].place),
+                before=pairs.values.before[place],
+                after=pairs.values.after[place],
+                share=share,
+                claims=claim_changes(old, new),
+                labels=(before.columns[name].labels[one], after.columns[name].labels[two]),
+                says=(old[0].explain(), new[0].explain()),
+            )
+
+
+def _warnings(metrics: Sequence[MetricComparison]) -> tuple[str, ...]:
+    """Every difference in who scored, once, with the metrics that it concerns."""
+    found: dict[str, list[str]] = {}
+    for item in metrics:
+        for text in item.warnings:
+            found.setdefault(text, []).append(item.name)
+    return tuple(f"{', '.join(names)}: {text}" for text, names in found.items())

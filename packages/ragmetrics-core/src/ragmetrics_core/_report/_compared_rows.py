@@ -1,0 +1,193 @@
+"""One of two runs that are compared: each of its rows once, and what every metric says of it.
+
+The records are gone through once, as they may stand in a file, and of each only numbers and short texts are kept; evidence is read
+again for the few rows that are shown. Rows that are repeats of one another become one row, with the mean of their values.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .._kernel._score import Score
+from .._store._records import Record
+from .._store._scored_by import MetricColumn, digest_of
+from ._repeats import mean_of_repeats
+from ._slices import RowLabels, as_label
+
+if TYPE_CHECKING:
+    from ._evaluation import Evaluation
+
+__all__ = ["Column", "Run", "RunRow"]
+
+Scale = tuple[float, float] | None
+
+
+@dataclass(slots=True)
+class RunRow:
+    """One row of a run; first one record, later all that are repeats of it.
+
+    Attributes:
+        id: as text; None where the data has none.
+        question: without regard to line ends and spaces; None where the data has none.
+        digest: of question and reference; None where the data has neither.
+        name: what people call it: its id, or where it stood in the input.
+        place: where it stood in the input.
+        records: positions of its records.
+    """
+
+    id: str | None
+    question: str | None
+    digest: str | None
+    name: str
+    place: str
+    records: list[int]
+
+    @classmethod
+    def of(cls, record: Record, position: int) -> RunRow:
+        """The row of one record."""
+        sample = record.sample
+        row_id, question, reference = as_label(sample.id), _text(sample.user_input), _text(sample.reference)
+        nothing = question is None and reference is None
+        digest = None if nothing else digest_of(json.dumps([question, reference]))
+        name = record.place.rpartition(", ")[2] if row_id is None else row_id
+        return cls(row_id, question, digest, name, record.place, [position])
+
+
+@dataclass(slots=True)
+class Column:
+    """What one metric says of the rows of a run.
+
+    Attributes:
+        metric: the metric.
+        values: one per row; None where there is none.
+        failed: by row, whether it failed.
+        labels: one per row.
+        scales: one per row; None also where there is no value.
+        prompts: by the name of each prompt that was asked, its versions.
+        asked: whether any model was asked.
+    """
+
+    metric: MetricColumn
+    values: list[float | None] = field(default_factory=list)
+    failed: list[bool] = field(default_factory=list)
+    labels: list[str | None] = field(default_factory=list)
+    scales: list[Scale] = field(default_factory=list)
+    prompts: dict[str, set[str]] = field(default_factory=dict)
+    asked: bool = False
+
+    def add(self, score: Score) -> None:
+        """Note the score of one more record."""
+        self.values.append(score.value)
+        self.failed.append(score.error is not None)
+        self.labels.append(score.label)
+        self.scales.append(score.scale if score.value is not None else None)
+        self.asked = self.asked or score.usage.calls > 0
+        for details in _details(score):
+            asked = details.get("prompts")
+            if isinstance(asked, dict):
+                for name, version in asked.items():
+                    self.prompts.setdefault(str(name), set()).add(str(version))
+
+    def merged(self, rows: Sequence[RunRow]) -> Column:
+        """The same by row instead of by record: repeats have the mean of those that have a value."""
+        new = Column(self.metric, prompts=self.prompts, asked=self.asked)
+        for positions in (row.records for row in rows):
+            values = [value for position in positions if (value := self.values[position]) is not None]
+            scales = {self.scales[position] for position in positions if self.values[position] is not None}
+            new.values.append(mean_of_repeats(values) if values else None)
+            new.failed.append(not values and any(self.failed[position] for position in positions))
+            new.labels.append(_shared([self.labels[position] for position in positions]))
+            new.scales.append(scales.pop() if len(scales) == 1 else None)
+        return new
+
+
+@dataclass
+class Run:
+    """One of the two runs.
+
+    Attributes:
+        name: what it is called in messages.
+        evaluation: the run itself.
+        rows: its rows.
+        columns: what its metrics say of them.
+        slices: by row what it is sliced by, if anything; None for a row without.
+        clusters: by row what it shares with others, if anything.
+        records: how many records it has; more than rows, where there are repeats.
+    """
+
+    name: str
+    evaluation: Evaluation
+    rows: list[RunRow]
+    columns: dict[str, Column]
+    slices: list[str | None] | None = None
+    clusters: list[str | None] | None = None
+    records: int = 0
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, name: str, slicing: RowLabels | None, clustering: RowLabels | None) -> Run:
+        """Read a run; every record is a row of its own yet.
+
+        Args:
+            evaluation: the run.
+            name: what it is called.
+            slicing: collects what the rows are sliced by.
+            clustering: collects what they share with others.
+        """
+        columns = {item.name: Column(item) for item in evaluation.metrics}
+        rows = []
+        for position, record in enumerate(evaluation.records):
+            rows.append(RunRow.of(record, position))
+            for labels in (slicing, clustering):
+                if labels is not None:
+                    labels.add(record.sample, record.place)
+            for metric, column in columns.items():
+                column.add(record.scores[metric])
+        slices, clusters = (None if labels is None else labels.labels for labels in (slicing, clustering))
+        return cls(name, evaluation, rows, columns, slices, clusters, len(rows))
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether any row has an id."""
+        return any(row.id is not None for row in self.rows)
+
+    def merged(self, rows: list[RunRow]) -> Run:
+        """The same with these rows, into which the records were gathered."""
+        if len(rows) == len(self.rows):
+            return self
+        slices, clusters = (
+            None if labels is None else [_shared([labels[position] for position in row.records]) for row in rows]
+            for labels in (self.slices, self.clusters)
+        )
+        columns = {name: column.merged(rows) for name, column in self.columns.items()}
+        return Run(self.name, self.evaluation, rows, columns, slices, clusters, self.records)
+
+    def scores(self, row: int, metric: str) -> list[Score]:
+        """The scores of a row with their evidence, one for each of its repeats."""
+        return [self.evaluation.records[position].scores[metric] for position in self.rows[row].records]
+
+
+def _details(score: Score) -> Iterator[Any]:
+    """The evidence of a score, and of each judgement where there are several."""
+    yield score.details
+    repeats = score.details.get("repeats")
+    for repeat in repeats if isinstance(repeats, list) else ():
+        details = repeat.get("details") if isinstance(repeat, dict) else None
+        if isinstance(details, dict):
+            yield details
+
+
+def _shared(labels: Sequence[str | None]) -> str | None:
+    """The label that all have; None where they differ."""
+    return labels[0] if all(label == labels[0] for label in labels) else None
+
+
+def _text(value: Any) -> str | None:
+    """A text by which rows are compared; None where there is none."""
+    if value is None:
+        return None
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
+    return unicodedata.normalize("NFC", " ".join(text.split())) or None

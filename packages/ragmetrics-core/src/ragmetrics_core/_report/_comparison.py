@@ -1,0 +1,279 @@
+"""Two runs side by side: what is known of every metric, as plain data. Pictures of it are functions of it, in other files."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ..statistics import Interval, PairedDifference, paired_difference
+from ._comparison_markdown import comparison_markdown
+from ._comparison_text import comparison_text
+from ._row_changes import ClaimChange, RowChange
+from ._slices import slice_name
+from ._table import room
+
+__all__ = ["ClaimChange", "Comparison", "MetricComparison", "PairedValues", "RowChange", "RowCounts", "Verdict"]
+
+Verdict = Literal["better", "worse", "no difference larger than the margin", "cannot say"]
+
+
+@dataclass(frozen=True)
+class RowCounts:
+    """The rows of one run, or of a slice of it, by what a metric made of them. Repeats of a row are one row.
+
+    Attributes:
+        rows: all of them, also those that the other run has not.
+        unscored: names of those in which there was nothing to score.
+        failed: names of those where something went wrong.
+        lost: names of those without a value here that have one in the other run.
+    """
+
+    rows: int
+    unscored: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+
+    @property
+    def scored(self) -> int:
+        """Rows with a value."""
+        return self.rows - len(self.unscored) - len(self.failed)
+
+    @property
+    def coverage(self) -> float | None:
+        """Share of the rows that have a value, 0 to 1; None if there are no rows."""
+        return self.scored / self.rows if self.rows else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain JSON values."""
+        return {
+            "rows": self.rows,
+            "scored": self.scored,
+            "coverage": self.coverage,
+            "unscored": list(self.unscored),
+            "failed": list(self.failed),
+            "lost": list(self.lost),
+        }
+
+
+@dataclass(frozen=True)
+class PairedValues:
+    """The values of the rows that a metric has scored in both runs, in one order; ``clusters`` is what they share, if anything."""
+
+    before: Sequence[float] = ()
+    after: Sequence[float] = ()
+    clusters: Sequence[Hashable] | None = None
+    scale: tuple[float, float] | None = None
+
+    def difference(self, confidence: float = 0.95) -> PairedDifference | None:
+        """How sure their difference is; None if there are no pairs."""
+        if not self.before:
+            return None
+        return paired_difference(self.before, self.after, self.clusters, self.scale, confidence)
+
+
+@dataclass(frozen=True)
+class MetricComparison:
+    """One metric in two runs, over all rows or over one slice of them.
+
+    Attributes:
+        name: name of the metric.
+        by: the path that rows are sliced by; None for all rows.
+        label: what stands there in the rows of this slice; None for the rows without, and for all rows.
+        higher_is_better: whether high values are good; False: low ones are; None: neither, or it is not known.
+        scale: lowest and highest possible value; None if they are not known, or differ from row to row.
+        before: mean of the pairs in the first run; None if there are no pairs.
+        after: mean of the pairs in the second run.
+        difference: after minus before; None where the two may not be compared (``credited``) or there are no pairs.
+        interval: 95 % interval of the difference, and how it was made; None where there is none.
+        p_value: two-sided, of "there is no difference"; None where there is no interval.
+        p_adjusted: the same, adjusted (Holm) for that several metrics are compared, or several metrics in several slices.
+        method: how the interval was made; ``none`` without one.
+        pairs: rows that have a value in both runs.
+        changed: pairs whose two values differ by more than rounding.
+        clusters: how many clusters the pairs are in; None if they are taken to be independent.
+        rows_before: the rows of the first run, by what became of them.
+        rows_after: those of the second run.
+        margin: the largest difference that does not matter, on the scale of the metric.
+        verdict: ``better``, ``worse``, ``no difference larger than the margin`` or ``cannot say``.
+        why: why it has this verdict, in words and numbers.
+        rows_needed: about how many pairs would show a difference of the margin in 80 % of such comparisons; None where the pairs do
+            not tell, and where it would be more than 100,000.
+        warnings: what differs in who scored it.
+        credited: False where that forbids to compare; where it was allowed all the same, the warnings stay.
+        changes: the rows that changed most; of all rows only, none in slices.
+        values: the pairs themselves.
+    """
+
+    name: str
+    by: str | None
+    label: str | None
+    higher_is_better: bool | None
+    scale: tuple[float, float] | None
+    before: float | None
+    after: float | None
+    difference: float | None
+    interval: Interval | None
+    p_value: float | None
+    p_adjusted: float | None
+    method: str
+    pairs: int
+    changed: int
+    clusters: int | None
+    rows_before: RowCounts
+    rows_after: RowCounts
+    margin: float
+    verdict: Verdict
+    why: str
+    rows_needed: int | None
+    warnings: tuple[str, ...] = ()
+    credited: bool = True
+    changes: tuple[RowChange, ...] = ()
+    values: PairedValues = field(default_factory=PairedValues, repr=False, compare=False)
+
+    @property
+    def slice(self) -> str | None:
+        """The slice as people read it, such as ``lang=de`` or ``without lang``, printable; None for all rows."""
+        return None if self.by is None else slice_name(self.by, self.label)
+
+    @property
+    def coverage_before(self) -> float | None:
+        """Share of the first run's rows that have a value, 0 to 1."""
+        return self.rows_before.coverage
+
+    @property
+    def coverage_after(self) -> float | None:
+        """Share of the second run's rows that have a value, 0 to 1."""
+        return self.rows_after.coverage
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the pairs, as plain JSON values."""
+        return {
+            "name": self.name,
+            "by": self.by,
+            "label": self.label,
+            "slice": self.slice,
+            "verdict": self.verdict,
+            "why": self.why,
+            "higher_is_better": self.higher_is_better,
+            "scale": list(self.scale) if self.scale else None,
+            "before": self.before,
+            "after": self.after,
+            "difference": self.difference,
+            "interval": list(self.interval[:2]) if self.interval else None,
+            "p_value": self.p_value,
+            "p_adjusted": self.p_adjusted,
+            "method": self.method,
+            "pairs": self.pairs,
+            "changed": self.changed,
+            "clusters": self.clusters,
+            "coverage_before": self.coverage_before,
+            "coverage_after": self.coverage_after,
+            "rows_before": self.rows_before.to_dict(),
+            "rows_after": self.rows_after.to_dict(),
+            "margin": self.margin,
+            "rows_needed": self.rows_needed,
+            "warnings": list(self.warnings),
+            "credited": self.credited,
+            "changes": [change.to_dict() for change in self.changes],
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two runs, compared row by row; ``print`` shows tables, as wide as the terminal, or 80 columns where there is none.
+
+    ``comparison["faithfulness"]`` is one metric over all rows, ``comparison["faithfulness", "de"]`` one slice of it (None: the rows
+    without a value there).
+
+    Attributes:
+        before: name of the first run.
+        after: name of the second run.
+        metrics: every metric that both runs have.
+        slices: every metric in every slice, if rows are sliced.
+        by: the path that rows are sliced by; None if they are not.
+        cluster: the path of what rows share; None if they are taken to be independent.
+        margin: the largest difference that does not matter, as a share of the width of a metric's scale.
+        pairs: rows that are in both runs.
+        paired_by: what rows are paired by, in words.
+        rows_before: rows of the first run, repeats of a row counted once.
+        rows_after: rows of the second run.
+        only_before: names of the rows that only the first run has.
+        only_after: names of the rows that only the second run has.
+        metrics_only_before: metrics that only the first run has.
+        metrics_only_after: metrics that only the second run has.
+        warnings: what differs in who scored, so that a difference may come from that and not from the system.
+        unknown: what cannot be known about who scored.
+        notes: what else must be known.
+        allow_different_judges: whether metrics are compared although who scored them differs.
+    """
+
+    before: str
+    after: str
+    metrics: tuple[MetricComparison, ...]
+    slices: tuple[MetricComparison, ...]
+    by: str | None
+    cluster: str | None
+    margin: float
+    pairs: int
+    paired_by: str
+    rows_before: int
+    rows_after: int
+    only_before: tuple[str, ...] = ()
+    only_after: tuple[str, ...] = ()
+    metrics_only_before: tuple[str, ...] = ()
+    metrics_only_after: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    allow_different_judges: bool = False
+
+    def __getitem__(self, key: str | tuple[str, str | None]) -> MetricComparison:
+        name, sliced = (key, False) if isinstance(key, str) else (key[0], True)
+        label = None if isinstance(key, str) else key[1]
+        found = [item for item in (self.slices if sliced else self.metrics) if item.name == name]
+        if not found:
+            raise KeyError(f"no metric {name!r}; there are {', '.join(item.name for item in self.metrics)}")
+        for item in found:
+            if item.label == label:
+                return item
+        raise KeyError(f"no slice {label!r} of {self.by!r}; there are {', '.join(repr(item.label) for item in found)}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain JSON values."""
+        return {
+            "before": self.before,
+            "after": self.after,
+            "warnings": list(self.warnings),
+            "allow_different_judges": self.allow_different_judges,
+            "unknown": list(self.unknown),
+            "notes": list(self.notes),
+            "margin": self.margin,
+            "by": self.by,
+            "cluster": self.cluster,
+            "pairs": self.pairs,
+            "paired_by": self.paired_by,
+            "rows_before": self.rows_before,
+            "rows_after": self.rows_after,
+            "only_before": list(self.only_before),
+            "only_after": list(self.only_after),
+            "metrics_only_before": list(self.metrics_only_before),
+            "metrics_only_after": list(self.metrics_only_after),
+            "metrics": {item.name: item.to_dict() for item in self.metrics},
+            "slices": [item.to_dict() for item in self.slices],
+        }
+
+    def to_markdown(self) -> str:
+        """The comparison as a comment for a pull request; what comes from the data is shown as it is and has no effect there."""
+        return comparison_markdown(self)
+
+    def text(self, width: int | None = None) -> str:
+        """The comparison as tables that fit ``width`` columns; default: those of the terminal."""
+        return comparison_text(self, room() if width is None else width)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_markdown_(self) -> str:
+        """Notebooks show it as Markdown."""
+        return self.to_markdown()

@@ -1,0 +1,103 @@
+"""All rows of two runs, and the slices that they are cut into.
+
+What a pair is sliced by is what the first run says, which was there before anything was changed: a slice made by an outcome of the
+change would favour one side. Where the first run says nothing, the metadata of the second one tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .._kernel._errors import InvalidInput
+from ._compared_rows import Run
+from ._reasons import first_of
+from ._row_pairs import Pairing
+from ._slices import slices_of
+
+__all__ = ["Part", "Parts", "Unit", "parts_of"]
+
+Unit = tuple[int | None, int | None]
+"""A row by its position in either run; None where that run has not got it."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows of both runs: all, or a slice.
+
+    Attributes:
+        by: the path that rows are sliced by; None for all rows.
+        label: what stands there; None for rows without a value there.
+        units: the rows.
+        clusters: by the position in the first run, what a pair shares with others; None if rows are taken to be independent.
+    """
+
+    by: str | None
+    label: str | None
+    units: Sequence[Unit]
+    clusters: Sequence[str | None] | None
+
+
+@dataclass(frozen=True)
+class Parts:
+    """All rows, the slices, and what must be known about them."""
+
+    whole: Part
+    slices: Sequence[Part]
+    notes: Sequence[str]
+
+
+def parts_of(pairing: Pairing, by: str | None, cluster: str | None) -> Parts:
+    """All rows and the slices of paired runs.
+
+    Raises:
+        InvalidInput: there are too many slices, or a pair has no cluster.
+    """
+    units: list[Unit] = [
+        *pairing.pairs,
+        *((row, None) for row in pairing.only_before),
+        *((None, row) for row in pairing.only_after),
+    ]
+    before, after = pairing.before, pairing.after
+    clusters = None if cluster is None else _clusters(pairing, cluster)
+    whole = Part(None, None, units, clusters)
+    if by is None:
+        return Parts(whole, (), ())
+    labels = [_label(before, after, unit) for unit in units]
+    slices = [
+        Part(by, label, [units[index] for index in indexes], clusters)
+        for label, indexes in slices_of(labels, by).items()
+    ]
+    other = sum(
+        _at(before.slices, one) != _at(after.slices, two)
+        for one, two in pairing.pairs
+        if _at(before.slices, one) is not None
+    )
+    changed = f"{other:,} pair{'s' * (other != 1)} with another {by} in {after.name}: that of {before.name} counts"
+    return Parts(whole, slices, (changed,) if other else ())
+
+
+def _label(before: Run, after: Run, unit: Unit) -> str | None:
+    one, two = unit
+    found = None if one is None else _at(before.slices, one)
+    return found if found is not None or two is None else _at(after.slices, two)
+
+
+def _clusters(pairing: Pairing, path: str) -> list[str | None]:
+    """By the position in the first run, what each pair shares with others."""
+    before, after = pairing.before, pairing.after
+    found: list[str | None] = [None] * len(before.rows)
+    for one, two in pairing.pairs:
+        known = _at(before.clusters, one)
+        found[one] = _at(after.clusters, two) if known is None else known
+    without = [before.rows[one].name for one, _ in pairing.pairs if found[one] is None]
+    if without:
+        raise InvalidInput(
+            f"cluster={path!r}: {len(without):,} of {len(pairing.pairs):,} pairs {'has' if len(without) == 1 else 'have'} none, or "
+            f"several ({first_of(without)}): give each row one; a row that shares nothing with others gets one of its own"
+        )
+    return found
+
+
+def _at(labels: Sequence[str | None] | None, row: int) -> str | None:
+    return None if labels is None else labels[row]

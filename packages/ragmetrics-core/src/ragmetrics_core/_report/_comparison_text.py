@@ -1,0 +1,106 @@
+"""A comparison as text, for people: sections, one below the other, that fit the width they are given.
+
+What forbids to credit the system comes first, then the verdicts with their reasons, then the numbers. Every section is a function
+from the comparison and the width to its lines; one that has nothing to say returns no lines. ``SECTIONS`` is their order. Whatever
+comes from the data is shown with control characters as escapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ._comparison_words import MOST_SHOWN, NUMBERS, evidence, remarks, row_change, row_remarks, telling, warning_head
+from ._table import cut_middle, hanging, printable, table, wrapped
+
+if TYPE_CHECKING:
+    from ._comparison import Comparison, MetricComparison
+
+__all__ = ["comparison_text"]
+
+LONGEST_NAME = 40
+
+
+def comparison_text(comparison: Comparison, width: int) -> str:
+    """The whole account."""
+    parts = (section(comparison, width) for section in SECTIONS)
+    return "\n\n".join("\n".join(lines) for lines in parts if lines)
+
+
+def _title(comparison: Comparison, width: int) -> list[str]:
+    pairs = f"{comparison.pairs:,} row{'s' * (comparison.pairs != 1)} in both, paired by {comparison.paired_by}"
+    return wrapped(printable(f"from {comparison.before} to {comparison.after}: {pairs}"), width)
+
+
+def _warnings(comparison: Comparison, width: int) -> list[str]:
+    lines = [line for text in comparison.warnings for line in wrapped(printable(text), width, indent="  ")]
+    return [*wrapped(warning_head(comparison), width), *lines] if lines else []
+
+
+def _verdicts(comparison: Comparison, width: int) -> list[str]:
+    lines = []
+    for item in comparison.metrics:
+        warned = " (see the warning)" if item.warnings and item.credited else ""
+        lines += wrapped(f"{_name(item)}: {item.verdict.upper()}{warned}", width)
+        lines += [f"  {line}" for line in wrapped(printable(item.why), width - 2)]
+    return lines
+
+
+def _numbers(comparison: Comparison, width: int) -> list[str]:
+    return [_table(comparison.metrics, (("metric", _name), *NUMBERS), width)]
+
+
+def _slices(comparison: Comparison, width: int) -> list[str]:
+    columns = (("metric, slice", _name), ("verdict", lambda item: item.verdict), *NUMBERS)
+    if not comparison.slices:
+        return []
+    reasons = [f"{_name(item)}: {printable(item.why)}" for item in telling(comparison.slices)]
+    lines = [line for text in reasons for line in hanging(text, width)]
+    return [_table(comparison.slices, columns, width), *([""] if lines else []), *lines]
+
+
+def _table(
+    items: Sequence[MetricComparison],
+    columns: Sequence[tuple[str, Callable[[MetricComparison], str]]],
+    width: int,
+) -> str:
+    return table([heading for heading, _ in columns], [[cell(item) for _, cell in columns] for item in items], width)
+
+
+def _name(item: MetricComparison) -> str:
+    name = cut_middle(item.name, LONGEST_NAME)
+    return name if item.by is None else f"{name}, {item.slice}"
+
+
+def _changed(comparison: Comparison, width: int) -> list[str]:
+    """The rows to read first, with what changed in their evidence."""
+    lines = []
+    for item in comparison.metrics:
+        for change in item.changes[:MOST_SHOWN]:
+            lines += wrapped(f"{_name(item)} of {row_change(change, cut_middle)}", width, indent="  ")
+            lines += [f"    {line}" for text in evidence(change, _quoted) for line in hanging(text, width - 4)]
+    return ["changed most:", *lines] if lines else []
+
+
+def _quoted(text: str, length: int) -> str:
+    return f"'{cut_middle(text, length)}'"
+
+
+def _rows(comparison: Comparison, width: int) -> list[str]:
+    return [line for text in row_remarks(comparison, cut_middle) for line in hanging(text, width)]
+
+
+def _remarks(comparison: Comparison, width: int) -> list[str]:
+    return [line for text in remarks(comparison) for line in hanging(printable(text), width)]
+
+
+SECTIONS: tuple[Callable[[Comparison, int], list[str]], ...] = (
+    _title,
+    _warnings,
+    _verdicts,
+    _numbers,
+    _slices,
+    _changed,
+    _rows,
+    _remarks,
+)

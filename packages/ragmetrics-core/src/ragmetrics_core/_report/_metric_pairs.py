@@ -1,0 +1,130 @@
+"""The rows of two runs by what one metric made of them: pairs of values, rows that one run has lost, rows without a value."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..statistics import PairedDifference
+from ._compared_rows import Column, Run
+from ._comparison import PairedValues, RowCounts
+from ._comparison_parts import Part
+from ._row_pairs import Pairing
+
+__all__ = ["MetricPairs"]
+
+Scale = tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class MetricPairs:
+    """One metric in one part of two runs.
+
+    Attributes:
+        rows: by position in either run, the rows that have a value in both.
+        values: their values.
+        lost: of rows with a value in the first run alone, that value; by the position in the first run.
+        counts: the rows of either run, by what became of them.
+        scale_problem: in words, that the two runs do not measure on one scale; empty if they do.
+    """
+
+    rows: Sequence[tuple[int, int]]
+    values: PairedValues
+    lost: Sequence[tuple[int, float]]
+    counts: tuple[RowCounts, RowCounts]
+    scale_problem: str
+
+    @classmethod
+    def of(cls, pairing: Pairing, metric: str, part: Part) -> MetricPairs:
+        """Sort the rows of a part."""
+        one, two = pairing.before.columns[metric], pairing.after.columns[metric]
+        rows: list[tuple[int, int]] = []
+        lost: list[list[int]] = [[], []]
+        for first, second in part.units:
+            if first is None or second is None:
+                continue
+            if one.values[first] is None or two.values[second] is None:
+                if one.values[first] is not None:
+                    lost[1].append(second)
+                    lost[0].append(first)
+                continue
+            rows.append((first, second))
+        regained = [
+            first
+            for first, second in part.units
+            if first is not None and second is not None and one.values[first] is None and two.values[second] is not None
+        ]
+        scale, problem = _scale(pairing, one, two, rows)
+        values = PairedValues(
+            before=[_value(one, first) for first, _ in rows],
+            after=[_value(two, second) for _, second in rows],
+            clusters=None if part.clusters is None else [part.clusters[first] for first, _ in rows],
+            scale=scale,
+        )
+        counts = (
+            _counts(pairing.before, one, [first for first, _ in part.units if first is not None], regained),
+            _counts(pairing.after, two, [second for _, second in part.units if second is not None], lost[1]),
+        )
+        return cls(rows, values, [(first, _value(one, first)) for first in lost[0]], counts, problem)
+
+    @property
+    def means(self) -> tuple[float, float] | None:
+        """Of the pairs, in either run; None without pairs."""
+        if not self.rows:
+            return None
+        count = len(self.rows)
+        return math.fsum(self.values.before) / count, math.fsum(self.values.after) / count
+
+    def moved(self, found: PairedDifference) -> int:
+        """Pairs that changed; with clusters, clusters whose rows changed in sum."""
+        if self.values.clusters is None or not found.changed:
+            return found.changed
+        sums: defaultdict[object, list[float]] = defaultdict(list)
+        for cluster, old, new in zip(self.values.clusters, self.values.before, self.values.after, strict=True):
+            sums[cluster].append(new - old)
+        return sum(abs(math.fsum(changes)) > 1e-9 for changes in sums.values())
+
+    def with_lost(self, worst: float, clusters: Sequence[str | None] | None) -> PairedDifference | None:
+        """The difference if the rows that the second run has lost count as the worst value."""
+        values = self.values
+        shared = None
+        if values.clusters is not None and clusters is not None:
+            shared = [*values.clusters, *(clusters[first] for first, _ in self.lost)]
+        before = [*values.before, *(value for _, value in self.lost)]
+        after = [*values.after, *(worst for _ in self.lost)]
+        return PairedValues(before, after, shared, values.scale).difference()
+
+
+def _value(column: Column, row: int) -> float:
+    value = column.values[row]
+    assert value is not None
+    return value
+
+
+def _counts(run: Run, column: Column, rows: Sequence[int], lost: Sequence[int]) -> RowCounts:
+    def names(positions: Sequence[int]) -> tuple[str, ...]:
+        return tuple(run.rows[row].name for row in positions)
+
+    without = [row for row in rows if column.values[row] is None]
+    return RowCounts(
+        rows=len(rows),
+        unscored=names([row for row in without if not column.failed[row]]),
+        failed=names([row for row in without if column.failed[row]]),
+        lost=names(lost),
+    )
+
+
+def _scale(pairing: Pairing, one: Column, two: Column, rows: Sequence[tuple[int, int]]) -> tuple[Scale, str]:
+    """The scale of the pairs, if they have one; and what is wrong, if the runs measure on different ones."""
+    found = {(one.scales[first], two.scales[second]) for first, second in rows}
+    for left, right in found:
+        if left is not None and right is not None and left != right:
+            texts = (
+                f"{scale[0]:g} to {scale[1]:g} in {run.name}"
+                for scale, run in ((left, pairing.before), (right, pairing.after))
+            )
+            return None, f"the scale is {', '.join(texts)}"
+    scales = {scale for pair in found for scale in pair}
+    return (scales.pop() if len(scales) == 1 else None), ""

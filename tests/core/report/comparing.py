@@ -1,0 +1,65 @@
+"""Runs made by hand, for tests that compare them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ragmetrics_core import Evaluation, Sample, Score
+from ragmetrics_core._store._in_memory import KeptRecords
+from ragmetrics_core._store._records import Record
+from ragmetrics_core._store._run_settings import RunSettings
+from ragmetrics_core._store._scored_by import MetricColumn, ModelIdentity, ScoredBy
+
+FAILED = "failed"
+"""Stands for the value of a score that failed; None stands for one that is unscored."""
+
+JUDGE = ModelIdentity("gpt-4o", {"model": "1", "temperature": "0"})
+
+
+def scored(value: float | str | Score | None, metric: str, scale: tuple[float, float] | None = (0.0, 1.0)) -> Score:
+    if isinstance(value, Score):
+        return value.made_by(metric, value.scale or scale)
+    if value is None:
+        return Score.unscored("nothing to score").made_by(metric, scale)
+    if isinstance(value, str):
+        return Score.failed("ModelError: gone").made_by(metric, scale)
+    return Score(value, metric=metric, scale=scale)
+
+
+def run_of(
+    rows: Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]],
+    columns: Sequence[MetricColumn] = (),
+    name: str = "",
+    settings: RunSettings | None = None,
+    **account: Any,
+) -> Evaluation:
+    """A run: of each row its fields, and its values (or scores) by metric."""
+    given = list(rows)
+    names = list(given[0][1]) if given else [item.name for item in columns]
+    there = {item.name: item for item in columns}
+    metrics = tuple(there.get(metric, MetricColumn(metric, (0.0, 1.0), f"{metric.title()}()")) for metric in names)
+    records = KeptRecords()
+    for index, (fields, values) in enumerate(given):
+        scores = {item.name: scored(values[item.name], item.name, item.scale) for item in metrics}
+        records.add(Record(index, f"{name or 'q'}.jsonl, line {index + 1}", Sample.from_mapping(fields), scores))
+    return Evaluation(records, metrics, source=name, settings=settings, **account)
+
+
+def by_id(values: Iterable[Any], metric: str = "m", **more: Any) -> Evaluation:
+    """A run of one metric: rows q0, q1, ..., each with a question of its own."""
+    rows = (({"id": f"q{n}", "question": f"question {n}"}, {metric: value}) for n, value in enumerate(values))
+    return run_of(rows, **more)
+
+
+def judged_by(
+    *metrics: str,
+    llm: ModelIdentity | None = JUDGE,
+    embeddings: ModelIdentity | None = None,
+    settings: Mapping[str, str] | None = None,
+    empty: str = "skip",
+) -> RunSettings:
+    """The settings of a run."""
+    by = ScoredBy(settings or {"k": "3"}, llm, embeddings)
+    columns = tuple(MetricColumn(metric, (0.0, 1.0), f"{metric.title()}()") for metric in metrics)
+    return RunSettings(columns, None, {"repeats": 1, "empty": empty}, dict.fromkeys(metrics, by), "digest")
