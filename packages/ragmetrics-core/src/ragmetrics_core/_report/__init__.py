@@ -6,9 +6,9 @@ and the costs; `_text` draws it for a terminal (`_table`). `_repeats` joins seve
 without an answer. `_slices` says which rows have something in common. `_gates` reads what a run must show, `_gate_decision` decides
 it from its `_gate_evidence`, `_gate_results` is what came of it, with `_gate_words`. `_progress` shows how far a run is.
 
-`_compare` compares two runs: it reads each (`_compared_rows`), pairs their rows (`_row_pairs`), asks what may be credited (`_credit`),
-cuts slices (`_comparison_parts`), takes what each metric made of them (`_metric_pairs`), and finishes metrics and slices together
-(`_drafts`) with their `_verdicts` and `_row_changes`. A `_comparison` is what comes of it; `_comparison_text` and
+`_compare` compares two runs: it reads each (`_compared_rows`), pairs their rows (`_row_pairs`), asks what may be credited
+(`_credit`), cuts slices (`_comparison_parts`), takes what each metric made of them (`_metric_pairs`), and finishes metrics and
+slices together (`_drafts`) with their `_verdicts` and `_row_changes`. A `_comparison` is what comes of it; `_comparison_text` and
 `_comparison_markdown` draw it in the words of `_comparison_words`.
 """
 

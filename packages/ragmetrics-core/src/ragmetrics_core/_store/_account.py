@@ -116,8 +116,12 @@ def write_account(path: Path, settings: RunSettings, account: Mapping[str, Any])
         file.write((json.dumps(content, ensure_ascii=True, indent=1) + "\n").encode())
 
 
-def read_account(path: Path) -> StoredRun | None:
+def read_account(path: Path, cure: str = "give another run_dir") -> StoredRun | None:
     """The run in this directory; None where there is none.
+
+    Args:
+        path: the directory.
+        cure: what helps where ``run.json`` is not ours, for the message.
 
     Raises:
         InvalidInput: ``run.json`` belongs to something else, or to another version.
@@ -126,7 +130,7 @@ def read_account(path: Path) -> StoredRun | None:
     if not file.exists():
         return None
     if not file.is_file():
-        raise InvalidInput(f"{file} is not that of a run, for it is no regular file: give another run_dir")
+        raise InvalidInput(f"{file} is not that of a run, for it is no regular file: {cure}")
     damaged = StoredRun(None, RunAccount(stopped=UNFINISHED))
     try:
         content: Any = json.loads(file.read_text(encoding="utf-8"))
@@ -136,7 +140,7 @@ def read_account(path: Path) -> StoredRun | None:
         raise InvalidInput(f"{file} cannot be read: {error.strerror}") from None
     ours = isinstance(content, dict) and isinstance(content.get("metrics"), list) and "settings" in content
     if not ours or content.get("version") != VERSION:
-        raise InvalidInput(f"{file} was not written by this version of ragmetrics: give another run_dir")
+        raise InvalidInput(f"{file} was not written by this version of ragmetrics: {cure}")
     try:
         return StoredRun(RunSettings.from_dict(content), RunAccount.from_dict(content))
     except (AttributeError, LookupError, OverflowError, TypeError, ValueError):  # it has another shape

@@ -54,7 +54,7 @@ class LoadedRun:
     @classmethod
     def _in_directory(cls, path: Path) -> LoadedRun:
         """Where ``run.json`` is damaged, as much as the records tell."""
-        stored = read_account(path)
+        stored = read_account(path, "read it with the version that wrote it, or score its rows again")
         if stored is None:
             raise InvalidInput(f"{path} is not the directory of a run: it holds no {ACCOUNT}")
         if not (path / SCORES).exists():

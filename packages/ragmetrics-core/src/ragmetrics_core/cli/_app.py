@@ -20,6 +20,7 @@ from .._evaluate._api import evaluate as run_evaluation
 from .._read import Columns, FileOptions
 from ..metrics import catalogue
 from ._columns import Map, Separator, parse_columns
+from ._compare import COMPARE, compare
 from ._doctor import DOCTOR, doctor
 from ._dry_run import show_price
 from ._fail_under import FailUnder
@@ -238,6 +239,8 @@ def _evaluate(data: str, *, out: Path | None, run_dir: Path | None, dry_run: boo
 
 app.command(cls=Command, help=LOOK, short_help="Show how the rows of a file are understood.")(look)
 
+
+app.command(cls=Command, help=COMPARE, short_help="Say whether one run is better or worse than another.")(compare)
 
 app.command(cls=Command, help=GENERATE, short_help="Write questions with reference answers from documents.")(generate)
 

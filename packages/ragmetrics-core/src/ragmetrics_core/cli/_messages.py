@@ -67,6 +67,7 @@ CURES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         r"replace=True is about the scores in a run_dir: give run_dir=\.\.\., or leave replace out",
         "--replace is about the scores in a --run-dir: add --run-dir DIR, or leave --replace out",
     ),
+    (r"^margin is a share", "--margin is a share"),
     # gates
     (r"^(by|cluster)=(?=')|^(.{0,200}: )(by|cluster)=(?=')", r"\2--\1\3 "),
     (r"^(by|cluster) must name", r"--\1 must name"),

@@ -11,7 +11,6 @@ import asyncio
 import os
 import re
 import shlex
-import shutil
 import sys
 import traceback
 from collections.abc import Iterator
@@ -30,6 +29,7 @@ from .._report._evaluation import Evaluation
 from .._report._progress import Progress
 from .._support._secrets import conceal
 from ._messages import in_cli_words
+from ._written import check_place, put_file, to_stdout
 
 __all__ = [
     "Command",
@@ -174,12 +174,9 @@ def check_out(out: Path | None, data: str) -> None:
     if out is None or to_stdout(out):
         return
     _check_name(out)
-    if not out.parent.is_dir():
-        raise InvalidInput(f"--out: there is no directory {out.parent}")
     if out.exists() and Path(data).exists() and out.samefile(data):
         raise InvalidInput(f"--out: {out} is the file that the rows are read from: give another path")
-    if not os.access(out if out.exists() else out.parent, os.W_OK):
-        raise InvalidInput(f"--out: {out} cannot be written: Permission denied")
+    check_place(out, "--out")
 
 
 def _check_name(out: Path) -> None:
@@ -193,11 +190,6 @@ def _check_name(out: Path) -> None:
         )
 
 
-def to_stdout(out: Path | None) -> bool:
-    """Whether what is written goes to stdout: the file is named ``-``."""
-    return str(out) == "-"
-
-
 def write(evaluation: Evaluation, out: Path) -> None:
     """Write the file under another name and rename it when it is whole; or write it to stdout.
 
@@ -207,20 +199,7 @@ def write(evaluation: Evaluation, out: Path) -> None:
     if to_stdout(out):
         _write_to_stdout(evaluation)
         return
-    target = Path(os.path.realpath(out))
-    in_place = (target.exists() and not target.is_file()) or not os.access(target.parent, os.W_OK)
-    part = target if in_place else target.with_name(f".ragmetrics-{os.getpid()}.part")
-    try:
-        try:
-            evaluation.to_jsonl(part)
-            if part != target and target.exists():
-                shutil.copymode(target, part)
-            part.replace(target)
-        finally:
-            if part != target:
-                part.unlink(missing_ok=True)
-    except OSError as error:
-        raise InvalidInput(f"--out: {out} cannot be written: {error.strerror}") from None
+    put_file(out, "--out", evaluation.to_jsonl)
 
 
 def _write_to_stdout(evaluation: Evaluation) -> None:

@@ -1,0 +1,147 @@
+"""``ragmetrics compare RUN_A RUN_B``: whether the second of two runs is better or worse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .._kernel._errors import InvalidInput
+from .._report._comparison import Comparison
+from .._report._evaluation import Evaluation
+from ._output import clear_errors, say, stop
+from ._written import check_place, put_file, to_stdout
+
+__all__ = ["COMPARE", "compare"]
+
+COMPARE = """Compare two runs row by row: is RUN_B better or worse than RUN_A, and how sure is that?
+
+\b
+Each is the directory of a run (--run-dir of `ragmetrics evaluate`) or a file
+of scores (--out). A directory tells who scored; a file of scores does not.
+
+\b
+Examples:
+  ragmetrics compare runs/before runs/after
+  ragmetrics compare runs/before runs/after --by lang --cluster document
+  ragmetrics compare main.jsonl branch.jsonl --markdown comment.md
+
+Exit status: 0 the runs were compared, whatever the verdicts are; 2 they cannot be, or nothing could be credited since who scored
+differs; 70 a bug; 130 stopped.
+"""
+
+RunA = Annotated[Path, typer.Argument(metavar="RUN_A", help="The run that came first.")]
+RunB = Annotated[Path, typer.Argument(metavar="RUN_B", help="The run that is compared with it.")]
+Slices = Annotated[
+    str | None,
+    typer.Option(
+        "--by",
+        metavar="COLUMN",
+        help="Compare every value of this column too, such as lang; or every label that a metric gave in RUN_A, such as "
+        "answer_or_abstain.",
+    ),
+]
+Shared = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="COLUMN",
+        help="Rows that share a value of this column, such as document, are alike: intervals and p-values count with that.",
+    ),
+]
+Margin = Annotated[
+    float,
+    typer.Option(metavar="SHARE", help="The largest difference that does not matter, as a share of a metric's scale."),
+]
+Allow = Annotated[
+    bool,
+    typer.Option(
+        "--allow-different-judges",
+        help="Compare also where judge, prompts, parameters or settings differ; the warning stays on everything.",
+    ),
+]
+AsJson = Annotated[
+    Path | None,
+    typer.Option(
+        "--json", metavar="FILE", help="Write everything as JSON; - writes it to stdout, and the table to stderr."
+    ),
+]
+AsMarkdown = Annotated[
+    Path | None,
+    typer.Option("--markdown", metavar="FILE", help="Write a comment for a pull request; - writes it to stdout."),
+]
+
+FILES_OF_A_RUN = ("run.json", "scores.jsonl", "journal.sqlite")
+
+
+def compare(
+    before: RunA,
+    after: RunB,
+    *,
+    by: Slices = None,
+    cluster: Shared = None,
+    margin: Margin = 0.03,
+    allow_different_judges: Allow = False,
+    as_json: AsJson = None,
+    markdown: AsMarkdown = None,
+) -> None:
+    """Compare two runs, show the tables, and write what else is asked for."""
+    with clear_errors():
+        files = {"--json": as_json, "--markdown": markdown}
+        check_files(files, (before, after))
+        runs = [Evaluation.load(path) for path in (before, after)]
+        comparison = runs[0].compare(runs[1], by, cluster, margin, allow_different_judges)
+        show(comparison, files)
+        if not any(item.credited for item in comparison.metrics):
+            stop(
+                "nothing can be credited to the system, as who scored differs in every metric: score both runs alike, or add "
+                "--allow-different-judges to compare all the same",
+                2,
+            )
+
+
+def check_files(files: dict[str, Path | None], runs: tuple[Path, Path]) -> None:
+    """Refuse before any work what could not be written, or would harm a run.
+
+    Args:
+        files: by option, the files to write.
+        runs: the runs that are read.
+
+    Raises:
+        InvalidInput: two of them go to stdout, or to one file; or one cannot be written, or is a file of a run.
+    """
+    given = {option: path for option, path in files.items() if path is not None}
+    if len(given) > 1 and len({path.absolute() for path in given.values()}) == 1:
+        raise InvalidInput(
+            f"{' and '.join(given)} name the same place, {next(iter(given.values()))}: give each its own"
+        )
+    for option, path in given.items():
+        if to_stdout(path):
+            continue
+        parts = [run / name for run in runs for name in FILES_OF_A_RUN if run.is_dir()]
+        if path.exists() and any(part.exists() and path.samefile(part) for part in (*parts, *runs)):
+            raise InvalidInput(f"{option}: {path} is a file of a run that is compared: give another path")
+        check_place(path, option)
+
+
+def show(comparison: Comparison, files: dict[str, Path | None]) -> None:
+    """Write the files, and print the tables where nothing else takes their place."""
+    texts = {
+        "--json": json.dumps(comparison.to_dict(), indent=1, allow_nan=False),
+        "--markdown": comparison.to_markdown(),
+    }
+    piped = any(to_stdout(path) for path in files.values())
+    try:
+        for option, path in files.items():
+            if to_stdout(path):
+                say(texts[option].rstrip("\n"))
+            elif path is not None:
+                put_file(path, option, lambda part, text=texts[option]: _write(part, text))  # type: ignore[misc]
+    finally:
+        say(str(comparison), err=piped)
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text.rstrip("\n") + "\n", encoding="utf-8", errors="backslashreplace", newline="\n")
