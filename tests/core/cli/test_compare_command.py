@@ -1,0 +1,205 @@
+"""``ragmetrics compare``: two runs on the command line, what it writes, and what it ends with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core.cli.calling import call
+from ragmetrics_core import Evaluation
+
+CURE = "give the directory of a run, or a file that to_jsonl() or --out wrote"
+
+
+def rows(path: Path, better: int, count: int = 40) -> None:
+    """Rows of which so many answer what is expected, in two languages."""
+    lines = (
+        {
+            "id": f"q{n}",
+            "question": f"Who built tower {n}?",
+            "answer": "Gustave Eiffel" if n < better else "Nobody knows it",
+            "reference": "Gustave Eiffel",
+            "lang": "de" if n % 2 else "en",
+        }
+        for n in range(count)
+    )
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current directory, with the runs ``old`` and ``new``, and their scores as files."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    for name, better in (("old", 10), ("new", 30)):
+        rows(tmp_path / f"{name}.rows.jsonl", better)
+        made = call("evaluate", f"{name}.rows.jsonl", "-m", "exact_match", "--run-dir", name, "--out", f"{name}.jsonl")
+        assert made.exit_code == 0
+    return tmp_path
+
+
+def test_what_it_shows_is_what_the_api_says(folder: Path) -> None:
+    result = call("compare", "old", "new")
+    assert (result.exit_code, result.stderr) == (0, "")
+    comparison = Evaluation.load("old").compare("new")
+    assert result.stdout == comparison.text(100) + "\n"
+    assert comparison["exact_match"].verdict == "better"
+    assert result.stdout.splitlines()[0] == "from old to new: 40 rows in both, paired by id"
+
+
+@pytest.mark.parametrize(("before", "after"), [("old.jsonl", "new.jsonl"), ("old", "new.jsonl"), ("old.jsonl", "new")])
+def test_files_of_scores_too(folder: Path, before: str, after: str) -> None:
+    result = call("compare", before, after)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert f"from {before} to {after}: 40 rows in both, paired by id" in result.stdout
+    assert "exact_match: BETTER" in result.stdout
+    assert "whether the settings are the same is not known (exact_match)" in " ".join(result.stdout.split())
+
+
+def test_options_reach_the_comparison(folder: Path) -> None:
+    options = ("--by", "lang", "--cluster", "metadata.lang", "--margin", "0.1", "--allow-different-judges")
+    result = call("compare", "new", "old", *options)
+    comparison = Evaluation.load("new").compare("old", "lang", "metadata.lang", 0.1, True)
+    assert (result.exit_code, result.stdout) == (0, comparison.text(100) + "\n")
+    assert {item.label for item in comparison.slices} == {"de", "en"}
+    assert comparison["exact_match"].clusters == 2
+
+
+def test_json_and_markdown_go_into_files(folder: Path) -> None:
+    result = call("compare", "old", "new", "--by", "lang", "--json", "out.json", "--markdown", "out.md")
+    assert (result.exit_code, result.stderr) == (0, "")
+    comparison = Evaluation.load("old").compare("new", by="lang")
+    assert json.loads((folder / "out.json").read_text()) == comparison.to_dict()
+    assert (folder / "out.md").read_text() == comparison.to_markdown()
+    assert not list(folder.glob(".ragmetrics*"))
+
+
+@pytest.mark.parametrize("option", ["--json", "--markdown"])
+def test_to_stdout_with_the_table_on_stderr(folder: Path, option: str) -> None:
+    result = call("compare", "old", "new", option, "-")
+    comparison = Evaluation.load("old").compare("new")
+    assert result.exit_code == 0
+    assert result.stderr == comparison.text(100) + "\n"
+    if option == "--json":
+        assert json.loads(result.stdout) == comparison.to_dict()
+    else:
+        assert result.stdout == comparison.to_markdown()
+
+
+NO_ROW = "no row has it; columns of the metadata: lang; fields have their own names, such as 'user_input'"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--json", "-", "--markdown", "-"), "--json and --markdown name the same place, -: give each its own"),
+        (("--json", "x", "--markdown", "./x"), "--json and --markdown name the same place, x: give each its own"),
+        (
+            ("--json", "old/run.json"),
+            "--json: old/run.json is a file of a run that is compared: give another path",
+        ),
+        (
+            ("--json", "old/scores.jsonl"),
+            "--json: old/scores.jsonl is a file of a run that is compared: give another path",
+        ),
+        (("--json", "old"), "--json: old is a file of a run that is compared: give another path"),
+        (("--markdown", "."), "--markdown: . is a directory: give the path of a file"),
+        (("--markdown", "none/x.md"), "--markdown: there is no directory none"),
+        (("--margin", "0"), "--margin is a share of a metric's scale, above 0 and at most 1, got 0.0"),
+        (("--by", "land"), f"--by 'land': {NO_ROW}"),
+        (
+            ("--by", "exact_match"),
+            "--by 'exact_match': this metric gives rows no labels, and no column of the metadata has its name",
+        ),
+        (("--cluster", ""), "--cluster must name a column, such as 'metadata.lang', got ''"),
+    ],
+)
+def test_one_line_for_what_cannot_be(folder: Path, arguments: tuple[str, ...], message: str) -> None:
+    result = call("compare", "old", "new", *arguments)
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"ragmetrics: {message}\n")
+    assert (folder / "old" / "run.json").read_text().startswith("{")
+
+
+def test_runs_that_cannot_be_read(folder: Path) -> None:
+    account = json.loads((folder / "old" / "run.json").read_text())
+    (folder / "other").mkdir()
+    (folder / "other" / "run.json").write_text(json.dumps({**account, "version": 99}))
+    version = "read it with the version that wrote it, or score its rows again"
+    for path, message in (
+        ("none", "none is not the directory of a run: it holds no run.json"),
+        ("none.jsonl", "none.jsonl is neither the directory of a run nor a file of scores: there is no such file"),
+        ("old.rows.jsonl", f"old.rows.jsonl, line 1 holds no scores of a row (no record: 'row'): {CURE}"),
+        ("other", f"other/run.json was not written by this version of ragmetrics: {version}"),
+    ):
+        result = call("compare", "old", path)
+        assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"ragmetrics: {message}\n")
+
+
+def test_runs_without_a_row_in_common(folder: Path) -> None:
+    lines = (folder / "old.jsonl").read_text().replace('"id": "q', '"id": "x').replace("tower", "bridge")
+    (folder / "x.jsonl").write_text(lines)
+    result = call("compare", "old", "x.jsonl")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == (
+        "ragmetrics: old and x.jsonl share no row: ids such as 'q0', 'q1', 'q2' there, ids such as 'x0', 'x1', 'x2' here\n"
+    )
+
+
+class TestDifferentJudges:
+    @pytest.fixture
+    def settings(self, folder: Path) -> Path:
+        """A run whose metric has another setting."""
+        made = call("evaluate", "new.rows.jsonl", "-m", "exact_match(normalize=True)", "--run-dir", "raw")
+        assert made.exit_code == 0
+        return folder
+
+    def test_nothing_is_credited(self, settings: Path) -> None:
+        result = call("compare", "old", "raw", "--json", "out.json")
+        assert result.exit_code == 2
+        assert result.stderr == (
+            "ragmetrics: nothing can be credited to the system, as who scored differs in every metric: score both runs alike, or "
+            "add --allow-different-judges to compare all the same\n"
+        )
+        assert result.stdout.splitlines()[2:4] == [
+            "NOT CREDITED TO THE SYSTEM, because who scored differs between the runs:",
+            "  exact_match: the setting 'normalize' differs",
+        ]
+        data = json.loads((settings / "out.json").read_text())
+        assert data["metrics"]["exact_match"]["verdict"] == "cannot say"
+
+    def test_unless_it_is_allowed(self, settings: Path) -> None:
+        result = call("compare", "old", "raw", "--allow-different-judges", "--markdown", "out.md")
+        assert (result.exit_code, result.stderr) == (0, "")
+        assert "exact_match: BETTER (see the warning)" in result.stdout
+        for text in (result.stdout, (settings / "out.md").read_text()):
+            assert "WARNING: who scored differs between the runs" in text
+
+    def test_what_may_be_credited_is_compared(self, folder: Path) -> None:
+        documents = {"retrieved_documents": [{"id": "x"}], "reference_documents": [{"id": "x"}]}
+        lines = [{"id": n, "answer": "a", "reference": "a", **documents} for n in range(3)]
+        (folder / "docs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        for name, metric in (("one", "ndcg(k=1, name='ndcg')"), ("two", "ndcg(k=2, name='ndcg')")):
+            made = call("evaluate", "docs.jsonl", "-m", f"exact_match,{metric}", "--run-dir", name)
+            assert made.exit_code == 0
+        result = call("compare", "one", "two")
+        assert (result.exit_code, result.stderr) == (0, "")
+        assert "  ndcg: the setting 'k' differs" in result.stdout.splitlines()
+
+
+def test_help_names_the_statuses(folder: Path) -> None:
+    result = call("compare", "--help")
+    assert result.exit_code == 0
+    assert "Exit status: 0 the runs were compared" in result.stdout
+    assert "Say whether one run is better or worse than another." in " ".join(call("--help").stdout.split())
+
+
+def test_control_characters_of_the_data_are_escaped(folder: Path) -> None:
+    for name in ("old", "new"):
+        lines = (folder / f"{name}.jsonl").read_text().replace('"id": "q', '"id": "\\u001b[31mq')
+        (folder / f"bad.{name}.jsonl").write_text(lines)
+    result = call("compare", "bad.old.jsonl", "bad.new.jsonl")
+    assert result.exit_code == 0
+    assert "\\x1b[31mq10" in result.stdout
+    assert "\x1b" not in result.stdout
