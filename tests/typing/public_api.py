@@ -15,6 +15,7 @@ from typing_extensions import assert_type
 
 from ragmetrics_core import (
     Ask,
+    Comparison,
     Evaluation,
     Example,
     Metric,
@@ -127,6 +128,8 @@ async def runs(rows: list[dict[str, Any]], samples: list[Sample]) -> None:
     assert_type(result.scores["faithfulness"], Sequence[Score])
     assert_type(result.rows, Sequence[Sample])
     print(result.summary(), [entry.name for entry in catalogue()])
+    assert_type(result.compare("runs/after", by="lang", margin=0.05), Comparison)
+    assert_type(result.compare(result)["faithfulness"].difference, float | None)
     assert_type(evaluate(rows, "faithfulness,ndcg(k=3)", llm="openai:gpt-4o-mini", embeddings="hashing"), Evaluation)
     assert_type(await aevaluate(rows, ["faithfulness", NDCG()], llm="lexical"), Evaluation)
     evaluate(rows, metrics, llm=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -54,7 +54,7 @@ def test_files_of_scores_too(folder: Path, before: str, after: str) -> None:
     result = call("compare", before, after)
     assert (result.exit_code, result.stderr) == (0, "")
     assert f"from {before} to {after}: 40 rows in both, paired by id" in result.stdout
-    assert "exact_match: BETTER" in result.stdout
+    assert "exact_match: better" in result.stdout
     assert "whether the settings are the same is not known (exact_match)" in " ".join(result.stdout.split())
 
 
@@ -172,7 +172,7 @@ class TestDifferentJudges:
     def test_unless_it_is_allowed(self, settings: Path) -> None:
         result = call("compare", "old", "raw", "--allow-different-judges", "--markdown", "out.md")
         assert (result.exit_code, result.stderr) == (0, "")
-        assert "exact_match: BETTER (see the warning)" in result.stdout
+        assert "exact_match: better (see the warning)" in result.stdout
         for text in (result.stdout, (settings / "out.md").read_text()):
             assert "WARNING: who scored differs between the runs" in text
 

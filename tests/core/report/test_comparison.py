@@ -211,12 +211,12 @@ class TestClusters:
         assert before.compare(after)["m"].verdict == "better"
         item = before.compare(after, cluster="document")["m"]
         assert (item.verdict, item.changed) == ("cannot say", 50)
-        assert item.why.startswith("only 5 of 10 clusters changed, ")
+        assert item.why.startswith("only 5 of 10 clusters changed: ")
 
     def test_a_cluster_whose_rows_changed_to_and_fro_has_not_changed_in_sum(self) -> None:
         rows = [(f"d{n // 2}", 0.5, 0.7 if n % 2 else 0.3) for n in range(20)]
         before, after = sliced(*rows, column="document")
-        assert before.compare(after, cluster="document")["m"].why.startswith("no cluster changed, ")
+        assert before.compare(after, cluster="document")["m"].why.startswith("none of 10 clusters changed: ")
 
     def test_in_slices_and_with_lost_rows(self) -> None:
         given = [(document, one, None if n in {0, 5} else two) for n, (document, one, two) in enumerate(self.ROWS)]

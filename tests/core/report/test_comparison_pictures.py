@@ -52,7 +52,7 @@ class TestText:
         assert comparison.text(200) == (
             "from old to new: 3 rows in both, paired by id\n"
             "\n"
-            "m: CANNOT SAY\n"
+            "m: cannot say\n"
             f"  {item.why}\n"
             "\n"
             "metric  before  after  difference     95 % interval      p  adjusted p  pairs  changed      coverage\n"
@@ -112,7 +112,7 @@ class TestText:
             "NOT CREDITED TO THE SYSTEM, because who scored differs between the runs:",
             "  m: the LLM is gpt-4o in a, gpt-4o-mini in b",
             "",
-            "m: CANNOT SAY",
+            "m: cannot say",
             "  the LLM is gpt-4o in a, gpt-4o-mini in b: a difference may come from that",
         ]
         (line,) = [line for line in comparison.text(200).splitlines() if line.startswith("m ")]
@@ -121,7 +121,7 @@ class TestText:
     def test_allowed_metrics_carry_the_warning(self) -> None:
         after = run("b", settings=judged_by("m", llm=OTHER))
         comparison = run("a", settings=judged_by("m")).compare(after, allow_different_judges=True)
-        assert "m: CANNOT SAY (see the warning)" in comparison.text(80).splitlines()
+        assert "m: cannot say (see the warning)" in comparison.text(80).splitlines()
         assert "cannot say (see the warning) |" in comparison.to_markdown()
 
     def test_what_is_not_known_is_said(self) -> None:
@@ -150,7 +150,8 @@ class TestText:
         after = [({"id": n, "lang": "de"}, {"m": 3.0, "n": 0.5}) for n in range(8)]
         one, two = run_of(rows, columns), run_of(after, columns)
         assert words(one.compare(two).text(200)).endswith(
-            "adjusted p: that of Holm, over 2 metrics margin: 0.03 of the width of a scale, 0.12 for m"
+            "adjusted p: that of Holm, over 2 metrics rows that would show a difference: of one comparison alone; among "
+            "several it takes more margin: 0.03 of the width of a scale, 0.12 for m"
         )
         assert (
             "adjusted p: twice that of Holm, over 2 metrics, and apart from that over 2 slices of metrics"

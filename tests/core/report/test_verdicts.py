@@ -129,10 +129,10 @@ class TestCannotSay:
     @pytest.mark.parametrize(
         ("moved", "changed", "words"),
         [
-            (0, 0, ("none of 100 pairs changed, and fewer than 6 rule nothing out; how many rows would show a difference of 0.03 "
-            "is not known, as pairs do not differ among each other")),
-            (5, 5, ("only 5 of 100 pairs changed, and fewer than 6 rule nothing out; there are enough rows to show a difference of "
-            "0.03 in 80 % of such comparisons (about 89)")),
+            (0, 0, ("none of 100 pairs changed: with fewer than 6, chance cannot be ruled out; how many rows would show "
+            "a difference of 0.03 is not known, as pairs do not differ among each other")),
+            (5, 5, ("only 5 of 100 pairs changed: with fewer than 6, chance cannot be ruled out; there are enough rows to show a "
+            "difference of 0.03 in 80 % of such comparisons (about 89)")),
         ],
     )  # fmt: skip
     def test_fewer_than_six_pairs_changed(self, moved: int, changed: int, words: str) -> None:
@@ -143,9 +143,11 @@ class TestCannotSay:
     def test_fewer_than_six_clusters_changed(self) -> None:
         difference = found(0.02, 0.08, 0.001, clusters=12)
         assert verdict_of(case(found=difference, moved=5))[1].startswith(
-            "only 5 of 12 clusters changed, and fewer than 6 rule nothing out; "
+            "only 5 of 12 clusters changed: with fewer than 6, chance cannot be ruled out; "
         )
-        assert verdict_of(case(found=difference, moved=0))[1].startswith("no cluster changed, and fewer than 6 ")
+        assert verdict_of(case(found=difference, moved=0))[1].startswith(
+            "none of 12 clusters changed: with fewer than 6, "
+        )
 
     def test_the_interval_says_yes_and_the_adjusted_test_no(self) -> None:
         assert verdict_of(case(p=0.03, p_adjusted=0.09, tests=3)) == (
@@ -206,6 +208,13 @@ class TestLostRows:
                 "which could turn it"
             ),
         )
+
+    def test_rows_that_the_second_run_has_not_got_are_told(self) -> None:
+        for absent, words in ((1, "1 of the first run's rows is"), (1200, "1,200 of the first run's rows are")):
+            assert verdict_of(case(absent=absent)) == (
+                BETTER,
+                f"{self.BASE}; {words} not in the second, and not in this",
+            )
 
     def test_what_is_worse_stays_worse(self) -> None:
         assert verdict_of(case(-0.08, -0.02, lost=50, worst=0.0))[0] == WORSE

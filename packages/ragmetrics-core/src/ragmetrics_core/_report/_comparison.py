@@ -87,7 +87,8 @@ class MetricComparison:
         difference: after minus before; None where the two may not be compared (``credited``) or there are no pairs.
         interval: 95 % interval of the difference, and how it was made; None where there is none.
         p_value: two-sided, of "there is no difference"; None where there is no interval.
-        p_adjusted: the same, adjusted (Holm) for that several metrics are compared, or several metrics in several slices.
+        p_adjusted: the same, adjusted (Holm) for that several metrics are compared, or several metrics in several slices; where
+            there are slices, each of these two families may err half as often, so that all verdicts together err in at most 5 %.
         method: how the interval was made; ``none`` without one.
         pairs: rows that have a value in both runs.
         changed: pairs whose two values differ by more than rounding.

@@ -41,7 +41,7 @@ def _verdicts(comparison: Comparison, width: int) -> list[str]:
     lines = []
     for item in comparison.metrics:
         warned = " (see the warning)" if item.warnings and item.credited else ""
-        lines += wrapped(f"{_name(item)}: {item.verdict.upper()}{warned}", width)
+        lines += wrapped(f"{_name(item)}: {item.verdict}{warned}", width)
         lines += [f"  {line}" for line in wrapped(printable(item.why), width - 2)]
     return lines
 

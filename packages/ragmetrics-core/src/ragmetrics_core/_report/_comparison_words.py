@@ -158,6 +158,8 @@ def remarks(comparison: Comparison) -> Iterator[str]:
         yield f"adjusted p: twice that of Holm, over {families[0]}, and apart from that over {families[1]} of metrics"
     elif families and not families[0].startswith("1 "):
         yield f"adjusted p: that of Holm, over {families[0]}"
+    if sum(item.p_value is not None for item in (*comparison.metrics, *comparison.slices)) > 1:
+        yield "rows that would show a difference: of one comparison alone; among several it takes more"
     yield f"margin: {comparison.margin:g} of the width of a scale" + _margins(comparison)
     if comparison.cluster is not None:
         yield f"clusters: rows with the same {comparison.cluster} are not independent"

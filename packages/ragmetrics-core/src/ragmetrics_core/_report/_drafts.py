@@ -71,6 +71,7 @@ class Draft:
             margin=self.margin,
             moved=self.pairs.moved(found) if found else 0,
             refusal=self.refusal,
+            absent=sum(second is None for _, second in self.part.units),
             lost=len(self.pairs.lost),
             worst=self.worst,
         )

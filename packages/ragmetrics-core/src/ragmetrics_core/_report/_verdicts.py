@@ -46,6 +46,7 @@ class Case:
         margin: the largest difference that does not matter, on the scale of the metric.
         moved: pairs that changed; with clusters, clusters whose rows changed in sum.
         refusal: why the two may not be compared; empty if they may.
+        absent: rows that only the first run has.
         lost: rows without a value in the second run that have one in the first.
         worst: the value that they would count as; None if no value is known to be the worst.
         with_lost: the difference if they count so.
@@ -61,6 +62,7 @@ class Case:
     margin: float
     moved: int
     refusal: str = ""
+    absent: int = 0
     lost: int = 0
     worst: float | None = None
     with_lost: PairedDifference | None = None
@@ -105,6 +107,9 @@ def _sided(case: Case, found: PairedDifference) -> tuple[Verdict, str]:
     text = f"it goes {_numbers(case, found)}" + ("" if case.higher_is_better else "; low values are better")
     if rose is not case.higher_is_better:
         return WORSE, text
+    if case.absent:
+        are = "is" if case.absent == 1 else "are"
+        text += f"; {case.absent:,} of the first run's rows {are} not in the second, and not in this"
     if not case.lost:
         return BETTER, text
     rows = "1 row has" if case.lost == 1 else f"{case.lost:,} rows have"
@@ -138,11 +143,10 @@ def _within(interval: Interval, margin: float) -> bool:
 
 
 def _few(case: Case, found: PairedDifference) -> str:
-    if found.clusters is None:
-        count = "none" if not case.moved else f"only {case.moved}"
-        return f"{count} of {found.pairs:,} pairs changed, and fewer than {FEWEST_CHANGED} rule nothing out"
-    count = "no cluster" if not case.moved else f"only {case.moved} of {found.clusters:,} clusters"
-    return f"{count} changed, and fewer than {FEWEST_CHANGED} rule nothing out"
+    clustered = found.clusters is not None
+    what, total = ("clusters", found.clusters) if clustered else ("pairs", found.pairs)
+    count = "none" if not case.moved else f"only {case.moved}"
+    return f"{count} of {total:,} {what} changed: with fewer than {FEWEST_CHANGED}, chance cannot be ruled out"
 
 
 def _disagreement(case: Case, found: PairedDifference, interval: Interval) -> str:
