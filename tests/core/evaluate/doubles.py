@@ -141,3 +141,15 @@ def questions(count: int) -> list[dict[str, str]]:
 
 def refused() -> ModelError:
     return ModelError("the key is refused", fatal=True)
+
+
+class Echo:
+    """Answers with the text that is to be rated, and is the same model in every process; counts what it is asked."""
+
+    def __init__(self, name: str = "echo") -> None:
+        self.identity = {"model": name}
+        self.asked = 0
+
+    def generate(self, ask: Ask[str]) -> Reply[str]:
+        self.asked += 1
+        return Reply(ask.inputs["text"], Usage(calls=1))

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
         aevaluate,
         estimate,
         evaluate,
+        join_runs,
+        read_samples,
     )
     from ._testset import Testset, agenerate_testset, generate_testset
 
@@ -75,6 +77,8 @@ __all__ = [
     "estimate",
     "evaluate",
     "generate_testset",
+    "join_runs",
+    "read_samples",
     "run",
     "together",
 ]
@@ -84,7 +88,19 @@ __version__ = "0.1.0"
 # The engine needs asyncio and a progress bar, test sets need pydantic, which cost more to import than all the rest: loaded when
 # first used.
 EVALUATION = frozenset(
-    {"Comparison", "Decision", "Estimate", "Evaluation", "Gate", "GateResult", "aevaluate", "estimate", "evaluate"}
+    {
+        "Comparison",
+        "Decision",
+        "Estimate",
+        "Evaluation",
+        "Gate",
+        "GateResult",
+        "aevaluate",
+        "estimate",
+        "evaluate",
+        "join_runs",
+        "read_samples",
+    }
 )
 TESTSETS = frozenset({"Testset", "agenerate_testset", "generate_testset"})
 

@@ -23,6 +23,7 @@ from .._kernel._drive import Models
 from .._kernel._errors import BadReply, InvalidInput, MissingInput, ModelError, RagmetricsError
 from .._kernel._inputs import Reading
 from .._kernel._metric import Metric
+from .._kernel._not_asked import not_asked
 from .._kernel._requests import Request
 from .._kernel._row import Row
 from .._kernel._score import Score
@@ -179,8 +180,11 @@ class Engine:
         self, assignment: Assignment, row: Row, reading: Reading, memory: RowMemory, account: RowAccount
     ) -> Score | ActiveProgram:
         """Run a metric as far as it goes without waiting: to its score, or to requests that take time."""
+        metric = assignment.metric
+        if not row.is_asked(metric.name):
+            return not_asked(metric.name, metric.scale)
         try:
-            program = assignment.metric.begin(reading)
+            program = metric.begin(reading)
         except ModelError as error:
             return self._failed(assignment, error)
         except (MissingInput, InvalidInput) as error:

@@ -17,9 +17,11 @@ from .._report._estimate import Estimate
 from .._report._evaluation import Evaluation
 from .._report._gate_results import Decision, GateResult
 from .._report._gates import Gate
+from .._report._join import join_runs
 from .._report._progress import Progress
 from ._options import RunOptions
 from ._run import Run
+from ._samples import read_samples
 
 if TYPE_CHECKING:
     import os
@@ -34,6 +36,8 @@ __all__ = [
     "aevaluate",
     "estimate",
     "evaluate",
+    "join_runs",
+    "read_samples",
 ]
 
 
@@ -65,7 +69,7 @@ def evaluate(
 
     Args:
         samples: a path (.jsonl, .json, .csv, .xlsx, .parquet; "-": standard input), mappings, ``Sample``s, a DataFrame, a Dataset.
-        metrics: one metric or several, of different names; metrics, or texts as on the command line: ``"faithfulness,ndcg(k=3)"``.
+        metrics: metrics, or texts such as ``"recall,ndcg(k=3)"``; or a mapping from these to functions that choose their samples.
         llm: answers where metrics have no LLM of their own; a model, or its name: ``"openai:gpt-4o-mini"``, ``"lexical"``.
         embeddings: the same for embedding requests and comparisons: ``"openai:text-embedding-3-small"``, ``"hashing"``.
         run_dir: a directory that keeps replies and scores; the same call goes on there where a stopped one ended.

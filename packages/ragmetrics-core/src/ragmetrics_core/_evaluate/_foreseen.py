@@ -132,6 +132,8 @@ class Foreseer:
         told_without: Known = {}
         reading = Reading(row.sample)
         for assignment in self._assignments:
+            if not row.is_asked(assignment.metric.name):
+                continue
             tally = self.metrics[assignment.metric.name]
             actual = Walk(self._replies, assignment, told, replayed=self._replies.kept)
             if not actual.go(reading):

@@ -35,6 +35,7 @@ from .._store._records import Record, Records
 from .._store._run_dir import RunDir
 from .._store._run_settings import RunSettings
 from .._support._blocking import run_blocking
+from ._asked import asked_rows, conditions_of
 from ._foreseen import Foreseer
 from ._options import RunOptions, checked_metrics
 
@@ -58,7 +59,8 @@ class Run:
         self._metrics = checked_metrics(metrics)
         self._names = [metric.name for metric in self._metrics]
         opened = open_rows(samples, options.limit, Columns(options.columns, options.separator), options.file)
-        self._rows = opened if options.sample is None else sampled(opened, options.sample, options.seed)
+        opened = opened if options.sample is None else sampled(opened, options.sample, options.seed)
+        self._rows = replace(opened, rows=asked_rows(opened.rows, conditions_of(metrics), self._names))
         models = Models(llm_named(options.llm), embeddings_named(options.embeddings))
         self._assignments = _assignments(self._metrics, models, options.repeats)
         self._budget = _budget(options.budget, self._assignments)

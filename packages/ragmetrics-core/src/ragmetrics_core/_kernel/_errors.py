@@ -25,9 +25,11 @@ class RagmetricsError(Exception):
     Attributes:
         partial: what was finished, where the error stopped a run over many samples: an ``Evaluation``, or the ``Testset`` of a
             generation.
+        needs_key: True where nothing is wrong but that there is no API key, so that whoever has one would get further.
     """
 
     partial: Any = None
+    needs_key: bool = False
 
 
 class MissingInput(RagmetricsError, ValueError):

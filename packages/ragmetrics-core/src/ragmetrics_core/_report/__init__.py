@@ -10,6 +10,8 @@ it from its `_gate_evidence`, `_gate_results` is what came of it, with `_gate_wo
 (`_credit`), cuts slices (`_comparison_parts`), takes what each metric made of them (`_metric_pairs`), and finishes metrics and
 slices together (`_drafts`) with their `_verdicts` and `_row_changes`. A `_comparison` is what comes of it; `_comparison_text` and
 `_comparison_markdown` draw it in the words of `_comparison_words`.
+
+`_join` makes one run of several.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a run shows of its gates: the values of each slice, and how many rows have none.
 
-One pass over the records, which may be read from a file; what is kept are nine bytes a row and metric.
+One pass over the records, which may be read from a file; what is kept are ten bytes a row and metric.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
+from .._kernel._not_asked import is_asked
 from .._kernel._score import Score
 from .._store._records import Records
 from ..statistics import Interval, mean_interval
@@ -97,7 +98,10 @@ def evidence_of(
     parts = [Part(range(len(records)))]
     if slicing is not None and by is not None:
         parts += [Part(rows, by, label) for label, rows in slices_of(slicing.labels, by).items()]
-    return {name: [column.evidence(part, clusters, conditions) for part in parts] for name, column in columns.items()}
+    return {
+        name: [column.evidence(part, clusters, conditions) for part in column.asked_parts(parts)]
+        for name, column in columns.items()
+    }
 
 
 class _Column:
@@ -106,14 +110,23 @@ class _Column:
     def __init__(self, scale: Scale) -> None:
         self._values = array("d")  # NaN where there is none
         self._failed = bytearray()
+        self._asked = bytearray()
         self._own_scale = scale
         self._scales: set[Scale] = set()
 
     def add(self, score: Score) -> None:
         self._values.append(math.nan if score.value is None else score.value)
         self._failed.append(score.state == "failed")
+        self._asked.append(is_asked(score))
         if score.value is not None:
             self._scales.add(score.scale)
+
+    def asked_parts(self, parts: Sequence[Part]) -> Iterator[Part]:
+        """The parts with the rows that the metric was asked about; slices without any such row are left out."""
+        for part in parts:
+            rows = [row for row in part.rows if self._asked[row]]
+            if rows or part.by is None:
+                yield part._replace(rows=rows)
 
     def evidence(self, part: Part, clusters: Sequence[str | None] | None, conditions: Conditions) -> Evidence:
         scored = [row for row in part.rows if not math.isnan(self._values[row])]

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .._kernel._not_asked import NOT_ASKED
 from ..statistics import PairedDifference
 from ._compared_rows import Column, Run
 from ._comparison import PairedValues, RowCounts
@@ -40,9 +41,10 @@ class MetricPairs:
     def of(cls, pairing: Pairing, metric: str, part: Part) -> MetricPairs:
         """Sort the rows of a part."""
         one, two = pairing.before.columns[metric], pairing.after.columns[metric]
+        units = [(_asked(one, first), _asked(two, second)) for first, second in part.units]
         rows: list[tuple[int, int]] = []
         lost: list[list[int]] = [[], []]
-        for first, second in part.units:
+        for first, second in units:
             if first is None or second is None:
                 continue
             if one.values[first] is None or two.values[second] is None:
@@ -53,7 +55,7 @@ class MetricPairs:
             rows.append((first, second))
         regained = [
             first
-            for first, second in part.units
+            for first, second in units
             if first is not None and second is not None and one.values[first] is None and two.values[second] is not None
         ]
         scale, problem = _scale(pairing, one, two, rows)
@@ -64,8 +66,8 @@ class MetricPairs:
             scale=scale,
         )
         counts = (
-            _counts(pairing.before, one, [first for first, _ in part.units if first is not None], regained),
-            _counts(pairing.after, two, [second for _, second in part.units if second is not None], lost[1]),
+            _counts(pairing.before, one, [first for first, _ in units if first is not None], regained),
+            _counts(pairing.after, two, [second for _, second in units if second is not None], lost[1]),
         )
         return cls(rows, values, [(first, _value(one, first)) for first in lost[0]], counts, problem)
 
@@ -95,6 +97,11 @@ class MetricPairs:
         before = [*values.before, *(value for _, value in self.lost)]
         after = [*values.after, *(worst for _ in self.lost)]
         return PairedValues(before, after, shared, values.scale).difference()
+
+
+def _asked(column: Column, row: int | None) -> int | None:
+    """The row, if the metric was asked about it."""
+    return None if row is None or column.labels[row] == NOT_ASKED else row
 
 
 def _value(column: Column, row: int) -> float:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
+from .._kernel._not_asked import is_asked
 from .._kernel._requests import Usage
 from .._kernel._score import NO_USAGE, Score
 from ..statistics import Interval, mean_interval, rate_interval
@@ -172,7 +173,9 @@ class Tally:
         self._silent = 0
 
     def add(self, score: Score, label: str) -> None:
-        """Count one score; the label names its row, where it is known."""
+        """Count one score; the label names its row, where it is known. Rows that were not asked about are no rows here."""
+        if not is_asked(score):
+            return
         self._rows += 1
         if score.usage is not NO_USAGE:
             self._usage += score.usage

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .._kernel._not_asked import is_asked
 from .._kernel._score import Score
 from ._table import cut_middle, printable
 
@@ -64,7 +65,9 @@ class Causes:
         self._groups: dict[tuple[str, str], tuple[dict[str, int], dict[str, None]]] = {}
 
     def add(self, metric: str, score: Score, place: str, label: str) -> None:
-        """Note a score of a metric without a value, with the place and the label of its row."""
+        """Note a score of a metric without a value, with the place and the label of its row; not where it was not asked for."""
+        if not is_asked(score):
+            return
         key = (score.state, _cause(score, metric, place))
         metrics, rows = self._groups.setdefault(key, ({}, {}))
         metrics[metric] = metrics.get(metric, 0) + 1

@@ -19,7 +19,7 @@ from .._kernel._metric import Metric
 from .._kernel._model_traits import ModelTraits
 from ._scored_by import KINDS, MetricColumn, ScoredBy, digest_of, unequal
 
-__all__ = ["RunSettings", "carried_on", "difference"]
+__all__ = ["RunSettings", "carried_on", "difference", "joined"]
 
 OLDER = (
     "other settings (which ones, its run.json does not tell: it is of an older version, whose built-in prompts had "
@@ -90,9 +90,7 @@ class RunSettings:
 def carried_on(here: RunSettings, there: RunSettings | None) -> RunSettings:
     """The settings with the models that an earlier part of the run had, where this one names none."""
     earlier = (there.scored_by if there else None) or {}
-    return replace(
-        here, scored_by={name: item.carried_on(earlier.get(name)) for name, item in (here.scored_by or {}).items()}
-    )
+    return replace(here, scored_by=_carried_on(here.scored_by or {}, earlier))
 
 
 def difference(there: RunSettings, here: RunSettings) -> str | None:
@@ -107,6 +105,36 @@ def difference(there: RunSettings, here: RunSettings) -> str | None:
         return None if there.digest == here.digest else OLDER
     found = [*_other_run(there, here), *_other_scorers(there.scored_by, here.scored_by)]
     return f"other settings: {'; '.join(found)}" if found else None
+
+
+def joined(parts: Iterable[RunSettings]) -> RunSettings:
+    """The settings of a run that is put together from others, each with some of the metrics.
+
+    Raises:
+        InvalidInput: two of them differ in more than their metrics, or in a metric that both have.
+    """
+    first, *others = parts
+    whole = first
+    for part in others:
+        shared = {item.name for item in part.metrics} & {item.name for item in whole.metrics}
+        found = difference(_only(whole, shared), _only(part, shared))
+        if found or whole.scored_by is None or part.scored_by is None:
+            raise InvalidInput(f"these runs cannot be joined: one has {found or OLDER}")
+        metrics = (*whole.metrics, *(item for item in part.metrics if item.name not in shared))
+        scored_by = {**part.scored_by, **_carried_on(whole.scored_by, part.scored_by)}
+        digest = digest_of(f"{whole.digest} {part.digest}")
+        whole = RunSettings(metrics, whole.sampled, whole.run, scored_by, digest)
+    return whole
+
+
+def _only(settings: RunSettings, names: set[str]) -> RunSettings:
+    scored_by = {name: item for name, item in (settings.scored_by or {}).items() if name in names}
+    metrics = tuple(item for item in settings.metrics if item.name in names)
+    return replace(settings, metrics=metrics, scored_by=scored_by)
+
+
+def _carried_on(here: Mapping[str, ScoredBy], there: Mapping[str, ScoredBy]) -> dict[str, ScoredBy]:
+    return {name: item.carried_on(there.get(name)) for name, item in here.items()}
 
 
 def _other_run(there: RunSettings, here: RunSettings) -> Iterable[str]:

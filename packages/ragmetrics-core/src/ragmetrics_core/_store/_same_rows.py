@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from .._kernel._errors import InvalidInput, ModelError
+from .._kernel._not_asked import is_asked
 from .._kernel._sample import Sample
 from .._read import Columns
 from ._records import Record, json_value, roundtripped
@@ -20,8 +21,8 @@ def rows_finished(scores: ScoresFile) -> int:
 
 
 def is_finished(record: Record) -> bool:
-    """Whether any of its scores did not fail."""
-    return any(score.error is None for score in record.scores.values())
+    """Whether any of the scores that were asked for did not fail."""
+    return any(score.error is None and is_asked(score) for score in record.scores.values())
 
 
 def is_unanswered(error: str | None) -> bool:

@@ -146,7 +146,9 @@ def _check_complete(
         variables = " or ".join(server.key_variables)
         missing.append(f"a key (set the environment variable {variables}, or pass api_key=...)")
     if missing:
-        raise InvalidInput(f"the provider {name!r} needs {' and '.join(missing)}")
+        problem = InvalidInput(f"the provider {name!r} needs {' and '.join(missing)}")
+        problem.needs_key = True
+        raise problem
 
 
 def _address(server: NamedServer, given: object, variable: str | None) -> str:

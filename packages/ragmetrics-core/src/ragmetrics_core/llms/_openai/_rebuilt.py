@@ -39,7 +39,9 @@ def own_client(kind: str, settings: Mapping[str, Any]) -> Any:
     key = settings.get("api_key") or tidy_key(os.environ.get(variable))
     if key is None:
         if not settings.get("base_url") and not os.environ.get("OPENAI_BASE_URL"):
-            raise ModelError(MISSING_KEY.format(variable), fatal=True)
+            problem = ModelError(MISSING_KEY.format(variable), fatal=True)
+            problem.needs_key = True
+            raise problem
         key = NO_KEY
     check_header("the API key", key)
     known = {name: value for name, value in settings.items() if name != "key_variable"}

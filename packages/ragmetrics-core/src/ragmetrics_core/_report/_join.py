@@ -1,0 +1,118 @@
+"""Several runs as one: their rows one after the other, in a directory that reads like that of any run.
+
+Runs that are joined may have different metrics. A row has scores of those that were asked about it, and of each other one a score
+that says that it was not (see ``_kernel._not_asked``), so that it counts nowhere.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+
+from .._kernel._errors import InvalidInput
+from .._kernel._not_asked import not_asked
+from .._store._account import ACCOUNT, RunAccount, read_account, write_account
+from .._store._files import check_directory, make_directory, replaced
+from .._store._in_memory import KeptRecords
+from .._store._loaded_run import LoadedRun
+from .._store._prices import added_up
+from .._store._records import Record, record_line
+from .._store._run_dir import SCORES
+from .._store._run_settings import RunSettings, joined
+from ._evaluation import Evaluation
+
+__all__ = ["join_runs"]
+
+
+def join_runs(
+    runs: Iterable[Evaluation],
+    run_dir: str | os.PathLike[str] | None = None,
+    *,
+    places: Sequence[str] | None = None,
+    replace: bool = False,
+) -> Evaluation:
+    """One run of the rows of several, such as those that several processes have scored; they may differ in their metrics.
+
+    Args:
+        runs: the runs, at least one.
+        run_dir: a directory that keeps the result, for ``Evaluation.load`` and for every command that takes a run.
+        places: where each of the rows stands, in the order of the runs and their rows; by default where it stood in its own run.
+        replace: write over the run that is in the run_dir; else such a run is refused.
+
+    Raises:
+        InvalidInput: there is no run; settings differ, or a metric that several of them have does, or its judge; the number of
+            places is not that of the rows; or a run is in the directory already.
+    """
+    parts = list(runs)
+    if not parts:
+        raise InvalidInput("runs is empty: give at least one Evaluation")
+    settings = joined([_settings(part) for part in parts])
+    scales = {item.name: item.scale for item in settings.metrics}
+    rows = sum(map(len, parts))
+    if places is not None and len(places) != rows:
+        raise InvalidInput(f"places must have one entry for each of the {rows} rows, got {len(places)}")
+    records = _records(parts, scales, places)
+    account = _account(parts)
+    if run_dir is None:
+        kept = KeptRecords()
+        for record in records:
+            kept.add(record)
+        return Evaluation.of(LoadedRun(settings.metrics, account, kept, settings))
+    path = Path(run_dir)
+    _check_free(path, replace=replace)
+    make_directory(path)
+    with replaced(path / SCORES) as file:
+        file.writelines(record_line(record).encode() for record in records)
+    write_account(path, settings, account.to_dict())
+    return Evaluation.load(path)
+
+
+def _settings(part: Evaluation) -> RunSettings:
+    if not isinstance(part, Evaluation):
+        raise InvalidInput(f"runs must be Evaluations, got {type(part).__name__}")
+    if part.settings is None:
+        raise InvalidInput(
+            f"{part.source or 'a run'} cannot be joined to others: nobody knows who gave its scores, as it is a file of scores or "
+            "its run.json is damaged"
+        )
+    return part.settings
+
+
+def _check_free(path: Path, *, replace: bool) -> None:
+    check_directory(path)
+    if not replace and ((path / SCORES).exists() or read_account(path) is not None):
+        raise InvalidInput(
+            f"run_dir {path} holds a run already ({SCORES}, {ACCOUNT}): give another run_dir, or write replace=True"
+        )
+
+
+def _records(
+    parts: Sequence[Evaluation], scales: Mapping[str, tuple[float, float] | None], places: Sequence[str] | None
+) -> Iterator[Record]:
+    for index, record in enumerate(chain.from_iterable(part.records for part in parts)):
+        scores = {
+            name: record.scores[name] if name in record.scores else not_asked(name, scale)
+            for name, scale in scales.items()
+        }
+        yield Record(index, record.place if places is None else places[index], record.sample, scores)
+
+
+def _account(parts: Sequence[Evaluation]) -> RunAccount:
+    """What became of all of them; their seconds and calls are added up."""
+    seconds = [part.seconds for part in parts if part.seconds is not None]
+    waited: dict[str, float] = {}
+    for part in parts:
+        for name, total in part.waited.items():
+            waited[name] = waited.get(name, 0.0) + total
+    sources = {part.source for part in parts}
+    return RunAccount(
+        source=sources.pop() if len(sources) == 1 else "",
+        seconds=sum(seconds) if len(seconds) == len(parts) else None,
+        models=added_up(*(part.models for part in parts)),
+        earlier=added_up(*(part.earlier for part in parts)),
+        caveats=tuple(dict.fromkeys(chain.from_iterable(part.caveats for part in parts))),
+        waited=waited,
+        stopped=next((part.stopped for part in parts if part.stopped is not None), None),
+    )
