@@ -9,12 +9,14 @@ Whatever is long is shortened, for the evidence itself is in ``details``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from ._shapes import REASONS, Item, is_nested, judged_items, plural_name, take_side_by_side
 
 if TYPE_CHECKING:
     from ._score import Score
 
-__all__ = ["evidence_in_words", "in_words", "one_line"]
+__all__ = ["NOT_EVIDENCE", "details_in_words", "evidence_in_words", "in_words", "one_line", "scalar"]
 
 MOST_ITEMS, MOST_PARTS = 3, 8
 """Items of a list and parts of the evidence that are shown; the rest is counted."""
@@ -23,17 +25,7 @@ LONGEST_QUOTE, LONGEST_REASON, LONGEST = 120, 200, 2000
 """Characters of a quotation, of the reason for one item, and of the whole."""
 
 NOT_EVIDENCE = frozenset({"prompts", "raw"})
-REASONS = ("reason", "why", "explanation", "feedback", "comment", "rationale")
-PLAIN_NAMES = frozenset({"verdicts", "results", "items", "judgements", "judgments"})
-"""Names of lists that say less than the keys of their items do."""
-
-
-class Item(NamedTuple):
-    """One entry of a list: what it is about, what was said of it, why."""
-
-    text: str | None
-    mark: Any
-    why: str
+"""Details that say how a score was made, and nothing about the sample."""
 
 
 def in_words(score: Score) -> str:
@@ -54,7 +46,12 @@ def evidence_in_words(score: Score, *, only_failing: bool = False) -> str:
     repeats = details.pop("repeats", None)
     if score.reason and score.reason.strip():
         return one_line(score.reason + _in_each_repeat(repeats), LONGEST)
-    parts = [part for part in _parts(details, counted=not only_failing) if part]
+    return details_in_words(details, counted=not only_failing)
+
+
+def details_in_words(details: dict[str, Any], *, counted: bool = True) -> str:
+    """What details say, on one line; empty if they say nothing. The dict is used up."""
+    parts = [part for part in _parts(details, counted=counted) if part]
     if len(parts) > MOST_PARTS:
         parts[MOST_PARTS:] = [f"and {len(parts) - MOST_PARTS} more"]
     return one_line("; ".join(parts), LONGEST)
@@ -67,16 +64,20 @@ def _in_each_repeat(repeats: Any) -> str:
 
 
 def _in_numbers(score: Score) -> str:
-    value = _scalar(score.value)
+    value = scalar(score.value)
     if score.scale is None:
         return value
-    return f"{value} on a scale from {_scalar(score.scale[0])} to {_scalar(score.scale[1])}"
+    return f"{value} on a scale from {scalar(score.scale[0])} to {scalar(score.scale[1])}"
 
 
 def _parts(details: dict[str, Any], *, counted: bool) -> Iterable[str]:
     if isinstance(details.get("ranks"), list) and details.keys() >= {"relevant", "retrieved"}:
         yield _ranking(details.pop("ranks"), details.pop("relevant"), details.pop("retrieved"))
-    yield from _side_by_side(details, counted=counted)
+    beside = take_side_by_side(details)
+    if beside is not None:
+        name, items, are_verdicts = beside
+        verdicts = _verdicts(name, items, "scored 1", "scored 0", counted=counted) if are_verdicts else None
+        yield _items(name, items) if verdicts is None else verdicts
     for name, value in details.items():
         yield _part(name.replace("_", " "), value, counted=counted)
 
@@ -87,56 +88,6 @@ def _ranking(ranks: list[Any], relevant: Any, retrieved: Any) -> str:
     at = "rank" if len(ranks) == 1 else "ranks"
     found = f"{len(ranks)} of {_count(relevant, 'relevant documents')} found"
     return f"{found}, at {at} {_listed(map(_inner, ranks), len(ranks), most=10)} of {_inner(retrieved)}"
-
-
-def _side_by_side(details: dict[str, Any], *, counted: bool) -> Iterable[str]:
-    """Lists of equal length, one of which gives the reasons: they are about the same things, so they are shown together."""
-    reasons = details.get("reasons")
-    if not reasons or not _are_reasons(reasons):
-        return
-    if _is_said_elsewhere(reasons, details):
-        del details["reasons"]
-        return
-    texts, marks = _companions(reasons, details)
-    if not texts and not marks:
-        return
-    columns = [_column(details, name, len(reasons)) for name in (texts, marks, "reasons")]
-    items = [Item(text, mark, why or "") for text, mark, why in zip(*columns, strict=True)]
-    name = (texts or marks or "").replace("_", " ")
-    if texts and marks and all(item.mark in (0, 1) for item in items):
-        yield _verdicts(name, items, "scored 1", "scored 0", counted=counted)
-    else:
-        yield _items(name, items)
-
-
-def _are_reasons(values: Any) -> bool:
-    return isinstance(values, list) and all(why is None or isinstance(why, str) for why in values)
-
-
-def _companions(reasons: list[Any], details: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """The names of the texts and of the marks that the reasons belong to, where there are such lists."""
-    beside = [name for name, value in details.items() if name != "reasons" and _goes_with(value, reasons)]
-    texts = next((name for name in beside if all(isinstance(item, str) for item in details[name])), None)
-    return texts, next((name for name in beside if name != texts), None)
-
-
-def _column(details: dict[str, Any], name: str | None, length: int) -> list[Any]:
-    """The list of this name, taken out of the details; a blank one without a name."""
-    values: list[Any] = [None] * length if name is None else details.pop(name)
-    return values
-
-
-def _is_said_elsewhere(reasons: list[Any], details: Mapping[str, Any]) -> bool:
-    """Whether the reasons also stand beside what they explain, as the reasons of verdicts do."""
-    lists = (value for value in details.values() if isinstance(value, list) and len(value) == len(reasons))
-    beside_verdicts = any(
-        value and all(isinstance(item, Mapping) and "reason" in item for item in value) for value in lists
-    )
-    return beside_verdicts or (len(reasons) == 1 and details.get("reason") == reasons[0])
-
-
-def _goes_with(value: Any, reasons: list[Any]) -> bool:
-    return isinstance(value, list) and len(value) == len(reasons) and not any(map(_is_nested, value))
 
 
 def _part(name: str, value: Any, *, counted: bool) -> str:
@@ -150,7 +101,7 @@ def _part(name: str, value: Any, *, counted: bool) -> str:
     if isinstance(value, list):
         return _list(name, value, counted=counted)
     if isinstance(value, bool):
-        return f"{name}: {_scalar(value)}"
+        return f"{name}: {scalar(value)}"
     if name in REASONS and isinstance(value, str):
         return one_line(value, LONGEST_REASON)
     return f"{name} {_inner(value)}"
@@ -161,15 +112,10 @@ def _list(name: str, values: list[Any], *, counted: bool) -> str:
         return f"no {name}"
     if not all(isinstance(value, Mapping) for value in values):
         return _items(name, [_entry(value) for value in values])
-    flags = [next((key for key, item in value.items() if isinstance(item, bool)), None) for value in values]
-    items = [_item(value, flag) for value, flag in zip(values, flags, strict=True)]
-    flag = flags[0]
-    if flag is None or set(flags) != {flag}:
+    items, flag = judged_items(values)
+    if flag is None:
         return _items(name, items)
-    subject = next((key for key, item in values[0].items() if isinstance(item, str) and key not in REASONS), "")
-    if name in PLAIN_NAMES:
-        name = f"{subject.replace('_', ' ')}s" if subject else ""
-    held = flag.replace("_", " ")
+    name, held = plural_name(name, values), flag.replace("_", " ")
     return "; ".join(
         [_verdicts(name, items, held, f"not {held}", counted=counted), *_further_flags(values, items, flag)]
     )
@@ -189,17 +135,10 @@ def _further_flags(values: Sequence[Mapping[str, Any]], items: Sequence[Item], f
             yield f"{both}: {_listed(map(_named, marked), len(marked))}"
 
 
-def _item(value: Mapping[str, Any], flag: str | None) -> Item:
-    why = next((value[key] for key in REASONS if isinstance(value.get(key), str)), "")
-    text = next((item for key, item in value.items() if isinstance(item, str) and key not in REASONS), None)
-    numbers = (item for key, item in value.items() if isinstance(item, int | float) and key not in ("number", "window"))
-    return Item(text, value[flag] if flag else next(numbers, None), why)
-
-
 def _entry(value: Any) -> Item:
     if isinstance(value, str):
         return Item(value, None, "")
-    return Item(None, _inner(value) if _is_nested(value) else _scalar(value), "")
+    return Item(None, _inner(value) if is_nested(value) else scalar(value), "")
 
 
 def _verdicts(name: str, items: Sequence[Item], held: str, not_held: str, *, counted: bool) -> str:
@@ -229,7 +168,7 @@ def _label(item: Item) -> str:
         return one_line(item.why, LONGEST_REASON)
     about = [] if item.text is None else [_quoted(item.text)]
     if item.mark is not None or not about:
-        about.append(item.mark if isinstance(item.mark, str) else _scalar(item.mark))
+        about.append(item.mark if isinstance(item.mark, str) else scalar(item.mark))
     return _with_reason(" ".join(about), item.why)
 
 
@@ -244,13 +183,9 @@ def _listed(items: Iterable[str], count: int, most: int = MOST_ITEMS) -> str:
 
 
 def _inner(value: Any) -> str:
-    if _is_nested(value):
+    if is_nested(value):
         return f"({_count(len(value), 'entries')})"
-    return _quoted(value) if isinstance(value, str) else _scalar(value)
-
-
-def _is_nested(value: Any) -> bool:
-    return isinstance(value, list | Mapping)
+    return _quoted(value) if isinstance(value, str) else scalar(value)
 
 
 def _count(count: Any, name: str) -> str:
@@ -258,7 +193,8 @@ def _count(count: Any, name: str) -> str:
     return f"{_inner(count)} {singular if count == 1 else name}"
 
 
-def _scalar(value: Any) -> str:
+def scalar(value: Any) -> str:
+    """A plain value, on one line: ``yes``, ``0.3333``, ``none``."""
     if value is None or isinstance(value, bool):
         return {None: "none", True: "yes", False: "no"}[value]
     if isinstance(value, int):

@@ -12,7 +12,7 @@ rest on the same evidence may share it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -155,6 +155,23 @@ class Score:
         none. Long texts are shortened; ``details`` hold them in full.
         """
         return in_words(self)
+
+    def text(self, width: int = 80, contexts: Sequence[str] | None = None) -> str:
+        """What the score rests on, to be printed: every claim with its verdict (✔ holds, ✘ does not, – neither), passages, reason.
+
+        Control characters are shown as escapes, so nothing that a model wrote can steer a terminal.
+
+        Args:
+            width: columns that it may take.
+            contexts: the retrieved contexts, so that the passages that verdicts name can be quoted.
+        """
+        from ._evidence_text import evidence_lines  # noqa: PLC0415  who only computes scores does without
+
+        return "\n".join(line.text for line in evidence_lines(self, width, contexts))
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """IPython shows the evidence."""
+        printer.text("Score(...)" if cycle else self.text())
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values; ``Score.from_dict`` reads it back."""

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .._kernel._errors import InvalidInput, MissingExtra, RagmetricsError
+from .._kernel._errors import InvalidInput, RagmetricsError
 from .._kernel._metric import Metric
 from .._kernel._sample import Sample
 from .._kernel._score import Score
 from .._store._loaded_run import LoadedRun
 from .._store._prices import ModelUsage
-from .._store._records import Records, is_given, record_dict, record_line
+from .._store._records import Records, record_dict, record_line
 from .._store._run_dir import SCORES
 from .._store._run_settings import RunSettings
 from .._store._scored_by import MetricColumn
+from ._frame import frame_of
 from ._gate_decision import decide
 from ._gate_evidence import evidence_of
 from ._gate_results import Decision
 from ._gates import Conditions, Gate, parsed_gates
-from ._metric_summary import Tally
-from ._reasons import Causes
-from ._silence import is_silence
+from ._summarised import sum_up
 from ._summary import Summary
+from ._worst_rows import WorstRows, worst_rows
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
@@ -133,27 +133,29 @@ class Evaluation:
         # reads no score: asyncio puts the result into the repr of a task that is done
         return f"<Evaluation of {self._size()}: {', '.join(item.name for item in self.metrics)}>"
 
-    def summary(self) -> Summary:
-        """Per metric: mean with its 95 % interval, scored, unscored, failed, calls, tokens; then why values are missing."""
-        tallies = {item.name: Tally(item.name, item.scale) for item in self.metrics}
-        causes = Causes()
-        for record in self.records:
-            row_id = record.sample.id
-            label = str(row_id) if row_id is not None else _short(record.place)
-            for name, score in record.scores.items():
-                tallies[name].add(score, label)
-                if score.value is None:
-                    causes.add(name, score, record.place, label)
+    def summary(self, by: str | None = None) -> Summary:
+        """Per metric: mean with its 95 % interval, scored, unscored, failed, calls, tokens; then why values are missing.
+
+        Args:
+            by: the path of a column, such as ``lang`` or ``metadata.document.id``: the metrics are summed up for each value there
+                too, in ``slices``.
+
+        Raises:
+            InvalidInput: no row has anything at that path, a row has a list or an object there, or there are too many values.
+        """
+        summed = sum_up(self.records, self.metrics, by)
         return Summary(
             title=f"{self.source}: {self._size()}" if self.source else self._size(),
-            metrics=tuple(tally.summary() for tally in tallies.values()),
-            reasons=causes.reasons(),
+            metrics=summed.metrics,
+            reasons=summed.reasons,
             caveats=self.caveats,
             seconds=self.seconds,
             models=self.models,
             earlier=self.earlier,
             waited={name: total / len(self) for name, total in self.waited.items() if total and len(self)},
             stopped=self.stopped,
+            by=by,
+            slices=summed.slices,
         )
 
     def gate(
@@ -220,6 +222,22 @@ class Evaluation:
             self, after, by=by, cluster=cluster, margin=margin, allow_different_judges=allow_different_judges
         )
 
+    def worst(self, metric: str | Metric, n: int = 10) -> WorstRows:
+        """The rows with the worst values of a metric, the worst first; ``print`` shows each with its evidence.
+
+        The worst are the lowest, or the highest where the metric says that low values are good (``higher_is_better``). Rows
+        without a value are not among them: ``summary()`` tells why they have none.
+
+        Args:
+            metric: the metric, or its name.
+            n: how many rows, at least 1; fewer come where fewer have a value.
+
+        Raises:
+            InvalidInput: there is no such metric, neither end of its scale is the worse one, or ``n`` is no such number.
+        """
+        name = metric.name if isinstance(metric, Metric) else metric
+        return worst_rows(self.records, self.metrics, name, n)
+
     def raise_for_errors(self) -> None:
         """Raise if any score failed.
 
@@ -252,43 +270,26 @@ class Evaluation:
         with Path(path).open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(map(record_line, self.records))
 
-    def to_pandas(self) -> pd.DataFrame:
-        """One row per sample: its fields, then per metric the value, ``<metric>_state``, and ``<metric>_note`` (why).
+    def to_pandas(self, *, evidence: bool = False) -> pd.DataFrame:
+        """One row per sample, in columns of one type each, so that ``to_parquet`` and ``to_sql`` take the frame as it is.
 
-        Metrics that give verdicts have a column ``<metric>_passing`` too, of pandas' type ``boolean``, and those that label rows a
-        column ``<metric>_label``. Metadata and documents are
-        Python objects as they are; formats with one type per column, such as Parquet, may need them written as JSON first:
-        ``frame["metadata"] = frame["metadata"].map(json.dumps)``.
+        * the fields of the sample that any row has; a document that is no text is one of JSON;
+        * ``metadata.<key>``: a column per key. Values of different kinds, lists and objects become texts of JSON;
+        * ``<metric>``: the value; ``<metric>_passing``, where the metric gives verdicts; ``<metric>_label``, where it labels rows;
+          ``<metric>_state``; ``<metric>_note``, the reason or the error.
+
+        A pass rate is ``frame["<metric>_passing"].mean()``: over rows with a verdict, as in ``summary()``.
+
+        Args:
+            evidence: also ``<metric>_claims``, ``_parts`` (what they are, such as "response claims"), ``_verdicts``, ``_passages``
+                and ``_against`` (numbers from 1 of passages that support and that contradict), ``_reasons``: lists of equal
+                length, which ``frame.explode([...])`` makes rows of; and ``<metric>_details``, all evidence as JSON.
 
         Raises:
             MissingExtra: pandas is not installed.
         """
-        try:
-            import pandas as pd  # noqa: PLC0415
-        except ImportError:
-            raise MissingExtra('to_pandas() needs pandas: pip install "ragmetrics-core[pandas]"') from None
-        records = list(self.records)
-        columns: dict[str, list[Any]] = {
-            item.name: [getattr(record.sample, item.name) for record in records]
-            for item in fields(Sample)
-            if any(is_given(getattr(record.sample, item.name)) for record in records)
-        }
-        frame = pd.DataFrame(columns, index=range(len(records)))
-        for name in (item.name for item in self.metrics):
-            scores = [record.scores[name] for record in records]
-            frame[name] = pd.Series([score.value for score in scores], dtype=float)
-            if any(score.passing is not None for score in scores):
-                frame[f"{name}_passing"] = pd.Series([score.passing for score in scores], dtype="boolean")
-            if any(score.label is not None and not is_silence(score) for score in scores):
-                frame[f"{name}_label"] = [score.label for score in scores]
-            frame[f"{name}_state"] = [score.state for score in scores]
-            frame[f"{name}_note"] = [score.error or score.reason for score in scores]
-        return frame
+        return frame_of(list(self.records), [item.name for item in self.metrics], evidence=evidence)
 
     def _size(self) -> str:
         rows, metrics = len(self), len(self.metrics)
         return f"{rows} row{'s' * (rows != 1)}, {metrics} metric{'s' * (metrics != 1)}"
-
-
-def _short(place: str) -> str:
-    return place.rpartition(", ")[2]

@@ -52,8 +52,8 @@ class Reason:
         """How many rows, and of which metrics; each metric has its own, so they are never added up."""
         if len(set(self.counts)) == 1:
             several = "each of " if len(self.metrics) > 1 else ""
-            return f"{_rows(self.counts[0])} in {several}{', '.join(self.metrics)}"
-        first, *others = (f"in {name}" for name in self.metrics)
+            return f"{_rows(self.counts[0])} in {several}{', '.join(map(printable, self.metrics))}"
+        first, *others = (f"in {printable(name)}" for name in self.metrics)
         rest = (f"{count} {name}" for count, name in zip(self.counts[1:], others, strict=True))
         return ", ".join([f"{_rows(self.counts[0])} {first}", *rest])
 

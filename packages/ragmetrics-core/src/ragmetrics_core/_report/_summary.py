@@ -14,10 +14,11 @@ from .._kernel._requests import Usage
 from .._store._prices import ModelUsage
 from ._metric_summary import MetricSummary
 from ._reasons import Reason
+from ._summarised import SliceSummary, named
 from ._table import room
 from ._text import summary_text
 
-__all__ = ["MetricSummary", "Summary"]
+__all__ = ["MetricSummary", "SliceSummary", "Summary"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,9 @@ class Summary:
         stopped: why the run ended before its last row; None if it did not.
         earlier: what every model was asked in earlier parts of the run.
         waited: by metric, the mean seconds that a row has waited for models; metrics that wait for none are left out.
+        by: the path of the column that ``slices`` are made by; None if there are none.
+        slices: the metrics for each value of that column, by the value as text: ``slices["de"]["faithfulness"].mean``; rows without
+            a value are under None.
     """
 
     title: str
@@ -45,12 +49,11 @@ class Summary:
     stopped: str | None = None
     earlier: tuple[ModelUsage, ...] = ()
     waited: Mapping[str, float] = field(default_factory=dict)
+    by: str | None = None
+    slices: Mapping[str | None, SliceSummary] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> MetricSummary:
-        for item in self.metrics:
-            if item.name == name:
-                return item
-        raise KeyError(f"no metric {name!r}; there are {', '.join(item.name for item in self.metrics)}")
+        return named(self.metrics, name)
 
     @property
     def failed_everywhere(self) -> tuple[str, ...]:
@@ -90,6 +93,7 @@ class Summary:
             "earlier": [_model_dict(item) for item in self.earlier],
             "waited": dict(self.waited),
             "stopped": self.stopped,
+            **({} if self.by is None else {"by": self.by, "slices": [item.to_dict() for item in self.slices.values()]}),
         }
 
     def __str__(self) -> str:

@@ -11,6 +11,8 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
+from .._kernel._layout import printable
+
 __all__ = ["cut_middle", "hanging", "printable", "room", "table", "wrapped", "wrapped_items"]
 
 USUAL = 80
@@ -79,11 +81,6 @@ def wrapped_items(head: str, items: Iterable[str], width: int, *, indent: str = 
     """The lines of a head and a list with commas; no item is parted, so that a value stays beside its name."""
     text = ", ".join(item.replace(" ", "\xa0") for item in items)
     return [line.replace("\xa0", " ") for line in wrapped(f"{head} {text}", width, indent=indent)]
-
-
-def printable(text: str) -> str:
-    """The text with control characters shown as escapes: ids and errors can hold what a terminal would obey."""
-    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
 
 
 def cut_middle(text: str, length: int) -> str:

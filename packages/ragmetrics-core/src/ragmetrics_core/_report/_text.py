@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from ..statistics import METHODS
 from ._metric_summary import MetricSummary
 from ._reasons import LONGEST_ROW, first_of
-from ._table import cut_middle, hanging, table, wrapped, wrapped_items
+from ._table import cut_middle, hanging, printable, table, wrapped, wrapped_items
 
 if TYPE_CHECKING:
     from ._summary import Summary
@@ -32,8 +33,29 @@ LONGEST_NAME = 40
 
 def summary_text(summary: Summary, width: int) -> str:
     """The whole account."""
-    parts = (section(summary, width) for section in SECTIONS)
+    shown = _printable(summary)
+    parts = (section(shown, width) for section in SECTIONS)
     return "\n\n".join("\n".join(lines) for lines in parts if lines)
+
+
+def _printable(summary: Summary) -> Summary:
+    """The summary with nothing in its texts that a terminal would obey; rows, reasons and slices look after themselves."""
+    return replace(
+        summary,
+        title=printable(summary.title),
+        metrics=tuple(replace(item, **_printable_names(item)) for item in summary.metrics),
+        caveats=tuple(map(printable, summary.caveats)),
+        waited={printable(name): seconds for name, seconds in summary.waited.items()},
+        stopped=summary.stopped and printable(summary.stopped),
+    )
+
+
+def _printable_names(item: MetricSummary) -> dict[str, Any]:
+    return {
+        "name": printable(item.name),
+        "labels": {printable(label): count for label, count in item.labels.items()},
+        "label_rates": {printable(label): rate for label, rate in item.label_rates.items()},
+    }
 
 
 def _title(summary: Summary, width: int) -> list[str]:
@@ -81,8 +103,23 @@ CALLS: tuple[Column, ...] = (
 )
 
 
+IN_SLICES = SCORES[:-1]
+OF_SLICES = "slices: each interval is about its own slice; among many slices, some means are low or high by chance"
+
+
 def _tokens(item: MetricSummary, number: int) -> str:
     return str(number) if item.tokens_known else "-"
+
+
+def _slices(summary: Summary, width: int) -> list[str]:
+    """A table per metric, a line per slice, so that what is compared stands one below the other."""
+    tables = []
+    for place, item in enumerate(summary.metrics if summary.slices else ()):
+        headings = [cut_middle(item.name, LONGEST_NAME), *(heading for heading, _ in IN_SLICES)]
+        parts = [(part.name, part.metrics[place]) for part in summary.slices.values()]
+        tables.append(table(headings, [[name, *(cell(part) for _, cell in IN_SLICES)] for name, part in parts], width))
+    remark = hanging(OF_SLICES, width) if len(summary.slices) > 1 else []
+    return ["\n\n".join([*tables, "\n".join(remark)]).rstrip()] if tables else []
 
 
 def _remarks(summary: Summary, width: int) -> list[str]:
@@ -159,9 +196,9 @@ def _costs(summary: Summary) -> Iterator[str]:
         for item in models:
             cost = item.cost()
             if cost is not None:
-                yield f"{when}cost {item.name}: {cost}"
+                yield f"{when}cost {printable(item.name)}: {cost}"
             if item.repeated:
-                yield f"{when}{item.name}: {item.repeated} calls were refused or lost, and made again"
+                yield f"{when}{printable(item.name)}: {item.repeated} calls were refused or lost, and made again"
 
 
 def _lowest(summary: Summary, width: int) -> list[str]:
@@ -209,6 +246,7 @@ SECTIONS: tuple[Callable[[Summary, int], list[str]], ...] = (
     _title,
     _without_any_score,
     _table,
+    _slices,
     _remarks,
     _lowest,
     _unscored,

@@ -1,0 +1,160 @@
+"""The evidence of a score as a list: what was judged, the verdict in a word, the passages that it rests on, the reason.
+
+Tables, terminals and notebooks show the same list. Evidence of a form that is no list of verdicts stays in words, and nothing is
+taken from ``details``, which hold all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ._explain import NOT_EVIDENCE, details_in_words, scalar
+from ._shapes import Item, is_nested, judged_items, plural_name, take_side_by_side
+
+__all__ = ["Finding", "Findings", "findings_of"]
+
+NOT_STATED = "not stated"
+ABOUT_PASSAGES = "useful"
+"""The verdict of which there is one per passage, in their order."""
+
+WHOLE_TEXTS = ("reference", "response")
+MOST_PASSAGE = 10**9
+
+
+class Finding(NamedTuple):
+    """What a judge said about one thing.
+
+    Attributes:
+        part: what it is one of, such as ``claims`` or ``response claims``; of a row that was judged several times, the number of
+            the judgement stands before it. Empty if nobody says so.
+        number: its place among them, from 1.
+        text: the claim or statement; None if it is known by its number alone, as passages are.
+        holds: whether it holds; None where the verdict is neither, as ``not stated``, or where there is none.
+        verdict: in a word: ``supported``, ``contradicted``, ``not stated``, ``useful``, a rating; empty if there is none.
+        passages: numbers of the passages that support it, from 1.
+        against: numbers of the passages that contradict it.
+        reason: why, as the judge put it; may be empty.
+    """
+
+    part: str
+    number: int
+    text: str | None
+    holds: bool | None
+    verdict: str
+    passages: tuple[int, ...] = ()
+    against: tuple[int, ...] = ()
+    reason: str = ""
+
+    @property
+    def label(self) -> str:
+        """Its text, or what it is called by its number, such as ``passage 2``."""
+        if self.text is not None and self.text.strip():
+            return self.text
+        return f"{self.part.removesuffix('s') if self.part.endswith('s') else 'no.'} {self.number}"
+
+
+class Findings(NamedTuple):
+    """What the details of a score hold.
+
+    Attributes:
+        items: the verdicts, in the order of the details.
+        words: what else the details say, on one line.
+    """
+
+    items: tuple[Finding, ...]
+    words: str
+
+
+def findings_of(details: Mapping[str, Any]) -> Findings:
+    """The evidence in the details of a score."""
+    left = {name: item for name, item in details.items() if name not in NOT_EVIDENCE}
+    findings = list(_of_repeats(left))
+    beside = take_side_by_side(left)
+    if beside is not None:
+        name, items, are_verdicts = beside
+        findings += _side_by_side(name, items, are_verdicts=are_verdicts)
+    for name in [name for name, value in left.items() if _is_list_of_mappings(value)]:
+        found = _judged(name.replace("_", " "), left.pop(name))
+        findings += _compared(name, found) if _is_compared(name, details) else found
+    return Findings(tuple(findings), details_in_words(left))
+
+
+def _of_repeats(details: dict[str, Any]) -> Iterator[Finding]:
+    """What each of several judgements of the row rests on."""
+    if not _is_list_of_mappings(details.get("repeats")):
+        return
+    for number, judgement in enumerate(details.pop("repeats"), 1):
+        why = _text(judgement.get("error")) or _text(judgement.get("reason"))
+        yield Finding("judgements", number, None, None, _verdict_of(judgement.get("value")), reason=why)
+        inner = judgement.get("details")
+        for finding in findings_of(inner).items if isinstance(inner, Mapping) else ():
+            yield finding._replace(part=f"judgement {number}, {finding.part}".removesuffix(", "))
+
+
+def _side_by_side(name: str, items: Sequence[Item], *, are_verdicts: bool) -> Iterator[Finding]:
+    for number, item in enumerate(items, 1):
+        holds = bool(item.mark) if are_verdicts else None
+        verdict = f"scored {int(item.mark)}" if are_verdicts else _verdict_of(item.mark)
+        yield Finding(name, number, item.text, holds, verdict, reason=item.why)
+
+
+def _judged(name: str, values: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    items, flag = judged_items(values)
+    part = plural_name(name, values) or ("passages" if flag == ABOUT_PASSAGES else "")
+    for number, (value, item) in enumerate(zip(values, items, strict=True), 1):
+        passages = _numbers(value.get("passages" if "passages" in value else "supported_by"))
+        against = _numbers(value.get("contradicted_by"))
+        looked_for = flag is None and "passages" in value and item.mark is None
+        verdict, holds = _found(passages) if looked_for else _verdict(value, flag, item)
+        yield Finding(part, number, item.text, holds, verdict, passages, against, item.why)
+
+
+def _is_compared(name: str, details: Mapping[str, Any]) -> bool:
+    """Whether the claims of a list were compared with one text as a whole, so that its numbers count no passages.
+
+    That is so for ``reference_verdicts``, and for ``response_claims`` where no other list tells what the passages say.
+    """
+    text, _, kind = name.partition("_")
+    return text in WHOLE_TEXTS and (kind == "verdicts" or (kind == "claims" and "verdicts" not in details))
+
+
+def _compared(name: str, found: Iterable[Finding]) -> Iterator[Finding]:
+    text, _, kind = name.partition("_")
+    for finding in found:
+        part = f"claims, compared with the {text}" if kind == "verdicts" else finding.part
+        yield finding._replace(part=part, passages=(), against=())
+
+
+def _found(passages: Sequence[int]) -> tuple[str, bool | None]:
+    return ("found", True) if passages else ("not found", False)
+
+
+def _verdict(value: Mapping[str, Any], flag: str | None, item: Item) -> tuple[str, bool | None]:
+    """The verdict in a word, and whether the thing holds."""
+    if flag is None:
+        return _verdict_of(item.mark), None
+    name = flag.replace("_", " ")
+    said = _text(value.get("verdict")) or (
+        name if item.mark else "contradicted" if value.get("contradicted") is True else f"not {name}"
+    )
+    return said, True if item.mark else None if said == NOT_STATED else False
+
+
+def _verdict_of(mark: Any) -> str:
+    return "" if mark is None else mark if isinstance(mark, str) else "" if is_nested(mark) else scalar(mark)
+
+
+def _is_list_of_mappings(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in value)
+
+
+def _numbers(values: Any) -> tuple[int, ...]:
+    """Those that can be the number of a passage."""
+    if not isinstance(values, list):
+        return ()
+    return tuple(value for value in values if type(value) is int and 0 < value < MOST_PASSAGE)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,125 @@
+"""A run as a data frame whose every column has one type, so that Parquet, SQL and Arrow take it as it is.
+
+Strategy. Rows come from anywhere: numbers and texts in one column, objects in the metadata, documents of two kinds, rows with a
+number where a text should be. A column whose values are all of one plain kind keeps it; any other becomes text, and what is no
+text is written as JSON there. Lists are lists of texts. What a cell holds thus never depends on the format that comes after.
+
+Evidence is four columns of lists of equal length per metric, so that ``explode`` makes a row per claim of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from .._kernel._errors import MissingExtra
+from .._kernel._findings import Finding, findings_of
+from .._kernel._prompt import to_json
+from .._kernel._sample import Sample
+from .._kernel._score import Score
+from .._store._records import Record, is_given, json_value
+from ._silence import is_silence
+
+if TYPE_CHECKING:
+    import pandas as pd  # type: ignore[import-untyped]
+
+__all__ = ["frame_of"]
+
+METADATA = "metadata."
+"""What the names of columns of the metadata begin with."""
+
+LISTS = ("retrieved_contexts", "reference_contexts", "retrieved_documents", "reference_documents")
+SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half a character, for which no file format has a form."""
+
+LARGEST = 2**63
+KINDS: dict[type, str] = {bool: "boolean", int: "Int64", float: "float64"}
+"""The type of a column by that of its values; nothing is missing in a different way for it."""
+
+
+def frame_of(records: Sequence[Record], metrics: Sequence[str], *, evidence: bool) -> pd.DataFrame:
+    """One row per record; the columns are told by ``Evaluation.to_pandas``.
+
+    Raises:
+        MissingExtra: pandas is not installed.
+    """
+    try:
+        import pandas as pd  # noqa: PLC0415
+    except ImportError:
+        raise MissingExtra('to_pandas() needs pandas: pip install "ragmetrics-core[pandas]"') from None
+    columns: dict[str, Any] = {}
+    for item in fields(Sample):
+        values = [getattr(record.sample, item.name) for record in records]
+        if item.name != "metadata" and any(map(is_given, values)):
+            columns[item.name] = _lists(values) if item.name in LISTS else _column(values)
+    samples = [record.sample.metadata for record in records]
+    for key in dict.fromkeys(key for metadata in samples for key in metadata):
+        columns[f"{METADATA}{key}"] = _column([metadata.get(key) for metadata in samples])
+    for name in metrics:
+        columns |= _score_columns(name, [record.scores[name] for record in records], evidence=evidence)
+    series = {_text(name): pd.Series(values, dtype=kind) for name, (values, kind) in columns.items()}
+    return pd.DataFrame(series, index=range(len(records)))
+
+
+Column = tuple[list[Any], str]
+"""The values, and the type that pandas has for them."""
+
+
+def _score_columns(name: str, scores: Sequence[Score], *, evidence: bool) -> dict[str, Column]:
+    columns: dict[str, Column] = {name: ([score.value for score in scores], "float64")}
+    if any(score.passing is not None for score in scores):
+        columns[f"{name}_passing"] = [score.passing for score in scores], "boolean"
+    if any(score.label is not None and not is_silence(score) for score in scores):
+        columns[f"{name}_label"] = _column([score.label for score in scores])
+    columns[f"{name}_state"] = _column([score.state for score in scores])
+    columns[f"{name}_note"] = _column([score.error or score.reason for score in scores])
+    return columns | (_evidence_columns(name, scores) if evidence else {})
+
+
+def _evidence_columns(name: str, scores: Sequence[Score]) -> dict[str, Column]:
+    """Lists of equal length, an item per finding, and all that the score holds as JSON."""
+    found = [findings_of(score.details).items for score in scores]
+    columns: dict[str, Column] = {}
+    if any(found):
+        columns = {
+            f"{name}_claims": _each(found, lambda item: _text(item.label)),
+            f"{name}_parts": _each(found, lambda item: _text(item.part)),
+            f"{name}_verdicts": _each(found, lambda item: _text(item.verdict)),
+            f"{name}_passages": _each(found, lambda item: list(item.passages)),
+            f"{name}_against": _each(found, lambda item: list(item.against)),
+            f"{name}_reasons": _each(found, lambda item: _text(item.reason)),
+        }
+    return {**columns, f"{name}_details": _column([dict(score.details) for score in scores])}
+
+
+def _each(found: Iterable[Sequence[Finding]], part: Any) -> Column:
+    return [[part(item) for item in items] for items in found], "object"
+
+
+def _column(values: Sequence[Any]) -> Column:
+    """The values if all are of one plain kind, else texts."""
+    plain = [json_value(value) for value in values]
+    kinds = {type(value) for value in plain if value is not None}
+    if kinds == {int, float}:
+        kinds = {float}
+    (kind,) = kinds if len(kinds) == 1 else (str,)
+    if kind in KINDS and not (kind is int and any(value is not None and abs(value) >= LARGEST for value in plain)):
+        return plain, KINDS[kind]
+    return [None if value is None else _as_text(value) for value in plain], "object"
+
+
+def _lists(values: Iterable[Any]) -> Column:
+    """Lists of texts; what is no list is a list of one."""
+    plain = [None if value is None else json_value(value) for value in values]
+    several = [value if value is None or isinstance(value, list) else [value] for value in plain]
+    return [None if value is None else [_as_text(item) for item in value] for value in several], "object"
+
+
+def _as_text(value: Any) -> str:
+    return _text(value if isinstance(value, str) else to_json(value))
+
+
+def _text(text: str) -> str:
+    return SURROGATE.sub("\ufffd", text)

@@ -1,0 +1,104 @@
+"""Rows with their scores as lines of text, for terminals and pipes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from .._kernel._evidence_text import Line, evidence_lines
+from .._kernel._layout import fitted, printable
+from .._kernel._prompt import to_json
+from .._kernel._sample import Document, Sample
+from .._kernel._score import Score
+from .._store._records import Record, json_value
+from ._summarised import row_name
+from ._table import cut_middle
+
+__all__ = ["brief_lines", "full_lines", "plain_text", "title_of"]
+
+LONGEST_NAME = 60
+"""Columns of a row's id in a title."""
+
+ASKED = {"user_input": "question", "response": "answer", "reference": "reference"}
+LISTS = {
+    "retrieved_contexts": "passage",
+    "reference_contexts": "reference passage",
+    "retrieved_documents": "document",
+    "reference_documents": "reference document",
+}
+"""What the items of a list are called, one by one."""
+
+
+def title_of(record: Record) -> str:
+    """The id of a row and where it stands."""
+    name, place = cut_middle(row_name(record), LONGEST_NAME), printable(record.place)
+    return place if record.sample.id is None else f"{name} ({place})"
+
+
+def brief_lines(record: Record, metric: str, width: int) -> Iterator[Line]:
+    """A row for a list of rows: what was asked and answered, and the evidence of one metric, with the passages it names."""
+    sample = record.sample
+    yield from _lines(title_of(record), width, "", "  ", "title")
+    yield from _texts(sample, ("user_input", "response"), width)
+    yield from _indented(record.scores[metric], width, sample.retrieved_contexts)
+
+
+def full_lines(record: Record, metrics: Sequence[str], width: int) -> Iterator[Line]:
+    """All of a row: its texts, passages, documents and metadata in full, and the evidence of these metrics."""
+    sample = record.sample
+    yield from _lines(title_of(record), width, "", "  ", "title")
+    yield from _texts(sample, ASKED, width)
+    for field, name in LISTS.items():
+        yield from _items(getattr(sample, field), name, width)
+    for key, value in sample.metadata.items():
+        yield from _lines(f"metadata.{key}: {_text(value)}", width, "  ", "    ", "aside")
+    for metric in metrics:
+        score = record.scores[metric]
+        yield Line("")
+        yield from _indented(score, width)
+        for number, raw in enumerate(_raw(score.details), 1):
+            yield from _lines(f"raw reply {number}: {raw}", width, "    ", "      ", "aside")
+
+
+def plain_text(rows: Iterable[Iterable[Line]]) -> str:
+    """The rows as they are printed where there are no colours, with a blank line between them."""
+    return "\n\n".join("\n".join(line.text for line in lines) for lines in rows)
+
+
+def _texts(sample: Sample, fields: Iterable[str], width: int) -> Iterator[Line]:
+    for field in fields:
+        value = getattr(sample, field)
+        if value is not None:
+            yield from _lines(f"{ASKED[field]}: {_text(value)}", width)
+
+
+def _items(values: Any, name: str, width: int) -> Iterator[Line]:
+    if values is None:
+        return
+    if not isinstance(values, Sequence) or isinstance(values, str):
+        yield from _lines(f"{name}s: {_text(values)}", width)
+        return
+    if not values:
+        yield from _lines(f"no {name}s", width)
+    for number, value in enumerate(values, 1):
+        yield from _lines(f"{name} {number}: {_text(value)}", width)
+
+
+def _indented(score: Score, width: int, contexts: Any = None) -> Iterator[Line]:
+    return (Line(f"  {text}", tone) for text, tone in evidence_lines(score, width - 2, contexts))
+
+
+def _lines(text: str, width: int, first: str = "  ", others: str = "    ", tone: Any = "") -> Iterator[Line]:
+    return (Line(line, tone) for line in fitted(text, width, first, others))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Document) and value.content is not None:
+        return f"{value.id}: {value.content}" if value.id is not None else value.content
+    return value if isinstance(value, str) else to_json(json_value(value))
+
+
+def _raw(details: Mapping[str, Any]) -> Iterator[str]:
+    """The replies that could not be read, as they came."""
+    raw = details.get("raw")
+    return (text for text in (raw if isinstance(raw, list) else ()) if isinstance(text, str))

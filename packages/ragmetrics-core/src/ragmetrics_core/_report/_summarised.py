@@ -1,0 +1,102 @@
+"""One pass over the rows of a run, which may be read from a file: what all of them come to, and what each slice of them does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from .._store._records import Record
+from .._store._scored_by import MetricColumn
+from ._metric_summary import MetricSummary, Tally
+from ._reasons import Causes, Reason
+from ._slices import RowLabels, slice_name, slices_of
+
+__all__ = ["SliceSummary", "Summed", "named", "row_name", "sum_up"]
+
+
+@dataclass(frozen=True)
+class SliceSummary:
+    """The metrics over the rows that share a value.
+
+    Attributes:
+        name: as a person reads it, such as ``lang=de``, or ``without lang``.
+        label: the value as text; None for rows without one.
+        rows: how many rows there are.
+        metrics: one entry per metric, over these rows alone.
+    """
+
+    name: str
+    label: str | None
+    rows: int
+    metrics: tuple[MetricSummary, ...]
+
+    def __getitem__(self, name: str) -> MetricSummary:
+        return named(self.metrics, name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain JSON values."""
+        return {
+            "label": self.label,
+            "rows": self.rows,
+            "metrics": {item.name: item.to_dict() for item in self.metrics},
+        }
+
+
+class Summed(NamedTuple):
+    """What the rows of a run come to."""
+
+    metrics: tuple[MetricSummary, ...]
+    reasons: tuple[Reason, ...]
+    slices: Mapping[str | None, SliceSummary]
+
+
+def sum_up(records: Iterable[Record], metrics: Sequence[MetricColumn], by: str | None) -> Summed:
+    """Sum up the scores of all rows, and with ``by`` those of each slice, sorted by name; rows without a value come last.
+
+    Raises:
+        InvalidInput: ``by`` names nothing that rows have in common.
+    """
+    slicing = None if by is None else RowLabels(by, "by")
+    whole, causes = _tallies(metrics), Causes()
+    parts: dict[str | None, dict[str, Tally]] = {}
+    for record in records:
+        name = row_name(record)
+        tallies = [whole]
+        if slicing is not None:
+            slicing.add(record.sample, record.place)
+            tallies.append(parts.setdefault(slicing.labels[-1], _tallies(metrics)))
+        for metric, score in record.scores.items():
+            for tally in tallies:
+                tally[metric].add(score, name)
+            if score.value is None:
+                causes.add(metric, score, record.place, name)
+    slices = {}
+    if slicing is not None and by is not None:
+        slicing.check()
+        for label, rows in slices_of(slicing.labels, by).items():
+            summaries = tuple(tally.summary() for tally in parts[label].values())
+            slices[label] = SliceSummary(slice_name(by, label), label, len(rows), summaries)
+    return Summed(tuple(tally.summary() for tally in whole.values()), causes.reasons(), slices)
+
+
+def _tallies(metrics: Sequence[MetricColumn]) -> dict[str, Tally]:
+    return {item.name: Tally(item.name, item.scale) for item in metrics}
+
+
+def row_name(record: Record) -> str:
+    """What a row is called: its id, else where it stands in its file."""
+    row_id = record.sample.id
+    return str(row_id) if row_id is not None else record.place.rpartition(", ")[2]
+
+
+def named(metrics: Sequence[MetricSummary], name: str) -> MetricSummary:
+    """The summary of the metric of that name.
+
+    Raises:
+        KeyError: there is none; the message names those that there are.
+    """
+    for item in metrics:
+        if item.name == name:
+            return item
+    raise KeyError(f"no metric {name!r}; there are {', '.join(item.name for item in metrics)}")

@@ -1,0 +1,98 @@
+"""The rows to look at first: those with the worst values of one metric, in the direction that the metric has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from heapq import nsmallest
+from typing import Any, overload
+
+from .._kernel._errors import InvalidInput
+from .._kernel._evidence_text import Line
+from .._kernel._sample import Sample
+from .._kernel._score import Score
+from .._store._records import Record
+from .._store._scored_by import MetricColumn
+from ._row_text import brief_lines, plain_text
+from ._table import cut_middle, room
+
+__all__ = ["WorstRow", "WorstRows", "worst_rows"]
+
+
+@dataclass(frozen=True)
+class WorstRow:
+    """A row with its score.
+
+    Attributes:
+        index: its position in the input, from 0.
+        place: where it stood there, such as ``questions.jsonl, line 7``.
+        sample: the row.
+        score: what the metric made of it.
+    """
+
+    index: int
+    place: str
+    sample: Sample
+    score: Score
+
+
+class WorstRows(Sequence[WorstRow]):
+    """Rows with the worst values of one metric, the worst first; ``print`` shows them with their evidence."""
+
+    def __init__(self, metric: str, records: Sequence[Record]) -> None:
+        self._metric = metric
+        self._records = tuple(records)
+        self._rows = tuple(WorstRow(item.index, item.place, item.sample, item.scores[metric]) for item in records)
+
+    @overload
+    def __getitem__(self, index: int) -> WorstRow: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[WorstRow, ...]: ...
+    def __getitem__(self, index: int | slice) -> WorstRow | tuple[WorstRow, ...]:
+        return self._rows[index]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """The rows with the scores of all metrics."""
+        return self._records
+
+    @property
+    def metric(self) -> str:
+        """Name of the metric that the rows are the worst of."""
+        return self._metric
+
+    def lines(self, width: int) -> Iterator[Iterable[Line]]:
+        """The lines of each row, for those who paint them."""
+        return (brief_lines(record, self._metric, width) for record in self._records)
+
+    def __str__(self) -> str:
+        return plain_text(self.lines(room())) or f"no row has a value of {cut_middle(self._metric, 60)}"
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} worst rows of {self._metric}>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """IPython shows the rows."""
+        printer.text("..." if cycle else str(self))
+
+
+def worst_rows(records: Iterable[Record], metrics: Sequence[MetricColumn], name: str, n: int) -> WorstRows:
+    """The ``n`` rows with the worst values; among equals the earlier row comes first.
+
+    Raises:
+        InvalidInput: there is no such metric, neither end of its scale is the worse one, or ``n`` is less than 1 or no number.
+    """
+    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+        raise InvalidInput(f"worst: n must be a whole number, at least 1, got {n!r}")
+    column = next((item for item in metrics if item.name == name), None)
+    if column is None:
+        raise InvalidInput(f"worst: there is no metric {name!r}; there are {', '.join(item.name for item in metrics)}")
+    if column.higher_is_better is None:
+        raise InvalidInput(f"worst: neither high nor low values of {name} are better, so that no row is the worst")
+    sign = 1 if column.higher_is_better else -1
+    scored = ((record.scores[name].value, record) for record in records)
+    found = nsmallest(n, (item for item in scored if item[0] is not None), key=lambda item: sign * (item[0] or 0.0))
+    return WorstRows(name, [record for _, record in found])
