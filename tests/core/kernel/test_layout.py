@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core._kernel._layout import cells, fitted, readable, printable, shortened
+from ragmetrics_core._kernel._layout import cells, fitted, printable, readable, shortened
 
 
 @pytest.mark.parametrize(

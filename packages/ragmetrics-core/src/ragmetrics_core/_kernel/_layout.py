@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 
-__all__ = ["cells", "fitted", "readable", "printable", "shortened"]
+__all__ = ["cells", "fitted", "printable", "readable", "shortened"]
 
 JOINERS = "\u200c\u200d"
 
