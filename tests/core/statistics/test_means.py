@@ -6,12 +6,14 @@ import math
 import random
 import statistics
 from collections.abc import Callable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
+from ragmetrics_core import InvalidInput
 from ragmetrics_core.statistics import Interval, mean_interval, rate_interval
 from ragmetrics_core.statistics._distributions import t_quantile
 from ragmetrics_core.statistics._means import mean_of
@@ -148,6 +150,67 @@ class TestOtherValues:
         assert rate_interval(0, 0) is None
         assert rate_interval(1, 1) is None
         assert mean_of([]) is None
+
+
+class TestConfidence:
+    @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99])
+    def test_other_than_95_percent(self, confidence: float) -> None:
+        wilson = stats.binomtest(12, 30).proportion_ci(confidence, "wilson")
+        assert rate_interval(12, 30, confidence) == (pytest.approx(wilson.low), pytest.approx(wilson.high), "wilson")
+        assert mean_interval([1.0] * 12 + [0.0] * 18, scale=UNIT, confidence=confidence) == rate_interval(
+            12, 30, confidence
+        )
+        low, high = stats.ttest_1samp([1, 2, 3, 4, 5], 0).confidence_interval(confidence)
+        assert mean_interval([1, 2, 3, 4, 5], confidence=confidence) == (pytest.approx(low), pytest.approx(high), "t")
+
+    @given(samples(), st.floats(0.5, 0.9), st.floats(0.001, 0.09))
+    def test_more_is_wider(
+        self, sample: tuple[list[float], tuple[float, float]], confidence: float, more: float
+    ) -> None:
+        values, scale = sample
+        narrow = mean_interval(values, None, scale, confidence)
+        wide = mean_interval(values, None, scale, confidence + more)
+        assert narrow is not None
+        assert wide is not None
+        assert wide.low <= narrow.low
+        assert narrow.high <= wide.high
+
+    @pytest.mark.parametrize("wrong", [0, 1, -0.5, 95, math.nan])
+    def test_impossible(self, wrong: float) -> None:
+        message = f"confidence must lie between 0 and 1, got {wrong!r}: give 0.95 for 95 %"
+        for call in (lambda: mean_interval([0.1, 0.2], None, UNIT, wrong), lambda: rate_interval(1, 3, wrong)):
+            with pytest.raises(InvalidInput) as caught:
+                call()
+            assert str(caught.value) == message
+
+
+class TestInput:
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (([0.1, math.nan],), "values[1] is nan: give finite numbers, and leave out rows without a score"),
+            (([None, 0.1],), "values[0] is None: give finite numbers, and leave out rows without a score"),
+            (
+                ([0.1, 7], None, (1, 5)),
+                "values[0] is 0.1, which is not on the scale 1 to 5: give the scale of these scores",
+            ),
+            (([0.1, 0.7], ["a"]), "clusters has 1 entries for 2 rows: give each row the cluster it belongs to"),
+        ],
+    )
+    def test_one_message_that_names_the_place(self, arguments: Any, message: str) -> None:
+        with pytest.raises(InvalidInput) as caught:
+            mean_interval(*arguments)
+        assert str(caught.value) == message
+
+    @pytest.mark.parametrize(("hits", "count"), [(4, 3), (-1, 3), (0, -1), (math.nan, 3)])
+    def test_a_rate_that_is_none(self, hits: int, count: int) -> None:
+        with pytest.raises(
+            InvalidInput, match=r"^hits must lie between 0 and count, got .* of .*: give how many of how many$"
+        ):
+            rate_interval(hits, count)
+
+    def test_true_and_false_have_a_scale(self) -> None:
+        assert mean_interval([True, False, True]) == rate_interval(2, 3)
 
 
 class TestAlways:

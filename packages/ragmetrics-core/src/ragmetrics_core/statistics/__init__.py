@@ -9,9 +9,12 @@ from __future__ import annotations
 from ._holm import holm
 from ._interval import METHODS, Interval
 from ._means import mean_interval, rate_interval
-from ._pairs import PairedDifference, paired_difference
+from ._paired_difference import PairedDifference
+from ._pairs import paired_difference
+from ._rows_needed import FEWEST_CHANGED
 
 __all__ = [
+    "FEWEST_CHANGED",
     "METHODS",
     "Interval",
     "PairedDifference",

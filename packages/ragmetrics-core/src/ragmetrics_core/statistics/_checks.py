@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 from .._kernel._errors import InvalidInput
 from ._interval import ROUNDING
 
-__all__ = ["check_clusters", "check_confidence", "check_scale", "checked_values"]
+__all__ = ["check_clusters", "check_confidence", "check_scale", "checked_values", "scale_of"]
 
 
 def check_confidence(confidence: float) -> None:
@@ -28,23 +28,38 @@ def check_scale(scale: tuple[float, float] | None) -> None:
         )
 
 
-def checked_values(name: str, values: Sequence[float], scale: tuple[float, float] | None) -> Sequence[float]:
+def checked_values(name: str, values: Sequence[float], scale: tuple[float, float] | None) -> list[float]:
     """The values, finite and on the scale; those that rounding has put beside an end are put on it."""
     for place, value in enumerate(values):
-        if not math.isfinite(value):
+        if not _is_finite(value):
             raise InvalidInput(f"{name}[{place}] is {value!r}: give finite numbers, and leave out rows without a score")
-    if scale is None or not len(values):
-        return values
+    floats = [float(value) for value in values]
+    if scale is None or not floats:
+        return floats
     low, high = scale
-    if low <= min(values) and max(values) <= high:
-        return values
+    if low <= min(floats) and max(floats) <= high:
+        return floats
     near = ROUNDING * (high - low)
-    for place, value in enumerate(values):
+    for place, value in enumerate(floats):
         if not low - near <= value <= high + near:
             raise InvalidInput(
                 f"{name}[{place}] is {value!r}, which is not on the scale {low:g} to {high:g}: give the scale of these scores"
             )
-    return [min(max(value, low), high) for value in values]
+    return [min(max(value, low), high) for value in floats]
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except TypeError:  # None, or a text
+        return False
+
+
+def scale_of(values: Sequence[float], scale: tuple[float, float] | None) -> tuple[float, float] | None:
+    """The scale that was given, else that of True and False, else None."""
+    if scale is None and len(values) and all(isinstance(value, bool) for value in values):
+        return 0.0, 1.0
+    return scale
 
 
 def check_clusters(clusters: Sequence[Hashable] | None, count: int) -> None:
@@ -53,12 +68,22 @@ def check_clusters(clusters: Sequence[Hashable] | None, count: int) -> None:
         return
     if len(clusters) != count:
         raise InvalidInput(
-            f"clusters has {len(clusters)} entries for {count} rows: give each row the cluster that it belongs to"
+            f"clusters has {len(clusters)} entries for {count} rows: give each row the cluster it belongs to"
         )
     for place, cluster in enumerate(clusters):
-        if cluster is None or cluster != cluster:  # noqa: PLR0124  NaN, as tables write what is missing
+        try:
+            hash(cluster)
+        except TypeError:
+            raise InvalidInput(f"clusters[{place}] is a {type(cluster).__name__}: give a name or a number") from None
+        if _is_missing(cluster):
             raise InvalidInput(
                 f"clusters[{place}] is {cluster!r}: give the row its cluster, or one of its own if it shares nothing with others"
             )
-        if not isinstance(cluster, Hashable):
-            raise InvalidInput(f"clusters[{place}] is a {type(cluster).__name__}: give a name or a number")
+
+
+def _is_missing(cluster: Hashable) -> bool:
+    """None, NaN, or the NA of a table, which does not tell whether it equals itself."""
+    try:
+        return cluster is None or bool(cluster != cluster)  # noqa: PLR0124
+    except TypeError:
+        return True

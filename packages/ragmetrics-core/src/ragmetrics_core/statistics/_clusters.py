@@ -23,33 +23,40 @@ __all__ = ["ClusteredMean", "clustered_mean"]
 
 @dataclass(frozen=True)
 class ClusteredMean:
-    """A mean over rows in clusters.
+    """A mean over rows in two or more clusters.
 
     Attributes:
         mean: over all rows, each counted once.
-        variance: of that mean, CR2; None for a single cluster.
-        freedom: Satterthwaite's degrees of freedom of that variance, at least 1; None for a single cluster.
-        clusters: how many there are.
+        variance: of that mean, CR2.
+        inflation: that variance over the plain one, which is too small for few clusters; 1 where both are 0.
+        freedom: Satterthwaite's degrees of freedom of the variance, at least 1.
+        clusters: of each cluster the sum of its values and the number of its rows.
     """
 
     mean: float
-    variance: float | None
-    freedom: float | None
-    clusters: int
+    variance: float
+    inflation: float
+    freedom: float
+    clusters: tuple[tuple[float, int], ...]
 
 
 def clustered_mean(values: Sequence[float], clusters: Sequence[Hashable]) -> ClusteredMean:
-    """The mean of one or more values, with the cluster of each."""
+    """The mean of values, with the cluster of each; of two or more clusters."""
     count = len(values)
     mean = math.fsum(values) / count
     rows: defaultdict[Hashable, list[float]] = defaultdict(list)
     for value, cluster in zip(values, clusters, strict=True):
-        rows[cluster].append(value - mean)
-    if len(rows) == 1:
-        return ClusteredMean(mean, None, None, 1)
+        rows[cluster].append(value)
     shares = [len(found) / count for found in rows.values()]
-    sums = [math.fsum(found) for found in rows.values()]
-    variance = math.fsum(s * s / (1 - w) for s, w in zip(sums, shares, strict=True)) / count**2
-    leverage = [w * w / (1 - w) for w in shares]
+    squares = [math.fsum(value - mean for value in found) ** 2 for found in rows.values()]
+    plain = math.fsum(squares)
+    unbiased = math.fsum(square / (1 - share) for square, share in zip(squares, shares, strict=True))
+    leverage = [share * share / (1 - share) for share in shares]
     inverse = math.fsum(w * w for w in shares) + math.fsum(leverage) ** 2 - math.fsum(u * u for u in leverage)
-    return ClusteredMean(mean, variance, max(1 / inverse, 1.0), len(rows))
+    return ClusteredMean(
+        mean=mean,
+        variance=unbiased / count**2,
+        inflation=unbiased / plain if plain else 1.0,
+        freedom=max(1 / inverse, 1.0),
+        clusters=tuple((math.fsum(found), len(found)) for found in rows.values()),
+    )

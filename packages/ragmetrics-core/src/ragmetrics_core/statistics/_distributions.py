@@ -83,9 +83,14 @@ def f_quantile(share: float, numerator: float, denominator: float) -> float:
 
 
 def t_two_sided(t: float, freedom: float) -> float:
-    """The share of Student's t distribution that is at least as far from 0 as t: the p-value of a two-sided test."""
+    """The share of Student's t distribution that is at least as far from 0 as t: the p-value of a two-sided test.
+
+    The normal distribution has infinitely many degrees of freedom.
+    """
     if math.isinf(t):
         return 0.0
+    if math.isinf(freedom):
+        return 2 * normal_cdf(-abs(t))
     total = freedom + t * t
     return _beta_share(freedom / total, t * t / total, freedom / 2, 0.5) if t else 1.0
 
@@ -101,8 +106,10 @@ def t_quantile(share: float, freedom: float) -> float:
 
     Args:
         share: above 0 and below 1.
-        freedom: degrees of freedom, any number above 0.
+        freedom: degrees of freedom, any number above 0; the normal distribution has infinitely many.
     """
+    if math.isinf(freedom):
+        return normal_quantile(share)
     if share == 0.5:
         return 0.0
     tail = 2 * min(share, 1 - share)

@@ -15,6 +15,7 @@ METHODS = {
     "constant": "worst case of equal values",
     "t": "Student's t",
     "tango": "Tango's score interval",
+    "few-changes": "score interval for few changes",
     "cr2": "Student's t over clusters (CR2)",
     "none": "none",
 }

@@ -1,100 +1,73 @@
-"""How sure a difference between two runs over the same rows is."""
+"""How sure a difference between two runs over the same rows is.
+
+Rows that are hard in one run are hard in the other, so the runs are compared row by row: what counts is how much the changes differ
+from row to row, not how much the scores do. Five methods; each interval says which one made it:
+
+``tango``
+    All scores are ends of the scale, as passes and fails are: Tango's score interval, and the mid-p test of McNemar
+    (`_binary_pairs`).
+``t``
+    Other scores: Student's t of the changes. The p-value is that of the t test, and where at most 12 pairs changed it is exact: the
+    share of all ways to flip the signs of the changes that lead as far from 0 (`_sign_flips`).
+``few-changes``
+    Fewer than half of the pairs changed, and fewer than 50: a score interval for other scores, on which `_few_changes` tells more.
+    The p-value is exact as above, or that of the score test.
+``constant``
+    All pairs changed alike, most often not at all. That shows no spread, which is not the same as none: as for a mean of equal
+    values, a share of z² / (n + z²) of all rows may change otherwise, by as much as the scale allows in either direction. So equal
+    pairs never have the interval [0, 0]. The p-value is exact; it is 1 if nothing changed. Without a scale there is no interval.
+``cr2``
+    Clusters are given: Student's t with the variance CR2 and Satterthwaite's degrees of freedom (`_clusters`). Where fewer than
+    half of the clusters changed, and fewer than 50, ``few-changes`` takes clusters for rows; where all clusters changed alike on
+    average, ``constant`` does. A single cluster has no interval: nothing tells how far another one would lie.
+
+The p-value and the interval agree where they come from the same test: always for ``cr2``, for ``t`` and ``few-changes`` where more
+than 12 pairs changed (or clusters, for ``few-changes``). An exact p-value may exceed 0.05 while the interval lies just beside 0, or
+the other way round, and so may the one of McNemar, which looks at changed pairs alone. The exact one of ``constant`` is tiny where
+many pairs changed by the very same amount, while the interval allows for what they do not show. Where the two disagree, nothing can
+be said.
+"""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from .._kernel._errors import InvalidInput
 from ._binary_pairs import mcnemar_mid_p, tango_limits
-from ._checks import check_clusters, check_confidence, check_scale, checked_values
+from ._changes import Changes, changes_of
+from ._checks import check_confidence
 from ._clusters import clustered_mean
 from ._distributions import normal_quantile, t_quantile, t_two_sided
-from ._interval import ROUNDING, Interval
+from ._few_changes import FEW, FewChanges
+from ._interval import Interval
+from ._paired_difference import PairedDifference
+from ._rows_needed import spread_of
+from ._sign_flips import MOST_FLIPPED, sign_flip_p
 
-__all__ = ["PairedDifference", "paired_difference"]
-
-MOST_ROWS = 100_000
-"""More rows than that are no advice."""
+__all__ = ["paired_difference"]
 
 
 @dataclass(frozen=True)
-class PairedDifference:
-    """The difference between the means of two runs over the same rows: after minus before.
+class _Units:
+    """What is independent of each other: rows, or clusters of rows.
 
     Attributes:
-        difference: mean of after minus mean of before, on the scale of the scores.
-        interval: of that difference; None if there is none, and ``problem`` says why.
-        p_value: two-sided, of "there is no difference": 0 to 1; None where there is no interval.
-        method: how the interval was made, a key of ``METHODS``; ``none`` without one.
-        pairs: how many there are.
-        changed: pairs whose two values differ by more than rounding.
-        clusters: how many there are; None if none were given.
-        problem: in words, why there is no interval; None where there is one.
+        sums: the sum of the changes and the number of rows, of each unit.
+        changed: in how many of them a row changed.
+        variance: of the mean change; 0 if all have the same mean.
+        inflation: for clusters, that variance over the plain one.
+        freedom: degrees of freedom of the variance.
+        method: the usual method for such units.
     """
 
-    difference: float
-    interval: Interval | None
-    p_value: float | None
-    method: str
-    pairs: int
+    sums: Sequence[tuple[float, int]]
     changed: int
-    clusters: int | None = None
-    problem: str | None = None
-    _confidence: float = field(default=0.95, repr=False)
-    _row_variance: float = field(default=0.0, repr=False)
-    """Of the mean difference, times the number of pairs: what one row contributes, its likeness to others counted in."""
-
-    def rows_needed(self, effect: float, power: float = 0.8) -> int | None:
-        """Rows that would show a difference of this size, given how much the pairs differ among each other.
-
-        Shown is a difference whose interval excludes 0. The size is one that matters to you, such as a margin: with the observed
-        difference this would be its p-value again, in other words.
-
-        Args:
-            effect: the difference to be shown, on the scale of the scores; its sign does not matter.
-            power: how often it should be shown, above 0 and below 1.
-
-        Returns:
-            The number of rows; None if it is above 100,000 or cannot be told, since no pair changed.
-
-        Raises:
-            InvalidInput: if the effect is 0 or not finite, or if power is impossible.
-        """
-        if not (math.isfinite(effect) and effect):
-            raise InvalidInput(
-                f"effect must be a difference other than 0, got {effect!r}: give the smallest that matters"
-            )
-        if not 0 < power < 1:
-            raise InvalidInput(f"power must lie between 0 and 1, got {power!r}: give 0.8 for 80 %")
-        if not self._row_variance > 0:
-            return None
-        z, more = normal_quantile((1 + self._confidence) / 2), normal_quantile(power)
-        rows = math.ceil((z + more) ** 2 * self._row_variance / effect**2 + z * z / 2)
-        return rows if rows <= MOST_ROWS else None
-
-
-@dataclass(frozen=True)
-class _Changes:
-    """What the two runs tell: the change of every row, and what bounds it."""
-
-    values: Sequence[float]
-    clusters: Sequence[Hashable] | None
-    width: float | None
-    near: float
-    binary: bool
-
-    @property
-    def mean(self) -> float:
-        return math.fsum(self.values) / len(self.values)
-
-
-@dataclass(frozen=True)
-class _Finding:
-    interval: Interval
-    p_value: float
-    row_variance: float
+    variance: float
+    inflation: float
+    freedom: float
+    method: str
 
 
 def paired_difference(
@@ -111,7 +84,7 @@ def paired_difference(
         after: the scores of the same rows in the same order.
         clusters: for each row what it shares with others, such as the name of its document: any hashable value. None if the rows
             are independent.
-        scale: lowest and highest possible score, the lowest first; None if they are not known.
+        scale: lowest and highest possible score, the lowest first; None if they are not known. That of True and False is 0 to 1.
         confidence: how often such intervals hold, above 0 and below 1.
 
     Raises:
@@ -119,95 +92,89 @@ def paired_difference(
             cluster, or if confidence or scale are impossible.
     """
     check_confidence(confidence)
-    changes = _changes(before, after, clusters, scale)
-    pairs, number = len(changes.values), None if clusters is None else len(set(clusters))
-    problem: str | None = None
-    found: _Finding | None = None
-    if pairs < 2:
+    changes = changes_of(before, after, clusters, scale)
+    interval, p_value, spread, problem = None, None, None, None
+    if len(changes.values) < 2:
         problem = "a single pair does not tell how much others differ"
-    elif number == 1:
+    elif changes.number_of_clusters == 1:
         problem = "all rows are of one cluster, which does not tell how much others differ"
     else:
-        found = _finding(changes, confidence)
-        problem = None if found else "all pairs changed alike, and without a scale nothing tells how much others may"
+        units = _units(changes)
+        interval, p_value = _interval_and_p(changes, units, confidence)
+        spread = spread_of(changes.values, units.variance, len(units.sums))
+        problem = None if interval else "all rows changed alike, and without a scale nothing tells how much others may"
     return PairedDifference(
         difference=changes.mean,
-        interval=found.interval if found else None,
-        p_value=found.p_value if found else None,
-        method=found.interval.method if found else "none",
-        pairs=pairs,
-        changed=sum(value != 0 for value in changes.values),
-        clusters=number,
+        interval=interval,
+        p_value=p_value,
+        method=interval.method if interval else "none",
+        pairs=len(changes.values),
+        changed=changes.changed,
+        clusters=changes.number_of_clusters,
         problem=problem,
+        _spread=spread,
         _confidence=confidence,
-        _row_variance=found.row_variance if found else 0.0,
     )
 
 
-def _changes(
-    before: Sequence[float],
-    after: Sequence[float],
-    clusters: Sequence[Hashable] | None,
-    scale: tuple[float, float] | None,
-) -> _Changes:
-    check_scale(scale)
-    if len(before) != len(after):
-        raise InvalidInput(
-            f"after has {len(after)} values and before {len(before)}: give both scores of every row, in the same order"
-        )
-    if not len(before):
-        raise InvalidInput("before has no values: give at least one pair")
-    before, after = checked_values("before", before, scale), checked_values("after", after, scale)
-    check_clusters(clusters, len(before))
-    width = scale[1] - scale[0] if scale else None
-    near = ROUNDING * (max(map(abs, (*before, *after))) if width is None else width)
-    values = [new - old if abs(new - old) > near else 0.0 for old, new in zip(before, after, strict=True)]
-    binary = scale is not None and all(
-        min(value - scale[0], scale[1] - value) <= near for run in (before, after) for value in run
-    )
-    return _Changes(values, clusters, width, near, binary)
+def _units(changes: Changes) -> _Units:
+    count = len(changes.values)
+    if changes.clusters is not None and len(set(changes.clusters)) < count:
+        found = clustered_mean(changes.values, changes.clusters)
+        changed = {cluster for cluster, value in zip(changes.clusters, changes.values, strict=True) if value}
+        variance = found.variance if found.variance > changes.near**2 else 0.0
+        return _Units(found.clusters, len(changed), variance, found.inflation, found.freedom, "cr2")
+    squares = math.fsum((value - changes.mean) ** 2 for value in changes.values)
+    variance = 0.0 if changes.alike else squares / (count - 1) / count
+    rows = [(value, 1) for value in changes.values]
+    return _Units(rows, changes.changed, variance, 1.0, count - 1, "t")
 
 
-def _finding(changes: _Changes, confidence: float) -> _Finding | None:
-    if changes.clusters is not None and len(set(changes.clusters)) < len(changes.values):
-        return _of_clusters(changes, changes.clusters, confidence)
-    if changes.binary:
+def _interval_and_p(changes: Changes, units: _Units, confidence: float) -> tuple[Interval | None, float | None]:
+    if changes.binary and units.method == "t":
         return _of_passes(changes, confidence)
-    if max(changes.values) - min(changes.values) <= changes.near:
-        return _of_equal(changes, len(changes.values), confidence)
-    count, mean = len(changes.values), changes.mean
-    variance = math.fsum((value - mean) ** 2 for value in changes.values) / (count - 1)
-    return _student(changes, variance / count, count - 1, confidence, method="t")
+    if not units.variance:
+        return _of_equal(changes, len(units.sums), confidence)
+    few, freedom, error = _few_changes(changes, units), units.freedom, math.sqrt(units.variance)
+    if few and units.method == "t":
+        freedom = math.inf  # as Tango's is, since no variance of the rows is estimated on its own
+    quantile = t_quantile((1 + confidence) / 2, freedom)
+    low, high = few.limits(quantile) if few else (changes.mean - quantile * error, changes.mean + quantile * error)
+    if units.changed <= MOST_FLIPPED and (few or units.method == "t"):
+        p_value = sign_flip_p([total for total, _ in units.sums])
+    else:
+        p_value = t_two_sided(few.distance(0.0) if few else changes.mean / error, freedom)
+    return _possible(low, high, changes, "few-changes" if few else units.method), p_value
 
 
-def _of_clusters(changes: _Changes, clusters: Sequence[Hashable], confidence: float) -> _Finding | None:
-    found = clustered_mean(changes.values, clusters)
-    if found.variance is None or found.freedom is None or found.variance <= changes.near**2:
-        return _of_equal(changes, found.clusters, confidence)
-    return _student(changes, found.variance, found.freedom, confidence, method="cr2")
-
-
-def _of_passes(changes: _Changes, confidence: float) -> _Finding:
-    assert changes.width is not None
-    count, mean = len(changes.values), changes.mean
-    gained, lost = sum(value > 0 for value in changes.values), sum(value < 0 for value in changes.values)
-    low, high = tango_limits(gained, lost, count, confidence)
-    interval = Interval(min(low * changes.width, mean), max(high * changes.width, mean), "tango")
-    variance = math.fsum((value - mean) ** 2 for value in changes.values) / count
-    return _Finding(interval, mcnemar_mid_p(gained, lost), variance)
-
-
-def _of_equal(changes: _Changes, count: int, confidence: float) -> _Finding | None:
-    """A share of z² / (n + z²) of all rows may change otherwise, by as much as the scale allows."""
-    if changes.width is None:
+def _few_changes(changes: Changes, units: _Units) -> FewChanges | None:
+    if 2 * units.changed >= len(units.sums) or units.changed >= FEW:
         return None
+    # the largest of k draws falls short of the largest possible value by 1 / k of itself, if all values up to it are equally likely
+    reach = max(abs(total) for total, _ in units.sums) * (1 + 1 / units.changed)
+    if changes.width is not None:
+        reach = min(reach, changes.width * max(size for _, size in units.sums))
+    return FewChanges(Counter(units.sums), (-reach, reach), units.inflation)
+
+
+def _of_passes(changes: Changes, confidence: float) -> tuple[Interval, float]:
+    assert changes.width is not None
+    gained = sum(value > 0 for value in changes.values)
+    lost = changes.changed - gained
+    low, high = tango_limits(gained, lost, len(changes.values), confidence)
+    return _possible(low * changes.width, high * changes.width, changes, "tango"), mcnemar_mid_p(gained, lost)
+
+
+def _of_equal(changes: Changes, units: int, confidence: float) -> tuple[Interval | None, float | None]:
+    if changes.width is None:
+        return None, None
     z2 = normal_quantile((1 + confidence) / 2) ** 2
-    unseen, mean = z2 / (count + z2), changes.mean
-    low, high = (mean * (1 - unseen) + end * unseen for end in (-changes.width, changes.width))
-    return _Finding(Interval(low, high, "constant"), 2.0 ** (1 - count) if mean else 1.0, 0.0)
+    unseen = z2 / (units + z2)
+    low, high = (changes.mean * (1 - unseen) + end * unseen for end in (-changes.width, changes.width))
+    return _possible(low, high, changes, "constant"), 1.0 if abs(changes.mean) <= changes.near else 2.0 ** (1 - units)
 
 
-def _student(changes: _Changes, variance: float, freedom: float, confidence: float, *, method: str) -> _Finding:
-    mean, error = changes.mean, math.sqrt(variance)
-    half, p_value = t_quantile((1 + confidence) / 2, freedom) * error, t_two_sided(mean / error, freedom)
-    return _Finding(Interval(mean - half, mean + half, method), p_value, variance * len(changes.values))
+def _possible(low: float, high: float, changes: Changes, method: str) -> Interval:
+    """On the scale, and with the observed difference inside, which rounding might push out."""
+    width = math.inf if changes.width is None else changes.width
+    return Interval(min(max(low, -width), changes.mean), max(min(high, width), changes.mean), method)

@@ -1,0 +1,76 @@
+"""How many rows would show a difference of a given size."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ._distributions import normal_quantile
+
+__all__ = ["FEWEST_CHANGED", "Spread", "rows_to_show", "spread_of"]
+
+FEWEST_CHANGED = 6
+"""Changed pairs below which nothing can be said: were they all for the better, chance alone would do that in 1 of 16 cases."""
+
+MOST_ROWS = 100_000
+"""More rows than that are no advice."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How much pairs differ among each other.
+
+    Attributes:
+        variance: of the changes.
+        share: of the pairs that changed.
+        size: mean amount of a change, over the pairs that changed.
+        square: mean square of a change, over the pairs that changed.
+        likeness: how many times as many rows are needed as if they were independent (the design effect; 1 without clusters).
+        rows: rows per independent unit: 1, or the average size of a cluster.
+    """
+
+    variance: float
+    share: float
+    size: float
+    square: float
+    likeness: float
+    rows: float
+
+
+def spread_of(changes: Sequence[float], variance: float, units: int) -> Spread | None:
+    """The spread of these changes, whose mean has this variance and rests on so many independent units; None if there is none."""
+    count, mean = len(changes), math.fsum(changes) / len(changes)
+    changed = [change for change in changes if change]
+    if not (variance > 0 and changed):
+        return None
+    own = math.fsum((change - mean) ** 2 for change in changes) / (count - 1)
+    return Spread(
+        variance=own,
+        share=len(changed) / count,
+        size=math.fsum(map(abs, changed)) / len(changed),
+        square=math.fsum(change * change for change in changed) / len(changed),
+        likeness=variance * count / own,
+        rows=count / units,
+    )
+
+
+def rows_to_show(effect: float, spread: Spread, power: float, confidence: float) -> int | None:
+    """Rows in which an interval of that confidence excludes 0 with that power, where the true difference is the effect.
+
+    The t test of a mean: (z + z')² * variance / effect², and z² / 2 more for that the variance is estimated (Guenther 1981, The
+    American Statistician 35:243). Where fewer pairs changed than a difference of that size takes, more are taken to change, by as
+    much as those that did; and enough rows for six changes are always needed.
+
+    Returns:
+        The number; None if it is above 100,000.
+    """
+    effect = abs(effect)
+    z, more = normal_quantile((1 + confidence) / 2), normal_quantile(power)
+    share = min(max(spread.share, effect / spread.size), 1.0)
+    variance = spread.variance
+    if share > spread.share:
+        variance = max(variance, share * spread.square - effect * effect)
+    rows = ((z + more) ** 2 * variance * spread.likeness / effect**2) + z * z / 2 * spread.rows
+    needed = math.ceil(max(rows, FEWEST_CHANGED / share))
+    return needed if needed <= MOST_ROWS else None

@@ -1,0 +1,109 @@
+"""The score interval for few changes: Tango's where that applies, and the likeliest distributions searched for by force."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize
+
+from ragmetrics_core.statistics import paired_difference
+from ragmetrics_core.statistics._binary_pairs import tango_limits
+from ragmetrics_core.statistics._few_changes import FewChanges
+
+Z = 1.959963984540054
+
+
+def rows(values: list[float], reach: float, inflation: float = 1.0) -> FewChanges:
+    return FewChanges(Counter((value, 1) for value in values), (-reach, reach), inflation)
+
+
+@given(st.integers(0, 6), st.integers(0, 6), st.integers(13, 80))
+def test_on_passes_and_fails_it_is_tangos(gained: int, lost: int, same: int) -> None:
+    found = rows([1.0] * gained + [-1.0] * lost + [0.0] * same, 1.0).limits(Z)
+    assert found == pytest.approx(tango_limits(gained, lost, gained + lost + same, 0.95), abs=1e-9)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.sampled_from([-0.5, -0.2, 0.1, 0.3, 0.7]), min_size=1, max_size=4),
+    st.integers(6, 20),
+    st.floats(-0.25, 0.25),
+)
+def test_the_spread_is_that_of_the_likeliest_distribution(changed: list[float], same: int, mean: float) -> None:
+    values, reach = [*changed, *[0.0] * same], 1.4 * max(map(abs, changed))
+    few = rows(values, reach)
+    if few.mean in (0.0, mean) or abs(mean) > 0.9 * reach:
+        return
+    away = (few.mean - mean) / np.sqrt(likeliest_variance(values, reach, mean) / len(values))
+    assert few.distance(mean) == pytest.approx(abs(away), rel=1e-3)
+
+
+def likeliest_variance(values: list[float], reach: float, mean: float) -> float:
+    """By a search over all distributions on the observed values and the two that were not seen."""
+    counts = Counter(values)
+    points = np.array([*counts, -reach, reach])
+    weights = np.array([*counts.values(), 0, 0], dtype=float)
+
+    def unlikely(shares: np.ndarray) -> float:
+        return -float(weights @ np.log(np.maximum(shares, 1e-12)))
+
+    conditions = [
+        {"type": "eq", "fun": lambda shares: shares.sum() - 1},
+        {"type": "eq", "fun": lambda shares: shares @ points - mean},
+    ]
+    starts = (weights + more / len(points) for more in (0.5, 1, 3))
+    searches = [
+        optimize.minimize(
+            unlikely,
+            start / start.sum(),
+            bounds=[(1e-12, 1)] * len(points),
+            constraints=conditions,
+            options={"ftol": 1e-13},
+        )
+        for start in starts
+    ]
+    on_target = [found.x for found in searches if all(abs(each["fun"](found.x)) < 1e-9 for each in conditions)]
+    return float(min(on_target, key=unlikely) @ (points - mean) ** 2)
+
+
+def test_by_hand() -> None:
+    """Two of ten rows fell by 0.5, nothing farther than 0.75 is expected: the upper limit lets rows rise by 0.75.
+
+    With a supposed mean d above 0 the weights of the unchanged rows are (0.75 - d) / 10 / 0.75, of the changed ones
+    (0.75 - d) / 10 / 1.25, and the rest lies at 0.75.
+    """
+    few = rows([-0.5] * 2 + [0.0] * 8, 0.75)
+    mean = 0.05
+    same, changed = 8 * 0.7 / 10 / 0.75, 2 * 0.7 / 10 / 1.25
+    rest = 1 - same - changed
+    assert same * 0 - changed * 0.5 + rest * 0.75 == pytest.approx(mean)
+    variance = same * 0.05**2 + changed * 0.55**2 + rest * 0.7**2
+    assert few.distance(mean) == pytest.approx(0.15 / np.sqrt(variance / 10))
+    assert rows([-0.5] * 2 + [0.0] * 8, 0.75, 4.0).distance(mean) == pytest.approx(few.distance(mean) / 2)
+
+
+@given(st.lists(st.floats(-1, 1).filter(lambda change: abs(change) > 1e-6), min_size=1, max_size=8), st.integers(9, 40))
+def test_the_farther_the_odder(changed: list[float], same: int) -> None:
+    few = rows([*changed, *[0.0] * same], min(1.0, 1.2 * max(map(abs, changed))))
+    low, high = few.limits(Z)
+    assert low <= few.mean <= high
+    steps = [few.distance(few.mean + (high - few.mean) * share) for share in (0.1, 0.4, 0.7, 1.0)]
+    assert steps == sorted(steps)
+    assert steps[-1] == pytest.approx(Z, rel=1e-6)
+
+
+def test_paired_differences_with_few_changes() -> None:
+    """The farthest change that is expected is 0.5 * (1 + 1 / 2), as two changes were seen; the p-value flips their signs."""
+    before = [0.9] * 10
+    after = [0.4, 0.4] + [0.9] * 8
+    found = paired_difference(before, after, scale=(0, 1))
+    low, high = rows([-0.5] * 2 + [0.0] * 8, 0.75).limits(Z)
+    assert found.interval == (pytest.approx(low), pytest.approx(high), "few-changes")
+    assert (found.p_value, found.changed) == (0.5, 2)
+    wide = paired_difference(before, [0.0, 0.0] + [0.9] * 8, scale=(0, 1)).interval
+    assert wide is not None
+    assert wide[:2] == pytest.approx(rows([-0.9] * 2 + [0.0] * 8, 1.0).limits(Z)), "the scale bounds what is expected"
