@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy import optimize
 
 from ragmetrics_core.statistics import paired_difference
 from ragmetrics_core.statistics._binary_pairs import tango_limits
-from ragmetrics_core.statistics._few_changes import FewChanges
+from ragmetrics_core.statistics._few_changes import FewChanges, reach_of
 
 Z = 1.959963984540054
 
@@ -97,13 +98,27 @@ def test_the_farther_the_odder(changed: list[float], same: int) -> None:
 
 
 def test_paired_differences_with_few_changes() -> None:
-    """The farthest change that is expected is 0.5 * (1 + 1 / 2), as two changes were seen; the p-value flips their signs."""
-    before = [0.9] * 10
-    after = [0.4, 0.4] + [0.9] * 8
-    found = paired_difference(before, after, scale=(0, 1))
-    low, high = rows([-0.5] * 2 + [0.0] * 8, 0.75).limits(Z)
+    """Two changes were seen, both for the worse: -0.5 * (1 + 2 / 2) and 0.5 are expected; the p-value flips their signs."""
+    found = paired_difference([0.9] * 10, [0.4, 0.4] + [0.9] * 8, scale=(-1, 1))
+    low, high = FewChanges(Counter({(-0.5, 1): 2, (0.0, 1): 8}), (-1.0, 0.5), 1.0).limits(Z)
     assert found.interval == (pytest.approx(low), pytest.approx(high), "few-changes")
     assert (found.p_value, found.changed) == (0.5, 2)
-    wide = paired_difference(before, [0.0, 0.0] + [0.9] * 8, scale=(0, 1)).interval
-    assert wide is not None
-    assert wide[:2] == pytest.approx(rows([-0.9] * 2 + [0.0] * 8, 1.0).limits(Z)), "the scale bounds what is expected"
+
+
+def test_what_may_be_expected() -> None:
+    """Of 0.2 and 0.6 the largest is 0.6, and their squares over themselves are 0.4 / 0.8."""
+    assert reach_of([0.0, -0.2, 0.6, 0.0], math.inf) == pytest.approx((-1.2, 1.2))
+    assert reach_of([0.0, -0.2, -0.6], math.inf) == pytest.approx((-1.2, 0.5))
+    assert reach_of([0.2, 0.6, 0.0], math.inf) == pytest.approx((-0.5, 1.2))
+    assert reach_of([0.2, 0.6, 0.0], 1.0) == pytest.approx((-0.5, 1.0))
+    assert reach_of([0.2, 0.6, 0.0], 0.4) == (-0.4, 0.4)
+
+
+def test_six_changes_in_one_direction_exclude_0() -> None:
+    """As the exact test does; that one looks at their directions alone, and the interval also at a size that stands out."""
+    cases = {True: ([0.5] * 6, [0.2, 0.3, 0.4, 0.5, 0.6, 0.7]), False: ([0.05] * 5 + [0.9],)}
+    for excluded, lists in cases.items():
+        for sizes in lists:
+            found = paired_difference([0.1] * 40, [0.1 + size for size in sizes] + [0.1] * 34, scale=(0, 1))
+            assert found.interval is not None
+            assert (found.interval.low > 0, found.p_value) == (excluded, 2 / 64)

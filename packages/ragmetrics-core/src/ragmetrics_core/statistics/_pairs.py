@@ -40,7 +40,7 @@ from ._changes import Changes, changes_of
 from ._checks import check_confidence
 from ._clusters import clustered_mean
 from ._distributions import normal_quantile, t_quantile, t_two_sided
-from ._few_changes import FEW, FewChanges
+from ._few_changes import FEW, FewChanges, reach_of
 from ._interval import Interval
 from ._paired_difference import PairedDifference
 from ._rows_needed import spread_of
@@ -150,11 +150,8 @@ def _interval_and_p(changes: Changes, units: _Units, confidence: float) -> tuple
 def _few_changes(changes: Changes, units: _Units) -> FewChanges | None:
     if 2 * units.changed >= len(units.sums) or units.changed >= FEW:
         return None
-    # the largest of k draws falls short of the largest possible value by 1 / k of itself, if all values up to it are equally likely
-    reach = max(abs(total) for total, _ in units.sums) * (1 + 1 / units.changed)
-    if changes.width is not None:
-        reach = min(reach, changes.width * max(size for _, size in units.sums))
-    return FewChanges(Counter(units.sums), (-reach, reach), units.inflation)
+    most = math.inf if changes.width is None else changes.width * max(size for _, size in units.sums)
+    return FewChanges(Counter(units.sums), reach_of([total for total, _ in units.sums], most), units.inflation)
 
 
 def _of_passes(changes: Changes, confidence: float) -> tuple[Interval, float]:
