@@ -162,6 +162,40 @@ class TestSlices:
         assert comparison.notes == ("2 pairs with another kind in bbbb: that of aabb counts",)
         assert comparison["m", "a"].slice == "kind=a"
 
+    def test_nothing_is_concluded_from_rows_that_an_outcome_has_chosen(self) -> None:
+        """Two runs of a coin: whatever was 0 is better in the second, and whatever was 1 is worse, though nothing changed."""
+        coins = [[float(n % period < period / 2) for n in range(80)] for period in (2, 4)]
+
+        def run(values: list[float]) -> Evaluation:
+            return run_of([({"id": n}, {"m": Score(value, label=f"{value:g}")}) for n, value in enumerate(values)])
+
+        comparison = run(coins[0]).compare(run(coins[1]), by="m")
+        assert comparison["m"].difference == 0
+        chosen = comparison["m", "0"]
+        assert (chosen.before, chosen.after, chosen.difference, chosen.interval, chosen.p_value) == (
+            0,
+            0.5,
+            None,
+            None,
+            None,
+        )
+        assert (chosen.verdict, chosen.credited) == ("cannot say", False)
+        assert chosen.why == (
+            "rows are chosen by a label that differs between the runs: those that did badly in the first by chance do better in "
+            "any second one, so nothing can be concluded from their difference"
+        )
+        assert f"slices: {chosen.why}" in comparison.text(300).splitlines()
+        assert comparison["m"].p_adjusted == comparison["m"].p_value, "there is one family of tests"
+
+    def test_labels_that_are_the_same_in_both_runs_are_no_outcomes(self) -> None:
+        def run(better: float) -> Evaluation:
+            kinds = [Score(1.0, label="ab"[n % 2]) for n in range(40)]
+            return run_of([({"id": n}, {"m": 0.5 + better * (n % 5), "kind": kind}) for n, kind in enumerate(kinds)])
+
+        comparison = run(0.0).compare(run(0.1), by="kind")
+        assert {item.verdict for item in comparison.slices if item.name == "m"} == {"better"}
+        assert comparison.notes == ()
+
     def test_a_column_comes_before_a_metric_of_its_name(self) -> None:
         rows = [({"id": 1, "kind": "column"}, {"kind": Score(1.0, label="label")})]
         assert [item.label for item in run_of(rows).compare(run_of(rows), by="kind").slices] == ["column"]

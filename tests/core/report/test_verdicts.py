@@ -196,7 +196,8 @@ class TestLostRows:
             CANNOT_SAY,
             (
                 f"{self.BASE}; but 7 rows have lost the value that the first run gave; counted as the worst value, 0, they "
-                f"could turn it: the difference would be {signed((low + high) / 2)}, 95 % interval {signed(low)} to {signed(high)}"
+                f"could turn it: the difference would be {signed((low + high) / 2)}, 95 % interval {signed(low)} to "
+                f"{signed(high)}, p {p_text(p)}"
             ),
         )
 

@@ -43,10 +43,11 @@ def compared(
     """
     if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 < margin <= 1:
         raise InvalidInput(f"margin is a share of a metric's scale, above 0 and at most 1, got {margin!r}")
-    pairing = paired(*_read(before, after, by, cluster))
+    one, two, by_labels = _read(before, after, by, cluster)
+    pairing = paired(one, two)
     names = _shared_metrics(pairing)
     found = credit(pairing.before, pairing.after, names)
-    parts = parts_of(pairing, by, cluster)
+    parts = parts_of(pairing, by, cluster, by_labels=by_labels)
     work = _Work(pairing, found, float(margin), allow_different_judges)
     wholes = [work.draft(name, parts.whole) for name in names]
     metrics, slices = finished([wholes, [work.draft(name, part) for name in names for part in parts.slices]])
@@ -74,27 +75,28 @@ def compared(
     )
 
 
-def _read(before: Evaluation, after: Evaluation, by: str | None, cluster: str | None) -> tuple[Run, Run]:
-    """Both runs, with what their rows are sliced by and share."""
+def _read(before: Evaluation, after: Evaluation, by: str | None, cluster: str | None) -> tuple[Run, Run, bool]:
+    """Both runs, with what their rows are sliced by and share; and whether they are sliced by the labels of a metric."""
     runs, labels = [], []
     for evaluation, name in zip((before, after), _names(before, after), strict=True):
         slicing = None if by is None else RowLabels(by, "by")
         clustering = None if cluster is None else RowLabels(cluster, "cluster")
         runs.append(Run.of(evaluation, name, slicing, clustering))
         labels.append((slicing, clustering))
-    if by is not None and not any(label for run in runs for label in run.slices or ()):
-        for run in runs:
-            if by in run.columns:
-                run.slices = run.columns[by].labels
-        if not any(runs[0].slices or ()):
-            if by in runs[0].columns:
-                raise InvalidInput(
-                    f"by={by!r}: this metric gives rows no labels, and no column of the metadata has its name"
-                )
-            for slicing, _ in labels:
-                if slicing is not None:
-                    slicing.check()
-    return runs[0], runs[1]
+    if by is None or any(label for run in runs for label in run.slices or ()):
+        return runs[0], runs[1], False
+    for run in runs:
+        if by in run.columns:
+            run.slices = run.columns[by].labels
+    if not any(runs[0].slices or ()):
+        if by in runs[0].columns:
+            raise InvalidInput(
+                f"by={by!r}: this metric gives rows no labels, and no column of the metadata has its name"
+            )
+        for slicing, _ in labels:
+            if slicing is not None:
+                slicing.check()
+    return runs[0], runs[1], True
 
 
 def _names(before: Evaluation, after: Evaluation) -> tuple[str, str]:
@@ -159,6 +161,7 @@ class _Work:
         if pairs.scale_problem:
             reasons.append(pairs.scale_problem)
             refusal = f"{pairs.scale_problem}: such values have no difference"
+        refusal = refusal or part.chosen
         low, high = pairs.values.scale or (0.0, 1.0)
         columns = [run.columns[name].metric for run in (self.pairing.before, self.pairing.after)]
         column = next((item for item in columns if item.knows_better), columns[0])

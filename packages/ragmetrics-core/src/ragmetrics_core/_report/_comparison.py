@@ -101,7 +101,8 @@ class MetricComparison:
         rows_needed: about how many pairs would show a difference of the margin in 80 % of such comparisons; None where the pairs do
             not tell, and where it would be more than 100,000.
         warnings: what differs in who scored it.
-        credited: False where that forbids to compare; where it was allowed all the same, the warnings stay.
+        credited: False where that forbids to compare, and for slices by a label that differs between the runs, from which nothing
+            can be concluded; ``why`` says so. Where who scored differs and it was allowed all the same, the warnings stay.
         changes: the rows that changed most; of all rows only, none in slices.
         values: the pairs themselves.
     """

@@ -1,7 +1,9 @@
 """All rows of two runs, and the slices that they are cut into.
 
-What a pair is sliced by is what the first run says, which was there before anything was changed: a slice made by an outcome of the
-change would favour one side. Where the first run says nothing, the metadata of the second one tells.
+What a pair is sliced by is what the first run says; where it says nothing, what the second one does. Metadata are what they are.
+But labels that a metric gave may be outcomes: rows that are chosen because the first run did badly on them do better in any second
+run, and the other way round (regression to the mean, Galton 1886, Journal of the Anthropological Institute 15:246). So where labels
+differ between the runs, slices show their means, and nothing is concluded from them.
 """
 
 from __future__ import annotations
@@ -17,6 +19,11 @@ from ._slices import slices_of
 
 __all__ = ["Part", "Parts", "Unit", "parts_of"]
 
+OUTCOME = (
+    "rows are chosen by a label that differs between the runs: those that did badly in the first by chance do better in any "
+    "second one, so nothing can be concluded from their difference"
+)
+
 Unit = tuple[int | None, int | None]
 """A row by its position in either run; None where that run has not got it."""
 
@@ -30,12 +37,14 @@ class Part:
         label: what stands there; None for rows without a value there.
         units: the rows.
         clusters: by the position in the first run, what a pair shares with others; None if rows are taken to be independent.
+        chosen: why nothing can be concluded from rows that are chosen so; empty where that is no obstacle.
     """
 
     by: str | None
     label: str | None
     units: Sequence[Unit]
     clusters: Sequence[str | None] | None
+    chosen: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,8 +56,14 @@ class Parts:
     notes: Sequence[str]
 
 
-def parts_of(pairing: Pairing, by: str | None, cluster: str | None) -> Parts:
+def parts_of(pairing: Pairing, by: str | None, cluster: str | None, *, by_labels: bool) -> Parts:
     """All rows and the slices of paired runs.
+
+    Args:
+        pairing: the runs.
+        by: the path that rows are sliced by.
+        cluster: the path of what they share.
+        by_labels: whether they are sliced by the labels of a metric.
 
     Raises:
         InvalidInput: there are too many slices, or a pair has no cluster.
@@ -63,18 +78,22 @@ def parts_of(pairing: Pairing, by: str | None, cluster: str | None) -> Parts:
     whole = Part(None, None, units, clusters)
     if by is None:
         return Parts(whole, (), ())
-    labels = [_label(before, after, unit) for unit in units]
-    slices = [
-        Part(by, label, [units[index] for index in indexes], clusters)
-        for label, indexes in slices_of(labels, by).items()
-    ]
     other = sum(
         _at(before.slices, one) != _at(after.slices, two)
         for one, two in pairing.pairs
-        if _at(before.slices, one) is not None
+        if by_labels or _at(before.slices, one) is not None
     )
-    changed = f"{other:,} pair{'s' * (other != 1)} with another {by} in {after.name}: that of {before.name} counts"
-    return Parts(whole, slices, (changed,) if other else ())
+    note = f"{other:,} pair{'s' * (other != 1)} with another {by} in {after.name}: that of {before.name} counts"
+    chosen = OUTCOME if by_labels and other else ""
+    labels = [
+        _at(before.slices, one) if by_labels and one is not None else _label(before, after, (one, two))
+        for one, two in units
+    ]
+    slices = [
+        Part(by, label, [units[index] for index in indexes], clusters, chosen)
+        for label, indexes in slices_of(labels, by).items()
+    ]
+    return Parts(whole, slices, (note,) if other else ())
 
 
 def _label(before: Run, after: Run, unit: Unit) -> str | None:

@@ -51,7 +51,8 @@ def _numbers(comparison: Comparison, width: int) -> list[str]:
 
 
 def _slices(comparison: Comparison, width: int) -> list[str]:
-    columns = (("metric, slice", _name), ("verdict", lambda item: item.verdict), *NUMBERS)
+    numbers = (column for column in NUMBERS if column[0] != "p")  # the adjusted one is what counts
+    columns = (("metric, slice", _name), ("verdict", lambda item: item.verdict), *numbers)
     if not comparison.slices:
         return []
     reasons = [f"{_name(item)}: {printable(item.why)}" for item in telling(comparison.slices)]

@@ -147,8 +147,11 @@ def remarks(comparison: Comparison) -> Iterator[str]:
     """What the numbers rest on, and what else must be known; plain sentences, which may quote data."""
     yield from (f"not known: {text}" for text in comparison.unknown)
     yield from (f"note: {text}" for text in comparison.notes)
+    yield from dict.fromkeys(
+        f"slices: {item.why}" for item in comparison.slices if not (item.credited or item.warnings)
+    )
     yield "before, after and difference: of the rows that have a value in both runs"
-    yield from _methods([*comparison.metrics, *comparison.slices])
+    yield from _methods(comparison.metrics)
     families = [
         f"{count} {what}{'s' * (count != 1)}"
         for what, items in (("metric", comparison.metrics), ("slice", comparison.slices))
@@ -172,13 +175,11 @@ def _margins(comparison: Comparison) -> str:
 
 def _methods(items: Iterable[MetricComparison]) -> Iterator[str]:
     """How the intervals were made, and for which metrics, if in more than one way."""
-    found: dict[str, dict[str, None]] = {}
+    found: dict[str, list[str]] = {}
     for item in items:
         if item.interval:
-            found.setdefault(METHODS[item.method], {})[
-                item.name if item.by is None else f"{item.name} {item.slice}"
-            ] = None
-    ways = list(found) if len(found) == 1 else [f"{method} for {_few(list(names))}" for method, names in found.items()]
+            found.setdefault(METHODS[item.method], []).append(item.name)
+    ways = list(found) if len(found) == 1 else [f"{method} for {_few(names)}" for method, names in found.items()]
     if ways:
         yield f"95 % interval: {'; '.join(ways)}"
 

@@ -205,7 +205,7 @@ class Evaluation:
         Args:
             other: the run that came later, or its directory, or a file of its scores.
             by: compare every slice too: a column (``"metadata.lang"``, ``"lang"``), or a metric whose labels in this run are the
-                slices (``"answer_or_abstain"``).
+                slices (``"answer_or_abstain"``); where labels differ between the runs, slices show means and conclude nothing.
             cluster: a column with what rows share (``"metadata.document"``): such rows are not independent, so intervals are wider.
             margin: the largest difference that does not matter, as a share of the width of each metric's scale: 0.03 is 0.03 for
                 a metric from 0 to 1, and 0.12 for one from 1 to 5. Where the scale is not known it is taken as it stands.

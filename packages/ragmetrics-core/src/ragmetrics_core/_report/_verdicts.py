@@ -119,7 +119,8 @@ def _sided(case: Case, found: PairedDifference) -> tuple[Verdict, str]:
     counted = f"{lost}; counted as the worst value, {case.worst:g}"
     if _holds(case.with_lost, case.p_with_lost, rose=rose):
         return BETTER, f"{text}; {counted}, it still holds"
-    other = "" if case.with_lost is None else f": the difference would be {_difference(case.with_lost)}"
+    p_value = f"{'adjusted ' if case.tests > 1 else ''}p {p_text(case.p_with_lost)}"
+    other = "" if case.with_lost is None else f": the difference would be {_difference(case.with_lost)}, {p_value}"
     return CANNOT_SAY, f"{text}; but {counted}, they could turn it{other}"
 
 
