@@ -71,6 +71,7 @@ def compared(
         warnings=_warnings(metrics),
         unknown=tuple(found.unknown),
         notes=tuple(_notes(pairing, parts.notes)),
+        incomplete=tuple(_incomplete(pairing)),
         allow_different_judges=allow_different_judges,
     )
 
@@ -119,9 +120,8 @@ def _shared_metrics(pairing: Pairing) -> list[str]:
 def _notes(pairing: Pairing, of_parts: Sequence[str]) -> Iterator[str]:
     """What else must be known to read the numbers."""
     runs = pairing.before, pairing.after
+    yield from _incomplete(pairing)
     for run in runs:
-        if run.evaluation.stopped is not None:
-            yield f"{run.name} is not complete: {run.evaluation.stopped}"
         if run.records > len(run.rows):
             yield (
                 f"{run.name}: {run.records:,} records are {len(run.rows):,} rows, as repeats of a row count once, with their mean"
@@ -138,6 +138,13 @@ def _notes(pairing: Pairing, of_parts: Sequence[str]) -> Iterator[str]:
     if other:
         yield f"{_count(other, 'pair')} with another reference in each run: metrics that use it measure another thing there"
     yield from of_parts
+
+
+def _incomplete(pairing: Pairing) -> Iterator[str]:
+    """Runs that did not come to their end."""
+    for run in (pairing.before, pairing.after):
+        if run.evaluation.stopped is not None:
+            yield f"{run.name} is not complete: {run.evaluation.stopped}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ..statistics import Interval, PairedDifference, paired_difference
+from ..statistics import Interval
 from ._comparison_markdown import comparison_markdown
 from ._comparison_text import comparison_text
+from ._gate_decision import decide
+from ._gate_drops import drop_evidence
+from ._gate_results import Decision
+from ._gates import Conditions, Gate, parsed_gates
+from ._paired_values import PairedValues
 from ._row_changes import ClaimChange, RowChange
 from ._slices import slice_name
 from ._table import room
 
-__all__ = ["ClaimChange", "Comparison", "MetricComparison", "PairedValues", "RowChange", "RowCounts", "Verdict"]
+__all__ = ["ClaimChange", "Comparison", "MetricComparison", "RowChange", "RowCounts", "Verdict"]
 
 Verdict = Literal["better", "worse", "no difference larger than the margin", "cannot say"]
 
@@ -57,22 +61,6 @@ class RowCounts:
 
 
 @dataclass(frozen=True)
-class PairedValues:
-    """The values of the rows that a metric has scored in both runs, in one order; ``clusters`` is what they share, if anything."""
-
-    before: Sequence[float] = ()
-    after: Sequence[float] = ()
-    clusters: Sequence[Hashable] | None = None
-    scale: tuple[float, float] | None = None
-
-    def difference(self, confidence: float = 0.95) -> PairedDifference | None:
-        """How sure their difference is; None if there are no pairs."""
-        if not self.before:
-            return None
-        return paired_difference(self.before, self.after, self.clusters, self.scale, confidence)
-
-
-@dataclass(frozen=True)
 class MetricComparison:
     """One metric in two runs, over all rows or over one slice of them.
 
@@ -105,6 +93,8 @@ class MetricComparison:
             can be concluded; ``why`` says so. Where who scored differs and it was allowed all the same, the warnings stay.
         changes: the rows that changed most; of all rows only, none in slices.
         values: the pairs themselves.
+        with_lost: the same, and the rows that the second run has lost with the worst value there; None where there are no such
+            rows, or where no value is known to be the worst.
     """
 
     name: str
@@ -132,6 +122,7 @@ class MetricComparison:
     credited: bool = True
     changes: tuple[RowChange, ...] = ()
     values: PairedValues = field(default_factory=PairedValues, repr=False, compare=False)
+    with_lost: PairedValues | None = field(default=None, repr=False, compare=False)
 
     @property
     def slice(self) -> str | None:
@@ -207,6 +198,7 @@ class Comparison:
         warnings: what differs in who scored, so that a difference may come from that and not from the system.
         unknown: what cannot be known about who scored.
         notes: what else must be known.
+        incomplete: which of the runs did not come to their end, and why.
         allow_different_judges: whether metrics are compared although who scored them differs.
     """
 
@@ -228,6 +220,7 @@ class Comparison:
     warnings: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    incomplete: tuple[str, ...] = ()
     allow_different_judges: bool = False
 
     def __getitem__(self, key: str | tuple[str, str | None]) -> MetricComparison:
@@ -241,6 +234,18 @@ class Comparison:
                 return item
         raise KeyError(f"no slice {label!r} of {self.by!r}; there are {', '.join(repr(item.label) for item in found)}")
 
+    def gate(self, *gates: str | Gate, min_coverage: float = 0.9, max_failed: float = 0.05) -> Decision:
+        """Decide whether the second run is good enough: ``comparison.gate("faithfulness drop <= 0.03").verdict``.
+
+        Where rows are sliced, each gate is decided for all rows and for each slice. ``Evaluation.gate`` tells the rest.
+
+        Raises:
+            InvalidInput: a gate cannot be read or is about no drop; or about no metric of both runs, or is out of reach.
+        """
+        wanted = parsed_gates(gates)
+        evidence = drop_evidence(self, wanted, Conditions(min_coverage, max_failed))
+        return decide([(gate, part) for gate in wanted for part in evidence[gate.metric]])
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values."""
         return {
@@ -250,6 +255,7 @@ class Comparison:
             "allow_different_judges": self.allow_different_judges,
             "unknown": list(self.unknown),
             "notes": list(self.notes),
+            "incomplete": list(self.incomplete),
             "margin": self.margin,
             "by": self.by,
             "cluster": self.cluster,

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..statistics import PairedDifference, holm
-from ._comparison import MetricComparison, PairedValues
+from ._comparison import MetricComparison
 from ._comparison_parts import Part
 from ._metric_pairs import MetricPairs
+from ._paired_values import PairedValues
 from ._row_changes import RowChange
 from ._verdicts import Case, verdict_of
 
@@ -53,8 +54,8 @@ class Draft:
         """The difference of the pairs."""
         return None if self.refusal else self.pairs.values.difference()
 
-    def with_lost(self) -> PairedDifference | None:
-        """The difference if lost rows count as the worst value; None where there are none, or no such value."""
+    def with_lost(self) -> PairedValues | None:
+        """The pairs and the lost rows, counted as the worst value; None where there are none, or no such value."""
         if self.refusal or not self.pairs.lost or self.worst is None:
             return None
         return self.pairs.with_lost(self.worst, self.part.clusters)
@@ -69,7 +70,7 @@ class Draft:
             higher_is_better=self.higher_is_better,
             knows_better=self.knows_better,
             margin=self.margin,
-            moved=self.pairs.moved(found) if found else 0,
+            moved=self.pairs.values.moved(found) if found else 0,
             refusal=self.refusal,
             absent=sum(second is None for _, second in self.part.units),
             lost=len(self.pairs.lost),
@@ -107,6 +108,7 @@ class Draft:
             credited=not self.refusal,
             changes=self.changes,
             values=PairedValues() if self.refusal else self.pairs.values,
+            with_lost=self.with_lost(),
         )
 
 
@@ -138,7 +140,8 @@ class _Family:
         ]
 
     def _comparison(self, index: int, case: Case) -> MetricComparison:
-        worst = self._drafts[index].with_lost()
+        with_lost = self._drafts[index].with_lost()
+        worst = None if with_lost is None else with_lost.difference()
         if worst is not None:
             values = [*self._p_values[:index], worst.p_value, *self._p_values[index + 1 :]]
             case = replace(case, with_lost=worst, p_with_lost=self._adjusted(values)[index])

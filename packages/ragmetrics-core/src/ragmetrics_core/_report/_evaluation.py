@@ -20,8 +20,7 @@ from .._store._run_dir import SCORES
 from .._store._run_settings import RunSettings
 from .._store._scored_by import MetricColumn
 from ._frame import frame_of
-from ._gate_decision import decide
-from ._gate_evidence import evidence_of
+from ._gate_cases import gated
 from ._gate_results import Decision
 from ._gates import Conditions, Gate, parsed_gates
 from ._summarised import sum_up
@@ -165,6 +164,8 @@ class Evaluation:
         cluster: str | None = None,
         min_coverage: float = 0.9,
         max_failed: float = 0.05,
+        baseline: Evaluation | str | os.PathLike[str] | None = None,
+        allow_different_judges: bool = False,
     ) -> Decision:
         """Decide whether this run may pass: ``evaluation.gate("faithfulness >= 0.8", by="lang").verdict``.
 
@@ -173,21 +174,25 @@ class Evaluation:
         whose mean is as good as its limit.
 
         Args:
-            gates: texts such as ``faithfulness >= 0.8`` or ``hallucination <= 0.1``, with numbers on the scale of the metric.
+            gates: texts such as ``faithfulness >= 0.8`` or ``hallucination <= 0.1``, with numbers on the scale of the metric;
+                ``faithfulness drop <= 0.03``: at most so much worse than ``baseline``, in the direction of the metric.
             by: the path of a column, such as ``metadata.lang``: each gate is decided for all rows, and for each value there.
             cluster: the path of a column, such as ``metadata.document``: rows that share it are alike, and intervals wider for it.
             min_coverage: a gate fails if less than this share of its rows has a score.
             max_failed: a gate fails if more than this share of its rows failed.
+            baseline: the earlier run that drops are measured from, or where it is.
+            allow_different_judges: measure drops also where who scored differs, and say so; else such gates fail.
 
         Raises:
-            InvalidInput: a gate cannot be read, is off the scale of its metric or out of reach; or a path names no column to go by.
+            InvalidInput: a gate cannot be read, is off the scale of its metric or out of reach; or a path names no column to go
+                by; or the two runs cannot be compared.
         """
-        scales = {item.name: item.scale for item in self.metrics}
-        wanted = parsed_gates(gates, scales)
-        conditions = Conditions(min_coverage, max_failed, self.stopped)
-        needed = {gate.metric: scales[gate.metric] for gate in wanted}
-        evidence = evidence_of(self.records, needed, by, cluster, conditions)
-        return decide([(gate, part) for gate in wanted for part in evidence[gate.metric]])
+        wanted, conditions = parsed_gates(gates), Conditions(min_coverage, max_failed, self.stopped)
+        earlier = Evaluation.load(baseline) if isinstance(baseline, str | os.PathLike) else baseline
+        comparison = None
+        if earlier is not None:
+            comparison = earlier.compare(self, by, cluster, allow_different_judges=allow_different_judges)
+        return gated(self, wanted, conditions, by=by, cluster=cluster, comparison=comparison)
 
     def compare(
         self,

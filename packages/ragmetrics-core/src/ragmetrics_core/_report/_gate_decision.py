@@ -121,6 +121,7 @@ def _result(gate: Gate, evidence: Evidence, confidence: float, *, red: bool) -> 
         by=evidence.by,
         label=evidence.label,
         clusters=evidence.clusters,
+        warnings=evidence.warnings,
     )
 
 

@@ -49,6 +49,7 @@ class GateResult:
         by: the path of the column that the slice is made by; None for all rows.
         label: what stands there in the rows of the slice; None for the rows without a value there.
         clusters: how many clusters the rows are in; None if they are taken to be independent.
+        warnings: what must be known to believe it: that who scored differs between two runs, where that was allowed.
     """
 
     gate: Gate
@@ -65,6 +66,7 @@ class GateResult:
     by: str | None = None
     label: str | None = None
     clusters: int | None = None
+    warnings: tuple[str, ...] = ()
 
     @property
     def unscored(self) -> int:
@@ -113,6 +115,7 @@ class GateResult:
             "coverage": self.coverage,
             "rows_needed": self.rows_needed,
             "clusters": self.clusters,
+            "warnings": list(self.warnings),
         }
 
     def __str__(self) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..statistics import Interval
+from ._table import printable
 
 if TYPE_CHECKING:
     from ._gate_results import GateResult
@@ -22,7 +23,8 @@ DIGITS = range(3, 7)
 
 def why(result: GateResult) -> str:
     """Why a gate has its verdict: the conditions that are not met, the estimate, how sure it is, and what would decide."""
-    return "; ".join([*result.unmet, *_numbers(result)])
+    warned = [f"WARNING: who scored differs: {printable(text)}" for text in result.warnings]
+    return "; ".join([*result.unmet, *_numbers(result), *warned])
 
 
 def _numbers(result: GateResult) -> Iterator[str]:
@@ -49,9 +51,12 @@ def _sure(result: GateResult) -> str:
 
 
 def _rows(result: GateResult) -> str:
-    noun = "pair" if result.gate.of == "drop" else "row"
-    rows = f"{result.scored} {noun}{'s' * (result.scored != 1)}"
-    rows = rows if result.scored == result.rows else f"{result.scored} of {result.rows} {noun}s"
+    if result.gate.of == "drop":
+        rows = f"{result.scored} pair{'s' * (result.scored != 1)}"
+    elif result.scored == result.rows:
+        rows = f"{result.scored} row{'s' * (result.scored != 1)}"
+    else:
+        rows = f"{result.scored} of {result.rows} rows"
     return rows if result.clusters is None else f"{rows} in {_clusters(result.clusters)}"
 
 

@@ -137,17 +137,15 @@ class Conditions:
 Scales = Mapping[str, tuple[float, float] | None]
 
 
-def parsed_gates(gates: Iterable[str | Gate], scales: Scales) -> list[Gate]:
-    """The gates of one run of metrics with these scales, each once.
+def parsed_gates(gates: Iterable[str | Gate]) -> list[Gate]:
+    """The gates that are given, each once.
 
     Raises:
-        InvalidInput: there is none, one cannot be read, or ``check_mean`` refuses it.
+        InvalidInput: there is none, or one cannot be read.
     """
     found = list(dict.fromkeys(gate if isinstance(gate, Gate) else Gate.parse(gate) for gate in gates))
     if not found:
         raise InvalidInput(f"there is no gate: name at least one, such as {EXAMPLE}")
-    for gate in found:
-        check_mean(gate, scales)
     return found
 
 
@@ -178,12 +176,17 @@ def check_drop(gate: Gate, scales: Scales, higher_is_better: Mapping[str, bool |
     """Refuse a drop that no two runs could show or that has no direction.
 
     Raises:
-        InvalidInput: its metric is not there, neither end of its scale is the better one, or the scale is not as wide as the limit.
+        InvalidInput: it is about a mean, its metric is not there or has no better end, or its scale is not as wide as the limit.
     """
+    if gate.of == "mean":
+        raise InvalidInput(
+            f"gate '{gate}': a comparison is about drops, such as '{gate.metric} drop <= 0.03': gate the mean of one of the runs"
+        )
     scale = _scale(gate, scales)
     if higher_is_better[gate.metric] is None:
         raise InvalidInput(
-            f"gate '{gate}': neither high nor low values of {gate.metric} are better, so that it cannot drop: gate its mean"
+            f"gate '{gate}': no end of the scale of {gate.metric} is known to be the better one, so nobody can say whether it "
+            "dropped: gate its mean"
         )
     if scale is not None and not -(scale[1] - scale[0]) < gate.limit <= scale[1] - scale[0]:
         raise InvalidInput(

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .._kernel._not_asked import NOT_ASKED
-from ..statistics import PairedDifference
 from ._compared_rows import Column, Run
-from ._comparison import PairedValues, RowCounts
+from ._comparison import RowCounts
 from ._comparison_parts import Part
+from ._paired_values import PairedValues
 from ._row_pairs import Pairing
 
 __all__ = ["MetricPairs"]
@@ -79,24 +78,15 @@ class MetricPairs:
         count = len(self.rows)
         return math.fsum(self.values.before) / count, math.fsum(self.values.after) / count
 
-    def moved(self, found: PairedDifference) -> int:
-        """Pairs that changed; with clusters, clusters whose rows changed in sum."""
-        if self.values.clusters is None or not found.changed:
-            return found.changed
-        sums: defaultdict[object, list[float]] = defaultdict(list)
-        for cluster, old, new in zip(self.values.clusters, self.values.before, self.values.after, strict=True):
-            sums[cluster].append(new - old)
-        return sum(abs(math.fsum(changes)) > 1e-9 for changes in sums.values())
-
-    def with_lost(self, worst: float, clusters: Sequence[str | None] | None) -> PairedDifference | None:
-        """The difference if the rows that the second run has lost count as the worst value."""
+    def with_lost(self, worst: float, clusters: Sequence[str | None] | None) -> PairedValues:
+        """The values, with the rows that the second run has lost counted as the worst value."""
         values = self.values
         shared = None
         if values.clusters is not None and clusters is not None:
             shared = [*values.clusters, *(clusters[first] for first, _ in self.lost)]
         before = [*values.before, *(value for _, value in self.lost)]
         after = [*values.after, *(worst for _ in self.lost)]
-        return PairedValues(before, after, shared, values.scale).difference()
+        return PairedValues(before, after, shared, values.scale)
 
 
 def _asked(column: Column, row: int | None) -> int | None:

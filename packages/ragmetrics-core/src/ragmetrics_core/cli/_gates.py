@@ -12,7 +12,7 @@ from .._kernel._errors import InvalidInput
 from .._kernel._metric import Metric
 from .._report._evaluation import Evaluation
 from .._report._gate_results import Decision, GateResult
-from .._report._gates import Conditions, Gate, parsed_gates
+from .._report._gates import Conditions, Gate, check_mean, parsed_gates
 from .._report._slices import RowLabels
 from ._fail_under import parse_least
 from ._messages import in_cli_words
@@ -143,7 +143,10 @@ def parse_wanted(
         RowLabels(given[name], name)
     Conditions(**{name: value for name, value in given.items() if name not in {"by", "cluster"}})
     least = parse_least(fail_under or [], scales)
-    return Wanted(least, parsed_gates(gates, scales) if gates else (), given, STATUS[undecided])
+    wanted = parsed_gates(gates) if gates else []
+    for gate in wanted:
+        check_mean(gate, scales)
+    return Wanted(least, wanted, given, STATUS[undecided])
 
 
 def _names(results: Iterable[GateResult]) -> str:

@@ -1,0 +1,37 @@
+"""The values of the rows that a metric has scored in two runs."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+from ..statistics import PairedDifference, paired_difference
+
+__all__ = ["PairedValues"]
+
+
+@dataclass(frozen=True)
+class PairedValues:
+    """Values in one order of rows; ``clusters`` is what rows share, if anything."""
+
+    before: Sequence[float] = ()
+    after: Sequence[float] = ()
+    clusters: Sequence[Hashable] | None = None
+    scale: tuple[float, float] | None = None
+
+    def difference(self, confidence: float = 0.95) -> PairedDifference | None:
+        """How sure their difference is; None if there are no pairs."""
+        if not self.before:
+            return None
+        return paired_difference(self.before, self.after, self.clusters, self.scale, confidence)
+
+    def moved(self, found: PairedDifference) -> int:
+        """Pairs that changed; with clusters, clusters whose rows changed in sum."""
+        if self.clusters is None or not found.changed:
+            return found.changed
+        sums: defaultdict[Hashable, list[float]] = defaultdict(list)
+        for cluster, old, new in zip(self.clusters, self.before, self.after, strict=True):
+            sums[cluster].append(new - old)
+        return sum(abs(math.fsum(changes)) > 1e-9 for changes in sums.values())
