@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from ..statistics import Interval
+from ._gate_markdown import decision_markdown
 from ._gate_words import why
 from ._gates import Gate
 from ._slices import slice_name
@@ -152,12 +153,25 @@ class Decision:
         """Everything as plain JSON values."""
         return {"verdict": self.verdict, "gates": [result.to_dict() for result in self.results]}
 
+    @property
+    def ordered(self) -> list[GateResult]:
+        """The results, those that need attention first."""
+        return [result for verdict in VERDICTS for result in self.of(verdict)]
+
+    @property
+    def counts(self) -> str:
+        """How many there are of each verdict, in words."""
+        counts = Counter(result.verdict for result in self.results)
+        return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+
     def text(self, width: int) -> str:
         """A line that counts, then one for each gate, those that need attention first; broken to this width."""
-        counts = Counter(result.verdict for result in self.results)
-        head = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
-        lines = [line for verdict in VERDICTS for result in self.of(verdict) for line in hanging(str(result), width)]
-        return "\n".join([f"gates: {head}", *lines])
+        lines = [line for result in self.ordered for line in hanging(str(result), width)]
+        return "\n".join([f"gates: {self.counts}", *lines])
+
+    def to_markdown(self) -> str:
+        """The same as a part of a comment for a pull request; what comes from the data has no effect there."""
+        return decision_markdown(self)
 
     def __bool__(self) -> bool:
         raise TypeError("a decision may be undecided, so it is neither true nor false: look at .verdict or .passed")

@@ -25,16 +25,7 @@ from ._doctor import DOCTOR, doctor
 from ._dry_run import show_price
 from ._fail_under import FailUnder
 from ._files import At, Data, Encoding
-from ._gates import (
-    GATE_OPTIONS,
-    By,
-    Cluster,
-    GateTexts,
-    MaxFailed,
-    MinCoverage,
-    Undecided,
-    parse_wanted,
-)
+from ._gates import By, Cluster, GateTexts, MaxFailed, MinCoverage, Undecided
 from ._generate import GENERATE, generate
 from ._look import LOOK, look
 from ._metrics import described, parse_metrics, propose_metrics
@@ -42,6 +33,7 @@ from ._models import parse_budget, parse_models
 from ._options import BaseURL, Budget, LLMName, MaxRetries, Progress, Timeout
 from ._outcome import report
 from ._output import Command, check_out, clear_errors, parse_progress, say
+from ._wanted import parse_wanted
 
 __all__ = ["app", "main"]
 
@@ -171,6 +163,9 @@ PASSED_ON = (
 )
 """Options, besides ``run_dir``, that ``evaluate`` takes, and checks, under the same names."""
 
+GATING = ("by", "cluster", "min_coverage", "max_failed", "undecided")
+"""Options that are about gates."""
+
 
 @app.command(cls=Command, help=EVALUATE, short_help="Score the rows of a file, and print a table.")
 def evaluate(
@@ -218,7 +213,7 @@ def _evaluate(data: str, *, out: Path | None, run_dir: Path | None, dry_run: boo
     file = FileOptions(given["encoding"], given["at"])
     proposed = Columns(named, given["separator"])
     selected = parse_metrics(given["metrics"] or []) or propose_metrics(data, proposed, file)
-    wanted = parse_wanted(selected, given["fail_under"], given["gates"], **{name: given[name] for name in GATE_OPTIONS})
+    wanted = parse_wanted(selected, given["fail_under"], given["gates"], **{name: given[name] for name in GATING})
     models = parse_models(given["llm"], given["embeddings"], given["base_url"], called=not dry_run)
     passed_on = {"run_dir": run_dir, **{name: given[name] for name in PASSED_ON}}
     if dry_run:

@@ -11,6 +11,8 @@ import typer
 from .._kernel._errors import InvalidInput
 from .._report._comparison import Comparison
 from .._report._evaluation import Evaluation
+from .._report._gate_results import Decision
+from ._gates import MaxFailed, MinCoverage, Undecided, decision_of, parse_gates
 from ._output import clear_errors, say, stop
 from ._written import check_place, put_file, to_stdout
 
@@ -27,9 +29,10 @@ Examples:
   ragmetrics compare runs/before runs/after
   ragmetrics compare runs/before runs/after --by lang --cluster document
   ragmetrics compare main.jsonl branch.jsonl --markdown comment.md
+  ragmetrics compare runs/before runs/after --gate 'faithfulness drop <= 0.03'
 
-Exit status: 0 the runs were compared, whatever the verdicts are; 2 they cannot be, or nothing could be credited since who scored
-differs; 70 a bug; 130 stopped.
+Exit status: 0 the runs were compared, whatever the verdicts are, and all gates passed; 1 a gate failed; 2 they cannot be
+compared, or nothing could be credited since who scored differs; 3 a gate is undecided; 70 a bug; 130 stopped.
 """
 
 RunA = Annotated[Path, typer.Argument(metavar="RUN_A", help="The run that came first.")]
@@ -73,6 +76,17 @@ AsMarkdown = Annotated[
     typer.Option("--markdown", metavar="FILE", help="Write a comment for a pull request; - writes it to stdout."),
 ]
 
+DropTexts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--gate",
+        metavar="GATE",
+        help="'METRIC drop <= NUMBER', in quotes: how much worse RUN_B may be, on the metric's scale; or 'METRIC >= NUMBER' for "
+        "its mean in RUN_B. Passes or fails (status 1) by the 95 % interval, and is undecided (status 3) else; with --by in "
+        "every slice too. Repeatable.",
+    ),
+]
+
 FILES_OF_A_RUN = ("run.json", "scores.jsonl", "journal.sqlite")
 
 
@@ -86,20 +100,28 @@ def compare(
     allow_different_judges: Allow = False,
     as_json: AsJson = None,
     markdown: AsMarkdown = None,
+    gates: DropTexts = None,
+    min_coverage: MinCoverage = None,
+    max_failed: MaxFailed = None,
+    undecided: Undecided = None,
 ) -> None:
     """Compare two runs, show the tables, and write what else is asked for."""
     with clear_errors():
         files = {"--json": as_json, "--markdown": markdown}
         check_files(files, (before, after))
+        wanted = parse_gates(gates, min_coverage, max_failed, undecided)
         runs = [Evaluation.load(path) for path in (before, after)]
         comparison = runs[0].compare(runs[1], by, cluster, margin, allow_different_judges)
-        show(comparison, files)
+        decision = decision_of(wanted, runs[1], by, cluster, comparison)
+        show(comparison, decision, files)
         if not any(item.credited for item in comparison.metrics):
             stop(
                 "nothing can be credited to the system, as who scored differs in every metric: score both runs alike, or add "
                 "--allow-different-judges to compare all the same",
                 2,
             )
+        if complaint := wanted.complaint(decision):
+            stop(complaint, wanted.status(decision))
 
 
 def check_files(files: dict[str, Path | None], runs: tuple[Path, Path]) -> None:
@@ -126,11 +148,13 @@ def check_files(files: dict[str, Path | None], runs: tuple[Path, Path]) -> None:
         check_place(path, option)
 
 
-def show(comparison: Comparison, files: dict[str, Path | None]) -> None:
+def show(comparison: Comparison, decision: Decision, files: dict[str, Path | None]) -> None:
     """Write the files, and print the tables where nothing else takes their place."""
+    gated = bool(decision.results)
+    data = {**comparison.to_dict(), **({"gates": decision.to_dict()} if gated else {})}
     texts = {
-        "--json": json.dumps(comparison.to_dict(), indent=1, allow_nan=False),
-        "--markdown": comparison.to_markdown(),
+        "--json": json.dumps(data, indent=1, allow_nan=False),
+        "--markdown": (f"{decision.to_markdown()}\n" if gated else "") + comparison.to_markdown(),
     }
     piped = any(to_stdout(path) for path in files.values())
     try:
@@ -140,7 +164,7 @@ def show(comparison: Comparison, files: dict[str, Path | None]) -> None:
             elif path is not None:
                 put_file(path, option, lambda part, text=texts[option]: _write(part, text))  # type: ignore[misc]
     finally:
-        say(str(comparison), err=piped)
+        say(f"{comparison}\n\n{decision}" if gated else str(comparison), err=piped)
 
 
 def _write(path: Path, text: str) -> None:

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from .._kernel._errors import InvalidInput
-from .._kernel._metric import Metric
+from .._report._comparison import Comparison
 from .._report._evaluation import Evaluation
+from .._report._gate_cases import gated
 from .._report._gate_results import Decision, GateResult
-from .._report._gates import Conditions, Gate, check_mean, parsed_gates
-from .._report._slices import RowLabels
-from ._fail_under import parse_least
+from .._report._gates import Conditions, Gate, parsed_gates
 from ._messages import in_cli_words
 
 __all__ = [
-    "GATE_OPTIONS",
     "By",
     "Cluster",
     "GateTexts",
+    "Gates",
     "MaxFailed",
     "MinCoverage",
     "Undecided",
-    "Wanted",
-    "parse_wanted",
+    "decision_of",
+    "parse_gates",
 ]
 
 GateTexts = Annotated[
@@ -66,9 +65,6 @@ Undecided = Annotated[
     ),
 ]
 
-GATE_OPTIONS = ("by", "cluster", "min_coverage", "max_failed", "undecided")
-"""Options that are about the gates, and nothing without one."""
-
 STATUS = {"pass": 0, "fail": 1, None: 3}
 """What an undecided gate ends with."""
 
@@ -76,35 +72,22 @@ MOST_NAMES = 5
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What a run must show.
+class Gates:
+    """The gates of a command.
 
     Attributes:
-        least: the least mean by metric, of ``--fail-under``.
         gates: those of ``--gate``.
-        settings: what ``Evaluation.gate`` takes besides.
-        status: what undecided gates end with.
+        conditions: what they ask of the rows besides.
+        undecided: the status that undecided ones end with.
     """
 
-    least: Mapping[str, float]
     gates: Sequence[Gate]
-    settings: Mapping[str, Any]
-    status: int
+    conditions: Conditions
+    undecided: int
 
-    def decision(self, evaluation: Evaluation) -> Decision:
-        """What becomes of the gates, in the words of the command line; nothing where there are none.
-
-        Raises:
-            InvalidInput: a column to go by is not there, or is none.
-        """
-        if not self.gates:
-            return Decision(())
-        results = evaluation.gate(*self.gates, **self.settings).results
-        return Decision(tuple(replace(item, unmet=tuple(map(in_cli_words, item.unmet))) for item in results))
-
-    def status_of(self, decision: Decision) -> int:
+    def status(self, decision: Decision) -> int:
         """The exit status that a decision deserves."""
-        return {"failed": 1, "undecided": self.status, "passed": 0}[decision.verdict]
+        return {"failed": 1, "undecided": self.undecided, "passed": 0}[decision.verdict]
 
     def complaint(self, decision: Decision) -> str:
         """What is wrong, in one line; empty if nothing is."""
@@ -112,41 +95,58 @@ class Wanted:
         parts = [f"failed: {_names(failed)}"] if failed else []
         if open_:
             parts.append(f"undecided: {_names(open_)}")
-            if self.status == STATUS[None] and not failed:
+            if self.undecided == STATUS[None] and not failed:
                 parts.append("more rows would decide; --undecided pass, or fail, decides without them")
         return "; ".join(parts)
 
 
-def parse_wanted(
-    metrics: Sequence[Metric], fail_under: list[str] | None, gates: list[str] | None, **options: Any
-) -> Wanted:
-    """What the options say, checked before anything is paid for.
+def parse_gates(
+    texts: list[str] | None,
+    min_coverage: float | None,
+    max_failed: float | None,
+    undecided: str | None,
+    **others: str | None,
+) -> Gates:
+    """What the options say, checked before any work.
 
     Args:
-        metrics: those of the run.
-        fail_under: texts such as ``faithfulness=0.8``.
-        gates: texts such as ``faithfulness >= 0.8``.
-        options: the values of ``GATE_OPTIONS``; None where one was not given.
+        texts: those of ``--gate``, such as ``faithfulness >= 0.8``.
+        min_coverage: None where it was not given, as with all that follow.
+        max_failed: the same.
+        undecided: ``pass`` or ``fail``.
+        others: more options that are about gates alone.
 
     Raises:
-        InvalidInput: one cannot be read or is about no gate, or a limit is off its metric's scale or out of reach.
+        InvalidInput: one cannot be read, or is about gates where there are none.
     """
-    scales = {metric.name: metric.scale for metric in metrics}
-    given = {name: value for name, value in options.items() if value is not None}
-    if given and not gates:
-        name = next(iter(given)).replace("_", "-")
+    options = {**others, "min_coverage": min_coverage, "max_failed": max_failed, "undecided": undecided}
+    given = [name for name, value in options.items() if value is not None]
+    if given and not texts:
+        name = given[0].replace("_", "-")
         raise InvalidInput(f"--{name} is about gates: add --gate 'METRIC >= NUMBER', or leave --{name} out")
-    undecided = given.pop("undecided", None)
     if undecided not in STATUS:
         raise InvalidInput(f"--undecided is one of pass, fail, got {undecided!r}")
-    for name in given.keys() & {"by", "cluster"}:
-        RowLabels(given[name], name)
-    Conditions(**{name: value for name, value in given.items() if name not in {"by", "cluster"}})
-    least = parse_least(fail_under or [], scales)
-    wanted = parsed_gates(gates) if gates else []
-    for gate in wanted:
-        check_mean(gate, scales)
-    return Wanted(least, wanted, given, STATUS[undecided])
+    usual = Conditions()
+    conditions = Conditions(
+        usual.min_coverage if min_coverage is None else min_coverage,
+        usual.max_failed if max_failed is None else max_failed,
+    )
+    return Gates(parsed_gates(texts) if texts else (), conditions, STATUS[undecided])
+
+
+def decision_of(
+    gates: Gates, evaluation: Evaluation, by: str | None, cluster: str | None, comparison: Comparison | None = None
+) -> Decision:
+    """What becomes of the gates, in the words of the command line; nothing where there are none.
+
+    Raises:
+        InvalidInput: a gate is about nothing that is here or out of reach, or a column to go by is not there.
+    """
+    if not gates.gates:
+        return Decision(())
+    conditions = replace(gates.conditions, stopped=evaluation.stopped)
+    decision = gated(evaluation, gates.gates, conditions, by=by, cluster=cluster, comparison=comparison)
+    return Decision(tuple(replace(item, unmet=tuple(map(in_cli_words, item.unmet))) for item in decision.results))
 
 
 def _names(results: Iterable[GateResult]) -> str:

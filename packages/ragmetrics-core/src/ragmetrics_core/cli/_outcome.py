@@ -17,9 +17,9 @@ from .._report._summary import Summary
 from .._report._table import hanging, room
 from ._columns import SHORT, map_for
 from ._fail_under import compared_with_least
-from ._gates import Wanted
 from ._messages import in_cli_words
 from ._output import complain, how_to_continue, say, stop, to_stdout, write
+from ._wanted import Wanted
 
 __all__ = ["report"]
 
@@ -60,8 +60,8 @@ def _decide(evaluation: Evaluation, summary: Summary, wanted: Wanted, *, err: bo
         lines.append(str(decision))
     if lines:
         say("\n" + "\n".join(lines), err=err)
-    complaint = wanted.complaint(decision)
-    return 1 if missed else wanted.status_of(decision), [*missed, *([complaint] if complaint else [])]
+    complaint = wanted.gates.complaint(decision)
+    return 1 if missed else wanted.gates.status(decision), [*missed, *([complaint] if complaint else [])]
 
 
 def _stop_where_unknown(summary: Summary, dead: Sequence[str], run_dir: Path | None) -> None:

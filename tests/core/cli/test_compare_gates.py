@@ -1,0 +1,136 @@
+"""``ragmetrics compare --gate``: how much worse the second run may be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core.cli.calling import call
+from ragmetrics_core import Evaluation
+
+ROWS = 200
+
+
+def write_rows(path: Path, right: int) -> None:
+    """Rows of which so many answer what is expected, the first ones, in two languages."""
+    lines = (
+        {
+            "id": f"q{n}",
+            "question": f"Who built tower {n}?",
+            "answer": "Gustave Eiffel" if n < right else "Nobody knows it",
+            "reference": "Gustave Eiffel",
+            "lang": "de" if n % 2 else "en",
+        }
+        for n in range(ROWS)
+    )
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current directory, with the runs ``old`` and ``new``: 160 of 200 rows were right, then 140."""
+    monkeypatch.chdir(tmp_path)
+    for name, right in (("old", 160), ("new", 140)):
+        write_rows(tmp_path / f"{name}.rows.jsonl", right)
+        made = call("evaluate", f"{name}.rows.jsonl", "-m", "exact_match", "--run-dir", name)
+        assert made.exit_code == 0
+    return tmp_path
+
+
+def gates(*options: str) -> tuple[int, str, str]:
+    """The status, what follows the comparison, and what stands on stderr."""
+    result = call("compare", *options)
+    _, _, text = result.stdout.rpartition("\n\n")
+    return result.exit_code, text, result.stderr
+
+
+DROP = "drop 0.100, 95 % interval 0.066 to 0.149,\n      from 200 pairs"
+
+
+@pytest.mark.parametrize(
+    ("limit", "status", "line", "message"),
+    [
+        ("0.15", 0, f"1 passed\nPASSED exact_match drop <= 0.15: {DROP}", ""),
+        ("0.05", 1, f"1 failed\nFAILED exact_match drop <= 0.05: {DROP}", "failed: exact_match drop <= 0.05"),
+        (
+            "0.12",
+            3,
+            f"1 undecided\nUNDECIDED exact_match drop <= 0.12: {DROP}; if the drop stays there, about 1,100 rows would decide",
+            "undecided: exact_match drop <= 0.12; more rows would decide; --undecided pass, or fail, decides without them",
+        ),
+    ],
+)  # fmt: skip
+def test_statuses(folder: Path, limit: str, status: int, line: str, message: str) -> None:
+    found = gates("old", "new", "--gate", f"exact_match drop <= {limit}")
+    assert found == (status, f"gates: {line}\n", f"ragmetrics: {message}\n" if message else "")
+
+
+@pytest.mark.parametrize(("word", "status"), [("pass", 0), ("fail", 1)])
+def test_undecided_as_one_of_two(folder: Path, word: str, status: int) -> None:
+    found = gates("old", "new", "--gate", "exact_match drop <= 0.12", "--undecided", word)
+    assert (found[0], found[2]) == (status, "ragmetrics: undecided: exact_match drop <= 0.12\n")
+
+
+def test_means_and_drops_in_slices(folder: Path) -> None:
+    found = gates("old", "new", "--gate", "exact_match drop <= 0.3", "--gate", "exact_match >= 0.5", "--by", "lang")
+    assert found[0] == 0
+    assert [line.split(":")[0] for line in found[1].splitlines() if not line.startswith(" ")] == [
+        "gates",
+        "PASSED exact_match drop <= 0.3",
+        "PASSED exact_match drop <= 0.3, lang=de",
+        "PASSED exact_match drop <= 0.3, lang=en",
+        "PASSED exact_match >= 0.5",
+        "PASSED exact_match >= 0.5, lang=de",
+        "PASSED exact_match >= 0.5, lang=en",
+    ]
+
+
+def test_json_and_markdown(folder: Path) -> None:
+    options = ("--gate", "exact_match drop <= 0.05", "--json", "out.json", "--markdown", "out.md")
+    assert gates("old", "new", *options)[0] == 1
+    comparison = Evaluation.load("old").compare("new")
+    decision = comparison.gate("exact_match drop <= 0.05")
+    assert json.loads((folder / "out.json").read_text()) == {**comparison.to_dict(), "gates": decision.to_dict()}
+    assert (folder / "out.md").read_text() == (
+        "### Gates: 1 failed\n\n"
+        "* \N{CROSS MARK} **failed** <code>exact&#95;match drop &#60;= 0.05</code>: drop 0.100, 95 % interval 0.066 to 0.149, "
+        "from 200 pairs\n\n" + comparison.to_markdown()
+    )
+
+
+def test_a_run_that_ended_early_is_never_green(folder: Path) -> None:
+    account = json.loads((folder / "new" / "run.json").read_text())
+    (folder / "new" / "run.json").write_text(json.dumps({**account, "stopped": "the budget is used up"}))
+    status, text, _ = gates("old", "new", "--gate", "exact_match drop <= 0.5", "--undecided", "pass")
+    assert status == 1
+    assert text.startswith(
+        "gates: 1 failed\nFAILED exact_match drop <= 0.5: new is not complete: the budget is used up;\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--gate", "exact_match drop >= 0.1"],
+            "--gate 'exact_match drop >= 0.1': a gate says how large a drop may be: write 'exact_match drop <= 0.03'",
+        ),
+        (
+            ["--gate", "faithfulness drop <= 0.1"],
+            "--gate 'faithfulness drop <= 0.1': 'faithfulness' is not among the metrics: exact_match",
+        ),
+        (
+            ["--gate", "exact_match >= 2"],
+            "--gate 'exact_match >= 2': exact_match goes from 0 to 1, so 2 is no limit for it",
+        ),
+        (
+            ["--undecided", "pass"],
+            "--undecided is about gates: add --gate 'METRIC >= NUMBER', or leave --undecided out",
+        ),
+    ],
+)
+def test_what_is_refused(folder: Path, options: list[str], message: str) -> None:
+    result = call("compare", "old", "new", *options)
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"ragmetrics: {message}\n")
