@@ -62,7 +62,7 @@ CURES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     # runs
     (r'as in budget=\{"tokens": 1_000_000\}', "as in --budget tokens=1_000_000"),
     (r"\(limit=20\s+with\s+a\s+run_dir\)", "(--limit 20 --run-dir DIR)"),
-    (r"or write replace=True, which", "or add --replace, which"),
+    (r"or write replace=True\b", "or add --replace"),
     (
         r"replace=True is about the scores in a run_dir: give run_dir=\.\.\., or leave replace out",
         "--replace is about the scores in a --run-dir: add --run-dir DIR, or leave --replace out",
