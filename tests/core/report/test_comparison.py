@@ -389,7 +389,7 @@ class TestChanges:
 
 class TestLarge:
     def test_ten_thousand_rows_and_three_metrics(self, tmp_path: Path) -> None:
-        """Within three seconds of processor time; a row has claims as evidence."""
+        """Hardly more processor time than reading them takes: two seconds, where this was written."""
         rows = [
             {
                 "id": n,
@@ -416,11 +416,14 @@ class TestLarge:
                     file.write(json.dumps(data) + "\n")
         before, after = Evaluation.load(large), Evaluation.load(large)
         started = time.process_time()
+        read = sum(len(record.scores) for run in (before, after) for record in run.records)
+        reading, started = time.process_time() - started, time.process_time()
         comparison = before.compare(after, by="lang")
         taken = time.process_time() - started
+        assert read == 2 * 3 * 10_000
         assert comparison.pairs == 10_000
         assert {item.verdict for item in comparison.metrics} == {"cannot say"}
-        assert taken < 3, taken
+        assert taken < 2 * reading + 1, (taken, reading)
 
 
 def test_a_comparison_is_of_the_public_class() -> None:

@@ -207,6 +207,7 @@ class TestMarkdown:
         said = prose(f"the LLM is {text} in a")
         assert not re.search(r"[<>`|*\[\]]|@\w|://|www\.|(?<!&)#", said)
         assert "&#64;&#8203;" in said or "@" not in text
+        assert not re.search(r"@\w|#\d|://|www\.\w", html.unescape(said)), "nor after the references were read"
 
     def test_everywhere(self) -> None:
         """Names of runs, metrics, slices, rows, claims and models; whatever is not ours is in code or written as references."""

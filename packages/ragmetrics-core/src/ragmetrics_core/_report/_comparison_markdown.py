@@ -22,8 +22,8 @@ __all__ = ["comparison_markdown"]
 MARKUP = re.compile(r"[^\w\s,;()%'+=.?:/-]|_|:(?=\S)|(?<=www)\.", re.ASCII)
 """ASCII characters that may mean something; letters of all scripts mean nothing."""
 
-CALLS = re.compile("(&#(?:64|35);)")
-"""What platforms make a mention or a reference of, even where it is written as a numeric reference."""
+CALLS = re.compile("(&#(?:64|35|58|46);)")
+"""What platforms make a mention, a reference or an address of, even where it is written as a numeric reference."""
 
 MARKS = {"better": "\N{WHITE HEAVY CHECK MARK} ", "worse": "\N{CROSS MARK} "}
 
@@ -42,7 +42,7 @@ def code(text: str, length: int = 120) -> str:
 
 
 def prose(text: str) -> str:
-    """A sentence of ours that may quote data, without effect; an invisible space parts ``@`` from a name."""
+    """A sentence of ours that may quote data, without effect; an invisible space parts ``@`` from a name, ``:`` from ``//``."""
     return CALLS.sub("\\1&#8203;", _references(printable(" ".join(text.split()))))
 
 
