@@ -262,7 +262,7 @@ def test_a_name_never_steers_the_terminal(rows: Rows) -> None:
             ["--gate", "number drop <= 0.1"],
             "--gate 'number drop <= 0.1': a drop is between two runs, and here is one: compare it with another",
         ),
-        (["--by", "lang"], "--by is about gates: add --gate 'METRIC >= NUMBER', or leave --by out"),
+        (["--by", " "], "--by must name a column, such as 'metadata.lang', got ' '"),
         (
             ["--max-failed", "0", "--fail-under", "number=0.5"],
             "--max-failed is about gates: add --gate 'METRIC >= NUMBER', or leave --max-failed out",

@@ -14,7 +14,7 @@ from .._store._records import Record, json_value
 from ._summarised import row_name
 from ._table import cut_middle
 
-__all__ = ["brief_lines", "full_lines", "plain_text", "title_of"]
+__all__ = ["brief_lines", "failed_lines", "full_lines", "plain_text", "title_of"]
 
 LONGEST_NAME = 60
 """Columns of a row's id in a title."""
@@ -43,6 +43,14 @@ def brief_lines(record: Record, metric: str, width: int) -> Iterator[Line]:
     yield from _indented(record.scores[metric], width, sample.retrieved_contexts)
 
 
+def failed_lines(record: Record, scores: Mapping[str, Score], width: int) -> Iterator[Line]:
+    """A row and those of its scores that failed, with the replies that could not be read."""
+    yield from _lines(title_of(record), width, "", "  ", "title")
+    yield from _texts(record.sample, ("user_input", "response"), width)
+    for score in scores.values():
+        yield from _with_replies(score, width)
+
+
 def full_lines(record: Record, metrics: Sequence[str], width: int) -> Iterator[Line]:
     """All of a row: its texts, passages, documents and metadata in full, and the evidence of these metrics."""
     sample = record.sample
@@ -53,11 +61,8 @@ def full_lines(record: Record, metrics: Sequence[str], width: int) -> Iterator[L
     for key, value in sample.metadata.items():
         yield from _lines(f"metadata.{key}: {_text(value)}", width, "  ", "    ", "aside")
     for metric in metrics:
-        score = record.scores[metric]
         yield Line("")
-        yield from _indented(score, width)
-        for number, raw in enumerate(_raw(score.details), 1):
-            yield from _lines(f"raw reply {number}: {raw}", width, "    ", "      ", "aside")
+        yield from _with_replies(record.scores[metric], width)
 
 
 def plain_text(rows: Iterable[Iterable[Line]]) -> str:
@@ -86,6 +91,12 @@ def _items(values: Any, name: str, width: int) -> Iterator[Line]:
 
 def _indented(score: Score, width: int, contexts: Any = None) -> Iterator[Line]:
     return (Line(f"  {text}", tone) for text, tone in evidence_lines(score, width - 2, contexts))
+
+
+def _with_replies(score: Score, width: int) -> Iterator[Line]:
+    yield from _indented(score, width)
+    for number, raw in enumerate(_raw(score.details), 1):
+        yield from _lines(f"raw reply {number}: {raw}", width, "    ", "      ", "aside")
 
 
 def _lines(text: str, width: int, first: str = "  ", others: str = "    ", tone: Any = "") -> Iterator[Line]:

@@ -16,7 +16,7 @@ from .._store._scored_by import MetricColumn
 from ._row_text import brief_lines, plain_text
 from ._table import cut_middle, room
 
-__all__ = ["WorstRow", "WorstRows", "worst_rows"]
+__all__ = ["WorstRow", "WorstRows", "why_no_worst", "worst_rows"]
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,15 @@ class WorstRows(Sequence[WorstRow]):
         printer.text("..." if cycle else str(self))
 
 
+def why_no_worst(metric: MetricColumn) -> str | None:
+    """Why no row is the worst by this metric; None if there is one."""
+    if metric.higher_is_better is not None:
+        return None
+    if metric.knows_better:
+        return f"neither high nor low values of {metric.name} are better, so that no row is the worst"
+    return f"which values of {metric.name} are better is not known here: a file of scores does not tell, the directory of its run does"
+
+
 def worst_rows(records: Iterable[Record], metrics: Sequence[MetricColumn], name: str, n: int) -> WorstRows:
     """The ``n`` rows with the worst values; among equals the earlier row comes first.
 
@@ -90,8 +99,8 @@ def worst_rows(records: Iterable[Record], metrics: Sequence[MetricColumn], name:
     column = next((item for item in metrics if item.name == name), None)
     if column is None:
         raise InvalidInput(f"worst: there is no metric {name!r}; there are {', '.join(item.name for item in metrics)}")
-    if column.higher_is_better is None:
-        raise InvalidInput(f"worst: neither high nor low values of {name} are better, so that no row is the worst")
+    if (problem := why_no_worst(column)) is not None:
+        raise InvalidInput(f"worst: {problem}")
     sign = 1 if column.higher_is_better else -1
     scored = ((record.scores[name].value, record) for record in records)
     found = nsmallest(n, (item for item in scored if item[0] is not None), key=lambda item: sign * (item[0] or 0.0))

@@ -33,6 +33,7 @@ from ._models import parse_budget, parse_models
 from ._options import BaseURL, Budget, LLMName, MaxRetries, Progress, Timeout
 from ._outcome import report
 from ._output import Command, check_out, clear_errors, parse_progress, say
+from ._show import SHOW, show
 from ._wanted import parse_wanted
 
 __all__ = ["app", "main"]
@@ -236,6 +237,8 @@ app.command(cls=Command, help=LOOK, short_help="Show how the rows of a file are 
 
 
 app.command(cls=Command, help=COMPARE, short_help="Say whether one run is better or worse than another.")(compare)
+
+app.command(cls=Command, help=SHOW, short_help="Show a run, its worst rows, or one row with all its evidence.")(show)
 
 app.command(cls=Command, help=GENERATE, short_help="Write questions with reference answers from documents.")(generate)
 

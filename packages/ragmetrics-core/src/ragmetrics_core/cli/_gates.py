@@ -39,7 +39,10 @@ GateTexts = Annotated[
 ]
 By = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="Decide each --gate for every value of this column too, such as lang."),
+    typer.Option(
+        metavar="COLUMN",
+        help="Show the metrics for every value of this column too, such as lang, and decide each --gate for it.",
+    ),
 ]
 Cluster = Annotated[
     str | None,

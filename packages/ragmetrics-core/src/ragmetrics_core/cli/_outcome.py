@@ -21,7 +21,7 @@ from ._messages import in_cli_words
 from ._output import complain, how_to_continue, say, stop, to_stdout, write
 from ._wanted import Wanted
 
-__all__ = ["report"]
+__all__ = ["report", "summary_in_cli_words"]
 
 UNREAD = re.compile(r"MissingInput: needs '(\w+)'|InvalidInput: (\w+) must be a str, got (?:dict|list)\b")
 """Failures of a field that stands in another column, or deeper inside its own."""
@@ -29,7 +29,7 @@ UNREAD = re.compile(r"MissingInput: needs '(\w+)'|InvalidInput: (\w+) must be a 
 
 def report(evaluation: Evaluation, out: Path | None, run_dir: Path | None, wanted: Wanted) -> None:
     """Write the file, print the table and what became of the gates, and end with the status that they deserve."""
-    summary = _in_cli_words(evaluation.summary())
+    summary, sliceless = _summed_up(evaluation, wanted.by)
     if objects := _objects(evaluation):
         complain(f"judged as an object, as it stands: {objects}; `ragmetrics look` shows how to name what is inside")
     dead = summary.failed_everywhere
@@ -44,8 +44,16 @@ def report(evaluation: Evaluation, out: Path | None, run_dir: Path | None, wante
         say(str(summary), err=to_stdout(out))
     status, problems = _decide(evaluation, summary, wanted, err=to_stdout(out))
     _stop_where_unknown(summary, dead, run_dir)
-    if problems:
-        stop("; ".join(problems), status)
+    if problems or sliceless:
+        stop("; ".join(dict.fromkeys([*sliceless, *problems])), 2 if sliceless else status)
+
+
+def _summed_up(evaluation: Evaluation, by: str | None) -> tuple[Summary, list[str]]:
+    """The summary, with its slices where there are any, and why there are none: the run is paid for, so its table comes anyhow."""
+    try:
+        return summary_in_cli_words(evaluation.summary(by)), []
+    except InvalidInput as error:
+        return summary_in_cli_words(evaluation.summary()), [in_cli_words(str(error))]
 
 
 def _decide(evaluation: Evaluation, summary: Summary, wanted: Wanted, *, err: bool) -> tuple[int, list[str]]:
@@ -96,7 +104,8 @@ def _unread(causes: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(match[1] or match[2] for match in found if match))
 
 
-def _in_cli_words(summary: Summary) -> Summary:
+def summary_in_cli_words(summary: Summary) -> Summary:
+    """The summary, with cures that speak of options and columns."""
     reasons = tuple(replace(reason, text=in_cli_words(reason.text)) for reason in summary.reasons)
     stopped = summary.stopped and in_cli_words(summary.stopped)
     return replace(summary, reasons=reasons, stopped=stopped)

@@ -24,7 +24,7 @@ class Wanted:
     Attributes:
         least: the least mean by metric, of ``--fail-under``.
         gates: those of ``--gate``.
-        by: the column that they are decided by, if any.
+        by: the column that the table and the gates have slices by, if any.
         cluster: the column of what rows share, if any.
     """
 
@@ -64,7 +64,7 @@ def parse_wanted(
         InvalidInput: one cannot be read or is about no gate, or a limit is off its metric's scale or out of reach.
     """
     scales = {metric.name: metric.scale for metric in metrics}
-    wanted = parse_gates(gates, **options, by=by, cluster=cluster)
+    wanted = parse_gates(gates, **options, cluster=cluster)
     for argument, path in (("by", by), ("cluster", cluster)):
         if path is not None:
             RowLabels(path, argument)

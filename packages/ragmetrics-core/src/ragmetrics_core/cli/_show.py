@@ -1,0 +1,155 @@
+"""``ragmetrics show RUN``: what a run came to, and why; its rows with the evidence of their scores.
+
+It asks no model. Everything in a row comes from data and replies: it is printed with control characters as escapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .._kernel._errors import InvalidInput
+from .._kernel._evidence_text import Line
+from .._kernel._score import Score
+from .._report._evaluation import Evaluation
+from .._report._reasons import first_of
+from .._report._row_text import failed_lines, full_lines
+from .._report._summarised import row_name
+from .._report._table import hanging, printable, room
+from .._report._worst_rows import why_no_worst
+from .._store._records import Record
+from ._messages import in_cli_words
+from ._outcome import summary_in_cli_words
+from ._output import clear_errors, say
+from ._paint import say_lines
+
+__all__ = ["SHOW", "show"]
+
+SHOW = """Show what a run came to, and the evidence of its scores. No model is asked.
+
+\b
+RUN is the directory of a run (--run-dir of `ragmetrics evaluate`) or a file
+of scores (--out).
+
+\b
+Examples:
+  ragmetrics show runs/today
+  ragmetrics show runs/today --metric faithfulness --worst 5
+  ragmetrics show runs/today --row q17
+  ragmetrics show runs/today --failed
+
+Marks: ✔ holds, ✘ does not, – neither (no passage states it), • a rating.
+
+Exit status: 0; 2 there is no such run, metric or row; 70 a bug; 130 stopped.
+"""
+
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="A directory of a run, or a file of scores.")]
+OfMetric = Annotated[
+    str | None, typer.Option("--metric", metavar="NAME", help="Only this metric; alone, its ten worst rows.")
+]
+Worst = Annotated[
+    int | None,
+    typer.Option(
+        "--worst",
+        metavar="N",
+        help="The rows with the worst values of each metric, the worst first, with their evidence.",
+    ),
+]
+OfRow = Annotated[
+    str | None,
+    typer.Option("--row", metavar="ID", help="All of one row: its texts, its scores, their evidence and raw replies."),
+]
+Failed = Annotated[
+    bool, typer.Option("--failed", help="The rows in which a metric failed, with the error and raw replies.")
+]
+SliceBy = Annotated[
+    str | None,
+    typer.Option("--by", metavar="COLUMN", help="The metrics for each value of this column too, such as lang."),
+]
+
+USUAL = 10
+"""Rows that are shown of a metric where no number is given."""
+
+
+def show(
+    run: Run,
+    *,
+    metric: OfMetric = None,
+    worst: Worst = None,
+    row: OfRow = None,
+    failed: Failed = False,
+    by: SliceBy = None,
+) -> None:
+    """Show a run, or rows of it."""
+    with clear_errors():
+        given = {"--worst": worst is not None, "--row": row is not None, "--failed": failed, "--by": by is not None}
+        if len(ways := [name for name, value in given.items() if value]) > 1:
+            raise InvalidInput(f"{' and '.join(ways)} are different things to show: give one of them")
+        if metric is not None and by is not None:
+            raise InvalidInput("--by shows all metrics: leave --metric out")
+        evaluation = Evaluation.load(run)
+        names = _names(evaluation, metric)
+        if row is not None:
+            say_lines([full_lines(record, names, room()) for record in _called(evaluation, row)])
+        elif failed:
+            _show_failed(evaluation, names)
+        elif worst is not None or metric is not None:
+            say_lines(_worst(evaluation, names, USUAL if worst is None else worst))
+        else:
+            say(str(summary_in_cli_words(evaluation.summary(by))))
+
+
+def _names(evaluation: Evaluation, metric: str | None) -> list[str]:
+    names = [item.name for item in evaluation.metrics]
+    if metric is not None and metric not in names:
+        raise InvalidInput(f"--metric: there is no metric {metric!r}; there are {', '.join(names)}")
+    return names if metric is None else [metric]
+
+
+def _worst(evaluation: Evaluation, names: Sequence[str], number: int) -> Iterator[Iterable[Line]]:
+    """The parts of the output: for each metric a title, then its worst rows."""
+    if number < 1:
+        raise InvalidInput(f"--worst must be at least 1, got {number}")
+    for item in evaluation.metrics:
+        problem = why_no_worst(item) if len(names) > 1 else None
+        if problem is not None:
+            yield _title(problem)
+        elif item.name in names:
+            rows = evaluation.worst(item.name, number)
+            end = f"the {'lowest' if item.higher_is_better else 'highest'} of {len(evaluation)} rows"
+            yield _title(f"{item.name}: {end if rows else 'no row has a value'}")
+            yield from rows.lines(room())
+
+
+def _title(text: str) -> list[Line]:
+    return [Line(line, "title") for line in hanging(printable(text), room())]
+
+
+def _called(evaluation: Evaluation, name: str) -> list[Record]:
+    """The rows with this id, or at this place."""
+    named = [(row_name(record), index) for index, record in enumerate(evaluation.records)]
+    found = [evaluation.records[index] for called, index in named if called == name]
+    if not found:
+        some = [called for called, _ in named]
+        raise InvalidInput(f"--row: no row is called {name!r}; rows are called {first_of(some)}")
+    return found
+
+
+def _show_failed(evaluation: Evaluation, names: Sequence[str]) -> None:
+    found = (
+        (record, {name: _worded(record.scores[name]) for name in names if record.scores[name].error is not None})
+        for record in evaluation.records
+    )
+    parts = [failed_lines(record, scores, room()) for record, scores in found if scores]
+    if parts:
+        say_lines(parts)
+    else:
+        say(f"no score failed in {len(evaluation)} row{'s' * (len(evaluation) != 1)}")
+
+
+def _worded(score: Score) -> Score:
+    """The score, with a cure that speaks of options and columns."""
+    return Score.from_dict({**score.to_dict(), "error": in_cli_words(score.error or "")})
