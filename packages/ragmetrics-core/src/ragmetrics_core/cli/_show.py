@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,11 +20,13 @@ from .._report._row_text import failed_lines, full_lines
 from .._report._summarised import row_name
 from .._report._table import hanging, printable, room
 from .._report._worst_rows import why_no_worst
-from .._store._records import Record
 from ._messages import in_cli_words
 from ._outcome import summary_in_cli_words
 from ._output import clear_errors, say
 from ._paint import say_lines
+
+if TYPE_CHECKING:
+    from .._store._records import Record
 
 __all__ = ["SHOW", "show"]
 
