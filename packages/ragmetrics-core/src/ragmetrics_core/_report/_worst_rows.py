@@ -85,10 +85,7 @@ def why_no_worst(metric: MetricColumn) -> str | None:
         return None
     if metric.knows_better:
         return f"neither high nor low values of {metric.name} are better, so that no row is the worst"
-    return (
-        f"which values of {metric.name} are better is not known here: a file of scores does not tell, the directory of its run "
-        "does"
-    )
+    return f"a file of scores does not tell which values of {metric.name} are better: load the directory of the run"
 
 
 def worst_rows(records: Iterable[Record], metrics: Sequence[MetricColumn], name: str, n: int) -> WorstRows:
