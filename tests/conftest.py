@@ -12,6 +12,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+pytest_plugins = ["pytester"]  # sessions in sessions, for the tests of ragmetrics-pytest
+
 os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")  # read when Haystack is imported
 os.environ["COLUMNS"] = "80"  # tables are laid out for the terminal, and the suite may run in any
 

@@ -93,3 +93,15 @@ def test_a_run_that_stopped_is_told() -> None:
     one = run([("0.5", "1")], Rated())
     vars(one)["stopped"] = "the budget is used up"
     assert join_runs([run([("0.6", "1")], Rated()), one]).stopped == "the budget is used up"
+
+
+def test_the_same_row_once() -> None:
+    """The first score of each metric counts: the same row twice would make every interval too narrow."""
+    rows = [("0.5", "12345"), ("0.25", "?")]
+    parts = [run(rows, Rated()), run(rows[:1], [Rated(), Length()]), run([("0.75", "1")], Length())]
+    joined = join_runs(parts, once=True, places=["a", "b", "c", "d"])
+    assert joined["rated"] == [0.5, 0.25, None]
+    assert joined["length"] == [0.5, None, 0.1]
+    assert [(record.index, record.place) for record in joined.records] == [(0, "a"), (1, "b"), (2, "d")]
+    assert [(item.rows, item.scored) for item in joined.summary().metrics] == [(2, 2), (2, 2)]
+    assert len(join_runs(parts)) == 4

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
         join_runs,
         read_samples,
     )
+    from ._names._metrics import metrics_named
+    from ._names._models import embeddings_named, llm_named
     from ._testset import Testset, agenerate_testset, generate_testset
 
 __all__ = [
@@ -74,10 +76,13 @@ __all__ = [
     "assert_score",
     "compare",
     "embed",
+    "embeddings_named",
     "estimate",
     "evaluate",
     "generate_testset",
     "join_runs",
+    "llm_named",
+    "metrics_named",
     "read_samples",
     "run",
     "together",
@@ -102,6 +107,7 @@ EVALUATION = frozenset(
         "read_samples",
     }
 )
+MODELS = frozenset({"embeddings_named", "llm_named"})
 TESTSETS = frozenset({"Testset", "agenerate_testset", "generate_testset"})
 
 if not TYPE_CHECKING:  # to a checker, every name would exist
@@ -111,6 +117,14 @@ if not TYPE_CHECKING:  # to a checker, every name would exist
             from ._evaluate import _api  # noqa: PLC0415
 
             return getattr(_api, name)
+        if name == "metrics_named":
+            from ._names import _metrics  # noqa: PLC0415
+
+            return _metrics.metrics_named
+        if name in MODELS:
+            from ._names import _models  # noqa: PLC0415
+
+            return getattr(_models, name)
         if name in TESTSETS:
             from . import _testset  # noqa: PLC0415
 

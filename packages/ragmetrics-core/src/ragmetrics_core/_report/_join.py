@@ -6,21 +6,23 @@ that says that it was not (see ``_kernel._not_asked``), so that it counts nowher
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
 from .._kernel._errors import InvalidInput
-from .._kernel._not_asked import not_asked
+from .._kernel._not_asked import is_asked, not_asked
 from .._store._account import ACCOUNT, RunAccount, read_account, write_account
 from .._store._files import check_directory, make_directory, replaced
 from .._store._in_memory import KeptRecords
 from .._store._loaded_run import LoadedRun
 from .._store._prices import added_up
-from .._store._records import Record, record_line
+from .._store._records import Record, json_value, record_line
 from .._store._run_dir import SCORES
 from .._store._run_settings import RunSettings, joined
+from .._store._scored_by import digest_of
 from ._evaluation import Evaluation
 
 __all__ = ["join_runs"]
@@ -31,6 +33,7 @@ def join_runs(
     run_dir: str | os.PathLike[str] | None = None,
     *,
     places: Sequence[str] | None = None,
+    once: bool = False,
     replace: bool = False,
 ) -> Evaluation:
     """One run of the rows of several, such as those that several processes have scored; they may differ in their metrics.
@@ -39,6 +42,7 @@ def join_runs(
         runs: the runs, at least one.
         run_dir: a directory that keeps the result, for ``Evaluation.load`` and for every command that takes a run.
         places: where each of the rows stands, in the order of the runs and their rows; by default where it stood in its own run.
+        once: rows that are the same in every field are one row, which has the first score of each metric; else each counts.
         replace: write over the run that is in the run_dir; else such a run is refused.
 
     Raises:
@@ -54,6 +58,8 @@ def join_runs(
     if places is not None and len(places) != rows:
         raise InvalidInput(f"places must have one entry for each of the {rows} rows, got {len(places)}")
     records = _records(parts, scales, places)
+    if once:
+        records = _each_once(records)
     account = _account(parts)
     if run_dir is None:
         kept = KeptRecords()
@@ -97,6 +103,19 @@ def _records(
             for name, scale in scales.items()
         }
         yield Record(index, record.place if places is None else places[index], record.sample, scores)
+
+
+def _each_once(records: Iterable[Record]) -> Iterator[Record]:
+    """The records of rows that differ, numbered anew."""
+    found: dict[str, Record] = {}
+    for record in records:
+        key = digest_of(json.dumps(json_value(record.sample), sort_keys=True))
+        there = found.get(key)
+        if there is None:
+            found[key] = Record(len(found), record.place, record.sample, record.scores)
+            continue
+        there.scores = {name: score if is_asked(score) else record.scores[name] for name, score in there.scores.items()}
+    return iter(found.values())
 
 
 def _account(parts: Sequence[Evaluation]) -> RunAccount:

@@ -26,7 +26,14 @@ EXTRAS = {
 }
 """The package that each extra is for."""
 
-OTHERS = ("pydantic", "typer", "ragmetrics-langchain", "ragmetrics-llama-index", "ragmetrics-haystack")
+OTHERS = (
+    "pydantic",
+    "typer",
+    "ragmetrics-langchain",
+    "ragmetrics-llama-index",
+    "ragmetrics-haystack",
+    "ragmetrics-pytest",
+)
 KNOCKING = 0.3
 """Seconds to wait for a port of this machine: one that listens answers at once."""
 

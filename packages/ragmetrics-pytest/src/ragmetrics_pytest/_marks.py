@@ -1,0 +1,178 @@
+"""Markers while tests are collected: what they say, the rows that they name, and one test for each of these.
+
+Strategy. Markers add up, the closest one first: a class may say the rows and its methods the metrics. All metrics of a session are
+scored in one run, in which a name means one metric, so a name that two tests mean differently is an error here, before anything is
+paid for. Rows are read once, whoever names them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragmetrics_core import InvalidInput, Metric, RagmetricsError, Sample, metrics_named, read_samples
+
+from ._row import PARAM, RowParam
+from ._state import State
+
+__all__ = ["Judged", "Registry", "key_of", "marked", "parametrize_rows", "registry_of"]
+
+KNOWN = ("rows", "metrics", "llm", "embeddings", "columns")
+LONGEST_ID = 60
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A metric with the models that a marker gives it.
+
+    Attributes:
+        metric: the metric.
+        llm: a model, its name, or None: that of the session.
+        embeddings: the same of embeddings.
+        test: the test that named it first.
+    """
+
+    metric: Metric
+    llm: Any
+    embeddings: Any
+    test: str
+
+    def means_another_than(self, other: Judged) -> str:
+        """What is not the same in the two, in words; empty if they are the same metric."""
+        if self.metric != other.metric:
+            return f"{other.metric!r} there, {self.metric!r} here"
+        for kind in ("llm", "embeddings"):
+            if not _same_model(self._model(kind), other._model(kind)):
+                return f"another {kind}"
+        return ""
+
+    def _model(self, kind: str) -> Any:
+        own = getattr(self.metric, kind)
+        return getattr(self, kind) if own is None else own
+
+
+@dataclass
+class Registry:
+    """All that the markers of a session name.
+
+    Attributes:
+        metrics: by name, the metrics.
+        samples: by the identity of what was named, or by path, that and the rows that it holds.
+    """
+
+    metrics: dict[str, Judged] = field(default_factory=dict)
+    samples: dict[Any, tuple[object, list[Sample]]] = field(default_factory=dict)
+
+    def add(self, given: Mapping[str, Any], test: str) -> tuple[str, ...]:
+        """The names of the metrics of a marker.
+
+        Raises:
+            InvalidInput: one is unknown, or a name means another metric in another test.
+        """
+        names = []
+        for metric in _metrics(given.get("metrics")):
+            judged = Judged(metric, given.get("llm"), given.get("embeddings"), test)
+            there = self.metrics.setdefault(metric.name, judged)
+            if problem := judged.means_another_than(there):
+                raise InvalidInput(
+                    f"the metric {metric.name!r} is another one than in {there.test} ({problem}): give one of them a name of its "
+                    f"own, {type(metric).__name__}(name=...)"
+                )
+            names.append(metric.name)
+        if not names:
+            raise InvalidInput("the marker names no metric: write @pytest.mark.ragmetrics(rows=..., metrics=[...])")
+        return tuple(dict.fromkeys(names))
+
+    def read(self, rows: Any, columns: Any, folders: Sequence[Path]) -> list[Sample]:
+        """The rows that a marker names; a path is looked for in these folders."""
+        if isinstance(rows, str | Path):
+            rows = next((found for folder in folders if (found := folder / rows).exists()), folders[0] / rows)
+        where = (rows if isinstance(rows, Path) else id(rows), repr(columns))
+        if where not in self.samples:  # a generator can be read only once
+            self.samples[where] = (rows, read_samples(rows, columns=columns))
+        return self.samples[where][1]
+
+
+def registry_of(state: State) -> Registry:
+    """The registry of this process."""
+    if state.registry is None:
+        state.registry = Registry()
+    return state.registry
+
+
+def marked(node: pytest.Item | pytest.Function | Any) -> dict[str, Any]:
+    """What the markers of a test say together; the closest one counts.
+
+    Raises:
+        InvalidInput: a marker says something unknown.
+    """
+    found: dict[str, Any] = {}
+    for mark in node.iter_markers("ragmetrics"):
+        unknown = [name for name in mark.kwargs if name not in KNOWN]
+        if mark.args or unknown:
+            what = repr(unknown[0]) if unknown else "an argument without a name"
+            raise InvalidInput(f"the marker ragmetrics takes {', '.join(KNOWN)}, got {what}")
+        found = {**mark.kwargs, **found}
+    return found
+
+
+def parametrize_rows(metafunc: pytest.Metafunc, state: State) -> None:
+    """One test for each row of a marked function.
+
+    Raises:
+        pytest.Collector.CollectError: the marker, or a row, cannot be read.
+    """
+    node = metafunc.definition
+    try:
+        given = marked(node)
+        if "rows" not in given:
+            return  # settings for the rows that the test makes
+        registry = registry_of(state)
+        names = registry.add(given, node.nodeid)
+        folders = (node.path.parent, metafunc.config.rootpath)
+        samples = registry.read(given["rows"], given.get("columns"), folders)
+        if not samples:
+            raise InvalidInput("there are no rows")
+    except RagmetricsError as error:
+        raise pytest.Collector.CollectError(f"{node.nodeid}: {error}") from None
+    if PARAM not in metafunc.fixturenames:
+        metafunc.fixturenames.append(PARAM)
+    rows = [RowParam(sample, key_of(sample), names, number) for number, sample in enumerate(samples)]
+    metafunc.parametrize(PARAM, rows, ids=list(_ids(samples)), indirect=True)
+
+
+def key_of(sample: Sample) -> str:
+    """A digest of all that a row holds."""
+    text = json.dumps(sample.to_dict(), sort_keys=True, default=repr)
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _metrics(given: Any) -> Iterator[Metric]:
+    several = [given] if isinstance(given, str | Metric) or given is None else given
+    for item in several:
+        if isinstance(item, str):
+            yield from metrics_named([item])
+        elif isinstance(item, Metric):
+            yield item
+        elif item is not None:
+            raise InvalidInput(f"metrics must be metrics or their names, got {item!r}")
+
+
+def _same_model(one: Any, other: Any) -> bool:
+    if one is other or (isinstance(one, str) and one == other):
+        return True
+    identities = [getattr(model, "identity", None) for model in (one, other)]
+    return identities[0] is not None and identities[0] == identities[1]
+
+
+def _ids(samples: Sequence[Sample]) -> Iterator[str]:
+    """What each test is called: by the id of its row where all have one of their own, else by its number."""
+    texts = [str(sample.id)[:LONGEST_ID] if isinstance(sample.id, str | int) else "" for sample in samples]
+    named = all(text.strip() and text.isprintable() for text in texts) and len(set(texts)) == len(texts)
+    return iter(texts) if named else (f"row{number}" for number in range(1, len(samples) + 1))

@@ -1,0 +1,114 @@
+"""What pytest loads in every session: options, the marker, two fixtures. It costs nothing where neither marker nor fixture is used.
+
+Strategy. Each hook looks whether the suite uses the plugin, and only then loads what does the work: `_marks` reads markers and rows
+while tests are collected; `_scoring` scores all rows before the first test that needs them runs; `_in_test` scores rows that a test
+makes; `_session` joins what was scored and decides when the session ends. A session has one directory (see `_state`), in which
+several processes may score, as those of pytest-xdist do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ._options import add_options
+from ._row import ROWS, check_errors
+from ._state import State, state_of
+
+if TYPE_CHECKING:
+    from ._row import ScoredRow
+    from ._scorer import Scorer
+
+__all__: list[str] = []
+
+MARKER = (
+    "ragmetrics(rows, metrics, llm, embeddings, columns): make a test of every row, which these metrics score before the first of "
+    "them runs; the fixture ragmetrics_row gives the scores."
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options and settings, all named ``ragmetrics``."""
+    add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marker, and check what the command line says about gates."""
+    config.addinivalue_line("markers", MARKER)
+    config.stash[State.KEY] = State(config)
+    state_of(config).check()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One test for every row of a marked function."""
+    if metafunc.definition.get_closest_marker("ragmetrics") is not None:
+        from ._marks import parametrize_rows  # noqa: PLC0415  loads the core
+
+        parametrize_rows(metafunc, state_of(metafunc.config))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Score all rows of the session before the first test that has one."""
+    if item.get_closest_marker("ragmetrics") is not None:
+        from ._scoring import prepare  # noqa: PLC0415  loads the core
+
+        prepare(item)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """A test that passed although a score of its rows failed does not pass."""
+    result = yield
+    rows: list[ScoredRow] = item.stash.get(ROWS, [])
+    check_errors(rows)
+    return result
+
+
+@pytest.fixture
+def ragmetrics_row(request: pytest.FixtureRequest) -> ScoredRow:
+    """The row that this test is about, with its scores: ``ragmetrics_row["faithfulness"]``."""
+    if not hasattr(request, "param"):
+        pytest.fail(
+            "ragmetrics_row needs a row: mark the test with @pytest.mark.ragmetrics(rows=..., metrics=[...])",
+            pytrace=False,
+        )
+    row: ScoredRow = request.node.stash[ROWS][0]
+    return row
+
+
+@pytest.fixture
+def ragmetrics_scorer(request: pytest.FixtureRequest) -> Scorer:
+    """Scores rows that the test makes: ``ragmetrics_scorer.score({"question": ..., "answer": ...}, "faithfulness")``."""
+    from ._scorer import Scorer  # noqa: PLC0415  used by few
+
+    return Scorer(request.node)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: object) -> None:
+    """pytest-xdist: what all processes of the session must agree upon."""
+    config: pytest.Config = node.config  # type: ignore[attr-defined]
+    node.workerinput["ragmetrics_session"] = state_of(config).session  # type: ignore[attr-defined]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Join what was scored, and decide the gates: before reports are written, which show the decision."""
+    state = state_of(session.config)
+    if state.is_worker or not state.parts_of_session():
+        return
+    from ._session import finish  # noqa: PLC0415  loads the core
+
+    if finish(state, session.config) and exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """The section on what was scored."""
+    state = state_of(config)
+    if state.outcome is not None:
+        from ._summary import write_summary  # noqa: PLC0415  used by few
+
+        write_summary(terminalreporter, state.outcome)

@@ -1,0 +1,218 @@
+"""The rows of all marked tests, scored in one run before the first of these tests.
+
+Strategy. The first test that needs scores has all rows scored that tests of this session need, by one call of ``evaluate``: as
+many at once as it allows, each row by the metrics of its tests, the same row of several tests once. Its directory keeps the
+replies, so that the next session pays for new questions alone. Processes of pytest-xdist have collected the same tests: one of
+them scores while the others that need scores wait, and then read what it has left.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from ragmetrics_core import Evaluation, Metric, RagmetricsError, Sample, embeddings_named, evaluate, llm_named
+
+from ._marks import Judged, key_of, marked, registry_of
+from ._options import settings
+from ._row import PARAM, RowParam, ScoredRow, note_scores
+from ._state import Part, State, in_ci, state_of
+
+__all__ = ["RowsOutcome", "options_of", "prepare", "stop", "with_models"]
+
+ROWS = "rows"
+
+
+@dataclass(frozen=True)
+class RowsOutcome:
+    """What became of the rows.
+
+    Attributes:
+        scored: by the key of each row that has scores, its position in the run.
+        evaluation: the run; None if no row was scored.
+        problem: why rows have no scores; empty if all have.
+        needs_key: whether nothing but a key is missing.
+    """
+
+    scored: Mapping[str, int]
+    evaluation: Evaluation | None
+    problem: str = ""
+    needs_key: bool = False
+
+
+def prepare(item: pytest.Item) -> None:
+    """See to it that the row of a marked test has its scores.
+
+    Raises:
+        pytest.fail.Exception, pytest.skip.Exception: it has none.
+    """
+    param = row_param(item)
+    if param is None:
+        if "rows" in marked(item) and not hasattr(item, "callspec"):
+            pytest.fail(
+                "tests of unittest cannot be given rows: write a function or a plain class, or use assert_score without the marker",
+                pytrace=False,
+            )
+        return
+    state = state_of(item.config)
+    if state.rows is None:
+        state.rows = RowsOutcome({}, None, "the rows could not be scored: see the first test that needed them")
+        state.rows = _score_session(state, item.session.items)
+    outcome = state.rows
+    if param.key not in outcome.scored or outcome.evaluation is None:
+        stop(outcome.problem or "this row was not among those that were scored", needs_key=outcome.needs_key)
+    record = outcome.evaluation.records[outcome.scored[param.key]]
+    note_scores(item, ScoredRow(param.sample, {name: record.scores[name] for name in param.metrics}))
+
+
+def stop(problem: str, *, needs_key: bool) -> NoReturn:
+    """End a test whose rows cannot be scored: where only a key is missing it is skipped, but in continuous integration it fails."""
+    if needs_key and not in_ci():
+        pytest.skip(problem)
+    pytest.fail(problem, pytrace=False)
+
+
+def row_param(item: pytest.Item) -> RowParam | None:
+    """The row of a test, if it has one."""
+    callspec = getattr(item, "callspec", None)
+    found = None if callspec is None else callspec.params.get(PARAM)
+    return found if isinstance(found, RowParam) else None
+
+
+@dataclass
+class _Row:
+    """A row of the run: the tests that it is for, and the metrics that score it."""
+
+    sample: Sample
+    tests: list[str]
+    metrics: set[str]
+
+
+def _rows_of(items: Sequence[pytest.Item]) -> dict[str, _Row]:
+    """The rows of these tests by their keys, in the order of the files, whatever the order of the tests."""
+    found: dict[str, _Row] = {}
+    wanted = [(item, param) for item in items if (param := row_param(item)) and not item.get_closest_marker("skip")]
+    for item, param in sorted(
+        wanted, key=lambda pair: (pair[0].nodeid.partition("[")[0], pair[1].number, pair[0].nodeid)
+    ):
+        row = found.setdefault(param.key, _Row(param.sample, [], set()))
+        row.tests.append(item.nodeid)
+        row.metrics.update(param.metrics)
+    return found
+
+
+def _score_session(state: State, items: Sequence[pytest.Item]) -> RowsOutcome:
+    rows = _rows_of(items)
+    part = Part(state.parts / ROWS)
+    part.claim()
+    with locked(state.run_dir / "lock.sqlite"):
+        noted = part.read()
+        if noted.get("session") == state.session:
+            return _loaded(part, noted)
+        part.clear()
+        with _shown(state.config):
+            return _score(state, rows, part)
+
+
+def _score(state: State, rows: Mapping[str, _Row], part: Part) -> RowsOutcome:
+    """Score the rows; where there is no key, those that need none."""
+    judged = registry_of(state).metrics
+    problem, needs_key, evaluation, chosen = "", False, None, rows
+    try:
+        evaluation = _run(state, rows, judged, part)
+    except RagmetricsError as error:
+        problem, needs_key = str(error), error.needs_key
+    if needs_key:
+        chosen = {
+            key: row for key, row in rows.items() if all(judged[name].metric.calls == "none" for name in row.metrics)
+        }
+        try:
+            evaluation = _run(state, chosen, judged, part) if chosen else None
+        except RagmetricsError as error:
+            problem, needs_key = str(error), error.needs_key
+    scored = {} if evaluation is None else {key: index for index, key in enumerate(chosen)}
+    part.write(
+        session=state.session,
+        places=[rows[key].tests[0] for key in scored],
+        scored=scored,
+        problem=problem,
+        needs_key=needs_key,
+        left=sum(len(row.tests) for key, row in rows.items() if key not in scored),
+    )
+    return RowsOutcome(scored, evaluation, problem, needs_key)
+
+
+def _loaded(part: Part, noted: Mapping[str, Any]) -> RowsOutcome:
+    evaluation = Evaluation.load(part.path) if noted["scored"] else None
+    return RowsOutcome(noted["scored"], evaluation, noted["problem"], noted["needs_key"])
+
+
+def _run(state: State, rows: Mapping[str, _Row], judged: Mapping[str, Judged], part: Part) -> Evaluation:
+    names = dict.fromkeys(name for name in judged if any(name in row.metrics for row in rows.values()))
+    metrics = {with_models(judged[name]): _asked_by(rows, name) for name in names}
+    return evaluate([row.sample for row in rows.values()], metrics, run_dir=part.path, **options_of(state))
+
+
+def _asked_by(rows: Mapping[str, _Row], name: str) -> Callable[[Sample], bool]:
+    asked = {key for key, row in rows.items() if name in row.metrics}
+    return lambda sample: key_of(sample) in asked
+
+
+def with_models(judged: Judged) -> Metric:
+    """The metric, with the models that its marker gives and it has none of its own of.
+
+    Raises:
+        RagmetricsError: there is no model of that name, or it needs a key.
+    """
+    metric = judged.metric
+    own: dict[str, Any] = {}
+    if judged.llm is not None and metric.llm is None:
+        own["llm"] = llm_named(judged.llm)
+    if judged.embeddings is not None and metric.embeddings is None:
+        own["embeddings"] = embeddings_named(judged.embeddings)
+    return replace(metric, **own) if own else metric
+
+
+def options_of(state: State) -> dict[str, Any]:
+    """What all runs of a session have in common, as ``evaluate`` takes it."""
+    given = settings(state.config, "llm", "embeddings", "repeats", "empty", "max_concurrency")
+    return {"progress": not state.is_worker, **given}
+
+
+@contextmanager
+def _shown(config: pytest.Config) -> Iterator[None]:
+    """Let the progress bar reach the terminal, where there is one."""
+    capture = config.pluginmanager.getplugin("capturemanager")
+    with ExitStack() as stack:
+        if capture is not None:
+            stack.enter_context(capture.global_and_fixture_disabled())
+        yield
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep other processes out, until the end or the death of this one: a lock that every platform has, in a database."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection = sqlite3.connect(path, timeout=1.0, isolation_level=None)
+    try:
+        while not _begun(connection):
+            pass  # each try waits a second, so that Ctrl-C is heard
+        yield
+    finally:
+        connection.close()
+
+
+def _begun(connection: sqlite3.Connection) -> bool:
+    try:
+        connection.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        if "locked" not in str(error):
+            raise
+        return False
+    return True

@@ -1,0 +1,130 @@
+"""What one process of a session knows: which session it is, where that keeps its files, what was scored so far."""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pytest
+
+from ._options import RUN_DIR, setting, settings
+
+if TYPE_CHECKING:
+    from ._marks import Registry
+    from ._scoring import RowsOutcome
+    from ._session import Outcome
+
+__all__ = ["State", "in_ci", "state_of"]
+
+PARTS = "parts"
+PART = "part.json"
+
+
+class State:
+    """The state of the plugin in one process.
+
+    Attributes:
+        session: a name for the session, the same in all its processes.
+        is_worker: whether this is a worker of pytest-xdist.
+        registry: the metrics of all marked tests; None before the first.
+        rows: what became of the rows of marked tests; None before they were scored.
+        outcome: what became of the session; None before its end, and where nothing was scored.
+    """
+
+    KEY: ClassVar[pytest.StashKey[State]] = pytest.StashKey()
+
+    def __init__(self, config: pytest.Config) -> None:
+        given: dict[str, Any] = getattr(config, "workerinput", {})
+        self.config = config
+        self.is_worker = hasattr(config, "workerinput")
+        self.session: str = given.get("ragmetrics_session") or uuid.uuid4().hex
+        self.registry: Registry | None = None
+        self.rows: RowsOutcome | None = None
+        self.outcome: Outcome | None = None
+
+    @property
+    def run_dir(self) -> Path:
+        """The directory of the session."""
+        return self.config.rootpath / (setting(self.config, "run_dir") or RUN_DIR)
+
+    @property
+    def parts(self) -> Path:
+        """The directory in which what is scored together has a directory of its own."""
+        return self.run_dir / PARTS
+
+    def check(self) -> None:
+        """Refuse what could not be decided at the end, before anything is paid for.
+
+        Raises:
+            pytest.UsageError: a gate cannot be read, the baseline is not there, or a word or number is none.
+        """
+        undecided = setting(self.config, "undecided")
+        if undecided not in (None, "warn", "fail"):
+            raise pytest.UsageError(f"ragmetrics_undecided is warn or fail, got {undecided!r}")
+        settings(self.config, "min_coverage", "max_failed", "repeats", "max_concurrency")
+        names = ("gates", "baseline", "by", "cluster", "min_coverage", "max_failed")
+        if not self.is_worker and any(setting(self.config, name) is not None for name in names):
+            from ._session import check_settings  # noqa: PLC0415  loads the core
+
+            check_settings(self)
+
+    def parts_of_session(self) -> list[Part]:
+        """What the processes of this session have scored so far, the rows of marked tests first."""
+        found = [Part(path.parent) for path in sorted(self.parts.glob(f"*/{PART}"))]
+        return [part for part in found if part.read().get("session") == self.session]
+
+
+class Part:
+    """The directory of what was scored together: all rows of marked tests, or those of one call in a test."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> dict[str, Any]:
+        """What is noted about it; empty where nothing is, or where a kill cut it short."""
+        try:
+            noted = json.loads((self.path / PART).read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):
+            return {}
+        return noted if isinstance(noted, dict) else {}
+
+    def write(self, **noted: Any) -> None:
+        """Note something about it, in one step: another process may read it."""
+        other = self.path / f".{PART}.{os.getpid()}"
+        other.write_text(json.dumps(noted), encoding="utf-8")
+        other.replace(self.path / PART)
+
+    def claim(self) -> None:
+        """Make the directory, unless the one above holds something else than sessions: that would be lost.
+
+        Raises:
+            pytest.fail.Exception: it does.
+        """
+        top = self.path.parent.parent
+        if not self.path.parent.is_dir() and any((top / name).exists() for name in ("run.json", "scores.jsonl")):
+            raise pytest.fail.Exception(
+                f"ragmetrics_run_dir {top} holds a run that is no session of pytest, and would be lost: give another directory",
+                pytrace=False,
+            )
+        self.path.mkdir(parents=True, exist_ok=True)
+        ignore = top / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n", encoding="utf-8")  # it holds what was judged and answered
+
+    def clear(self) -> None:
+        """Remove what an earlier session has scored here. Its replies stay, so that asking the same again costs nothing."""
+        for name in (PART, "run.json", "scores.jsonl"):
+            (self.path / name).unlink(missing_ok=True)
+
+
+def state_of(config: pytest.Config) -> State:
+    """The state of the plugin."""
+    return config.stash[State.KEY]
+
+
+def in_ci() -> bool:
+    """Whether this is continuous integration, where what cannot be judged must not pass for judged."""
+    return os.environ.get("CI", "").strip().lower() not in ("", "0", "false")

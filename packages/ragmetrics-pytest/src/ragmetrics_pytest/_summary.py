@@ -1,0 +1,44 @@
+"""The section on what was scored, below the tests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from ragmetrics_core import Comparison
+
+    from ._session import Outcome
+
+__all__ = ["write_summary"]
+
+COLOURS = {"failed": {"red": True, "bold": True}, "undecided": {"yellow": True}, "passed": {"green": True}}
+
+
+def write_summary(terminal: pytest.TerminalReporter, outcome: Outcome) -> None:
+    """Means with their intervals, the rows to look at, what was asked and what it cost; then the gates."""
+    terminal.section("ragmetrics")
+    if outcome.evaluation is not None:
+        terminal.write_line(str(outcome.evaluation.summary()))
+        terminal.write_line("")
+    for text in outcome.unscored_tests:
+        terminal.write_line(text, yellow=True)
+    if outcome.comparison is not None:
+        _write_comparison(terminal, outcome.comparison)
+    for decision in outcome.decisions:
+        terminal.write_line(str(decision), **COLOURS[decision.verdict])
+    for text in outcome.warnings:
+        terminal.write_line(f"UNDECIDED {text}", **COLOURS["undecided"])
+    for text in outcome.failures:
+        terminal.write_line(f"FAILED {text}", **COLOURS["failed"])
+    if outcome.evaluation is not None:
+        terminal.write_line(f"run: {outcome.run_dir} (ragmetrics show, report and compare read it)")
+
+
+def _write_comparison(terminal: pytest.TerminalReporter, comparison: Comparison) -> None:
+    terminal.write_line(f"compared with {comparison.before}: {comparison.pairs} pairs of rows")
+    for item in (*comparison.metrics, *comparison.slices):
+        name = item.name if item.slice is None else f"{item.name}, {item.slice}"
+        terminal.write_line(f"{name}: {item.verdict}; {item.why}")
+    terminal.write_line("")

@@ -1,0 +1,229 @@
+"""Every row a test with its scores at hand."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ragmetrics_core import Evaluation
+
+ANSWERS = """
+@pytest.mark.ragmetrics(rows=ROWS, metrics=["faithfulness"])
+def test_answers(ragmetrics_row):
+    assert_score(ragmetrics_row["faithfulness"], at_least=0.8)
+"""
+
+
+def test_each_row_is_a_test_and_fails_with_its_evidence(suite) -> None:
+    suite.tests(ANSWERS)
+    result = suite.run("-v")
+    result.assert_outcomes(passed=2, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "test_rag.py::test_answers[[]tall[]] PASSED*",
+            "test_rag.py::test_answers[[]wrong[]] FAILED*",
+            "test_rag.py::test_answers[[]where[]] PASSED*",
+            "E * AssertionError: faithfulness 0.00 < 0.8; not supported: 'It is 450 metres tall.' (the contexts do not mention*",
+        ]
+    )
+    assert result.ret == 1
+    run = Evaluation.load(suite.path / ".ragmetrics")
+    assert run["faithfulness"] == [1.0, 0.0, 1.0]
+    assert list(run.places) == [f"test_rag.py::test_answers[{name}]" for name in ("tall", "wrong", "where")]
+
+
+def test_what_a_row_gives(suite) -> None:
+    suite.tests(
+        """
+@pytest.mark.ragmetrics(rows=ROWS[:1], metrics="faithfulness,answer_relevance_rating")
+def test_it(ragmetrics_row):
+    assert list(ragmetrics_row) == ["faithfulness", "answer_relevance_rating"]
+    assert ragmetrics_row.sample.response == "It is 330 metres tall."
+    assert ragmetrics_row["faithfulness"].value == 1
+    assert len(ragmetrics_row) == 2
+    with pytest.raises(KeyError, match="no metric 'recall' scored this row; there are faithfulness, answer_relevance_rating"):
+        ragmetrics_row["recall"]
+"""
+    )
+    suite.run().assert_outcomes(passed=1)
+
+
+def test_parametrize_classes_and_modules(suite) -> None:
+    """Markers add up; the closest one counts."""
+    suite.tests(
+        """
+pytestmark = pytest.mark.ragmetrics(rows=ROWS, metrics=["faithfulness"])
+
+@pytest.mark.parametrize("limit", [0.0, 0.5])
+def test_limits(ragmetrics_row, limit):
+    assert_score(ragmetrics_row["faithfulness"], at_least=limit)
+
+class TestFirst:
+    pytestmark = pytest.mark.ragmetrics(rows=ROWS[:1])
+
+    def test_it(self, ragmetrics_row):
+        assert list(ragmetrics_row) == ["faithfulness"]
+
+    @pytest.mark.ragmetrics(metrics=["answer_relevance_rating"])
+    def test_other(self, ragmetrics_row):
+        assert list(ragmetrics_row) == ["answer_relevance_rating"]
+
+    def test_without_the_fixture(self):
+        pass
+"""
+    )
+    suite.run().assert_outcomes(passed=8, failed=1)
+    run = Evaluation.load(suite.path / ".ragmetrics")
+    assert run["faithfulness"] == [1.0, 0.0, 1.0]  # rows that several tests share are scored once
+    assert [score.label for score in run.scores["answer_relevance_rating"]] == [None, "not_asked", "not_asked"]
+
+
+def test_files_beside_the_test_and_ids(suite) -> None:
+    folder = suite.path / "sub"
+    folder.mkdir()
+    rows = [
+        {"q": "When?", "answer": "At nine.", "reference": "At nine."},
+        {"q": "Who?", "answer": "He.", "reference": "She."},
+    ]
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (suite.path / "top.jsonl").write_text(json.dumps(rows[0]) + "\n", encoding="utf-8")
+    suite.tests(
+        """
+@pytest.mark.ragmetrics(rows="rows.jsonl", metrics=["exact_match"], columns={"question": "q"})
+def test_it(ragmetrics_row):
+    assert ragmetrics_row.sample.user_input in ("When?", "Who?")
+
+@pytest.mark.ragmetrics(rows="top.jsonl", metrics=["exact_match"])
+def test_top(ragmetrics_row):
+    pass
+""",
+        name="sub/test_files",
+        rows="",
+    )
+    result = suite.run("-v")
+    result.assert_outcomes(passed=3)
+    result.stdout.fnmatch_lines(
+        ["*::test_it[[]row1[]] PASSED*", "*::test_it[[]row2[]] PASSED*", "*::test_top[[]row1[]] PASSED*"]
+    )
+
+
+def test_a_generator_is_read_once(suite) -> None:
+    suite.tests(
+        """
+@pytest.mark.ragmetrics(rows=(row for row in ROWS), metrics=["faithfulness"])
+class TestAll:
+    def test_one(self, ragmetrics_row): pass
+    def test_two(self, ragmetrics_row): pass
+"""
+    )
+    suite.run().assert_outcomes(passed=6)
+
+
+@pytest.mark.parametrize(
+    ("marker", "text"),
+    [
+        ("rows=ROWS", "the marker names no metric: write @pytest.mark.ragmetrics(rows=..., metrics=[[]...[]])"),
+        ("rows=ROWS, metrics='faithfullness'", "there is no metric 'faithfullness'; did you mean 'faithfulness'?*"),
+        (
+            "rows=ROWS, metric='recall'",
+            "the marker ragmetrics takes rows, metrics, llm, embeddings, columns, got 'metric'",
+        ),
+        ("ROWS, metrics='recall'", "the marker ragmetrics takes rows, *, got an argument without a name"),
+        ("rows='no.jsonl', metrics='recall'", "*no.jsonl*"),
+        ("rows=[], metrics='recall'", "there are no rows"),
+        ("rows=[{'answer': 'x', 'response': 'y'}], metrics='recall'", "row 1: *"),
+        ("rows=ROWS, metrics=[3]", "metrics must be metrics or their names, got 3"),
+    ],
+)
+def test_markers_that_cannot_be_read(suite, marker: str, text: str) -> None:
+    suite.tests(f"@pytest.mark.ragmetrics({marker})\ndef test_it(ragmetrics_row): pass\n")
+    result = suite.run()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([f"test_rag.py::test_it: {text}"])
+    assert not (suite.path / ".ragmetrics").exists()
+
+
+def test_a_name_means_one_metric(suite) -> None:
+    suite.tests(
+        """
+from ragmetrics_core.metrics import NDCG
+ROW = [{"retrieved_documents": ["a"], "reference_documents": ["a"]}]
+
+@pytest.mark.ragmetrics(rows=ROW, metrics=[NDCG(k=3)])
+def test_one(ragmetrics_row): pass
+
+@pytest.mark.ragmetrics(rows=ROW, metrics=[NDCG(k=5)])
+def test_two(ragmetrics_row): pass
+
+@pytest.mark.ragmetrics(rows=ROW, metrics=["ndcg(k=3)"])
+def test_three(ragmetrics_row): pass
+"""
+    )
+    result = suite.run("--continue-on-collection-errors")
+    result.assert_outcomes(errors=1)
+    assert (
+        "\ntest_rag.py::test_two: the metric 'ndcg' is another one than in test_rag.py::test_one (NDCG(k=3) there, NDCG(k=5) here): "
+        "give one of them a name of its own, NDCG(name=...)\n"
+    ) in result.stdout.str()
+
+
+def test_the_fixture_needs_a_row(suite) -> None:
+    suite.tests(
+        """
+import unittest
+
+def test_it(ragmetrics_row): pass
+
+@pytest.mark.ragmetrics(rows=ROWS, metrics="faithfulness")
+class TestIt(unittest.TestCase):
+    def test_it(self): pass
+"""
+    )
+    result = suite.run()
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines_random(
+        [
+            "ragmetrics_row needs a row: mark the test with @pytest.mark.ragmetrics(rows=..., metrics=[[]...[]])",
+            "tests of unittest cannot be given rows: write a function or a plain class, or use assert_score without the marker",
+        ]
+    )
+
+
+def test_a_row_in_error_is_never_green(suite) -> None:
+    """Whatever the test looks at, and also where it does not look at all."""
+    suite.tests(
+        """
+from dataclasses import dataclass
+from ragmetrics_core import Metric, ModelError, Score
+
+@dataclass(frozen=True)
+class Broken(Metric):
+    def measure(self, response: str) -> Score:
+        if response.startswith("It is 450"):
+            raise ModelError("the server is gone")
+        return Score(1.0)
+
+@pytest.mark.ragmetrics(rows=ROWS, metrics=["faithfulness", Broken()])
+def test_does_not_look(): pass
+
+def test_made(ragmetrics_scorer):
+    ragmetrics_scorer.score(ROWS[1], Broken())
+
+@pytest.mark.ragmetrics(rows=ROWS[1:2], metrics=[Broken()])
+@pytest.mark.xfail(strict=True, reason="known")
+def test_expected(ragmetrics_row): pass
+"""
+    )
+    result = suite.run()
+    result.assert_outcomes(passed=2, failed=2, xfailed=1)
+    result.stdout.fnmatch_lines(["a row in error does not pass: broken failed: ModelError: the server is gone"])
+
+
+def test_nothing_to_score_says_why(suite) -> None:
+    suite.tests(
+        ANSWERS, rows='ROWS = [{"question": "How tall?", "answer": "", "contexts": ["It is 330 metres tall."]}]\n'
+    )
+    result = suite.run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["E * AssertionError: faithfulness was not scored: *; it should be at least 0.8"])
