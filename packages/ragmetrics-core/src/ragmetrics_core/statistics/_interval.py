@@ -18,6 +18,12 @@ METHODS = {
     "few-changes": "score interval for few changes",
     "cr2": "Student's t over clusters (CR2)",
     "none": "none",
+    "post-stratified-beta": "post-stratified beta posterior",
+    "post-stratified-dirichlet": "post-stratified Dirichlet posterior",
+    "ppi++": "PPI++",
+    "newcombe": "Newcombe's score interval",
+    "fisher": "Fisher's z",
+    "wilson-chance": "Wilson, corrected for chance",
 }
 """The methods, as a summary names them."""
 

@@ -1,0 +1,173 @@
+"""The mean that people would have given, from few labels and many judgements.
+
+A judge errs, so the mean of its scores is not the mean of people's labels; but it is cheap, and it says something about every row.
+Labels are right, and there are few. Together they give a narrower interval than labels alone, and one that holds whatever the
+judge's errors are. Which method is used follows from the labels; each result says which one made it:
+
+``post-stratified-beta``
+    Passes and fails (`_post_stratified`). A judge that gives verdicts makes two strata; one that gives more values makes up to
+    five, of at least 8 labels each.
+``post-stratified-dirichlet``
+    Grades on a known scale: at most 11 different labels, each given twice on average, so that a stratum shows what there is.
+``ppi++``
+    Other labels, from 100 on (`_ppi`): as many labels make its normal approximation hold. Fewer stand alone.
+the methods of `mean_interval`
+    Labels alone: where there are too few for another method, and where the judge adds nothing. Then ``note`` says why.
+
+A judge adds nothing where it gave all rows the same score, where its scores do not go with the labels, and, since each stratum
+costs some certainty, where the corrected interval is `WIDER` times as wide as that of labels alone, or wider.
+
+How often these intervals hold, and how wide they are: ``bench/calibration.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+from ._checks import check_confidence
+from ._distributions import t_quantile
+from ._interval import Interval
+from ._labelled import LabelledRows, labelled_rows
+from ._labels_alone import labels_alone, mean_of_labels, student
+from ._post_stratified import post_stratified
+from ._ppi import powered_mean
+from ._strata import strata_of
+
+__all__ = ["CorrectedMean", "corrected_mean"]
+
+MOST_GRADES = 11
+"""Different labels that still are grades, as those of a scale from 0 to 10."""
+
+ENOUGH = 100
+"""Labels from which PPI++ is used."""
+
+WIDER = 1.05
+
+NO_HELP = (
+    "the judge adds nothing: its scores do not tell which rows people would rate higher, so the labels stand alone"
+)
+ONE_SCORE = "the judge adds nothing: it gave all rows the same score, so the labels stand alone"
+ONE_STRATUM = "the judge adds nothing yet: too few labels have scores apart from each other, so the labels stand alone"
+TOO_FEW = f"labels that are no grades are corrected from {ENOUGH} of them on, so the labels stand alone"
+NO_REST = "every row has a label, so there is nothing to correct"
+ONE_CLUSTER = "there is no interval: all labels are of one cluster, which does not tell how much others differ"
+NO_SCALE = "there is no interval: all labels are equal, and without a scale nothing tells how far others may lie"
+
+
+@dataclass(frozen=True)
+class CorrectedMean:
+    """The mean label of the population that the rows come from.
+
+    Attributes:
+        mean: on the scale of the labels.
+        interval: of that mean, counting the errors of the judge and the small number of labels; None where there is none, and
+            ``note`` says why.
+        method: how it was made, a key of ``METHODS``: ``post-stratified-beta``, ``post-stratified-dirichlet``, ``ppi++``, or a
+            method of `mean_interval`, where the labels stand alone; ``none`` without an interval.
+        judge_mean: of the judge's scores of all rows, as they are.
+        label_mean: of the labels alone, weighted.
+        label_interval: of that mean.
+        labels: how many there are.
+        rows: how many the judge scored.
+        note: in words, why the labels stand alone or why there is no interval; None where the judge helps.
+    """
+
+    mean: float
+    interval: Interval | None
+    method: str
+    judge_mean: float
+    label_mean: float
+    label_interval: Interval | None
+    labels: int
+    rows: int
+    note: str | None = None
+
+    @property
+    def judge_helps(self) -> bool:
+        """Whether the judgements of rows without a label are used."""
+        return self.note is None
+
+
+def corrected_mean(  # noqa: PLR0917
+    judged: Sequence[float],
+    labels: Sequence[float | None],
+    weights: Sequence[float | None] | None = None,
+    clusters: Sequence[Hashable] | None = None,
+    scale: tuple[float, float] | None = None,
+    confidence: float = 0.95,
+) -> CorrectedMean:
+    """The mean label that people would give in the population the rows come from, and how sure it is.
+
+    The rows are a sample of that population, and those with a label were chosen among them by chance: uniformly, or with known
+    probabilities, as `suggest` does. Rows that somebody picked out make the result wrong.
+
+    Args:
+        judged: the judge's score of every row, finite, on any scale.
+        labels: people's label of each row, in the same order; None where there is none. At least 8 of them. True and False are 1
+            and 0.
+        weights: of each row with a label, how many rows it stands for: 1 divided by the probability with which it was chosen. Any
+            multiple of it will do. None if all labelled rows were as likely; None in place of a row's weight where it has no label.
+        clusters: for each row what it shares with others, such as the name of its document: any hashable value. None if the rows
+            are independent.
+        scale: lowest and highest possible label, the lowest first; None if they are not known. Labels that are nothing but 0 and
+            1 are on the scale 0 to 1, if the judge's scores are.
+        confidence: how often such intervals hold, above 0 and below 1.
+
+    Raises:
+        InvalidInput: if lengths differ, if a value is not finite, if a label is not on the scale, if there are fewer than 8, if a
+            labelled row has no weight or a row no cluster, or if confidence or scale are impossible.
+    """
+    check_confidence(confidence)
+    rows = labelled_rows(judged, labels, weights, clusters, scale)
+    label_mean, alone = mean_of_labels(rows), labels_alone(rows, confidence)
+    mean, interval, note = _corrected(rows, confidence)
+    if interval is not None and alone is not None and _width(interval) > WIDER * _width(alone):
+        interval, note = None, NO_HELP
+    if interval is None:
+        mean, interval = label_mean, alone
+        if alone is None:
+            note = NO_SCALE if rows.label_clusters is None or len(set(rows.label_clusters)) > 1 else ONE_CLUSTER
+    return CorrectedMean(
+        mean=mean,
+        interval=interval,
+        method=interval.method if interval else "none",
+        judge_mean=math.fsum(rows.judged) / len(rows.judged),
+        label_mean=label_mean,
+        label_interval=alone,
+        labels=len(rows.labels),
+        rows=len(rows.judged),
+        note=note,
+    )
+
+
+def _corrected(rows: LabelledRows, confidence: float) -> tuple[float, Interval | None, str | None]:
+    """The corrected mean and its interval; else none, and why the labels stand alone."""
+    if len(rows.labels) == len(rows.judged):
+        return 0.0, None, NO_REST
+    if min(rows.judged) == max(rows.judged):
+        return 0.0, None, ONE_SCORE
+    if rows.label_clusters is not None and len(set(rows.label_clusters)) == 1:
+        return 0.0, None, ONE_CLUSTER
+    if rows.scale is not None and (rows.passes_and_fails or _are_grades(rows.labels)):
+        strata = strata_of(rows)
+        if len(strata) == 1:
+            return 0.0, None, ONE_STRATUM
+        return *post_stratified(rows, strata, confidence), None
+    if len(rows.labels) < ENOUGH:
+        return 0.0, None, TOO_FEW
+    found = powered_mean(rows)
+    if not found.power:
+        return 0.0, None, NO_HELP
+    quantile = t_quantile((1 + confidence) / 2, found.freedom)
+    return found.mean, student(found.mean, found.variance, quantile, rows.scale, "ppi++"), None
+
+
+def _are_grades(labels: Sequence[float]) -> bool:
+    different = len(set(labels))
+    return different <= MOST_GRADES and 2 * different <= len(labels)
+
+
+def _width(interval: Interval) -> float:
+    return interval.high - interval.low

@@ -1,0 +1,49 @@
+"""The variance of an estimate, from what each row adds to it.
+
+An estimate that is a smooth function of means is, but for terms that vanish, the truth plus a sum over rows: the influence of each
+row, its label's and its judgement's. So its variance is that of this sum, whatever the estimate is (Huber & Ronchetti 2009, Robust
+Statistics, chapter 1; Deville 1999, Survey Methodology 25:193). With clusters it is the sum over clusters, with the correction of
+CR2 for what a cluster itself adds to the mean (`_clusters`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+
+from ._clusters import clustered_mean
+from ._labelled import LabelledRows
+
+__all__ = ["variance_and_freedom"]
+
+
+def variance_and_freedom(
+    rows: LabelledRows, of_labels: Sequence[float], of_judgements: Sequence[float] = ()
+) -> tuple[float, float]:
+    """The variance of an estimate, and its degrees of freedom: those of the labels, which are few.
+
+    Without clusters it is the plain sum of squares, which for a mean is (n - 1) / n of the unbiased variance.
+
+    Args:
+        rows: with labels in two clusters or more, if they have clusters.
+        of_labels: what each label adds to the estimate; their sum is 0.
+        of_judgements: what each judgement, of all rows, adds to it; nothing where the estimate does not use the judge.
+    """
+    if rows.clusters is None or rows.label_clusters is None:
+        return math.fsum(value * value for value in (*of_labels, *of_judgements)), len(of_labels) - 1
+    clusters = rows.label_clusters
+    sums: defaultdict[Hashable, float] = defaultdict(float)
+    sizes: defaultdict[Hashable, float] = defaultdict(float)
+    for cluster, value, mass in zip(clusters, of_labels, rows.masses, strict=True):
+        sums[cluster] += value
+        sizes[cluster] += mass
+    total = math.fsum(rows.masses)
+    for cluster, size in sizes.items():
+        sums[cluster] /= math.sqrt(1 - size / total)
+    if of_judgements:
+        for cluster, value in zip(rows.clusters, of_judgements, strict=True):
+            sums[cluster] += value
+    freedom = clustered_mean(of_labels, clusters).freedom
+    assert freedom is not None
+    return math.fsum(value * value for value in sums.values()), freedom
