@@ -107,11 +107,19 @@ def test_paired_differences_with_few_changes() -> None:
 
 def test_what_may_be_expected() -> None:
     """Of 0.2 and 0.6 the largest is 0.6, and their squares over themselves are 0.4 / 0.8."""
-    assert reach_of([0.0, -0.2, 0.6, 0.0], math.inf) == pytest.approx((-1.2, 1.2))
-    assert reach_of([0.0, -0.2, -0.6], math.inf) == pytest.approx((-1.2, 0.5))
-    assert reach_of([0.2, 0.6, 0.0], math.inf) == pytest.approx((-0.5, 1.2))
-    assert reach_of([0.2, 0.6, 0.0], 1.0) == pytest.approx((-0.5, 1.0))
-    assert reach_of([0.2, 0.6, 0.0], 0.4) == (-0.4, 0.4)
+    unchanged = [(0.0, 1)] * 4
+    assert reach_of([(-0.2, 1), (0.6, 1), *unchanged], math.inf) == pytest.approx((-1.2, 1.2))
+    assert reach_of([(-0.2, 1), (-0.6, 1), *unchanged], math.inf) == pytest.approx((-1.2, 0.5))
+    assert reach_of([(0.2, 1), (0.6, 1), *unchanged], math.inf) == pytest.approx((-0.5, 1.2))
+    assert reach_of([(0.2, 1), (0.6, 1), *unchanged], 1.0) == pytest.approx((-0.5, 1.0))
+    assert reach_of([(0.2, 1), (0.6, 1), *unchanged], 0.4) == (-0.4, 0.4)
+
+
+def test_what_may_be_expected_of_a_cluster() -> None:
+    """Of average size 2, with twice the largest mean change, which is 0.4; the sums 0.4 and 0.6 are usually 0.52 / 1."""
+    clusters = [(0.4, 1), (0.6, 4), (0.0, 1), (0.0, 2)]
+    assert reach_of(clusters, math.inf) == pytest.approx((-0.52, 1.6))
+    assert reach_of(clusters, 0.5) == pytest.approx((-0.52, 1.0))
 
 
 def test_six_changes_in_one_direction_exclude_0() -> None:

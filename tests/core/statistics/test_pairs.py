@@ -116,6 +116,15 @@ class TestFewChanges:
         assert (found.method, found.changed, found.clusters) == ("few-changes", 4, 10)
         assert found.p_value == 0.5
 
+    def test_clusters_that_went_the_same_way(self) -> None:
+        """One row in four changed, one of each of ten clusters: all down, or one of them up."""
+        clusters = [i // 4 for i in range(40)]
+        down = [0.3 if i % 4 == 0 else 0.5 for i in range(39)] + [0.4]
+        assert paired_difference([0.5] * 40, down, clusters, UNIT).method == "few-changes"
+        assert paired_difference([0.5] * 40, [0.7, *down[1:]], clusters, UNIT).method == "cr2"
+        half = [0.3 if i % 2 else 0.5 for i in range(39)] + [0.4]
+        assert paired_difference([0.5] * 40, half, clusters, UNIT).method == "cr2"
+
 
 class TestInput:
     @pytest.mark.parametrize(

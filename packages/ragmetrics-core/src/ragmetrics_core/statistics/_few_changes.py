@@ -30,23 +30,24 @@ FEW = 50
 """From so many changes on Student's t is as good, however many rows did not change."""
 
 
-def reach_of(changes: Sequence[float], most: float) -> tuple[float, float]:
-    """The farthest changes for the worse and for the better that may be expected, from those that were seen.
+def reach_of(units: Sequence[tuple[float, int]], most: float) -> tuple[float, float]:
+    """The farthest sums for the worse and for the better that an unseen unit of average size may be expected to have.
 
-    Where there was any in a direction, the largest of all k changes and 2 / k of it beyond: of k draws from one to any largest
+    Where there was any in a direction, the largest of all k mean changes and 2 / k of it beyond: of k draws from one to any largest
     value, all as likely, that reaches the latter in 0.67 (k = 1) to 0.86 of cases. Where there was none, they are taken to be like
     the others, turned round: the mean square of these over their mean, which gives about the spread that flipping signs gives.
 
     Args:
-        changes: at least one is not 0.
-        most: farther than that no change can be.
+        units: of each the sum of its changes and its number of rows; at least one sum is not 0.
+        most: farther than that no row can change.
     """
-    amounts = [abs(change) for change in changes if change]
-    farthest = max(amounts) * (1 + 2 / len(amounts))
-    usual = math.fsum(amount * amount for amount in amounts) / math.fsum(amounts)
-    worse = farthest if any(change < 0 for change in changes) else usual
-    better = farthest if any(change > 0 for change in changes) else usual
-    return -min(worse, most), min(better, most)
+    size = sum(rows for _, rows in units) / len(units)
+    changed = [(total, rows) for total, rows in units if total]
+    farthest = size * min(max(abs(total) / rows for total, rows in changed) * (1 + 2 / len(changed)), most)
+    usual = math.fsum(total * total for total, _ in changed) / math.fsum(abs(total) for total, _ in changed)
+    worse = farthest if any(total < 0 for total, _ in changed) else min(usual, farthest)
+    better = farthest if any(total > 0 for total, _ in changed) else min(usual, farthest)
+    return -worse, better
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,9 @@ from row to row, not how much the scores do. Five methods; each interval says wh
     pairs never have the interval [0, 0]. The p-value is exact; it is 1 if nothing changed. Without a scale there is no interval.
 ``cr2``
     Clusters are given: Student's t with the variance CR2 and Satterthwaite's degrees of freedom (`_clusters`). Where fewer than
-    half of the clusters changed, and fewer than 50, ``few-changes`` takes clusters for rows; where all clusters changed alike on
-    average, ``constant`` does. A single cluster has no interval: nothing tells how far another one would lie.
+    half of the clusters changed, and fewer than 50, ``few-changes`` takes clusters for rows, and also where fewer than half of the
+    rows changed and all clusters that did went the same way. Where all clusters changed alike on average, ``constant`` does. A
+    single cluster has no interval: nothing tells how far another one would lie.
 
 The p-value and the interval agree where they come from the same test: always for ``cr2``, for ``t`` and ``few-changes`` where more
 than 12 pairs changed (or clusters, for ``few-changes``). An exact p-value may exceed 0.05 while the interval lies just beside 0, or
@@ -148,10 +149,12 @@ def _interval_and_p(changes: Changes, units: _Units, confidence: float) -> tuple
 
 
 def _few_changes(changes: Changes, units: _Units) -> FewChanges | None:
-    if 2 * units.changed >= len(units.sums) or units.changed >= FEW:
+    one_way = not (any(total < 0 for total, _ in units.sums) and any(total > 0 for total, _ in units.sums))
+    few_rows_one_way = 2 * changes.changed < len(changes.values) and one_way
+    if units.changed >= FEW or not (2 * units.changed < len(units.sums) or few_rows_one_way):
         return None
-    most = math.inf if changes.width is None else changes.width * max(size for _, size in units.sums)
-    return FewChanges(Counter(units.sums), reach_of([total for total, _ in units.sums], most), units.inflation)
+    reach = reach_of(units.sums, math.inf if changes.width is None else changes.width)
+    return FewChanges(Counter(units.sums), reach, units.inflation)
 
 
 def _of_passes(changes: Changes, confidence: float) -> tuple[Interval, float]:
