@@ -42,8 +42,9 @@ class PairedDifference:
         """Rows that would show a difference of this size, given how much the pairs differ among each other.
 
         Shown is a difference whose interval excludes 0. The size is one that matters to you, such as a margin: with the observed
-        difference this would be its p-value again, in other words. With clusters their likeness counts, and they are taken to stay
-        as large as they are.
+        difference this would be its p-value again, in other words. Where it takes more changed pairs than were seen, these are
+        taken to change by as much as those that did. With clusters their likeness counts, and they are taken to stay as large as
+        they are. From a pilot of 100 rows, 0.70 to 0.86 of differences are shown where 0.8 is asked for.
 
         Args:
             effect: the difference to be shown, on the scale of the scores; its sign does not matter.
