@@ -1,6 +1,6 @@
 """How often intervals, tests, planned rows, verdicts and gates keep what they promise, in samples of populations that are known.
 
-    python bench/coverage.py [--runs N] [--only paired,sizes,clusters,rows,verdicts,power]
+    python bench/coverage.py [--runs N] [--only paired,sizes,clusters,rows,verdicts,power,gates]
 
 Prints every cell, with its goal above it. A cell that misses its goal has a ``!``, and the last lines list those cells again; it
 has a ``?`` where it misses by at most two standard errors of the simulation (at 0.95 and 2,000 runs: 0.01), too little to tell.
@@ -14,6 +14,7 @@ clusters    The same intervals for rows in unequal clusters that are alike (intr
 rows        A pilot names the rows that would show a difference with 80 % power; then so many are drawn: the share that shows it.
 verdicts    Share of whole comparisons with any false *better* or *worse* where nothing changed, over all metrics and slices.
 power       Share of the real changes that such comparisons find.
+gates       Share of commands with a gate falsely red, and of gates falsely green, where all truths are exactly at their limits.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
-from core.statistics import simulation
+from core.statistics import comparison_simulation, gate_simulation, simulation
 from core.statistics.populations import (
     CLUSTERS,
     claim_fractions,
@@ -176,7 +177,7 @@ def verdicts(runs: int) -> Iterator[Line]:
             scene = [[SAME[metric % 3]] * slices for metric in range(metrics)]
             times = few if slices > 1 else runs
             name = f"{count(metrics, 'metric')}, {count(slices, 'slice')}, correlation {alike}"
-            cells.append(Cell(name, simulation.compared(scene, rows, alike, times).false, times, 0.0, 0.05))
+            cells.append(Cell(name, comparison_simulation.compared(scene, rows, alike, times).false, times, 0.0, 0.05))
         yield f"{count(metrics, 'metric')}, {count(slices, 'slice')}, {rows} rows", cells
 
 
@@ -191,10 +192,42 @@ def power(runs: int) -> Iterator[Line]:
         if slices > 1:
             scenes["claim fractions fall by 0.2 in one slice"] = [[LOST, *all_same[0][1:]], *all_same[1:]]
         for label, scene in scenes.items():
-            found = simulation.compared(scene, rows, 0.5, few)
+            found = comparison_simulation.compared(scene, rows, 0.5, few)
             shares = [share for share in (found.metrics, found.slices) if share is not None]
             name = f"{count(metrics, 'metric')}, {count(slices, 'slice')}, {rows} rows: {label}"
             yield name, [Cell(name, share, few) for share in shares]
+
+
+def gates(runs: int) -> Iterator[Line]:
+    """One gate and eight, with the truth at the limit."""
+    means = {
+        "claim fractions >= 0.8": claim_fractions(shape=(2.8, 0.7)),
+        "claim fractions >= 0.95": claim_fractions(shape=(13.3, 0.7)),
+        "pass rate >= 0.8": pass_rates(0.8, 0.8),
+        "pass rate >= 0.95": pass_rates(0.95, 0.95),
+        "grades >= 3.97": grades(),
+    }
+    drops = {
+        "claim fractions drop <= 0.03": claim_fractions(0.0342),
+        "pass rate drop <= 0.03": pass_rates(0.8, 0.77),
+        "few changes, drop <= 0.03": few_changes(drawn_falls("even")),
+    }
+    of_means = [(name, population, gate_simulation.mean_gates) for name, population in means.items()]
+    of_drops = [(name, population, gate_simulation.drop_gates) for name, population in drops.items()]
+    few = max(runs // 4, 1)
+    for name, population, simulated in of_means + of_drops:
+        for size in (20, 100):
+            one, eight = simulated(population, 1, size, runs), simulated(population, 8, size, few)
+            line = f"{name}, {size} rows"
+            yield (
+                line,
+                [
+                    Cell(f"{line}: one gate red", one.red, runs, 0.0, 0.05),
+                    Cell(f"{line}: any of eight red", eight.red, few, 0.0, 0.05),
+                    Cell(f"{line}: one gate green", one.green, runs, 0.0, 0.05),
+                    Cell(f"{line}: any of eight red by itself", eight.alone, few),
+                ],
+            )
 
 
 SECTIONS: dict[str, tuple[str, Sequence[str], Callable[[int], Iterator[Line]]]] = {
@@ -224,6 +257,11 @@ SECTIONS: dict[str, tuple[str, Sequence[str], Callable[[int], Iterator[Line]]]] 
         verdicts,
     ),
     "power": ("Share of real changes that whole comparisons show (correlation 0.5)", ["metrics", "slices"], power),
+    "gates": (
+        "Gates with the truth at their limit: falsely red (one, any of 8) or green, goal 0.05 or less; without adjustment",
+        ["one", "of 8", "green", "(alone)"],
+        gates,
+    ),
 }
 
 

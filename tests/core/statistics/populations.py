@@ -27,6 +27,7 @@ __all__ = [
     "drawn_falls",
     "few_changes",
     "grades",
+    "halved",
     "pass_rates",
 ]
 
@@ -212,14 +213,14 @@ def few_changes(sizes: Mapping[float, float], share: float = 0.1, falling: float
     """Most rows stay as they are.
 
     Args:
-        sizes: how large the changes are, and how often each size occurs among them.
+        sizes: how large the changes are, up to 1, and how often each size occurs among them.
         share: of the rows that change.
         falling: which share of the changes is for the worse.
     """
     found = {(0.7, 0.7): 1 - share}
     for size, chance in sizes.items():
-        found[0.8, 0.8 - size] = share * chance * falling
-        found[0.2, 0.2 + size] = share * chance * (1 - falling)
+        found[1.0, 1.0 - size] = share * chance * falling
+        found[0.0, size] = share * chance * (1 - falling)
     return Population({pair: chance for pair, chance in found.items() if chance})
 
 
@@ -227,16 +228,29 @@ def drawn_falls(kind: str) -> dict[float, float]:
     """How large changes are, and how often.
 
     Args:
-        kind: ``even``: from 0.05 to 0.6, all as likely; ``claims``: one of 2 to 7 claims; ``half``: 0.5; ``skewed``: most are
-            small, 0.8 beta(1, 4).
+        kind: ``even``: from 0.05 to 0.6, all as likely; ``claims``: one of 2 to 7 claims; ``half``: 0.5; ``middling``: beta(2, 2);
+            ``skewed``: most are small, beta(1, 4).
     """
     if kind == "half":
         return {0.5: 1.0}
     if kind == "claims":
         return {1 / claims: 1 / len(CLAIMS) for claims in CLAIMS}
-    if kind == "even":
-        return {0.05 + 0.55 * (place + 0.5) / 40: 1 / 40 for place in range(40)}
-    return {0.8 * (1 - ((place + 0.5) / 40) ** 0.25): 1 / 40 for place in range(40)}
+    shares = [(place + 0.5) / 40 for place in range(40)]
+    sizes = {
+        "even": lambda share: 0.05 + 0.55 * share,
+        "middling": lambda share: 0.5 - math.sin(math.asin(1 - 2 * share) / 3),
+        "skewed": lambda share: 1 - (1 - share) ** 0.25,
+    }[kind]
+    return {sizes(share): 1 / len(shares) for share in shares}
+
+
+def halved(share: float = 0.1) -> Population:
+    """Claim fractions, of which this share is halved."""
+    found = defaultdict[Pair, float](float)
+    for (_, value), chance in claim_fractions().scores_after.chances.items():
+        found[value, value] += (1 - share) * chance
+        found[value, value / 2] += share * chance
+    return Population(found)
 
 
 def everyday() -> dict[str, Population]:
@@ -259,7 +273,9 @@ def everyday() -> dict[str, Population]:
         "few changes, one way, 0.05 to 0.6": few_changes(drawn_falls("even")),
         "few changes, one way, one claim": few_changes(drawn_falls("claims")),
         "few changes, one way, 0.5": few_changes(drawn_falls("half")),
-        "few changes, one way, skewed": few_changes(drawn_falls("skewed")),
+        "few changes, one way, halved": halved(),
+        "few changes, one way, beta(2, 2)": few_changes(drawn_falls("middling")),
+        "few changes, one way, beta(1, 4)": few_changes(drawn_falls("skewed")),
         "few passes lost, rate 0.9": pass_rates(0.9, 0.8, correlation=1.0),
         "30 % change, one way": few_changes(drawn_falls("even"), share=0.3),
     }

@@ -1,0 +1,126 @@
+"""How often whole comparisons of two runs are wrong where nothing changed, and what they find of what did.
+
+Rows are drawn with the scores of several metrics, which may have much in common, and what decides the comparisons of users decides
+here: adjusted p-values, verdicts.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from core.statistics.populations import NORMAL, Pair, Population
+from ragmetrics_core._report._comparison import MetricComparison, PairedValues, RowCounts
+from ragmetrics_core._report._comparison_parts import Part
+from ragmetrics_core._report._drafts import Draft, finished
+from ragmetrics_core._report._metric_pairs import MetricPairs
+
+__all__ = ["Verdicts", "by_verdict", "compared", "draft"]
+
+Family = Sequence[MetricComparison]
+Rule = Callable[[Family, Family], tuple[Sequence[bool], Sequence[bool]]]
+"""From the comparisons of metrics, and those of metrics in slices, to whether each of them shows a difference."""
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What became of whole comparisons.
+
+    Attributes:
+        false: the share of comparisons with any difference shown that is none.
+        metrics: of the metrics that did change, the share that was shown; None if none did.
+        slices: of the metrics that did change in a slice, the share that was shown there; None if none did.
+    """
+
+    false: float
+    metrics: float | None
+    slices: float | None
+
+
+def by_verdict(metrics: Family, slices: Family) -> tuple[list[bool], list[bool]]:
+    """What a comparison calls better or worse."""
+    of_metrics, of_slices = ([each.verdict in {"better", "worse"} for each in family] for family in (metrics, slices))
+    return of_metrics, of_slices
+
+
+def compared(
+    scene: Sequence[Sequence[Population]], rows: int, alike: float, runs: int, rule: Rule = by_verdict
+) -> Verdicts:
+    """Comparisons of several metrics, over all rows and in slices of equal size.
+
+    Args:
+        scene: for every metric the population of each of its slices; a single one where rows are not sliced.
+        rows: how many there are in all.
+        alike: how much the differences of two metrics in one row have in common: the correlation of their normal variables.
+        runs: how many comparisons.
+        rule: what shows a difference.
+    """
+    slices = len(scene[0]) if len(scene[0]) > 1 else 0
+    cells = [abs(population.difference) > 1e-9 for metric in scene for population in metric] if slices else []
+    wholes = [any(abs(population.difference) > 1e-9 for population in metric) for metric in scene]
+    rng = random.Random(f"compared {len(scene)} {slices} {rows} {alike} {scene[0][0]}")
+    false, of_metrics, of_slices = 0, 0, 0
+    for _ in range(runs):
+        drawn = _drawn(scene, rows // len(scene[0]), alike, rng)
+        families = [
+            [
+                draft(f"metric {place}", [pair for chunk in chunks for pair in chunk], scene[place][0])
+                for place, chunks in enumerate(drawn)
+            ],
+            [
+                draft(f"metric {place}", chunk, scene[place][0], str(number))
+                for place, chunks in enumerate(drawn)
+                for number, chunk in enumerate(chunks)
+                if slices
+            ],
+        ]
+        metrics, parts = rule(*finished(families))
+        shown = [*zip(metrics, wholes, strict=True), *zip(parts, cells, strict=True)]
+        false += any(called and not true for called, true in shown)
+        of_metrics += sum(called and true for called, true in shown[: len(wholes)])
+        of_slices += sum(called and true for called, true in shown[len(wholes) :])
+    return Verdicts(
+        false / runs,
+        of_metrics / runs / sum(wholes) if any(wholes) else None,
+        of_slices / runs / sum(cells) if any(cells) else None,
+    )
+
+
+def _drawn(
+    scene: Sequence[Sequence[Population]], size: int, alike: float, rng: random.Random
+) -> list[list[list[Pair]]]:
+    """For every metric and every slice the pairs of its rows."""
+    shared, own = math.sqrt(alike), math.sqrt(1 - alike)
+    drawn: list[list[list[Pair]]] = [[[] for _ in metric] for metric in scene]
+    for place in range(len(scene[0])):
+        for _ in range(size):
+            centre = shared * rng.gauss(0, 1)
+            for metric, chunks in zip(scene, drawn, strict=True):
+                chunks[place].append(metric[place].at(NORMAL.cdf(centre + own * rng.gauss(0, 1))))
+    return drawn
+
+
+def draft(name: str, rows: Sequence[Pair], population: Population, label: str | None = None) -> Draft:
+    """One metric before its p-value is adjusted, as a comparison of two runs would have it."""
+    before, after = zip(*rows, strict=True)
+    places = [(place, place) for place in range(len(rows))]
+    low, high = population.scale
+    return Draft(
+        name=name,
+        part=Part(None if label is None else "slice", label, places, None),
+        pairs=MetricPairs(
+            rows=places,
+            values=PairedValues(before, after, None, population.scale),
+            lost=(),
+            counts=(RowCounts(len(rows)), RowCounts(len(rows))),
+            scale_problem="",
+        ),
+        higher_is_better=True,
+        knows_better=True,
+        margin=0.03 * (high - low),
+        warnings=(),
+        refusal="",
+        changes=(),
+    )
