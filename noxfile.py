@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 import tempfile
 import zipfile
@@ -177,6 +178,15 @@ def lower_bound(requirement: str) -> str:
     if match is None:
         raise ValueError(f"{requirement!r} has no lower bound of the form name>=version")
     return f"{match[1]}=={match[2]}"
+
+
+@nox.session
+def browser(session: nox.Session) -> None:
+    """The tests of pages, in Chromium; where it is not installed, that is said, and nothing is tested."""
+    if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
+        session.skip("Chromium is not installed, so the pages of reports are not tested here")
+    install(session, "test", "browser")
+    session.run("pytest", "tests/browser", *session.posargs)
 
 
 @nox.session

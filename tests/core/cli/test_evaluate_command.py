@@ -178,15 +178,15 @@ class TestOwnMetric:
         assert (result.exit_code, result.stderr) == (0, f"ragmetrics: {message}\n")
         assert result.stdout.startswith("1 row of q.jsonl: no call is left to be made\n")
 
-    @pytest.mark.parametrize("name", ["scores.csv", "report.html", "scores", "scores.json"])
-    def test_a_name_of_another_format_is_refused(self, folder: Path, name: str) -> None:
+    @pytest.mark.parametrize("name", ["scores.xls", "scores.txt", "scores", "scores.json"])
+    def test_a_name_of_no_format_is_refused(self, folder: Path, name: str) -> None:
         result = call("evaluate", "q.jsonl", "-m", OWN, "--out", name)
         assert (result.exit_code, result.stdout, result.stderr) == (
             2,
             "",
             (
-                f"ragmetrics: --out: {name} would hold JSON lines whatever its name says, for no other format is written: let the "
-                "name end in .jsonl\n"
+                f"ragmetrics: --out: {name} says no format that can be written: let its name end in .jsonl (rows, scores and "
+                "evidence for programs) or .html (the same to look at)\n"
             ),
         )
         assert not (folder / name).exists()

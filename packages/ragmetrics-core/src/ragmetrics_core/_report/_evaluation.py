@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from .._kernel._errors import InvalidInput, RagmetricsError
 from .._kernel._metric import Metric
 from .._kernel._sample import Sample
-from .._kernel._score import Score
 from .._store._loaded_run import LoadedRun
 from .._store._prices import ModelUsage
 from .._store._records import Records, record_dict, record_line
@@ -23,6 +22,8 @@ from ._frame import frame_of
 from ._gate_cases import gated
 from ._gate_results import Decision
 from ._gates import Conditions, Gate, parsed_gates
+from ._html import write_html
+from ._scores import Scores
 from ._summarised import sum_up
 from ._summary import Summary
 from ._worst_rows import WorstRows, worst_rows
@@ -33,28 +34,6 @@ if TYPE_CHECKING:
     from ._comparison import Comparison
 
 __all__ = ["Evaluation", "MetricColumn", "Scores"]
-
-
-class Scores(Mapping[str, Sequence[Score]]):
-    """The scores of every metric, in row order; the key is the metric or its name."""
-
-    def __init__(self, columns: Mapping[str, Sequence[Score]]) -> None:
-        self._columns = dict(columns)
-
-    def __getitem__(self, metric: str | Metric) -> Sequence[Score]:
-        name = metric.name if isinstance(metric, Metric) else metric
-        if name not in self._columns:
-            raise KeyError(f"no metric {name!r}; there are {', '.join(self._columns)}")
-        return self._columns[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
-
-    def __len__(self) -> int:
-        return len(self._columns)
-
-    def __repr__(self) -> str:
-        return f"Scores({self._columns!r})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -270,10 +249,27 @@ class Evaluation:
         Raises:
             InvalidInput: the path is that of the scores in the directory of the run, which hold just that.
         """
-        if self.run_dir is not None and Path(path).resolve() == (self.run_dir / SCORES).resolve():
-            raise InvalidInput(f"{path} holds these scores already: give another path")
+        self._spare_own_scores(path)
         with Path(path).open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(map(record_line, self.records))
+
+    def to_html(self, path: str | os.PathLike[str], *, max_megabytes: float = 12.0) -> None:
+        """Write one HTML file to look at in any browser, without a network: summary, rows, and the evidence of every score.
+
+        Args:
+            path: the file.
+            max_megabytes: how large it may become; evidence that does not fit is left out, that of the best rows first, and the
+                page says so.
+
+        Raises:
+            InvalidInput: ``max_megabytes`` is no positive number, or the path is that of the scores in the directory of the run.
+        """
+        self._spare_own_scores(path)
+        write_html(self, path, max_megabytes)
+
+    def _spare_own_scores(self, path: str | os.PathLike[str]) -> None:
+        if self.run_dir is not None and Path(path).resolve() == (self.run_dir / SCORES).resolve():
+            raise InvalidInput(f"{path} holds these scores already: give another path")
 
     def to_pandas(self, *, evidence: bool = False) -> pd.DataFrame:
         """One row per sample, in columns of one type each, so that ``to_parquet`` and ``to_sql`` take the frame as it is.

@@ -33,6 +33,7 @@ from ._models import parse_budget, parse_models
 from ._options import BaseURL, Budget, LLMName, MaxRetries, Progress, Timeout
 from ._outcome import report
 from ._output import Command, check_out, clear_errors, parse_progress, say
+from ._report import REPORT, report_page
 from ._show import SHOW, show
 from ._wanted import parse_wanted
 
@@ -103,7 +104,8 @@ Out = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Write rows, scores and their evidence to this .jsonl file; - writes them to stdout, and the table to stderr.",
+        help="Write rows, scores and their evidence to this file: .jsonl, or .html to look at; - writes JSON lines to stdout, and "
+        "the table to stderr.",
     ),
 ]
 Limit = Annotated[int | None, typer.Option(metavar="N", help="Only the first so many rows.")]
@@ -243,6 +245,9 @@ app.command(cls=Command, help=SHOW, short_help="Show a run, its worst rows, or o
 app.command(cls=Command, help=GENERATE, short_help="Write questions with reference answers from documents.")(generate)
 
 app.command(cls=Command, help=DOCTOR, short_help="Say what works: a judge, an embedding model, this machine.")(doctor)
+
+
+app.command("report", cls=Command, help=REPORT, short_help="Write a run as one HTML file.")(report_page)
 
 
 @app.command("metrics", short_help="List the built-in metrics.")

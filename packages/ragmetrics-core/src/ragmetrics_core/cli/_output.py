@@ -13,7 +13,7 @@ import re
 import shlex
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -49,6 +49,14 @@ BUG = 70
 
 JSONL = frozenset({".jsonl", ".ndjson"})
 """Endings of files with one JSON object per line."""
+
+HTML = frozenset({".html", ".htm"})
+
+WRITERS: dict[str, Callable[[Evaluation, Path], None]] = {
+    **dict.fromkeys(JSONL, lambda evaluation, path: evaluation.to_jsonl(path)),
+    **dict.fromkeys(HTML, lambda evaluation, path: evaluation.to_html(path)),
+}
+"""Who writes a file, by the ending of its name."""
 
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 """What moves cursors, changes colours or turns the direction of writing; line ends are layout."""
@@ -182,11 +190,11 @@ def check_out(out: Path | None, data: str) -> None:
 def _check_name(out: Path) -> None:
     if out.is_dir():
         raise InvalidInput(f"--out: {out} is a directory: give the path of a file")
-    special = out.exists() and not out.is_file()  # a device, or a pipe to another program
-    if out.suffix.lower() not in JSONL and not special:
+    special = out.exists() and not out.is_file()  # a device, or a pipe to another program: it takes JSON lines
+    if out.suffix.lower() not in WRITERS and not special:
         raise InvalidInput(
-            f"--out: {out} would hold JSON lines whatever its name says, for no other format is written: let the name end in "
-            ".jsonl"
+            f"--out: {out} says no format that can be written: let its name end in .jsonl (rows, scores and evidence for programs) "
+            "or .html (the same to look at)"
         )
 
 
@@ -199,7 +207,8 @@ def write(evaluation: Evaluation, out: Path) -> None:
     if to_stdout(out):
         _write_to_stdout(evaluation)
         return
-    put_file(out, "--out", evaluation.to_jsonl)
+    write_to = WRITERS.get(out.suffix.lower(), WRITERS[".jsonl"])
+    put_file(out, "--out", lambda part: write_to(evaluation, part))
 
 
 def _write_to_stdout(evaluation: Evaluation) -> None:

@@ -1,0 +1,70 @@
+"""The evidence of rows in a page: everything that is known of a row, in blocks that are unpacked when a row is looked at.
+
+Strategy. A page has a size that can be sent to somebody. So the evidence of the worst rows goes in first, and what no longer fits
+is left out; the page says how many rows that concerns. A block holds some dozens of rows: fewer would compress badly, more would
+have to be unpacked for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .._store._records import Record, Records, json_value, record_dict
+from ._html_packed import packed
+
+__all__ = ["Evidence", "row_evidence"]
+
+ROWS = 48
+"""Rows of a block."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The blocks of a page.
+
+    Attributes:
+        blocks: each the packed records of some rows, by their index.
+        rows: the indices of the rows of each block, in the order of the records in it.
+        left_out: the indices of the rows that did not fit.
+    """
+
+    blocks: tuple[str, ...]
+    rows: tuple[tuple[int, ...], ...]
+    left_out: frozenset[int]
+
+    @classmethod
+    def of(cls, records: Records, order: Sequence[int], most: int) -> Evidence:
+        """The evidence of the rows in this order, as long as it takes at most so many bytes."""
+        blocks: list[str] = []
+        rows: list[tuple[int, ...]] = []
+        left = most
+        for part in _parts(order):
+            fitting = list(part)
+            block = _packed(records, fitting)
+            while fitting and len(block) > left:  # the last block has as many rows as fit
+                fitting = fitting[: len(fitting) * left // (len(block) + 1)]
+                block = _packed(records, fitting) if fitting else ""
+            if fitting:
+                blocks.append(block)
+                rows.append(tuple(fitting))
+                left -= len(block)
+            if len(fitting) < len(part):
+                break
+        known = {row for part in rows for row in part}
+        return cls(tuple(blocks), tuple(rows), frozenset(order) - known)
+
+
+def _parts(order: Sequence[int]) -> Iterator[Sequence[int]]:
+    return (order[start : start + ROWS] for start in range(0, len(order), ROWS))
+
+
+def _packed(records: Records, rows: Iterable[int]) -> str:
+    return packed([row_evidence(records[row]) for row in rows])
+
+
+def row_evidence(record: Record) -> dict[str, Any]:
+    """Everything about a row, as plain JSON values that are finite."""
+    found: dict[str, Any] = json_value(record_dict(record))
+    return found

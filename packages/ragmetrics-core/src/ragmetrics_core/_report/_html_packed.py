@@ -1,0 +1,33 @@
+"""Data that lies in a page without being part of it: JSON, compressed, in letters that mean nothing in HTML.
+
+The browser unpacks it with its own DecompressionStream. No text of the data stands in the file as it is, so none can close a tag,
+and none is read before it is looked at.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from typing import Any
+
+from ._html_tags import Html, element
+
+__all__ = ["data_block", "packed"]
+
+
+def packed(value: Any) -> str:
+    """Plain JSON values as base64 of deflated JSON."""
+    return base64.b64encode(zlib.compress(_json(value), 9)).decode("ascii")
+
+
+def _json(value: Any) -> bytes:
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    except UnicodeEncodeError:  # halves of characters, which only escapes can carry
+        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
+
+
+def data_block(name: str, content: str) -> Html:
+    """An element that holds what ``packed`` made; no browser runs a script of this type."""
+    return Html(element("script", Html(content), type="application/octet-stream", id=name) + "\n")

@@ -1,0 +1,35 @@
+// Elements out of texts. Nothing in this script reads markup, so no text under judgement can become any.
+
+const byId = (id) => document.getElementById(id);
+
+/** An element with attributes and children; keys such as "onclick" are listeners. What is null or false is left out. */
+function el(name, given, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(given || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else made.setAttribute(key, value === true ? "" : String(value));
+  }
+  made.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return made;
+}
+
+/** Put these children in the place of those that an element has. */
+function fill(element, ...children) {
+  element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** A sign that says with its shape what its colour says too; its word is for those who hear the page. */
+function sign(mark, word) {
+  return [el("span", { class: "sign", "aria-hidden": "true" }, mark), el("span", { class: "aside" }, word)];
+}
+
+/** A number with as many digits as anybody reads. */
+function digits(value) {
+  if (value === null || value === undefined) return "–";
+  return Number.isInteger(value) && Math.abs(value) >= 1000 ? value.toLocaleString("en") : String(Number(value.toFixed(3)));
+}
+
+const count = (number, one, many) => `${number.toLocaleString("en")} ${number === 1 ? one : many || `${one}s`}`;
+const option = (value, text, chosen) => el("option", { value, selected: chosen }, text);

@@ -1,0 +1,114 @@
+// The evidence of one score: its claims, and whatever else its details hold.
+
+const ASIDE = new Set(["prompts", "raw", "repeats", "exchanges"]);
+const OWNERS = { response: "answer", reference: "reference" };
+const ASKED = { contexts: "contexts", response: "answer", reference: "reference" };
+
+/** Everything about a score. */
+function scoreEvidence(score, tables, sample) {
+  const taken = new Set(tables.map((item) => item.name));
+  if (taken.has("statements")) taken.add("statement_scores");
+  const rest = Object.entries(score.details).filter(([name]) => !taken.has(name) && !ASIDE.has(name));
+  return [
+    scoreHead(score),
+    tables.map((item) => claimList(item, sample)),
+    rest.length ? el("section", { class: "details" }, el("h2", null, "Further evidence"), tree(Object.fromEntries(rest))) : null,
+    repeatList(score, sample),
+    origin(score),
+  ];
+}
+
+function scoreHead(score) {
+  const lines = [];
+  if (score.error) lines.push(el("p", { class: "bad", dir: "auto" }, sign("✘", "failed"), score.error));
+  if (score.reason) lines.push(el("p", { class: "reason", dir: "auto" }, score.reason));
+  return lines;
+}
+
+/** A table of claims as a list: the sign and the words of the verdict, the claim, its passages, the reason. */
+function claimList(item, sample) {
+  const about = OWNERS[item.about];
+  const title = item.rows.some((row) => row.verdict) ? `Claims of the ${about}, by the ${ASKED[item.by]}` : `Statements of the ${about}`;
+  const held = item.rows.filter((row) => row.verdict === "supported").length;
+  const total = item.rows.some((row) => row.verdict) ? `${held} of ${item.rows.length} supported` : count(item.rows.length, "statement");
+  const claims = item.rows.map((row, number) => claim(row, item, number, sample));
+  return el("section", { class: "claims" }, el("h2", null, title), el("p", { class: "remark" }, total), el("ol", null, claims));
+}
+
+function claim(row, item, number, sample) {
+  const verdict = VERDICTS[row.verdict];
+  const label = row.both ? `${row.verdict}, and contradicted` : row.verdict;
+  return el(
+    "li",
+    { id: item.keys ? `claim-${item.keys[number]}` : null, tabindex: "-1", class: verdict ? verdict.kind : "open" },
+    el("p", { class: "verdict" }, verdict ? sign(verdict.mark, "") : null, label || "", el("span", { class: "number" }, item.keys ? ` ${numberOf(item, number)}` : "")),
+    el("p", { class: "claim", dir: "auto" }, row.text),
+    row.reason ? el("p", { class: "reason", dir: "auto" }, row.reason) : null,
+    passages(row, item, number, sample),
+  );
+}
+
+const numberOf = (item, number) => `${item.about === "reference" ? "R" : ""}${number + 1}`;
+
+/** Links to the passages that speak for a claim, and against it, and to its place in the text. */
+function passages(row, item, number, sample) {
+  const places = [];
+  if (item.by === "contexts") {
+    places.push(row.by.map((passage) => passageLink(passage, "good", "✔ ", sample)), row.against.map((passage) => passageLink(passage, "bad", "✘ ", sample)));
+  }
+  if (row.cited) places.push(el("span", null, row.cited.length ? `cites ${row.cited.map((mark) => mark.marker).join(", ")}` : "cites nothing"));
+  if (item.keys) places.push(el("button", { type: "button", class: "link", onclick: () => light(item.keys[number], false) }, "show in the text"));
+  return places.flat().length ? el("p", { class: "places" }, places) : null;
+}
+
+function passageLink(passage, kind, mark, sample) {
+  const go = () => {
+    const target = byId(`context-${passage}`);
+    if (!target) return;
+    target.scrollIntoView({ block: "nearest" });
+    target.focus({ preventScroll: true });
+  };
+  const known = passage >= 1 && passage <= contextsOf(sample).length;
+  return known ? el("button", { type: "button", class: `passage ${kind}`, onclick: go }, `${mark}context ${passage}`) : el("span", null, `${mark}context ${passage}`);
+}
+
+/** Any JSON value as nested lists. */
+function tree(value) {
+  if (Array.isArray(value)) {
+    return value.length ? el("ul", { class: "tree" }, value.map((item) => el("li", null, tree(item)))) : el("span", { class: "open" }, "none");
+  }
+  if (value && typeof value === "object") {
+    const entries = Object.entries(value).map(([key, item]) => el("div", null, el("dt", { dir: "auto" }, key.replaceAll("_", " ")), el("dd", null, tree(item))));
+    return entries.length ? el("dl", { class: "tree" }, entries) : el("span", { class: "open" }, "none");
+  }
+  if (typeof value === "boolean") return el("span", { class: value ? "good" : "bad" }, value ? "✔ yes" : "✘ no");
+  if (value === null) return el("span", { class: "open" }, "–");
+  return typeof value === "number" ? digits(value) : el("span", { class: "text", dir: "auto" }, value);
+}
+
+/** Each judgement of a row that was judged several times. */
+function repeatList(score, sample) {
+  const repeats = score.details.repeats;
+  if (!Array.isArray(repeats)) return null;
+  const parts = repeats.map((item, number) => {
+    const value = item.value === null || item.value === undefined ? item.state : digits(item.value);
+    const tables = claimTables(item.details || {}, sample);
+    return el("details", null, el("summary", null, `Judgement ${number + 1}: ${value}`), scoreEvidence({ ...item, details: item.details || {} }, tables, sample));
+  });
+  return el("section", { class: "repeats" }, el("h2", null, "Judgements"), parts);
+}
+
+/** Where a score comes from: what was sent and replied, the versions of its prompts, calls and tokens. */
+function origin(score) {
+  const prompts = Object.entries(score.details.prompts || {}).map(([name, version]) => `${name} ${version}`);
+  const usage = score.usage || {};
+  const used = `${count(usage.calls || 0, "call")}, ${usage.cached_calls || 0} of them answered before; ${usage.prompt_tokens || 0} tokens in, ${usage.completion_tokens || 0} out`;
+  return el("footer", { class: "origin" }, rawReplies(score), el("p", { class: "remark" }, [prompts.length ? `prompts: ${prompts.join(", ")}; ` : "", used].join("")));
+}
+
+function rawReplies(score) {
+  const raw = score.details.raw;
+  if (!Array.isArray(raw) || !raw.length) return null;
+  const texts = raw.map((text) => el("pre", { tabindex: "0", dir: "auto" }, typeof text === "string" ? text : JSON.stringify(text)));
+  return el("details", null, el("summary", null, `Raw replies that could not be read (${raw.length})`), texts);
+}

@@ -1,0 +1,134 @@
+// Which rows are shown, and in which order.
+
+const WORST = "worst";
+const INPUT = "input";
+const ANY = -1; // metric
+const view = { text: "", metric: ANY, below: null, state: "", label: "", slice: null, sort: WORST, down: false, page: 0 };
+let shown = [];
+
+/** The rows that the filters let through, in order. */
+function chosenRows() {
+  const words = view.text.toLowerCase().split(/\s+/).filter(Boolean);
+  return orderedRows().filter((row) => isChosen(row, words));
+}
+
+function isChosen(row, words) {
+  const asked = view.below !== null || view.state || view.label;
+  if (asked && !asScored(row)) return false;
+  if (view.slice && index.metadata[view.slice.path][row] !== view.slice.value) return false;
+  return words.every((word) => searched[row].includes(word));
+}
+
+/** Whether the score by the chosen metric, or by any, is one that is asked for. */
+function asScored(row) {
+  if (view.metric !== ANY) return isWanted(row, view.metric);
+  return metrics.some((_, metric) => isWanted(row, metric));
+}
+
+function isWanted(row, metric) {
+  const value = index.values[metric][row];
+  if (view.below !== null && (value === null || value >= view.below)) return false;
+  if (view.state && index.states[metric][row] !== view.state) return false;
+  return !view.label || (index.labels[metric] || [])[row] === view.label;
+}
+
+let ordered = { key: null, rows: [] };
+
+/** All rows in the order that was chosen, sorted once. */
+function orderedRows() {
+  const key = `${view.sort} ${view.down}`;
+  if (ordered.key !== key) ordered = { key, rows: sorted(Array.from({ length: rowCount }, (_, row) => row)) };
+  return ordered.rows;
+}
+
+function sorted(rows) {
+  if (view.sort === INPUT) return view.down ? rows.reverse() : rows;
+  const column = view.sort === WORST ? index.worst : index.values[Number(view.sort)];
+  const sense = view.down ? -1 : 1;
+  // rows without a value stay behind all others, whichever way the others are sorted
+  return rows.sort((a, b) => {
+    const [left, right] = [column[a], column[b]];
+    if (left === right) return a - b;
+    if (left === null) return 1;
+    if (right === null) return -1;
+    return sense * (left - right);
+  });
+}
+
+/** Fill the choices of the form with what there is, and listen to it. */
+function startFilters() {
+  const form = byId("filters");
+  fill(byId("metric"), option(ANY, "any metric"), metrics.map((metric, number) => option(number, metric.name)));
+  fill(byId("slice"), option("", "all rows"), sliceOptions());
+  byId("slice-field").hidden = Object.keys(index.metadata).length === 0;
+  fill(
+    byId("sort"),
+    option(`${WORST} up`, "worst first"),
+    option(`${INPUT} up`, "as in the data"),
+    metrics.map((metric, number) => [
+      option(`${number} up`, `${metric.name}, lowest first`),
+      option(`${number} down`, `${metric.name}, highest first`),
+    ]),
+  );
+  fillLabels();
+  form.addEventListener("input", readFilters);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("reset", () => setTimeout(() => { fillLabels(); readFilters(); }));
+}
+
+/** The labels of the chosen metric. */
+function fillLabels() {
+  const chosen = Number(byId("metric").value);
+  const labels = [...new Set(metrics.flatMap((metric, number) => (chosen === ANY || chosen === number ? metric.labels : [])))];
+  fill(byId("label"), option("", labels.length ? "any" : "has none"), labels.map((label) => option(label, label)));
+  byId("label").disabled = labels.length === 0;
+}
+
+let slices = [];
+function sliceOptions() {
+  slices = [];
+  return Object.entries(index.metadata).map(([path, column]) => {
+    const values = [...new Set(column)].sort((a, b) => (a === null) - (b === null) || (a < b ? -1 : 1));
+    const options = values.map((value) => {
+      slices.push({ path, value });
+      return option(slices.length - 1, value === null ? `without ${path}` : `${path} = ${value}`);
+    });
+    return el("optgroup", { label: path }, options);
+  });
+}
+
+/** Take over what the form says, and show it. */
+function readFilters(event) {
+  if (event && event.target === byId("metric")) fillLabels();
+  const below = byId("below").value.trim();
+  const slice = byId("slice").value;
+  const [sort, way] = byId("sort").value.split(" ");
+  Object.assign(view, {
+    text: byId("text").value,
+    metric: Number(byId("metric").value),
+    below: below === "" || Number.isNaN(Number(below)) ? null : Number(below),
+    state: byId("state").value,
+    label: byId("label").value,
+    slice: slice === "" ? null : slices[Number(slice)],
+    sort,
+    down: way === "down",
+    page: 0,
+  });
+  showTable();
+}
+
+/** Show the rows of one slice. */
+function chooseSlice(path, value) {
+  byId("slice").value = String(slices.findIndex((slice) => slice.path === path && slice.value === value));
+  readFilters();
+  byId("rows").scrollIntoView();
+  byId("rows").focus({ preventScroll: true });
+}
+
+/** Sort by a column; a second time, the other way. */
+function sortBy(sort) {
+  const down = view.sort === sort ? !view.down : false;
+  byId("sort").value = `${sort} ${down ? "down" : "up"}`;
+  Object.assign(view, { sort, down, page: 0 });
+  showTable();
+}

@@ -1,0 +1,78 @@
+// What is known of every row from the start, and where its evidence lies.
+
+let index = null;
+let metrics = [];
+let rowCount = 0;
+const placeOf = new Map(); // of a row's evidence: its block, and the position there
+const blocks = new Map(); // those that were unpacked last
+const KEPT_BLOCKS = 4;
+let rowsOfId = new Map();
+let searched = [];
+
+/** Take the index in, once it is unpacked. */
+function takeIndex(found) {
+  index = found.rows;
+  metrics = found.metrics;
+  rowCount = index.ids.length;
+  found.blocks.forEach((rows, block) => rows.forEach((row, position) => placeOf.set(row, [block, position])));
+  index.ids.forEach((id, row) => {
+    if (id !== null) rowsOfId.set(id, [...(rowsOfId.get(id) || []), row]);
+  });
+  searched = index.ids.map((id, row) => `${id || ""}\n${index.questions[row]}\n${index.answers[row]}`.toLowerCase());
+}
+
+/** What a row is called: its id, else its number. */
+const nameOf = (row) => (index.ids[row] === null ? `row ${row + 1}` : index.ids[row]);
+
+/** The address of a row in this file: by its id, where no other row has it. */
+function addressOf(row) {
+  const id = index.ids[row];
+  try {
+    if (id !== null && rowsOfId.get(id).length === 1) return `#row=${encodeURIComponent(id)}`;
+  } catch {
+    // half a character, which no address can hold
+  }
+  return `#n=${row + 1}`;
+}
+
+/** The row that an address means; null where it means none. */
+function rowAt(address) {
+  const number = /^#n=(\d+)$/.exec(address);
+  if (number) return Number(number[1]) >= 1 && Number(number[1]) <= rowCount ? Number(number[1]) - 1 : null;
+  if (!address.startsWith("#row=")) return null;
+  try {
+    const found = rowsOfId.get(decodeURIComponent(address.slice(5)));
+    return found ? found[0] : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The evidence of a row; null where it is not in this file. */
+async function evidenceOf(row) {
+  const place = placeOf.get(row);
+  if (!place) return null;
+  const [block, position] = place;
+  if (!blocks.has(block)) {
+    blocks.set(block, await unpacked(`block-${block}`));
+    if (blocks.size > KEPT_BLOCKS) blocks.delete(blocks.keys().next().value);
+  }
+  return blocks.get(block)[position];
+}
+
+/** What became of a row by a metric, as the table shows it. */
+function scoreAt(row, metric) {
+  const labels = index.labels[metric];
+  return {
+    value: index.values[metric][row],
+    state: index.states[metric][row],
+    passing: index.passing[metric][row],
+    label: labels ? labels[row] : null,
+  };
+}
+
+/** A value as a share of its scale; null where there is none. */
+function shareOf(value, scale) {
+  if (value === null || !scale || scale[1] <= scale[0]) return null;
+  return Math.min(1, Math.max(0, (value - scale[0]) / (scale[1] - scale[0])));
+}

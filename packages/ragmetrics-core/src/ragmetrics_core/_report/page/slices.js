@@ -1,0 +1,33 @@
+// Slices: the means of groups of rows, by one column of the metadata.
+
+let sliceTables = [];
+
+/** Show the slices, if the metadata tells any. */
+function startSlices(tables) {
+  sliceTables = tables;
+  byId("slices").hidden = tables.length === 0;
+  if (!tables.length) return;
+  fill(byId("slice-path"), tables.map((item, number) => option(number, item.path)));
+  byId("slice-path").addEventListener("input", showSlices);
+  showSlices();
+}
+
+function showSlices() {
+  const { path, groups } = sliceTables[Number(byId("slice-path").value) || 0];
+  const heads = [path, "rows", ...metrics.map((metric) => metric.name)];
+  const head = el("tr", null, heads.map((name, number) => el("th", { scope: "col", class: number ? "number" : null, dir: "auto" }, name)));
+  fill(byId("slice-table"), el("table", { class: "slices" }, el("thead", null, head), el("tbody", null, groups.map((group) => sliceRow(path, group)))));
+}
+
+function sliceRow(path, group) {
+  const name = group.value === null ? `without ${path}` : group.value;
+  const choose = el("button", { type: "button", class: "link", dir: "auto", title: "Show these rows", onclick: () => chooseSlice(path, group.value) }, name);
+  const cells = group.scores.map((score, number) => el("td", { class: "number", "data-name": metrics[number].name }, sliceScore(score)));
+  return el("tr", null, el("th", { scope: "row" }, choose), el("td", { class: "number", "data-name": "rows" }, digits(group.rows)), cells);
+}
+
+function sliceScore(score) {
+  if (score.mean === null) return "–";
+  const limits = score.low === null ? "no interval" : `${score.low.toFixed(3)} to ${score.high.toFixed(3)}`;
+  return [el("b", null, score.mean.toFixed(3)), el("span", { class: "limits" }, limits)];
+}

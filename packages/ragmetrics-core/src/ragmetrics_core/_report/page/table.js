@@ -1,0 +1,97 @@
+// The table of rows: one page of those that the filters let through.
+
+const PAGE = 50;
+
+/** Show the page of the table that the view asks for. */
+function showTable() {
+  shown = chosenRows();
+  const pages = Math.max(1, Math.ceil(shown.length / PAGE));
+  view.page = Math.min(view.page, pages - 1);
+  const first = view.page * PAGE;
+  const rows = shown.slice(first, first + PAGE);
+  byId("found").textContent = foundText(first, rows.length);
+  fill(byId("table"), rows.length ? table(rows) : el("p", { class: "remark" }, "No row is like that. “Clear” shows all of them again."));
+  showPages(pages);
+}
+
+function foundText(first, length) {
+  const all = shown.length === rowCount ? count(rowCount, "row") : `${shown.length.toLocaleString("en")} of ${count(rowCount, "row")}`;
+  return length && shown.length > PAGE ? `${all}: ${first + 1} to ${first + length}` : all;
+}
+
+function table(rows) {
+  const heads = [
+    heading("Row", INPUT),
+    el("th", { scope: "col" }, "Question"),
+    metrics.map((metric, number) => heading(metric.name, String(number), "number")),
+  ];
+  return el("table", { class: "rows" }, el("thead", null, el("tr", null, heads)), el("tbody", null, rows.map(tableRow)));
+}
+
+function heading(name, sort, kind) {
+  const sorting = view.sort === sort ? (view.down ? "descending" : "ascending") : "none";
+  const arrow = { ascending: "▲", descending: "▼", none: "" }[sorting];
+  const button = el("button", { type: "button", onclick: () => again(sort) }, el("bdi", null, name), el("span", { "aria-hidden": "true" }, arrow));
+  return el("th", { scope: "col", class: kind, "aria-sort": sorting, "data-sort": sort }, button);
+}
+
+/** Sort, and keep the focus on the heading, which is a new one now. */
+function again(sort) {
+  sortBy(sort);
+  const head = [...document.querySelectorAll("#table th[data-sort]")].find((item) => item.dataset.sort === sort);
+  if (head) head.querySelector("button").focus();
+}
+
+function tableRow(row) {
+  const address = addressOf(row);
+  const link = el("a", { href: address, dir: "auto" }, nameOf(row));
+  const texts = [
+    el("span", { class: "question", dir: "auto" }, index.questions[row] || el("i", null, "no question")),
+    el("span", { class: "answer", dir: "auto" }, index.answers[row]),
+  ];
+  const cells = metrics.map((metric, number) => cell(row, metric, number));
+  const open = (event) => {
+    if (!event.target.closest("a, button") && !String(getSelection())) location.hash = address;
+  };
+  return el("tr", { onclick: open }, el("th", { scope: "row" }, link), el("td", { class: "texts" }, texts), cells);
+}
+
+function cell(row, metric, number) {
+  return el("td", { class: "score", "data-name": metric.name }, scoreText(scoreAt(row, number), metric.scale));
+}
+
+/** A score in a few signs: its value with a bar, or why there is none. */
+function scoreText(score, scale) {
+  const label = score.label ? el("span", { class: "label", dir: "auto" }, score.label) : null;
+  if (score.state === "f") return [el("span", { class: "bad" }, sign("✘", ""), "failed"), label];
+  if (score.value === null) return [el("span", { class: "open" }, sign("–", ""), "unscored"), label];
+  const verdict = { y: el("span", { class: "good" }, sign("✔", "passed")), n: el("span", { class: "bad" }, sign("✘", "not passed")) };
+  return [el("span", { class: "value" }, verdict[score.passing], digits(score.value)), bar(score.value, scale), label];
+}
+
+function bar(value, scale) {
+  const share = shareOf(value, scale);
+  if (share === null) return null;
+  const inner = el("span", { class: "bar-inner" });
+  inner.style.width = `${share * 100}%`;
+  return el("span", { class: "bar-outer", "aria-hidden": "true" }, inner);
+}
+
+function showPages(pages) {
+  const go = (page, text, name) =>
+    el("button", { type: "button", disabled: page < 0 || page >= pages, "data-go": name, onclick: () => turn(page, name) }, text);
+  const parts = [
+    go(view.page - 1, "← Previous", "previous"),
+    el("span", null, `page ${view.page + 1} of ${pages}`),
+    go(view.page + 1, "Next →", "next"),
+  ];
+  fill(byId("pages"), pages > 1 ? parts : null);
+}
+
+function turn(page, name) {
+  view.page = page;
+  showTable();
+  byId("rows").scrollIntoView();
+  const button = document.querySelector(`#pages [data-go=${name}]`);
+  (button && !button.disabled ? button : byId("table")).focus({ preventScroll: true });
+}

@@ -1,0 +1,42 @@
+"""``ragmetrics report``: a run as one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .._kernel._errors import InvalidInput
+from .._report._evaluation import Evaluation
+from ._output import HTML, check_out, clear_errors, say, to_stdout, write
+
+__all__ = ["REPORT", "report_page"]
+
+REPORT = """Write RUN, the directory of a run or a file of scores, as one HTML file to look at and to send to others.
+
+\b
+Examples:
+  ragmetrics report runs/today
+  ragmetrics report scores.jsonl --out scores.html
+
+The file needs no network: it holds the summary, a table of the rows, and the evidence of every score, in any browser.
+"""
+
+Run = Annotated[
+    Path,
+    typer.Argument(metavar="RUN", help="The directory of --run-dir, or a file that --out or to_jsonl() wrote."),
+]
+Page = Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to write it: a .html file.")]
+
+
+def report_page(run: Run, *, out: Page = Path("report.html")) -> None:
+    """Write the file, and say where it is."""
+    with clear_errors():
+        if to_stdout(out) or out.suffix.lower() not in HTML:
+            raise InvalidInput(f"--out: {out} is no name of a page: let it end in .html")
+        check_out(out, str(run))
+        evaluation = Evaluation.load(run)
+        write(evaluation, out)
+        rows = "1 row" if len(evaluation) == 1 else f"{len(evaluation)} rows"
+        say(f"{out}: {rows}, {out.stat().st_size / 1_000_000:.1f} MB")

@@ -1,0 +1,95 @@
+"""A real browser for the tests of pages: Debian's Chromium, driven by playwright; without either of them the tests are skipped."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+Opener = Callable[..., Any]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        pytest.skip("playwright is not installed: nox -s browser brings it")
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def opened(browser: Any) -> Iterator[Opener]:
+    """Opens a file; the test fails if its script does, or if it asks for anything but itself."""
+    troubles: list[str] = []
+    contexts = []
+
+    def open_page(
+        path: Path, address: str = "", *, width: int = 1280, scheme: str = "light", scripts: bool = True
+    ) -> Any:
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=scripts
+        )
+        context.set_default_timeout(5000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
+        page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
+        page.on("dialog", lambda dialog: troubles.append(f"dialog: {dialog.message}"))
+        page.on("request", lambda request: troubles.append(request.url) if request.url != wanted else None)
+        wanted = path.as_uri()
+        page.goto(wanted + address)
+        if scripts:
+            page.wait_for_selector("html[data-ready]")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+def until(page: Any, expression: str) -> None:
+    """Wait until an expression is true, by looking again: the policy of the page forbids what playwright would use."""
+    latest = time.monotonic() + 5
+    while not page.evaluate(expression):
+        assert time.monotonic() < latest, f"never came true: {expression}"
+        page.wait_for_timeout(10)
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The text of axe-core, which finds what assistive technology cannot use."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("npm is not installed, so axe-core cannot be had")
+    folder = tmp_path_factory.mktemp("npm")
+    command = [npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder), "axe-core@4"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    script = folder / "node_modules" / "axe-core" / "axe.min.js"
+    if not script.exists():
+        message = f"npm could not install axe-core: {done.stderr.strip()[-300:]}"
+        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
+    return script.read_text(encoding="utf-8")

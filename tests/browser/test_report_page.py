@@ -1,0 +1,212 @@
+"""The page of an evaluation, used as a reader uses it: with a mouse, with keys alone, without scripts, on paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from report_data import ANSWER, small
+
+from .conftest import Opener, until
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Path:
+    path = tmp_path / "report.html"
+    small(tmp_path / "scores.jsonl").to_html(path)
+    return path
+
+
+def ids(page: Any) -> list[str]:
+    return page.locator("#table tbody th").all_inner_texts()
+
+
+def found(page: Any) -> str:
+    return page.locator("#found").inner_text()
+
+
+def test_the_summary_needs_no_script(opened: Opener, report: Path) -> None:
+    page = opened(report, scripts=False)
+    assert page.locator("h1").inner_text().endswith("scores.jsonl")
+    assert page.locator(".card h3").all_inner_texts() == ["faithfulness", "diagnosis"]
+    assert page.locator(".mean-value").all_inner_texts() == ["0.667", "0.500"]
+    assert page.locator(".card .counts").first.inner_text().split() == [
+        "✔2",
+        "scored",
+        "–1",
+        "unscored",
+        "✘1",
+        "failed",
+    ]
+    assert "BadReply: no JSON" in page.locator(".reasons").inner_text()
+    assert page.locator("noscript").is_visible()
+    assert not page.locator("#rows").is_visible()
+
+
+def test_the_worst_rows_come_first(opened: Opener, report: Path) -> None:
+    page = opened(report)
+    assert ids(page) == ["q3", "q1", "row 4", "q2"]
+    assert found(page) == "4 rows"
+    cells = page.locator("#table tbody tr").nth(1).locator("td.score").all_inner_texts()
+    assert [" ".join(cell.split()) for cell in cells] == ["0.333", "✘ not passed 0 contradicted"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "rows"),
+    [
+        ({"text": "NOTHING?"}, ["row 4"]),
+        ({"text": "tower q2"}, ["q2"]),
+        ({"state": "f"}, ["q3"]),
+        ({"state": "u"}, ["row 4"]),
+        ({"metric": "0", "below": "0.5"}, ["q1"]),
+        ({"below": "0.5"}, ["q1", "row 4"]),
+        ({"metric": "1", "label": "right"}, ["q3", "q2"]),
+        ({"slice": "0"}, ["q3", "q2"]),
+        ({"slice": "2"}, ["row 4"]),
+        ({"sort": "input up"}, ["q1", "q2", "q3", "row 4"]),
+        ({"sort": "0 down"}, ["q2", "q1", "q3", "row 4"]),
+        ({"text": "no such words"}, []),
+    ],
+)
+def test_filters(opened: Opener, report: Path, fields: dict[str, str], rows: list[str]) -> None:
+    page = opened(report)
+    for name, value in fields.items():
+        field = page.locator(f"#{name}")
+        field.fill(value) if name in ("text", "below") else field.select_option(value)
+    assert ids(page) == rows
+    page.get_by_role("button", name="Clear").click()
+    until(
+        page,
+        "document.getElementById('found').textContent === '4 rows' && document.getElementById('sort').value === 'worst up'",
+    )
+    until(page, "document.querySelector('#table tbody th')?.textContent === 'q3'")
+    assert ids(page) == ["q3", "q1", "row 4", "q2"]
+
+
+def test_headings_sort(opened: Opener, report: Path) -> None:
+    page = opened(report)
+    heading = page.get_by_role("button", name="faithfulness")
+    heading.click()
+    assert ids(page) == ["q1", "q2", "q3", "row 4"]
+    assert page.locator("th[aria-sort=ascending]").inner_text().startswith("faithfulness")
+    page.keyboard.press("Enter")  # the focus has stayed on the heading
+    assert ids(page) == ["q2", "q1", "q3", "row 4"]
+    assert page.locator("#sort").input_value() == "0 down"
+
+
+def test_slices_lead_to_their_rows(opened: Opener, report: Path) -> None:
+    page = opened(report)
+    cells = page.locator("#slices tbody tr").first.locator("th, td").all_inner_texts()
+    assert [cell.split("\n")[0] for cell in cells] == ["de", "2", "1.000", "1.000"]
+    page.get_by_role("button", name="de", exact=True).click()
+    assert ids(page) == ["q3", "q2"]
+
+
+def test_a_row_shows_its_evidence(opened: Opener, report: Path) -> None:
+    page = opened(report, "#row=q1")
+    page.locator("#tab-0").click()
+    assert page.locator("#row-title").inner_text() == "q1"
+    claims = page.locator(".claims li")
+    assert claims.locator(".verdict").all_inner_texts() == ["✔\nsupported\n1", "✘\ncontradicted\n2", "–\nnot stated\n3"]
+    assert claims.nth(1).locator(".claim").inner_text() == "The tower is 330 metres tall."
+    assert claims.nth(1).locator(".passage").all_inner_texts() == ["✘ context 2"]
+    assert claims.nth(1).locator(".reason").inner_text() == "because of The tower is 330 metres tall."
+    assert "1 of 3 supported" in page.locator(".claims").inner_text()
+    assert "extract_claims 3, verify_claims 4; 2 calls" in page.locator(".origin").inner_text()
+
+
+def test_claims_are_marked_in_the_answer_and_in_the_contexts(opened: Opener, report: Path) -> None:
+    page = opened(report, "#row=q1")
+    page.locator("#tab-0").click()
+    answer = page.locator(".part", has_text="Answer").locator("p.text").first
+    marks = [(mark.get_attribute("class"), mark.inner_text()) for mark in answer.locator("mark").all()]
+    assert marks == [("good", "The tower is in Paris 🗼."), ("bad", "It is 330 metres tall."), ("open", "It is green.")]
+    assert answer.locator(".ref").all_inner_texts() == ["✔1", "✘2", "–3"]
+    first, second, third = page.locator(".contexts > li").all()
+    assert first.locator("mark.good").all_inner_texts() == ["The tower stands in Paris."]
+    assert second.locator("mark.bad").all_inner_texts() == ["It is 300 metres tall."]
+    assert third.locator("mark").count() == 0
+    page.get_by_role("button", name="claim 2: contradicted").first.click()
+    assert "lit" in (page.locator(".claims li").nth(1).get_attribute("class") or "")
+    assert page.evaluate("document.activeElement.id") == "claim-0-1"
+
+
+def test_raw_replies_are_one_click_away(opened: Opener, report: Path) -> None:
+    page = opened(report, "#row=q3")
+    assert not page.locator("pre").first.is_visible()
+    page.get_by_text("Raw replies that could not be read (2)").click()
+    assert page.locator("pre").all_inner_texts() == ["I cannot say", "really not"]
+
+
+def test_keys_alone(opened: Opener, report: Path) -> None:
+    page = opened(report)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the rows"
+    page.locator("#table tbody a").nth(1).focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#row-title")
+    assert page.url.endswith("#row=q1")
+    assert page.evaluate("document.activeElement.id") == "row"
+    page.keyboard.press("ArrowRight")
+    until(page, "document.getElementById('row-title').textContent === 'row 4'")
+    page.keyboard.press("k")
+    until(page, "document.getElementById('row-title').textContent === 'q1'")
+    page.locator("#tab-1").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.id") == "tab-0"
+    assert page.locator("#tab-0").get_attribute("aria-selected") == "true"
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#table")
+    assert page.evaluate("document.activeElement.textContent") == "q1", "the focus is back on the row"
+
+
+def test_a_row_without_an_id_has_an_address_and_an_unknown_one_is_told(opened: Opener, report: Path) -> None:
+    page = opened(report, "#n=4")
+    assert page.locator("#row-title").inner_text() == "row 4"
+    page.get_by_text("← All rows").click()
+    page.wait_for_selector("#table")
+    page.evaluate("location.hash = '#row=nobody'")
+    page.wait_for_selector("#trouble")
+    assert page.locator("#trouble").inner_text() == "This report has no such row."
+    page.go_back()
+    page.go_back()
+    page.wait_for_selector("#row-title")
+
+
+@pytest.mark.parametrize("address", ["", "#row=q1"])
+def test_nothing_is_wider_than_a_phone(opened: Opener, report: Path, address: str) -> None:
+    page = opened(report, address, width=390)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_paper_shows_the_table_without_what_only_a_mouse_can_use(opened: Opener, report: Path) -> None:
+    page = opened(report)
+    page.emulate_media(media="print")
+    assert page.locator("#table").is_visible()
+    assert not page.locator("#filters").is_visible()
+
+
+def test_colours_follow_the_reader(opened: Opener, report: Path) -> None:
+    colour = "getComputedStyle(document.body).backgroundColor"
+    assert opened(report, scheme="light").evaluate(colour) == "rgb(247, 246, 243)"
+    assert opened(report, scheme="dark").evaluate(colour) == "rgb(20, 22, 26)"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("address", ["", "#row=q1", "#row=q3"])
+def test_assistive_technology_can_use_it(
+    opened: Opener, report: Path, axe: str, scheme: str, width: int, address: str
+) -> None:
+    page = opened(report, address, width=width, scheme=scheme)
+    page.evaluate(axe)  # by the tools of the developer: the policy of the page stays as it is
+    violations = page.evaluate("axe.run().then((result) => result.violations)")
+    assert [(item["id"], [node["html"] for node in item["nodes"]]) for item in violations] == []
+
+
+def test_the_answer_is_shown_letter_by_letter(opened: Opener, report: Path) -> None:
+    page = opened(report, "#row=q1")
+    page.locator("#tab-1").click()  # it has no claims, so nothing is marked
+    assert page.locator(".part", has_text="Answer").locator("p.text").first.inner_text() == ANSWER

@@ -1,0 +1,200 @@
+"""The page of an evaluation as a file: what is in it, what it lets a browser do, how large it is."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections import Counter
+from hashlib import sha256
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from ragmetrics_core import Evaluation, InvalidInput, evaluate
+from ragmetrics_core._report._html_charts import histogram
+from ragmetrics_core._report._html_packed import packed
+from ragmetrics_core._report._html_page import SCRIPTS, STYLES, joined_page, source
+from ragmetrics_core._report._html_tags import Html, element, joined, shown
+from ragmetrics_core.llms import LexicalJudge
+from report_data import XSS, hostile, many, small, unpacked
+
+
+def page_of(evaluation: Evaluation, folder: Path, **options: float) -> str:
+    path = folder / "report.html"
+    evaluation.to_html(path, **options)
+    return path.read_text(encoding="utf-8")
+
+
+class Skeleton(HTMLParser):
+    """Counts what a page is made of: elements with the names of their attributes, and where links lead."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.parts: Counter[tuple[str, ...]] = Counter()
+        self.links: set[str] = set()
+        self.texts: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.parts[(tag, *sorted(name for name, _ in attrs))] += 1
+        self.links |= {value or "" for name, value in attrs if name in ("href", "src", "action", "srcset", "data")}
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+class TestMarkup:
+    def test_texts_are_escaped_and_markup_is_not(self) -> None:
+        made = element("p", "<b> & \"'", element("b", "x"), class_="a\"b'<", hidden=True, title=None, dir=False)
+        assert made == '<p class="a&quot;b&#x27;&lt;" hidden>&lt;b&gt; &amp; &quot;&#x27;<b>x</b></p>'
+
+    def test_what_html_cannot_hold_is_shown_as_a_replacement(self) -> None:
+        assert shown("a\x00b\x1bc\ud800d\te\n") == "a\ufffdb\ufffdc\ufffdd\te\n"
+
+    def test_parts_are_joined(self) -> None:
+        assert joined(["<", Html("<br>"), None]) == "&lt;<br>"
+
+    def test_nothing_that_is_filled_in_is_read_again(self) -> None:
+        page = joined_page("{{data}}", header=Html("{{cards}}"), cards=Html("C"), reasons=Html(""), data=Html("D"))
+        assert "<title>{{data}}</title>" in page
+        assert page.count("{{cards}}") == 1
+
+
+class TestPolicy:
+    def test_the_digests_are_those_of_the_script_and_the_style_in_the_file(self, tmp_path: Path) -> None:
+        page = page_of(small(tmp_path / "scores.jsonl"), tmp_path)
+        (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+        (style,) = re.findall("<style>(.*?)</style>", page, re.DOTALL)
+        (script,) = re.findall("<script>(.*?)</script>", page, re.DOTALL)
+        digests = [base64.b64encode(sha256(text.encode()).digest()).decode() for text in (script, style)]
+        assert policy.replace("&#x27;", "'") == (
+            f"default-src 'none'; script-src 'sha256-{digests[0]}'; style-src 'sha256-{digests[1]}'; base-uri 'none'; "
+            "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+        )
+
+    @pytest.mark.parametrize("name", [*(f"{name}.js" for name in SCRIPTS), *(f"{name}.css" for name in STYLES)])
+    def test_a_source_reads_no_markup_and_loads_nothing(self, name: str) -> None:
+        text = source(name)
+        assert not re.search(
+            r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|new Function|fetch\(|XMLHttp", text
+        )
+        assert not re.search(r"https?://(?!www\.w3\.org)|url\(|@import|</script|</style", text)
+        assert len(text.splitlines()) <= 300
+
+
+class TestContent:
+    def test_rows_come_back_as_they_were(self, tmp_path: Path) -> None:
+        evaluation = small(tmp_path / "scores.jsonl")
+        page = page_of(evaluation, tmp_path)
+        index = unpacked(page, "index")
+        assert index["blocks"] == [[2, 0, 3, 1]]
+        assert index["rows"]["ids"] == ["q1", "q2", "q3", None]
+        assert index["rows"]["values"] == [[0.333333, 1.0, None, None], [0.0, 1.0, 1.0, 0.0]]
+        assert index["rows"]["states"] == ["ssfu", "ssss"]
+        assert index["rows"]["passing"] == ["----", "nyyn"]
+        assert index["rows"]["labels"] == [
+            [None, None, None, "no_retrieval"],
+            ["contradicted", "right", "right", "not_retrieved"],
+        ]
+        assert index["rows"]["metadata"] == {"lang": ["en", "de", "de", None]}
+        assert index["rows"]["notes"] == {}
+        rows = evaluation.to_dict()["rows"]
+        assert unpacked(page, "block-0") == [rows[2], rows[0], rows[3], rows[1]]
+
+    def test_slices_have_means_and_intervals(self, tmp_path: Path) -> None:
+        (found,) = unpacked(page_of(small(tmp_path / "scores.jsonl"), tmp_path), "index")["slices"]
+        assert (found["path"], [(group["value"], group["rows"]) for group in found["groups"]]) == (
+            "lang",
+            [("de", 2), ("en", 1), (None, 1)],
+        )
+        faithfulness, diagnosis = found["groups"][0]["scores"]
+        assert faithfulness == {"scored": 1, "mean": 1.0, "low": None, "high": None}
+        assert (diagnosis["scored"], diagnosis["mean"], diagnosis["high"]) == (2, 1.0, 1.0)
+        assert diagnosis["low"] == pytest.approx(2 / (2 + 1.959964**2), abs=1e-4)  # Wilson's lower end of 2 of 2
+
+    def test_the_head_of_a_lexical_run_says_so_first(self, tmp_path: Path) -> None:
+        row = {"question": "Where?", "answer": "In Paris.", "contexts": ["It is in Paris."], "id": "a"}
+        evaluation = evaluate([row], "faithfulness", llm=LexicalJudge())
+        texts = [text.strip() for text in Skeleton(page_of(evaluation, tmp_path)).texts if text.strip()]
+        at = texts.index("Evaluation")
+        assert texts[at + 2 : at + 4][0] == "Read this first:"
+        assert texts[at + 3].startswith("These scores are a lexical baseline")
+        page = " ".join(texts)
+        for fact in ("Rows 1", "Coverage 1 of 1 rows (100%) have a value of every metric", "Judge LexicalJudge", "UTC"):
+            assert fact in page
+        assert "Prompt versions extract_claims 3, verify_claims 4" in page
+
+    def test_a_file_of_scores_tells_no_judge(self, tmp_path: Path) -> None:
+        page = " ".join(Skeleton(page_of(small(tmp_path / "scores.jsonl"), tmp_path)).texts)
+        assert "Judge not known: a file of scores does not tell" in page.replace("\n", " ")
+
+    def test_bins_of_a_distribution(self) -> None:
+        assert [
+            place for place, count in enumerate(histogram([0.0, 0.049, 0.05, 1.0], 0.0, 1.0)) for _ in range(count)
+        ] == [
+            0,
+            0,
+            1,
+            19,
+        ]
+        assert histogram([3.0, 3.0], 3.0, 3.0)[10] == 2
+
+    def test_an_evaluation_without_a_value(self, tmp_path: Path) -> None:
+        page = " ".join(Skeleton(page_of(evaluate([{"id": "a"}], "token_f1"), tmp_path)).texts)
+        assert "Failed on every row: token_f1" in re.sub(r"\s+", " ", page)
+        assert "failed on every row" in page
+
+    def test_halves_of_characters_survive(self) -> None:
+        content = packed(["ü\ud800"])
+        page = f'<script type="application/octet-stream" id="x">{content}</script>'
+        assert unpacked(page, "x") == ["ü\ud800"]
+
+
+ALLOWED = """
+html head meta title style body a header p span b h1 h2 h3 h4 dl div dt dd main section ul li svg rect line code
+select option form label input button nav article noscript footer script
+"""
+
+
+class TestHostileTexts:
+    def test_no_text_becomes_markup(self, tmp_path: Path) -> None:
+        hostile_page = Skeleton(page_of(hostile(tmp_path / "hostile.jsonl"), tmp_path))
+        elements = {part[0] for part in hostile_page.parts}
+        assert elements - set(ALLOWED.split()) == set()
+        assert all(link.startswith("#") for link in hostile_page.links)
+        assert hostile_page.parts["script",] == 1
+        handlers = [name for part in hostile_page.parts for name in part[1:] if name.startswith("on")]
+        assert handlers == []
+        shown_texts = "".join(hostile_page.texts)
+        assert all(text in shown_texts for text in XSS if text.isprintable() and "&" not in text)
+
+
+class TestSize:
+    def test_what_does_not_fit_is_the_evidence_of_the_best_rows(self, tmp_path: Path) -> None:
+        evaluation = many(tmp_path / "many.jsonl", 300)
+        page = page_of(evaluation, tmp_path, max_megabytes=0.3)
+        assert 250_000 <= len(page.encode()) <= 300_000
+        index = unpacked(page, "index")
+        worst = index["rows"]["worst"]
+        inside = [row for block in index["blocks"] for row in block]
+        outside = sorted(map(int, index["rows"]["notes"]))
+        assert sorted([*inside, *outside]) == list(range(300))
+        assert max(worst[row] for row in inside) <= min(worst[row] for row in outside)
+
+    def test_a_page_without_room_for_evidence(self, tmp_path: Path) -> None:
+        index = unpacked(page_of(small(tmp_path / "scores.jsonl"), tmp_path, max_megabytes=0.01), "index")
+        assert index["blocks"] == []
+        assert index["rows"]["notes"]["2"] == ["BadReply: no JSON", None]
+        assert index["megabytes"] == 0.0
+
+    @pytest.mark.parametrize("value", [0, -1, True, "12", float("nan")])
+    def test_a_size_that_is_none(self, tmp_path: Path, value: float) -> None:
+        with pytest.raises(InvalidInput, match=f"^max_megabytes must be a number greater than 0, got {value!r}$"):
+            small(tmp_path / "scores.jsonl").to_html(tmp_path / "report.html", max_megabytes=value)
+
+
+def test_the_scores_of_a_run_are_not_written_over(tmp_path: Path) -> None:
+    evaluation = evaluate([{"answer": "a", "reference": "a"}], "token_f1", run_dir=tmp_path / "run")
+    with pytest.raises(InvalidInput, match=r"scores\.jsonl holds these scores already: give another path$"):
+        evaluation.to_html(tmp_path / "run" / "scores.jsonl")
