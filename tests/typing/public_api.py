@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel
 from typing_extensions import assert_type
@@ -16,8 +16,11 @@ from typing_extensions import assert_type
 from ragmetrics_core import (
     Ask,
     Comparison,
+    Decision,
     Evaluation,
     Example,
+    Gate,
+    GateResult,
     Metric,
     Prompt,
     Reply,
@@ -130,6 +133,12 @@ async def runs(rows: list[dict[str, Any]], samples: list[Sample]) -> None:
     print(result.summary(), [entry.name for entry in catalogue()])
     assert_type(result.compare("runs/after", by="lang", margin=0.05), Comparison)
     assert_type(result.compare(result)["faithfulness"].difference, float | None)
+    decision = result.gate("faithfulness >= 0.8", Gate("ndcg", ">=", 0.5), by="lang", baseline="runs/before")
+    assert_type(decision, Decision)
+    assert_type(decision.results, tuple[GateResult, ...])
+    assert_type(decision.verdict, Literal["failed", "undecided", "passed"])
+    assert_type(result.compare(result).gate("faithfulness drop <= 0.03"), Decision)
+    result.gate(0.8)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     assert_type(evaluate(rows, "faithfulness,ndcg(k=3)", llm="openai:gpt-4o-mini", embeddings="hashing"), Evaluation)
     assert_type(await aevaluate(rows, ["faithfulness", NDCG()], llm="lexical"), Evaluation)
     evaluate(rows, metrics, llm=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -93,8 +93,6 @@ def _ends(interval: Interval, limit: float) -> str:
 
 def _shown(value: float, limit: float) -> str:
     """The number with three decimals, and more where it would look like the limit without being at it."""
-    for digits in DIGITS:
-        text = f"{value:.{digits}f}"
-        if float(text) != limit or abs(value - limit) <= CLOSE:
-            break
-    return text.removeprefix("-") if not float(text) else text
+    texts = [f"{value:.{digits}f}" for digits in DIGITS]
+    text = next((text for text in texts if float(text) != limit or abs(value - limit) <= CLOSE), texts[-1])
+    return text if float(text) else text.removeprefix("-")
