@@ -29,7 +29,7 @@ def crossing(function: Callable[[float], float], low: float, high: float) -> flo
     f_newer, f_older = function(newer), function(older)
     if f_newer * f_older > 0 or f_newer == 0 or f_older == 0:
         return newer if abs(f_newer) < abs(f_older) else older
-    share = 0.5
+    best, share = newer, 0.5
     for _ in range(MOST_STEPS):
         point = newer + share * (older - newer)
         value = function(point)

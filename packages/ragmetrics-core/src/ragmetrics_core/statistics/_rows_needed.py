@@ -64,10 +64,10 @@ def rows_to_show(effect: float, spread: Spread, power: float, confidence: float)
     The t test of a mean: (z + z')² * variance / effect², and z² / 2 more for that the variance is estimated (Guenther 1981, The
     American Statistician 35:243).
 
-    Where all pairs changed, the variance is that of their changes. Otherwise a difference that is larger than the observed one takes
-    more changes in one direction, as far as it falls on pairs that did not change, and these add to the spread: being of the size
-    of the observed ones, the missing difference times the mean square of a change over its mean size. Without that, a pilot in
-    which nothing got worse would name too few rows to show that something did. Rows for six changes are always needed.
+    Where all pairs changed, the variance is that of their changes. Otherwise a difference that is larger than the observed one
+    takes more changes in one direction, as far as it falls on pairs that did not change, and these add to the spread: being of the
+    size of the observed ones, the missing difference times the mean square of a change over its mean size. Without that, a pilot
+    in which nothing got worse would name too few rows to show that something did. Rows for six changes are always needed.
 
     Returns:
         The number; None if it is above 100,000.
