@@ -163,8 +163,8 @@ def test_three(ragmetrics_row): pass
     result = suite.run("--continue-on-collection-errors")
     result.assert_outcomes(errors=1)
     assert (
-        "\ntest_rag.py::test_two: the metric 'ndcg' is another one than in test_rag.py::test_one (NDCG(k=3) there, NDCG(k=5) here): "
-        "give one of them a name of its own, NDCG(name=...)\n"
+        "\ntest_rag.py::test_two: the metric 'ndcg' is another one than in test_rag.py::test_one (NDCG(k=3) there, "
+        "NDCG(k=5) here): give one of them a name of its own, NDCG(name=...)\n"
     ) in result.stdout.str()
 
 
