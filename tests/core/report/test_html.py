@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from ragmetrics_core import Evaluation, InvalidInput, evaluate
+from ragmetrics_core._kernel._tags import Html, element, joined, shown
 from ragmetrics_core._report._html_charts import histogram
 from ragmetrics_core._report._html_packed import packed
 from ragmetrics_core._report._html_page import SCRIPTS, STYLES, joined_page, source
-from ragmetrics_core._report._html_tags import Html, element, joined, shown
 from ragmetrics_core.llms import LexicalJudge
 from report_data import XSS, hostile, many, small, unpacked
 

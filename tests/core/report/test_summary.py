@@ -251,6 +251,7 @@ def test_entries_by_name_and_as_json() -> None:
                 "pass_interval": None,
                 "usage": {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cached_calls": 0},
                 "lowest": [],
+                "highest": [],
                 "spread": None,
                 "unsteady": 0,
                 "labels": {},

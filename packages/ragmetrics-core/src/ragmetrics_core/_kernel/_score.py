@@ -169,6 +169,12 @@ class Score:
 
         return "\n".join(line.text for line in evidence_lines(self, width, contexts))
 
+    def _repr_html_(self) -> str:
+        """Notebooks show the evidence."""
+        from ._evidence_html import score_html  # noqa: PLC0415  who only computes scores does without
+
+        return score_html(self)
+
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """IPython shows the evidence."""
         printer.text("Score(...)" if cycle else self.text())

@@ -283,5 +283,11 @@ class Comparison:
         return self.text()
 
     def _repr_markdown_(self) -> str:
-        """Notebooks show it as Markdown."""
+        """Where no HTML is shown, it is Markdown."""
         return self.to_markdown()
+
+    def _repr_html_(self) -> str:
+        """Notebooks show the verdicts and the tables."""
+        from ._notebook import comparison_html  # noqa: PLC0415  which needs rows too
+
+        return comparison_html(self)

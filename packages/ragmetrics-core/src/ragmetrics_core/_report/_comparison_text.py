@@ -16,7 +16,7 @@ from ._table import cut_middle, hanging, printable, table, wrapped
 if TYPE_CHECKING:
     from ._comparison import Comparison, MetricComparison
 
-__all__ = ["comparison_text"]
+__all__ = ["HEAD", "NOTES", "comparison_text", "shown_name"]
 
 LONGEST_NAME = 40
 
@@ -41,21 +41,21 @@ def _verdicts(comparison: Comparison, width: int) -> list[str]:
     lines = []
     for item in comparison.metrics:
         warned = " (see the warning)" if item.warnings and item.credited else ""
-        lines += wrapped(f"{_name(item)}: {item.verdict}{warned}", width)
+        lines += wrapped(f"{shown_name(item)}: {item.verdict}{warned}", width)
         lines += [f"  {line}" for line in wrapped(printable(item.why), width - 2)]
     return lines
 
 
 def _numbers(comparison: Comparison, width: int) -> list[str]:
-    return [_table(comparison.metrics, (("metric", _name), *NUMBERS), width)]
+    return [_table(comparison.metrics, (("metric", shown_name), *NUMBERS), width)]
 
 
 def _slices(comparison: Comparison, width: int) -> list[str]:
     numbers = (column for column in NUMBERS if column[0] != "p")  # the adjusted one is what counts
-    columns = (("metric, slice", _name), ("verdict", lambda item: item.verdict), *numbers)
+    columns = (("metric, slice", shown_name), ("verdict", lambda item: item.verdict), *numbers)
     if not comparison.slices:
         return []
-    reasons = [f"{_name(item)}: {printable(item.why)}" for item in telling(comparison.slices)]
+    reasons = [f"{shown_name(item)}: {printable(item.why)}" for item in telling(comparison.slices)]
     lines = [line for text in reasons for line in hanging(text, width)]
     return [_table(comparison.slices, columns, width), *([""] if lines else []), *lines]
 
@@ -68,7 +68,8 @@ def _table(
     return table([heading for heading, _ in columns], [[cell(item) for _, cell in columns] for item in items], width)
 
 
-def _name(item: MetricComparison) -> str:
+def shown_name(item: MetricComparison) -> str:
+    """The name of a metric, with the slice that it is about."""
     name = cut_middle(item.name, LONGEST_NAME)
     return name if item.by is None else f"{name}, {item.slice}"
 
@@ -78,7 +79,7 @@ def _changed(comparison: Comparison, width: int) -> list[str]:
     lines = []
     for item in comparison.metrics:
         for change in item.changes[:MOST_SHOWN]:
-            lines += wrapped(f"{_name(item)} of {row_change(change, cut_middle)}", width, indent="  ")
+            lines += wrapped(f"{shown_name(item)} of {row_change(change, cut_middle)}", width, indent="  ")
             lines += [f"    {line}" for text in evidence(change, _quoted) for line in hanging(text, width - 4)]
     return ["changed most:", *lines] if lines else []
 
@@ -95,13 +96,12 @@ def _remarks(comparison: Comparison, width: int) -> list[str]:
     return [line for text in remarks(comparison) for line in hanging(printable(text), width)]
 
 
-SECTIONS: tuple[Callable[[Comparison, int], list[str]], ...] = (
-    _title,
-    _warnings,
-    _verdicts,
-    _numbers,
-    _slices,
+Section = Callable[["Comparison", int], list[str]]
+
+HEAD: tuple[Section, ...] = (_title, _warnings, _verdicts)
+NOTES: tuple[Section, ...] = (
     _changed,
     _rows,
     _remarks,
 )
+SECTIONS = (*HEAD, _numbers, _slices, *NOTES)

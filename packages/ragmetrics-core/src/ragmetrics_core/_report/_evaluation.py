@@ -23,9 +23,10 @@ from ._gate_cases import gated
 from ._gate_results import Decision
 from ._gates import Conditions, Gate, parsed_gates
 from ._html import write_html
+from ._notebook import evaluation_html
 from ._scores import Scores
 from ._summarised import sum_up
-from ._summary import Summary
+from ._summary import Summary, size_in_words
 from ._worst_rows import WorstRows, worst_rows
 
 if TYPE_CHECKING:
@@ -109,7 +110,12 @@ class Evaluation:
 
     def __repr__(self) -> str:
         # reads no score: asyncio puts the result into the repr of a task that is done
-        return f"<Evaluation of {self._size()}: {', '.join(item.name for item in self.metrics)}>"
+        size = size_in_words(len(self), len(self.metrics))
+        return f"<Evaluation of {size}: {', '.join(item.name for item in self.metrics)}>"
+
+    def _repr_html_(self) -> str:
+        """Notebooks show the summary and the worst rows."""
+        return evaluation_html(self)
 
     def summary(self, by: str | None = None) -> Summary:
         """Per metric: mean with its 95 % interval, scored, unscored, failed, calls, tokens; then why values are missing.
@@ -121,9 +127,9 @@ class Evaluation:
         Raises:
             InvalidInput: no row has anything at that path, a row has a list or an object there, or there are too many values.
         """
-        summed = sum_up(self.records, self.metrics, by)
+        summed, size = sum_up(self.records, self.metrics, by), size_in_words(len(self), len(self.metrics))
         return Summary(
-            title=f"{self.source}: {self._size()}" if self.source else self._size(),
+            title=f"{self.source}: {size}" if self.source else size,
             metrics=summed.metrics,
             reasons=summed.reasons,
             caveats=self.caveats,
@@ -290,7 +296,3 @@ class Evaluation:
             MissingExtra: pandas is not installed.
         """
         return frame_of(list(self.records), [item.name for item in self.metrics], evidence=evidence)
-
-    def _size(self) -> str:
-        rows, metrics = len(self), len(self.metrics)
-        return f"{rows} row{'s' * (rows != 1)}, {metrics} metric{'s' * (metrics != 1)}"

@@ -2,7 +2,8 @@
 
 The parts: `_html_header` and `_html_cards` (with `_html_charts`) are markup made here, which needs no script; `_html_index` holds
 what the table of rows needs of every row, `_html_evidence` all that is known of each, both packed by `_html_packed`; `_html_page`
-joins them with the sources in the folder `page`, whose script shows them. Texts become markup in `_html_tags` alone.
+joins them with the sources in the folder `page`, whose script shows them. Texts become markup in `_kernel._tags`
+alone.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._kernel._errors import InvalidInput
+from .._kernel._tags import EMPTY, joined
 from .._store._run_dir import SCORES
 from .._store._scored_by import MetricColumn
 from ._html_cards import metric_cards
@@ -22,7 +24,6 @@ from ._html_index import RowIndex
 from ._html_packed import data_block, packed
 from ._html_page import joined_page
 from ._html_slices import slice_tables
-from ._html_tags import EMPTY, joined
 from ._metric_summary import MetricSummary
 
 if TYPE_CHECKING:

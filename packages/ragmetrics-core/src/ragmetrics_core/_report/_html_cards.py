@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from .._kernel._tags import Html, element
 from .._store._scored_by import MetricColumn
 from ..statistics import METHODS
 from ._html_charts import distribution
-from ._html_tags import Html, element
 from ._metric_summary import MetricSummary
 
 __all__ = ["metric_cards"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ._html_tags import Html, element
+from .._kernel._tags import Html, element
 from ._metric_summary import MetricSummary
 
 __all__ = ["distribution", "histogram"]

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 
+from .._kernel._tags import Html, element, joined
 from .._store._prices import ModelUsage
 from .._store._run_settings import RunSettings
-from ._html_tags import Html, element, joined
 from ._reasons import Reason
 from ._summary import Summary
 

@@ -11,7 +11,7 @@ import json
 import zlib
 from typing import Any
 
-from ._html_tags import Html, element
+from .._kernel._tags import Html, element
 
 __all__ = ["data_block", "packed"]
 

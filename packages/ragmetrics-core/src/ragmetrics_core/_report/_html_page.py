@@ -13,7 +13,7 @@ from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
 
-from ._html_tags import Html, shown
+from .._kernel._tags import Html, shown
 
 __all__ = ["joined_page", "policy", "source"]
 

@@ -26,8 +26,8 @@ __all__ = ["LabelRate", "MetricSummary", "Tally", "common_scale"]
 
 Scale = tuple[float, float] | None
 
-MOST_LOWEST = 3
-"""Rows with the lowest values that a summary names."""
+MOST_WORST = 3
+"""Rows with the worst values that a summary names."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,16 @@ class MetricSummary:
         pass_rate: share of the rows with a verdict that passed; None if there is none.
         pass_interval: 95 % interval of that rate; None if fewer than two rows have a verdict.
         usage: calls, cached calls and tokens, summed.
-        lowest: the rows with the lowest values, as (label, value), lowest first; rows at the top of the scale are left out.
+        lowest: the rows with the lowest values, as (label, value), lowest first; rows at the top of the scale are left out. Empty
+            where low values are good.
         spread: standard deviation of the judgements of one row, averaged over the rows that were judged several times; None if
             there are none.
         unsteady: rows whose judgements differ.
         labels: rows by the label of their score, the most common first.
         silent: rows counted as the worst value because the system retrieved or answered nothing (``empty="zero"``).
         label_rates: of a metric that labels scored rows, how often each label stands on them, the most common first.
+        highest: of a metric for which low values are good, the rows with the highest values, the highest first; rows at the bottom
+            of the scale are left out.
     """
 
     name: str
@@ -88,6 +91,7 @@ class MetricSummary:
     labels: Mapping[str, int] = field(default_factory=dict)
     silent: int = 0
     label_rates: Mapping[str, LabelRate] = field(default_factory=dict)
+    highest: tuple[tuple[str, float], ...] = ()
 
     @property
     def rows(self) -> int:
@@ -135,6 +139,7 @@ class MetricSummary:
             "pass_interval": list(self.pass_interval[:2]) if self.pass_interval else None,
             "usage": self.usage.to_dict(),
             "lowest": [list(item) for item in self.lowest],
+            "highest": [list(item) for item in self.highest],
             "spread": self.spread,
             "unsteady": self.unsteady,
             "labels": dict(self.labels),
@@ -159,12 +164,13 @@ def common_scale(of_metric: Scale, of_scores: Iterable[Scale]) -> Scale:
 class Tally:
     """Counts the scores of one metric as they come, in row order."""
 
-    def __init__(self, name: str, scale: tuple[float, float] | None) -> None:
+    def __init__(self, name: str, scale: tuple[float, float] | None, *, low_is_good: bool = False) -> None:
         self._name = name
         self._scale = scale
         self._scales: set[Scale] = set()
         self._values = array("d")
-        self._lowest: list[tuple[str, float]] = []
+        self._sign = -1 if low_is_good else 1
+        self._worst: list[tuple[str, float]] = []
         self._rows = self._failed = self._verdicts = self._passed = self._unsteady = 0
         self._spreads = array("d")
         self._usage = Usage()
@@ -194,7 +200,7 @@ class Tally:
         self._values.append(score.value)
         self._scales.add(score.scale)
         if label:
-            self._note_lowest(label, score.value)
+            self._note_worst(label, score.value)
         if "repeats" in score.details:
             spread = spread_of(score.details)
             if spread is not None:
@@ -204,9 +210,8 @@ class Tally:
     def summary(self) -> MetricSummary:
         """The counts so far."""
         scale = common_scale(self._scale, self._scales)
-        top = scale[1] if scale else math.inf
         verdicts = self._verdicts + self._silent if self._verdicts else 0
-        lowest = [item for item in self._lowest if item[1] < top] if len(self._values) > MOST_LOWEST else []
+        worst = self._named_worst(scale)
         return MetricSummary(
             name=self._name,
             mean=mean_of(self._values),
@@ -219,13 +224,21 @@ class Tally:
             pass_rate=self._passed / verdicts if verdicts else None,
             pass_interval=rate_interval(self._passed, verdicts),
             usage=self._usage,
-            lowest=tuple(lowest),
+            lowest=worst if self._sign > 0 else (),
             spread=mean_of(self._spreads),
             unsteady=self._unsteady,
             labels=dict(self._labels.most_common()),
             silent=self._silent,
             label_rates=self._label_rates(),
+            highest=worst if self._sign < 0 else (),
         )
+
+    def _named_worst(self, scale: tuple[float, float] | None) -> tuple[tuple[str, float], ...]:
+        """The worst rows but for those that are as good as can be; none where there are hardly others."""
+        if len(self._values) <= MOST_WORST:
+            return ()
+        best = scale[self._sign > 0] if scale else self._sign * math.inf
+        return tuple(item for item in self._worst if item[1] != best)
 
     def _label_rates(self) -> dict[str, LabelRate]:
         scored = len(self._values)
@@ -234,9 +247,10 @@ class Tally:
             for label, count in self._own_labels.most_common()
         }
 
-    def _note_lowest(self, label: str, value: float) -> None:
-        if len(self._lowest) == MOST_LOWEST and value >= self._lowest[-1][1]:
+    def _note_worst(self, label: str, value: float) -> None:
+        sign = self._sign
+        if len(self._worst) == MOST_WORST and sign * value >= sign * self._worst[-1][1]:
             return
-        self._lowest.append((label, value))
-        self._lowest.sort(key=lambda item: item[1])  # a stable sort: among equals the earlier row stays first
-        del self._lowest[MOST_LOWEST:]
+        self._worst.append((label, value))
+        self._worst.sort(key=lambda item: sign * item[1])  # a stable sort: among equals the earlier row stays first
+        del self._worst[MOST_WORST:]

@@ -14,7 +14,7 @@ from .._store._records import Record, json_value
 from ._summarised import row_name
 from ._table import cut_middle
 
-__all__ = ["brief_lines", "failed_lines", "full_lines", "plain_text", "title_of"]
+__all__ = ["brief_lines", "failed_lines", "full_lines", "plain_text", "text_lines", "title_of"]
 
 LONGEST_NAME = 60
 """Columns of a row's id in a title."""
@@ -70,11 +70,15 @@ def plain_text(rows: Iterable[Iterable[Line]]) -> str:
     return "\n\n".join("\n".join(line.text for line in lines) for lines in rows)
 
 
+def text_lines(sample: Sample, fields: Iterable[str] = tuple(ASKED)) -> Iterator[str]:
+    """Question, answer and reference, as far as there are such, each behind its name."""
+    values = ((ASKED[field], getattr(sample, field)) for field in fields)
+    return (f"{name}: {_text(value)}" for name, value in values if value is not None)
+
+
 def _texts(sample: Sample, fields: Iterable[str], width: int) -> Iterator[Line]:
-    for field in fields:
-        value = getattr(sample, field)
-        if value is not None:
-            yield from _lines(f"{ASKED[field]}: {_text(value)}", width)
+    for text in text_lines(sample, fields):
+        yield from _lines(text, width)
 
 
 def _items(values: Any, name: str, width: int) -> Iterator[Line]:

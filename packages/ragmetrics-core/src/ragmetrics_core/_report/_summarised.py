@@ -81,7 +81,7 @@ def sum_up(records: Iterable[Record], metrics: Sequence[MetricColumn], by: str |
 
 
 def _tallies(metrics: Sequence[MetricColumn]) -> dict[str, Tally]:
-    return {item.name: Tally(item.name, item.scale) for item in metrics}
+    return {item.name: Tally(item.name, item.scale, low_is_good=item.higher_is_better is False) for item in metrics}
 
 
 def row_name(record: Record) -> str:

@@ -18,7 +18,7 @@ from ._summarised import SliceSummary, named
 from ._table import room
 from ._text import summary_text
 
-__all__ = ["MetricSummary", "SliceSummary", "Summary"]
+__all__ = ["MetricSummary", "SliceSummary", "Summary", "size_in_words"]
 
 
 @dataclass(frozen=True)
@@ -99,6 +99,12 @@ class Summary:
     def __str__(self) -> str:
         return summary_text(self, room())
 
+    def _repr_html_(self) -> str:
+        """Notebooks show the tables."""
+        from ._notebook import summary_html  # noqa: PLC0415  which needs comparisons too
+
+        return summary_html(self)
+
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Notebooks show the table."""
         printer.text("..." if cycle else str(self))
@@ -108,3 +114,8 @@ def _model_dict(item: ModelUsage) -> dict[str, Any]:
     cost = item.cost()
     price = {} if cost is None else {"dollars": cost.dollars, "prices": cost.source}
     return {**item.to_dict(), **price}
+
+
+def size_in_words(rows: int, metrics: int) -> str:
+    """Such as ``12 rows, 1 metric``."""
+    return f"{rows} row{'s' * (rows != 1)}, {metrics} metric{'s' * (metrics != 1)}"

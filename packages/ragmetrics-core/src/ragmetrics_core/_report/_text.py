@@ -10,7 +10,7 @@ is their order. What is wrong with a whole metric comes first, since the table b
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from ._table import cut_middle, hanging, printable, table, wrapped, wrapped_item
 if TYPE_CHECKING:
     from ._summary import Summary
 
-__all__ = ["summary_text"]
+__all__ = ["HEAD", "NAME", "NOTES", "groups_of", "printable_summary", "slice_tables", "summary_text"]
 
 MOST_REASONS = 4
 """Reasons that the text shows per state; the rest is counted."""
@@ -33,12 +33,12 @@ LONGEST_NAME = 40
 
 def summary_text(summary: Summary, width: int) -> str:
     """The whole account."""
-    shown = _printable(summary)
+    shown = printable_summary(summary)
     parts = (section(shown, width) for section in SECTIONS)
     return "\n\n".join("\n".join(lines) for lines in parts if lines)
 
 
-def _printable(summary: Summary) -> Summary:
+def printable_summary(summary: Summary) -> Summary:
     """The summary with nothing in its texts that a terminal would obey; rows, reasons and slices look after themselves."""
     return replace(
         summary,
@@ -69,13 +69,17 @@ def _without_any_score(summary: Summary, width: int) -> list[str]:
 
 
 def _table(summary: Summary, width: int) -> list[str]:
-    # a run that has asked no model has no calls to show
-    groups = (SCORES, CALLS) if any(item.usage.calls for item in summary.metrics) else (SCORES,)
+    groups = groups_of(summary)
     whole = _columns(summary, sum(groups, ()), width)
     if "\n\n" not in whole:
         return [whole]
     # too wide: what was scored stays together, and so does what it took
     return ["\n\n".join(_columns(summary, group, width) for group in groups)]
+
+
+def groups_of(summary: Summary) -> tuple[tuple[Column, ...], ...]:
+    """The columns of the table, besides the name: what was scored, and what it took, if a model was asked."""
+    return (SCORES, CALLS) if any(item.usage.calls for item in summary.metrics) else (SCORES,)
 
 
 def _columns(summary: Summary, group: Sequence[Column], width: int) -> str:
@@ -113,13 +117,20 @@ def _tokens(item: MetricSummary, number: int) -> str:
 
 def _slices(summary: Summary, width: int) -> list[str]:
     """A table per metric, a line per slice, so that what is compared stands one below the other."""
-    tables = []
+    tables = [table(headings, rows, width) for headings, rows in slice_tables(summary)]
+    return ["\n\n".join(tables)] if tables else []
+
+
+def slice_tables(summary: Summary) -> Iterator[tuple[list[str], list[list[str]]]]:
+    """The headings and the lines of each of these tables."""
     for place, item in enumerate(summary.metrics if summary.slices else ()):
         headings = [cut_middle(item.name, LONGEST_NAME), *(heading for heading, _ in IN_SLICES)]
         parts = [(part.name, part.metrics[place]) for part in summary.slices.values()]
-        tables.append(table(headings, [[name, *(cell(part) for _, cell in IN_SLICES)] for name, part in parts], width))
-    remark = hanging(OF_SLICES, width) if len(summary.slices) > 1 else []
-    return ["\n\n".join([*tables, "\n".join(remark)]).rstrip()] if tables else []
+        yield headings, [[name, *(cell(part) for _, cell in IN_SLICES)] for name, part in parts]
+
+
+def _of_slices(summary: Summary, width: int) -> list[str]:
+    return hanging(OF_SLICES, width) if len(summary.slices) > 1 else []
 
 
 def _remarks(summary: Summary, width: int) -> list[str]:
@@ -203,12 +214,21 @@ def _costs(summary: Summary) -> Iterator[str]:
 
 def _lowest(summary: Summary, width: int) -> list[str]:
     """The rows to read first; their names are cut, their values never."""
+    return _worst("lowest:", ((item.name, item.lowest) for item in summary.metrics), width)
+
+
+def _highest(summary: Summary, width: int) -> list[str]:
+    """The rows to read first by metrics for which low values are good."""
+    return _worst("highest (where low is good):", ((item.name, item.highest) for item in summary.metrics), width)
+
+
+def _worst(title: str, named: Iterable[tuple[str, Sequence[tuple[str, float]]]], width: int) -> list[str]:
     lines = []
-    for item in summary.metrics:
-        rows = [f"{cut_middle(label, LONGEST_ROW)} ({value:.3g})" for label, value in item.lowest]
-        if rows:
-            lines += wrapped_items(f"{item.name}:", rows, width, indent="  ")
-    return ["lowest:", *lines] if lines else []
+    for name, rows in named:
+        shown = [f"{cut_middle(label, LONGEST_ROW)} ({value:.3g})" for label, value in rows]
+        if shown:
+            lines += wrapped_items(f"{name}:", shown, width, indent="  ")
+    return [title, *lines] if lines else []
 
 
 def _unscored(summary: Summary, width: int) -> list[str]:
@@ -242,18 +262,20 @@ def _stopped(summary: Summary, width: int) -> list[str]:
     return [] if summary.stopped is None else hanging(f"stopped: {summary.stopped}", width)
 
 
-SECTIONS: tuple[Callable[[Summary, int], list[str]], ...] = (
-    _title,
-    _without_any_score,
-    _table,
-    _slices,
+Section = Callable[["Summary", int], list[str]]
+
+HEAD: tuple[Section, ...] = (_title, _without_any_score)
+NOTES: tuple[Section, ...] = (
+    _of_slices,
     _remarks,
     _lowest,
+    _highest,
     _unscored,
     _failed,
     _caveats,
     _stopped,
 )
+SECTIONS = (*HEAD, _table, _slices, *NOTES)
 
 
 def _seconds(seconds: float) -> str:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from heapq import nsmallest
 from typing import Any, overload
 
 from .._kernel._errors import InvalidInput
+from .._kernel._evidence_html import block
 from .._kernel._evidence_text import Line
 from .._kernel._sample import Sample
 from .._kernel._score import Score
+from .._kernel._tags import element
 from .._store._records import Record
 from .._store._scored_by import MetricColumn
+from ._row_html import row_parts
 from ._row_text import brief_lines, plain_text
 from ._table import cut_middle, room
 
-__all__ = ["WorstRow", "WorstRows", "why_no_worst", "worst_rows"]
+__all__ = ["WorstRow", "WorstRows", "why_no_worst", "worst_of_each", "worst_rows"]
 
 
 @dataclass(frozen=True)
@@ -39,8 +42,9 @@ class WorstRow:
 class WorstRows(Sequence[WorstRow]):
     """Rows with the worst values of one metric, the worst first; ``print`` shows them with their evidence."""
 
-    def __init__(self, metric: str, records: Sequence[Record]) -> None:
+    def __init__(self, metric: str, higher_is_better: bool, records: Sequence[Record]) -> None:
         self._metric = metric
+        self._higher_is_better = higher_is_better
         self._records = tuple(records)
         self._rows = tuple(WorstRow(item.index, item.place, item.sample, item.scores[metric]) for item in records)
 
@@ -64,6 +68,11 @@ class WorstRows(Sequence[WorstRow]):
         """Name of the metric that the rows are the worst of."""
         return self._metric
 
+    @property
+    def end(self) -> str:
+        """The worse end of the scale: ``lowest`` or ``highest``."""
+        return "lowest" if self._higher_is_better else "highest"
+
     def lines(self, width: int) -> Iterator[Iterable[Line]]:
         """The lines of each row, for those who paint them."""
         return (brief_lines(record, self._metric, width) for record in self._records)
@@ -73,6 +82,10 @@ class WorstRows(Sequence[WorstRow]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} worst rows of {self._metric}>"
+
+    def _repr_html_(self) -> str:
+        """Notebooks show the rows, to unfold."""
+        return block(*row_parts(self._records, self._metric, unfolded=1) or [element("p", str(self))])
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """IPython shows the rows."""
@@ -101,7 +114,19 @@ def worst_rows(records: Iterable[Record], metrics: Sequence[MetricColumn], name:
         raise InvalidInput(f"worst: there is no metric {name!r}; there are {', '.join(item.name for item in metrics)}")
     if (problem := why_no_worst(column)) is not None:
         raise InvalidInput(f"worst: {problem}")
-    sign = 1 if column.higher_is_better else -1
-    scored = ((record.scores[name].value, record) for record in records)
-    found = nsmallest(n, (item for item in scored if item[0] is not None), key=lambda item: sign * (item[0] or 0.0))
-    return WorstRows(name, [record for _, record in found])
+    (rows,) = worst_of_each(records, [column], n)
+    return rows
+
+
+def worst_of_each(records: Iterable[Record], metrics: Sequence[MetricColumn], n: int) -> list[WorstRows]:
+    """The same for each metric that has a worst end, in one pass over the rows, which may be read from a file."""
+    signs = {item.name: 1 if item.higher_is_better else -1 for item in metrics if item.higher_is_better is not None}
+    found: dict[str, list[tuple[float, int, Record]]] = {name: [] for name in signs}
+    for record in records:
+        for name, sign in signs.items():
+            value, worst = record.scores[name].value, found[name]
+            if value is None or (len(worst) == n and sign * value >= worst[-1][0]):
+                continue
+            insort(worst, (sign * value, record.index, record), key=lambda item: item[:2])
+            del worst[n:]
+    return [WorstRows(name, signs[name] > 0, [record for *_, record in worst]) for name, worst in found.items()]

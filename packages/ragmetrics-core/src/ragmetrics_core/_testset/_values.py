@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from .._kernel._errors import InvalidInput
+from .._kernel._layout import printable
 from .._kernel._prompt import to_json
 from .._kernel._requests import Usage
 from .._kernel._sample import Document, Sample
@@ -156,7 +157,13 @@ class Testset(Sequence[Sample]):
         lines += [f"problem: {problem}" for problem in self.problems]
         lines += [f"skipped: {line}" for line in by_reason(self.skipped)]
         lines += [f"caveat: {caveat}" for caveat in self.caveats]
-        return "\n".join(lines)
+        return "\n".join(map(printable, lines))
+
+    def _repr_html_(self) -> str:
+        """Notebooks show the account and the first questions."""
+        from ._view import testset_html  # noqa: PLC0415  only notebooks need it
+
+        return testset_html(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one JSON object per sample; ``evaluate`` reads such a file too. Problems and usage are not part of it."""

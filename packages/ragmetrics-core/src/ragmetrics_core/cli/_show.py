@@ -121,8 +121,9 @@ def _worst(evaluation: Evaluation, names: Sequence[str], number: int) -> Iterato
             yield _title(problem)
         elif item.name in names:
             rows = evaluation.worst(item.name, number)
-            end = f"the {'lowest' if item.higher_is_better else 'highest'} of {len(evaluation)} rows"
-            yield _title(f"{item.name}: {end if rows else 'no row has a value'}")
+            yield _title(
+                f"{item.name}: {f'the {rows.end} of {len(evaluation)} rows' if rows else 'no row has a value'}"
+            )
             yield from rows.lines(room())
 
 

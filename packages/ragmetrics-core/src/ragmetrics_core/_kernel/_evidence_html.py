@@ -1,0 +1,91 @@
+"""A score with its evidence as HTML for notebooks: static, without scripts, every text of data and models escaped.
+
+It says what `_evidence_text` says, in the same words. Marks have colours that can be read on light and on dark ground, and nothing
+is said by a colour alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from ._evidence_text import headline, mark_of, standing, verdict_words
+from ._findings import Finding, findings_of
+from ._layout import readable
+from ._tags import EMPTY, Html, element
+
+if TYPE_CHECKING:
+    from ._score import Score
+
+__all__ = ["block", "grid", "score_body", "score_html"]
+
+STYLE = Html(
+    ".ragmetrics table{border-collapse:collapse;margin:.4em 0}"
+    ".ragmetrics caption{text-align:left;font-weight:600;padding:.2em 0}"
+    ".ragmetrics th,.ragmetrics td{text-align:left;vertical-align:top;padding:.2em .8em .2em 0;border-bottom:1px solid #8884;"
+    "overflow-wrap:break-word;unicode-bidi:isolate}"
+    ".ragmetrics td.number,.ragmetrics th.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}"
+    ".ragmetrics .good{color:#2f8f4e}.ragmetrics .bad{color:#d6453d}.ragmetrics .open{color:#a8741a}"
+    ".ragmetrics .mark{font-weight:700}.ragmetrics p{margin:.3em 0}"
+    ".ragmetrics details{margin:.3em 0 .3em .6em}.ragmetrics summary{cursor:pointer}"
+)
+"""Of our own writing, and of nothing else: it holds no text of the data."""
+
+TONES = {"✔": "good", "✘": "bad", "–": "open"}
+
+
+def block(*children: str | None) -> Html:
+    """Elements as one output of a notebook, with their style, which reaches nothing outside."""
+    return element("div", element("style", STYLE), *children, class_="ragmetrics")
+
+
+def grid(
+    headings: Sequence[str], rows: Iterable[Sequence[str | Html]], *, caption: str | None = None, numbers: bool
+) -> Html:
+    """A table.
+
+    Args:
+        headings: the names of the columns.
+        rows: their cells; texts are made printable.
+        caption: what the table is about.
+        numbers: whether all columns but the first hold numbers, which are set to the right.
+    """
+    right = ["number" if numbers and place else None for place in range(len(headings))]
+    head = (element("th", readable(name), scope="col", class_=side) for name, side in zip(headings, right, strict=True))
+    body = (
+        element("tr", *(element("td", _cell(cell), class_=side) for cell, side in zip(row, right, strict=True)))
+        for row in rows
+    )
+    title = element("caption", readable(caption)) if caption else EMPTY
+    return element("table", title, element("thead", element("tr", *head)), element("tbody", *body))
+
+
+def _cell(cell: str | Html) -> str:
+    return cell if isinstance(cell, Html) else readable(cell)
+
+
+def score_html(score: Score) -> Html:
+    """The score as an output of a notebook."""
+    return block(score_body(score))
+
+
+def score_body(score: Score) -> Html:
+    """The score, and below it what it rests on; without the style."""
+    found = findings_of(score.details)
+    why = readable(standing(score))
+    parts = [element("p", element("strong", readable(headline(score))))]
+    parts += [element("p", why)] if why else []
+    parts += [_findings(part, list(items)) for part, items in groupby(found.items, key=lambda item: item.part)]
+    parts += [element("p", found.words)] if found.words and found.words != why else []
+    return element("div", *parts)
+
+
+def _findings(part: str, items: Sequence[Finding]) -> Html:
+    rows = [(_mark(item), item.label, verdict_words(item), item.reason) for item in items]
+    return grid(("", part or "what was judged", "verdict", "reason"), rows, numbers=False)
+
+
+def _mark(item: Finding) -> Html:
+    mark = mark_of(item)
+    return element("span", mark, class_=f"mark {TONES.get(mark, '')}".strip())

@@ -1,0 +1,89 @@
+"""Results as outputs of a notebook: tables that are tables, and the evidence of the worst rows to unfold. Static, no scripts.
+
+Everything goes through ``element``, which escapes every text; what a text section says in lines, a notebook says in paragraphs and
+lists, so that both always tell the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, TypeVar
+
+from .._kernel._evidence_html import block, grid
+from .._kernel._layout import readable
+from .._kernel._tags import Html, element
+from . import _comparison_text, _text
+from ._comparison_words import NUMBERS
+from ._row_html import row_parts
+from ._worst_rows import worst_of_each
+
+if TYPE_CHECKING:
+    from ._comparison import Comparison, MetricComparison
+    from ._evaluation import Evaluation
+    from ._summary import Summary
+
+__all__ = ["comparison_html", "evaluation_html", "summary_html"]
+
+T = TypeVar("T")
+
+WIDE = 1_000_000
+"""No line is broken: a browser does that."""
+
+MOST_ROWS = 3
+"""Rows of each metric that an evaluation shows."""
+
+
+def summary_html(summary: Summary) -> Html:
+    """The tables of a summary, and all that its text says besides."""
+    return block(*_summary_parts(summary))
+
+
+def _summary_parts(summary: Summary) -> Iterator[Html]:
+    shown = _text.printable_summary(summary)
+    yield from _said(section(shown, WIDE) for section in _text.HEAD)
+    columns = (_text.NAME, *sum(_text.groups_of(shown), ()))
+    yield _numbers(shown.metrics, columns)
+    for headings, rows in _text.slice_tables(shown):
+        yield grid(headings, rows, numbers=True)
+    yield from _said(section(shown, WIDE) for section in _text.NOTES)
+
+
+def comparison_html(comparison: Comparison) -> Html:
+    """The verdicts, the tables and what changed most."""
+    name, verdict = ("metric", _comparison_text.shown_name), ("verdict", _verdict)
+    return block(
+        *_said(section(comparison, WIDE) for section in _comparison_text.HEAD),
+        _numbers(comparison.metrics, (name, *NUMBERS)),
+        _numbers(comparison.slices, (name, verdict, *NUMBERS)) if comparison.slices else None,
+        *_said(section(comparison, WIDE) for section in _comparison_text.NOTES),
+    )
+
+
+def _verdict(item: MetricComparison) -> str:
+    return item.verdict
+
+
+def _numbers(items: Iterable[T], columns: Sequence[tuple[str, Callable[[T], str]]]) -> Html:
+    """A table: a line per item, a column per function."""
+    return grid([name for name, _ in columns], [[cell(item) for _, cell in columns] for item in items], numbers=True)
+
+
+def evaluation_html(evaluation: Evaluation) -> Html:
+    """The summary, and of each metric the worst rows, to unfold."""
+    parts = [*_summary_parts(evaluation.summary())]
+    for rows in filter(None, worst_of_each(evaluation.records, evaluation.metrics, MOST_ROWS)):
+        title = f"{rows.metric}: the {rows.end} {len(rows)}"
+        parts.append(element("details", element("summary", readable(title)), *row_parts(rows.records, rows.metric)))
+    return block(*parts)
+
+
+def _said(sections: Iterable[Sequence[str]]) -> Iterator[Html]:
+    """Lines as paragraphs, and those that are indented as lists below them."""
+    for section in sections:
+        lines = [line for text in section for line in text.split("\n") if line.strip()]
+        for indented, group in groupby(lines, key=lambda line: line.startswith(" ")):
+            if indented:
+                yield element("ul", *(element("li", readable(line)) for line in group))
+            else:
+                yield from (element("p", readable(line)) for line in group)

@@ -1,0 +1,245 @@
+"""Outputs of notebooks: what they say, and that no text of data or models becomes markup."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from html.parser import HTMLParser
+from typing import Any, ClassVar
+
+import pytest
+
+from core.evaluate.doubles import Length
+from ragmetrics_core import BadReply, Document, Evaluation, Metric, Sample, Score, Testset, evaluate
+from ragmetrics_core._kernel._tags import element, joined
+
+VOID = {"br", "hr", "meta"}
+
+
+class Read(HTMLParser):
+    """The elements with their attributes, in order, and the texts between them."""
+
+    def __init__(self, markup: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, tuple[tuple[str, str | None], ...]]] = []
+        self.texts: list[str] = []
+        self.open: list[str] = []
+        self.feed(markup)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, tuple(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if data.strip() and "style" not in self.open:
+            self.texts.append(data)
+
+    def handle_comment(self, data: str) -> None:
+        raise AssertionError(data)
+
+    handle_decl = handle_pi = unknown_decl = handle_comment
+
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "<ScRiPt src=//x.example/a.js>",
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<img src=x onerror=alert(1)//",
+    "<svg onload=alert(1)>",
+    "<svg><script>alert(1)</script></svg>",
+    "<svg><animate onbegin=alert(1) attributeName=x dur=1s>",
+    "<math><mtext></mtext><mglyph><svg><mtext><textarea><path id='</textarea><img onerror=alert(1) src=1>'>",
+    "<iframe src=javascript:alert(1)>",
+    "<iframe srcdoc='<script>alert(1)</script>'>",
+    "<object data=javascript:alert(1)>",
+    "<embed src=javascript:alert(1)>",
+    "<a href=javascript:alert(1)>x</a>",
+    "<a href='data:text/html,<script>alert(1)</script>'>x</a>",
+    "<base href=//x.example/>",
+    "<meta http-equiv=refresh content='0;url=javascript:alert(1)'>",
+    "<link rel=stylesheet href=//x.example/a.css>",
+    "<style>*{background:url(//x.example)}</style>",
+    "</style><script>alert(1)</script>",
+    "</title><script>alert(1)</script>",
+    "</textarea><script>alert(1)</script>",
+    "</td></tr></table><script>alert(1)</script>",
+    "</details><script>alert(1)</script>",
+    "</div></div><script>alert(1)</script>",
+    '" onmouseover="alert(1)',
+    "' onmouseover='alert(1)",
+    '"><script>alert(1)</script>',
+    "'><script>alert(1)</script>",
+    "` onmouseover=alert(1)",
+    "<!-- --><script>alert(1)</script>",
+    "--><script>alert(1)</script><!--",
+    "<![CDATA[<script>alert(1)</script>]]>",
+    "<?xml version='1.0'?><script>alert(1)</script>",
+    "<!DOCTYPE html><script>alert(1)</script>",
+    "&lt;script&gt;alert(1)&lt;/script&gt;",
+    "&#60;script&#62;alert(1)&#60;/script&#62;",
+    "\x00<scr\x00ipt>alert(1)</scr\x00ipt>",
+    "<form action=javascript:alert(1)><input autofocus onfocus=alert(1)>",
+    "<details open ontoggle=alert(1)>",
+    "<video><source onerror=alert(1)>",
+    "javascript:alert(1)",
+    "{{constructor.constructor('alert(1)')()}}",
+    "\u202e<script>\u2066",
+]
+
+
+@dataclass(frozen=True)
+class Errors(Metric):
+    """Low is good; everything in its evidence is the response."""
+
+    higher_is_better: ClassVar[bool | None] = False
+
+    def measure(self, response: str, reference: str) -> Score:
+        if reference == "lost":
+            return Score.failed(BadReply(f"none {response}", [response]))
+        if reference == "none":
+            return Score.unscored(response, label=response)
+        verdict = {"claim": response, "supported": False, "reason": response, "verdict": response, "supported_by": [1]}
+        details = {"verdicts": [verdict, verdict], "ratings": [2], "reasons": [response], response: response}
+        return Score(len(reference) / 10, passing=False, reason=response, label=response, details=details)
+
+
+@dataclass(frozen=True)
+class Likeness(Metric):
+    """High is good; it looks at the reference alone."""
+
+    def measure(self, reference: str) -> Score:
+        return Score(len(reference) / 10)
+
+
+def outputs(text: str) -> dict[str, Any]:
+    """Everything that a notebook may show of data in which every text is this one."""
+    row = {"user_input": text, "response": text, "contexts": [text, text], f"k{text}": text, "lang": text}
+    rows = [Sample.from_mapping({**row, "reference": "x" * number, "id": f"{text}{number}"}) for number in range(1, 6)]
+    others = [Sample.from_mapping({**row, "reference": word, "id": f"{text}{word}"}) for word in ("lost", "none")]
+    metrics = [Errors(name=f"m{text}"), Likeness(name=f"l{text}")]
+    found = replace(evaluate([*rows, *others], metrics, progress=False), source=text, caveats=(text,), stopped=text)
+    later = evaluate([replace(sample, reference="xx") for sample in rows], metrics, progress=False)
+    documents = [Document(id=text, content=text)]
+    samples = [replace(sample, reference_contexts=[text], retrieved_documents=documents) for sample in rows]
+    return {
+        "score": found.scores[f"m{text}"][0],
+        "failed": found.scores[f"m{text}"][5],
+        "evaluation": found,
+        "summary": replace(found.summary(by="lang"), seconds=None, waited={text: 1.0}),
+        "worst": found.worst(f"m{text}", 9),
+        "comparison": found.compare(later, by="lang", allow_different_judges=True),
+        "testset": Testset(tuple(samples), missing=(text,), stopped=text),
+    }
+
+
+KINDS = ["score", "failed", "evaluation", "summary", "worst", "comparison", "testset"]
+
+
+def structure(shown: Any) -> list[tuple[str, tuple[tuple[str, str | None], ...]]]:
+    return Read(shown._repr_html_()).elements
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(set(HOSTILE)) >= 40
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_no_text_becomes_markup(text: str) -> None:
+    """The elements and their attributes are exactly those that a harmless text of one word leads to."""
+    harmless, hostile = outputs("word"), outputs(text)
+    for kind in KINDS:
+        markup = hostile[kind]._repr_html_()
+        assert Read(markup).elements == structure(harmless[kind]), kind
+        assert not set("\x00\u202e\u2066\x1b") & set(markup)
+
+
+def test_only_elements_without_effect() -> None:
+    found = [item for shown in outputs("word").values() for item in structure(shown)]
+    assert {name for name, _ in found} == {
+        *("div", "style", "p", "strong", "table", "thead", "tbody", "tr", "th", "td", "span"),
+        *("details", "summary", "ol", "ul", "li"),
+    }
+    assert {name for _, attributes in found for name, _ in attributes} == {"class", "scope", "open"}
+
+
+def test_a_score() -> None:
+    verdicts = [
+        {"claim": "A < B.", "supported": True, "verdict": "supported", "supported_by": [2], "reason": "as it says"},
+        {"claim": "C.", "supported": False, "verdict": "not stated", "supported_by": [], "reason": ""},
+    ]
+    score = Score(0.5, details={"verdicts": verdicts, "windows": 2}, metric="faithfulness", scale=(0, 1))
+    assert Read(score._repr_html_()).texts == [
+        *("faithfulness: 0.5 (scale 0 to 1)", "claims", "verdict", "reason"),
+        *("✔", "A < B.", "supported by passage 2", "as it says", "–", "C.", "not stated", "windows 2"),
+    ]
+    assert ("span", (("class", "mark good"),)) in structure(score)
+    assert ("span", (("class", "mark open"),)) in structure(score)
+
+
+ROWS = [
+    {"id": name, "user_input": "Q?", "response": "x" * size, "contexts": ["One.", "Two."], "lang": name}
+    for name, size in (("a", 1), ("b", 5), ("c", 3), ("d", 9))
+]
+
+
+def test_an_evaluation_shows_its_summary_and_the_worst_rows() -> None:
+    result = replace(evaluate(ROWS, Length(), progress=False), seconds=None)
+    texts = Read(result._repr_html_()).texts
+    assert texts[:13] == [
+        "4 rows, 1 metric",
+        *("metric", "mean", "scored", "95 % interval", "unscored", "failed", "scale"),
+        *("length", "0.450", "4 of 4", str(result.summary()["length"].interval), "0"),
+    ]
+    start = texts.index("length: the lowest 3")
+    assert texts[start:] == [
+        "length: the lowest 3",
+        *("a (row 1): 0.1", "question: Q?", "answer: x", "length: 0.1 (scale 0 to 1)", "passages", "One.", "Two."),
+        *("c (row 3): 0.3", "question: Q?", "answer: xxx", "length: 0.3 (scale 0 to 1)", "passages", "One.", "Two."),
+        *("b (row 2): 0.5", "question: Q?", "answer: xxxxx", "length: 0.5 (scale 0 to 1)", "passages", "One.", "Two."),
+    ]
+
+
+def test_a_summary_shows_its_slices() -> None:
+    texts = Read(evaluate(ROWS, Length(), progress=False).summary(by="lang")._repr_html_()).texts
+    start = texts.index("lang=a")
+    assert texts[start : start + 6] == ["lang=a", "0.100", "1 of 1", "-", "0", "0"]
+
+
+def test_rows_that_hold_anything() -> None:
+    """A row that could not be scored may have numbers where texts should be."""
+    rows = [{"user_input": 7, "response": "x", "contexts": [1, None]}, {"response": "y", "contexts": "z"}]
+    shown = evaluate(rows, Length(), progress=False).worst("length")._repr_html_()
+    assert [text for text in Read(shown).texts if text in ("question: 7", "1", "None")] == ["question: 7", "1", "None"]
+
+
+def test_a_test_set() -> None:
+    samples = tuple(
+        Sample(user_input=f"Q{n}?", reference="R.", reference_contexts=["P."], metadata={"document_id": "d"})
+        for n in range(12)
+    )
+    texts = Read(Testset(samples, asked=12)._repr_html_()).texts
+    assert texts[1:5] == ["document", "question", "reference", "passages"]
+    assert texts[5:9] == ["d", "Q0?", "R.", "P."]
+    assert texts[-1] == "and 2 more"
+    assert Read(Testset(())._repr_html_()).texts == ["0 questions, 0 calls, 0 tokens in, 0 tokens out"]
+
+
+def test_no_row_has_a_value() -> None:
+    result = evaluate([{"response": "?"}], Length(), progress=False)
+    assert Read(result.worst("length")._repr_html_()).texts == ["no row has a value of length"]
+    assert isinstance(result, Evaluation)
+    assert "the lowest" not in result._repr_html_()
+
+
+def test_elements() -> None:
+    assert element("p", "a<b", title='"', hidden=True, class_="x", data_a=None) == (
+        '<p title="&quot;" hidden class="x">a&lt;b</p>'
+    )
+    assert element("br") == "<br>"
+    assert joined(["<", element("b", "\x00"), None]) == "&lt;<b>\ufffd</b>"
