@@ -9,18 +9,38 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
 
 from .._kernel._tags import Html, shown
 
-__all__ = ["joined_page", "policy", "source"]
+__all__ = ["REPORT", "PageKind", "joined_page", "policy", "source"]
 
-SCRIPTS = ("dom", "unpack", "rows", "filters", "table", "slices", "claims", "marks", "evidence", "row", "main")
-"""The parts of the script, in the order in which they are joined."""
+SCRIPTS = ("dom", "unpack", "rows", "filters", "table", "claims", "marks", "texts", "evidence", "row")
+"""The parts of the script that all pages have, in the order in which they are joined; ``main``, which starts it, is the last."""
 
-STYLES = ("base", "table", "row", "print")
+STYLES = ("base", "table", "row")
+
+
+@dataclass(frozen=True)
+class PageKind:
+    """What one kind of page has that others have not.
+
+    Attributes:
+        name: its markup above the rows is in ``<name>.html``, the fields of its filters are in ``<name>-filters.html``.
+        scripts: the parts of its script besides ``SCRIPTS``, which call them where a comment says so.
+        styles: the parts of its style besides ``STYLES``.
+    """
+
+    name: str
+    scripts: tuple[str, ...]
+    styles: tuple[str, ...] = ()
+
+
+REPORT = PageKind("report", ("scores", "slices", "record"))
 
 PLACE = re.compile(r"\{\{(\w+)\}\}")
 
@@ -50,25 +70,32 @@ def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def joined_page(title: str, **parts: Html) -> str:
+def joined_page(title: str, kind: PageKind = REPORT, **parts: Html) -> str:
     """The page with these parts in their places.
 
     Args:
         title: what the tab of the browser shows.
-        parts: markup by the name of its place in ``page.html``.
+        kind: what kind of page it is.
+        parts: markup by the name of its place in the sources.
 
     Raises:
         KeyError: a place has no part.
     """
-    style = "".join(source(f"{name}.css") for name in STYLES)
-    script = "".join(["'use strict';\n(() => {\n", *(source(f"{name}.js") for name in SCRIPTS), "})();\n"])
+    style = "".join(source(f"{name}.css") for name in (*STYLES, *kind.styles, "print"))
+    scripts = (source(f"{name}.js") for name in (*SCRIPTS, *kind.scripts, "main"))
+    script = "".join(["'use strict';\n(() => {\n", *scripts, "})();\n"])
     given = {
         **parts,
+        "overview": _filled(source(f"{kind.name}.html"), parts),
+        "filters": source(f"{kind.name}-filters.html"),
         "title": shown(title),
         "policy": shown(policy(style, script)),
         "style": style,
         "script": script,
     }
-    return PLACE.sub(
-        lambda match: given[match[1]], source("page.html")
-    )  # one pass: what is filled in is not read again
+    return _filled(source("page.html"), given)
+
+
+def _filled(template: str, given: Mapping[str, str]) -> str:
+    """The template with what is given in its places, in one pass: what is filled in is not read again."""
+    return PLACE.sub(lambda match: given[match[1]], template)

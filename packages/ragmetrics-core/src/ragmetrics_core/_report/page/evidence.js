@@ -63,7 +63,7 @@ function passages(row, item, number, sample) {
 
 function passageLink(passage, kind, mark, sample) {
   const go = () => {
-    const target = byId(`context-${passage}`);
+    const target = byId(contextId(sample, passage));
     if (!target) return;
     target.scrollIntoView({ block: "nearest" });
     target.focus({ preventScroll: true });

@@ -1,9 +1,9 @@
-// Which rows are shown, and in which order.
+// Which rows are shown, and in which order. The page says what its own fields ask for: isWanted(row), startWanted(),
+// readWanted(event); and how rows are sorted: sortOptions(), sortColumn(sort), downAtFirst(sort).
 
-const WORST = "worst";
 const INPUT = "input";
 const ANY = -1; // metric
-const view = { text: "", metric: ANY, below: null, state: "", label: "", slice: null, sort: WORST, down: false, page: 0 };
+const view = { text: "", metric: ANY, slice: null, sort: INPUT, down: false, page: 0 };
 let shown = [];
 
 /** The rows that the filters let through, in order. */
@@ -13,23 +13,9 @@ function chosenRows() {
 }
 
 function isChosen(row, words) {
-  const asked = view.below !== null || view.state || view.label;
-  if (asked && !asScored(row)) return false;
+  if (!isWanted(row)) return false;
   if (view.slice && index.metadata[view.slice.path][row] !== view.slice.value) return false;
   return words.every((word) => searched[row].includes(word));
-}
-
-/** Whether the score by the chosen metric, or by any, is one that is asked for. */
-function asScored(row) {
-  if (view.metric !== ANY) return isWanted(row, view.metric);
-  return metrics.some((_, metric) => isWanted(row, metric));
-}
-
-function isWanted(row, metric) {
-  const value = index.values[metric][row];
-  if (view.below !== null && (value === null || value >= view.below)) return false;
-  if (view.state && index.states[metric][row] !== view.state) return false;
-  return !view.label || (index.labels[metric] || [])[row] === view.label;
 }
 
 let ordered = { key: null, rows: [] };
@@ -43,7 +29,7 @@ function orderedRows() {
 
 function sorted(rows) {
   if (view.sort === INPUT) return view.down ? rows.reverse() : rows;
-  const column = view.sort === WORST ? index.worst : index.values[Number(view.sort)];
+  const column = sortColumn(view.sort);
   const sense = view.down ? -1 : 1;
   // rows without a value stay behind all others, whichever way the others are sorted
   return rows.sort((a, b) => {
@@ -61,27 +47,12 @@ function startFilters() {
   fill(byId("metric"), option(ANY, "any metric"), metrics.map((metric, number) => option(number, metric.name)));
   fill(byId("slice"), option("", "all rows"), sliceOptions());
   byId("slice-field").hidden = Object.keys(index.metadata).length === 0;
-  fill(
-    byId("sort"),
-    option(`${WORST} up`, "worst first"),
-    option(`${INPUT} up`, "as in the data"),
-    metrics.map((metric, number) => [
-      option(`${number} up`, `${metric.name}, lowest first`),
-      option(`${number} down`, `${metric.name}, highest first`),
-    ]),
-  );
-  fillLabels();
+  fill(byId("sort"), sortOptions());
+  startWanted();
+  readView();
   form.addEventListener("input", readFilters);
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("reset", () => setTimeout(() => { fillLabels(); readFilters(); }));
-}
-
-/** The labels of the chosen metric. */
-function fillLabels() {
-  const chosen = Number(byId("metric").value);
-  const labels = [...new Set(metrics.flatMap((metric, number) => (chosen === ANY || chosen === number ? metric.labels : [])))];
-  fill(byId("label"), option("", labels.length ? "any" : "has none"), labels.map((label) => option(label, label)));
-  byId("label").disabled = labels.length === 0;
+  form.addEventListener("reset", () => setTimeout(() => { startWanted(); readFilters(); }));
 }
 
 let slices = [];
@@ -99,22 +70,22 @@ function sliceOptions() {
 
 /** Take over what the form says, and show it. */
 function readFilters(event) {
-  if (event && event.target === byId("metric")) fillLabels();
-  const below = byId("below").value.trim();
+  readView(event);
+  showTable();
+}
+
+function readView(event) {
+  readWanted(event);
   const slice = byId("slice").value;
   const [sort, way] = byId("sort").value.split(" ");
   Object.assign(view, {
     text: byId("text").value,
     metric: Number(byId("metric").value),
-    below: below === "" || Number.isNaN(Number(below)) ? null : Number(below),
-    state: byId("state").value,
-    label: byId("label").value,
     slice: slice === "" ? null : slices[Number(slice)],
     sort,
     down: way === "down",
     page: 0,
   });
-  showTable();
 }
 
 /** Show the rows of one slice. */
@@ -127,7 +98,7 @@ function chooseSlice(path, value) {
 
 /** Sort by a column; a second time, the other way. */
 function sortBy(sort) {
-  const down = view.sort === sort ? !view.down : false;
+  const down = view.sort === sort ? !view.down : downAtFirst(sort);
   byId("sort").value = `${sort} ${down ? "down" : "up"}`;
   Object.assign(view, { sort, down, page: 0 });
   showTable();

@@ -1,4 +1,5 @@
-// The start, and the way between the table and a row: the address says which of them is shown.
+// The start, and the way between the table and a row: the address says which of them is shown. What a page shows besides starts
+// with startPage(found), and leftOut(megabytes) says which evidence is not in the file.
 
 let returnTo = null;
 
@@ -12,17 +13,13 @@ async function start() {
   byId("rows").hidden = false;
   byId("size").textContent = placeOf.size < rowCount ? leftOut(found.megabytes) : "";
   startFilters();
-  startSlices(found.slices);
+  startPage(found);
   showTable();
   addEventListener("hashchange", route);
   addEventListener("keydown", keys);
   await route();
   document.documentElement.dataset.ready = "true";
 }
-
-const leftOut = (megabytes) =>
-  `This file holds at most ${megabytes} MB, so the evidence of ${count(placeOf.size, "row")} is in it, that of the worst ones first. ` +
-  `The other ${count(rowCount - placeOf.size, "row")} stand in the table with their scores.`;
 
 /** Show what the address asks for. */
 async function route() {

@@ -1,4 +1,4 @@
-// What is known of every row from the start, and where its evidence lies.
+// What is known of every row from the start, and where its evidence lies. The page says which texts of a row are searched: textsOf(row).
 
 let index = null;
 let metrics = [];
@@ -18,7 +18,7 @@ function takeIndex(found) {
   index.ids.forEach((id, row) => {
     if (id !== null) rowsOfId.set(id, [...(rowsOfId.get(id) || []), row]);
   });
-  searched = index.ids.map((id, row) => `${id || ""}\n${index.questions[row]}\n${index.answers[row]}`.toLowerCase());
+  searched = index.ids.map((id, row) => [id || "", ...textsOf(row)].join("\n").toLowerCase());
 }
 
 /** What a row is called: its id, else its number. */
@@ -58,17 +58,6 @@ async function evidenceOf(row) {
     if (blocks.size > KEPT_BLOCKS) blocks.delete(blocks.keys().next().value);
   }
   return blocks.get(block)[position];
-}
-
-/** What became of a row by a metric, as the table shows it. */
-function scoreAt(row, metric) {
-  const labels = index.labels[metric];
-  return {
-    value: index.values[metric][row],
-    state: index.states[metric][row],
-    passing: index.passing[metric][row],
-    label: labels ? labels[row] : null,
-  };
 }
 
 /** A value as a share of its scale; null where there is none. */

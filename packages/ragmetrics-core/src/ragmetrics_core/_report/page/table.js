@@ -1,4 +1,5 @@
-// The table of rows: one page of those that the filters let through.
+// The table of rows: one page of those that the filters let through. The page says what stands in it: scoreCell(row, metric),
+// answerLines(row).
 
 const PAGE = 50;
 
@@ -47,7 +48,7 @@ function tableRow(row) {
   const link = el("a", { href: address, dir: "auto" }, nameOf(row));
   const texts = [
     el("span", { class: "question", dir: "auto" }, index.questions[row] || el("i", null, "no question")),
-    el("span", { class: "answer", dir: "auto" }, index.answers[row]),
+    answerLines(row),
   ];
   const cells = metrics.map((metric, number) => cell(row, metric, number));
   const open = (event) => {
@@ -57,7 +58,7 @@ function tableRow(row) {
 }
 
 function cell(row, metric, number) {
-  return el("td", { class: "score", "data-name": metric.name }, scoreText(scoreAt(row, number), metric.scale));
+  return el("td", { class: "score", "data-name": metric.name }, scoreCell(row, number));
 }
 
 /** A score in a few signs: its value with a bar, or why there is none. */

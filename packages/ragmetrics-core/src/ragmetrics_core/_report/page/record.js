@@ -1,0 +1,44 @@
+// One row of one run: its texts on the left, the evidence of one of its scores on the right.
+
+const startPage = (found) => startSlices(found.slices);
+
+const leftOut = (megabytes) =>
+  `This file holds at most ${megabytes} MB, so the evidence of ${count(placeOf.size, "row")} is in it, that of the worst ones first. ` +
+  `The other ${count(rowCount - placeOf.size, "row")} stand in the table with their scores.`;
+
+/** The metric by which the row is worst: the one to look at first. */
+function firstMetric(row) {
+  let [found, least] = [0, Infinity];
+  metrics.forEach((metric, number) => {
+    const { value, state } = scoreAt(row, number);
+    const share = shareOf(value, metric.scale);
+    const good = state === "f" ? -1 : share === null || metric.better === null ? 2 : metric.better ? share : 1 - share;
+    if (good < least) [found, least] = [number, good];
+  });
+  return found;
+}
+
+const rowParts = (row, record) => (record ? recordParts(row, record) : withoutEvidence(row));
+
+function withoutEvidence(row) {
+  const notes = index.notes[row] || [];
+  const scores = metrics.map((metric, number) => el("div", null, el("dt", { dir: "auto" }, metric.name), el("dd", null, scoreCell(row, number), notes[number] ? el("p", { class: "reason", dir: "auto" }, notes[number]) : null)));
+  return [
+    el("p", { class: "caveat" }, "The evidence of this row did not fit into this file, where that of the worst rows went in first. A larger file has it: max_megabytes of to_html. Texts are cut here."),
+    textPart("Question", index.questions[row]),
+    textPart("Answer", index.answers[row]),
+    el("section", { class: "scores" }, el("h2", null, "Scores"), el("dl", { class: "tree" }, scores)),
+  ];
+}
+
+function recordParts(row, record) {
+  const { sample, scores } = record;
+  const score = scores[metrics[currentMetric].name];
+  const tables = keyed(claimTables(score.details || {}, sample), sample);
+  return el(
+    "div",
+    { class: "columns" },
+    el("div", { class: "texts" }, sampleTexts(sample, tables), metadataPart(sample)),
+    el("div", { class: "evidence" }, scoreTabs(row, record), el("div", { id: "panel", role: "tabpanel", tabindex: "0", "aria-labelledby": `tab-${currentMetric}` }, scoreEvidence({ ...score, details: score.details || {} }, tables, sample))),
+  );
+}
