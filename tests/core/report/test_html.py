@@ -62,7 +62,10 @@ class TestMarkup:
         assert joined(["<", Html("<br>"), None]) == "&lt;<br>"
 
     def test_nothing_that_is_filled_in_is_read_again(self) -> None:
-        page = joined_page("{{data}}", header=Html("{{cards}}"), cards=Html("C"), reasons=Html(""), data=Html("D"))
+        page = joined_page(
+            "{{data}}",
+            {"header": Html("{{cards}}"), "cards": Html("C"), "reasons": Html(""), "data": Html("D")},
+        )
         assert "<title>{{data}}</title>" in page
         assert page.count("{{cards}}") == 1
 

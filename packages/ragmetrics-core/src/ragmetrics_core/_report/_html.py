@@ -74,12 +74,12 @@ def page_of(evaluation: Evaluation, most: int) -> str:
     }
     # what is always there, and at its largest: with the notes of all rows
     whole = data | {"rows": index.to_dict(range(len(index))), "blocks": [list(range(len(index)))]}
-    fixed = joined_page(title, **parts, data=data_block("index", packed(whole)))
+    fixed = joined_page(title, {**parts, "data": data_block("index", packed(whole))})
     order = index.worst_first()
     evidence = Evidence.of(evaluation.records, order, max(most - len(fixed.encode()), 0))
     data |= {"rows": index.to_dict(evidence.left_out), "blocks": evidence.rows}
     blocks = [data_block(f"block-{number}", block) for number, block in enumerate(evidence.blocks)]
-    return joined_page(title, **parts, data=joined([data_block("index", packed(data)), *blocks]))
+    return joined_page(title, {**parts, "data": joined([data_block("index", packed(data)), *blocks])})
 
 
 def _origin(evaluation: Evaluation, index: RowIndex) -> Origin:

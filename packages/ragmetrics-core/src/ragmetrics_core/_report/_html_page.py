@@ -70,13 +70,13 @@ def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def joined_page(title: str, kind: PageKind = REPORT, **parts: Html) -> str:
+def joined_page(title: str, parts: Mapping[str, Html], kind: PageKind = REPORT) -> str:
     """The page with these parts in their places.
 
     Args:
         title: what the tab of the browser shows.
-        kind: what kind of page it is.
         parts: markup by the name of its place in the sources.
+        kind: what kind of page it is.
 
     Raises:
         KeyError: a place has no part.
