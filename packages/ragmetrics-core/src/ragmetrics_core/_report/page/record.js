@@ -38,7 +38,7 @@ function recordParts(row, record) {
   return el(
     "div",
     { class: "columns" },
-    el("div", { class: "texts" }, sampleTexts(sample, tables), metadataPart(sample)),
+    el("div", { class: "texts" }, sampleTexts(sample, tables), contextList(sample, tables), metadataPart(sample)),
     el("div", { class: "evidence" }, scoreTabs(row, record), el("div", { id: "panel", role: "tabpanel", tabindex: "0", "aria-labelledby": `tab-${currentMetric}` }, scoreEvidence({ ...score, details: score.details || {} }, tables, sample))),
   );
 }

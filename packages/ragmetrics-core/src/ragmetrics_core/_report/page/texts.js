@@ -43,15 +43,24 @@ function contextMarks(tables, number, text) {
 }
 
 function sampleTexts(sample, tables) {
-  const contexts = contextsOf(sample).map((text, number) =>
-    el("li", { id: contextId(sample, number + 1), tabindex: "-1" }, el("h3", null, `Context ${number + 1}`, contextSource(sample, number)), el("p", { class: "text", dir: "auto" }, marked(text, contextMarks(tables, number + 1, text)))),
-  );
   return [
     textPart("Question", sample.user_input),
     textPart("Answer", sample.response, marksOf(tables, "response")),
     textPart("Reference", sample.reference, marksOf(tables, "reference")),
-    el("section", { class: "part" }, el("h2", null, "Contexts, in order"), contexts.length ? el("ol", { class: "contexts" }, contexts) : el("p", { class: "open" }, "nothing was retrieved")),
   ];
+}
+
+function contextList(sample, tables) {
+  const contexts = contextsOf(sample).map((text, number) =>
+    el(
+      "li",
+      { id: contextId(sample, number + 1), tabindex: "-1" },
+      el("h3", null, `Context ${number + 1}`, contextSource(sample, number)),
+      el("p", { class: "text", dir: "auto" }, marked(text, contextMarks(tables, number + 1, text))),
+    ),
+  );
+  const list = contexts.length ? el("ol", { class: "contexts" }, contexts) : el("p", { class: "open" }, "nothing was retrieved");
+  return el("section", { class: "part" }, el("h2", null, "Contexts, in order"), list);
 }
 
 function contextsOf(sample) {
