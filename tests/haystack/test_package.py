@@ -7,7 +7,6 @@ import importlib
 import inspect
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from haystack.components.generators.chat import MockChatGenerator
 import haystack_integrations.components.evaluators.ragmetrics as home
 import ragmetrics_haystack
 from haystack import Pipeline
+from package_rules import check_lengths, imported
 
 SOURCE = Path(__file__).resolve().parents[2] / "packages" / "ragmetrics-haystack" / "src"
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -23,23 +23,15 @@ HOME = "haystack_integrations.components.evaluators.ragmetrics"
 COMPONENTS = [name for name in home.__all__ if name.endswith("Evaluator")]
 
 
-def imported() -> Iterator[tuple[Path, str, str | None]]:
-    for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                yield from ((path, alias.name, None) for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                yield from ((path, node.module or "", alias.name) for alias in node.names)
-
-
-def test_it_imports_haystack_and_public_names_of_the_core_alone() -> None:
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_it_imports_haystack_and_public_names_of_the_core_alone(path: Path) -> None:
     lazy = {"sentence_transformers", "transformers"}  # only where SASEvaluator loads its model
     allowed = {*sys.stdlib_module_names, "haystack", "pydantic", "ragmetrics_core", "haystack_integrations", *lazy}
-    for path, module, name in imported():
-        assert module.split(".")[0] in allowed, f"{path.name} imports {module}"
-        assert not any(part.startswith("_") for part in f"{module}.{name or ''}".split(".") if part != "__future__")
-        if module.split(".")[0] == "ragmetrics_core" and name is not None:
-            assert name in importlib.import_module(module).__all__, f"{path.name} imports {name} of {module}"
+    for module, name in imported(path):
+        assert module.split(".")[0] in allowed, module
+        assert not any(part.startswith("_") for part in f"{module}.{name}".split(".") if part != "__future__")
+        if module.split(".")[0] == "ragmetrics_core" and name:
+            assert name in importlib.import_module(module).__all__, f"{module}.{name}"
 
 
 def test_the_folders_that_are_shared_with_others_have_no_init() -> None:
@@ -79,14 +71,9 @@ def test_pipelines_of_drop_in_evaluators_are_saved_and_loaded() -> None:
     assert Pipeline.loads(text).dumps() == text
 
 
-def test_files_and_functions_are_short() -> None:
-    for path in FILES:
-        text = path.read_text(encoding="utf-8")
-        assert len(text.splitlines()) <= 300, path
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                assert node.end_lineno is not None
-                assert node.end_lineno - node.lineno < 40, f"{path.name}: {node.name}"
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_files_and_functions_are_short(path: Path) -> None:
+    check_lengths(path)
 
 
 def test_no_handler_hides_everything() -> None:

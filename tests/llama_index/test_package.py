@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import json
 import subprocess
@@ -12,26 +11,16 @@ from pathlib import Path
 import pytest
 
 import ragmetrics_llama_index
+from package_rules import check_lengths, imported
 
 SOURCE = Path(ragmetrics_llama_index.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 ALLOWED = {"llama_index", "ragmetrics_core", "typing_extensions", *sys.stdlib_module_names}
 
 
-def imports(path: Path) -> list[tuple[str, str]]:
-    """Module and name of every absolute import."""
-    found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found += [(alias.name, "") for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            found += [(str(node.module), alias.name) for alias in node.names]
-    return found
-
-
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_it_imports_nothing_but_llama_index_core_and_the_public_core(path: Path) -> None:
-    for module, name in imports(path):
+    for module, name in imported(path):
         assert module.split(".")[0] in ALLOWED, module
         if module.startswith("llama_index"):
             assert module.startswith("llama_index.core")
@@ -42,12 +31,7 @@ def test_it_imports_nothing_but_llama_index_core_and_the_public_core(path: Path)
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_files_and_functions_are_short(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 300
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            assert node.end_lineno is not None
-            assert node.end_lineno - node.lineno < 50, node.name
+    check_lengths(path, function=50)
 
 
 def test_all_names_are_there_sorted_and_documented() -> None:

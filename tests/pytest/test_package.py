@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import json
 import subprocess
@@ -13,20 +12,10 @@ from pathlib import Path
 import pytest
 
 import ragmetrics_pytest
+from package_rules import check_lengths, imported
 
 SOURCE = Path(ragmetrics_pytest.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
-
-
-def imported(path: Path) -> list[tuple[str, str]]:
-    """Module and name of everything that a file imports from elsewhere."""
-    found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found += [(alias.name, "") for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            found += [(node.module or "", alias.name) for alias in node.names]
-    return found
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SOURCE).as_posix())
@@ -43,11 +32,7 @@ def test_imports(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SOURCE).as_posix())
 def test_sizes(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert text.count("\n") <= 300
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            assert (node.end_lineno or 0) - node.lineno < 40, node.name
+    check_lengths(path)
 
 
 def test_public_names() -> None:

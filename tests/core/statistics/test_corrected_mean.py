@@ -290,7 +290,8 @@ class TestWeights:
         found = corrected_mean([1.0] * 9, [*label, None], [*weight, None])
         total, mean = sum(weight), float(np.average(label, weights=weight))
         variance = 8 / 7 * sum((w * (x - mean) / total) ** 2 for w, x in zip(weight, label, strict=True))
-        half = stats.t.ppf(0.975, 7) * math.sqrt(variance)
+        freedom = total**2 / sum(w * w for w in weight) - 1
+        half = stats.t.ppf(0.975, freedom) * math.sqrt(variance)
         assert found.interval is not None
         assert found.interval[:2] == pytest.approx((mean - half, mean + half), abs=1e-9)
 

@@ -16,7 +16,7 @@ from ._input_file import InputFile
 from ._lists import find_rows
 from ._text import BadShape, RawRow, first_double, lines_of, text_lines
 
-__all__ = ["JsonFile", "jsonl_rows"]
+__all__ = ["JsonFile", "NoObject", "jsonl_rows"]
 
 
 def jsonl_rows(file: InputFile) -> Iterator[RawRow]:
@@ -114,6 +114,14 @@ class DoubleKeys(dict[str, Any]):
         return f"the key {self.key!r} stands twice in one object of this {where}: keep one of them"
 
 
+class NoObject(BadShape):
+    """A value in the place of a row that is no object; ``kind`` says what it is."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(f'a row must be a JSON object such as {{"user_input": "..."}}, got {kind}')
+        self.kind = kind
+
+
 def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) < len(pairs):
@@ -139,5 +147,6 @@ def _object(value: Any) -> Any:
         return InvalidInput(double.problem("row"))
     if isinstance(value, dict):
         return value
-    kind = {list: "a list", str: "a text", type(None): "null", bool: "true or false"}.get(type(value), "a number")
-    return BadShape(f'a row must be a JSON object such as {{"user_input": "..."}}, got {kind}')
+    return NoObject(
+        {list: "a list", str: "a text", type(None): "null", bool: "true or false"}.get(type(value), "a number")
+    )

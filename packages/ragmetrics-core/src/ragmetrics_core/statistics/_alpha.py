@@ -67,7 +67,8 @@ def annotator_alpha(ratings: Sequence[Sequence[float | None]], confidence: float
     reach = (max(everything) - min(everything)) ** 2
     quantile = t_quantile((1 + confidence) / 2, count - 1)
     limits = coefficient_limits(1 - observed / reach, 1 - expected / reach, variance, quantile, count)
-    return Measure(value, Interval(*limits, "wilson-chance"))
+    low, high = min(limits[0], max(value, -1.0)), max(limits[1], value)  # rounding must not push them past the value
+    return Measure(value, Interval(low, high, "wilson-chance"))
 
 
 def _given(row: int, labels: Sequence[float | None]) -> list[float]:

@@ -14,8 +14,10 @@ judge's errors are. Which method is used follows from the labels; each result sa
 the methods of `mean_interval`
     Labels alone: where there are too few for another method, and where the judge adds nothing. Then ``note`` says why.
 
-A judge adds nothing where it gave all rows the same score, where its scores do not go with the labels, and, since each stratum
-costs some certainty, where the corrected interval is `WIDER` times as wide as that of labels alone, or wider.
+A judge adds nothing where it gave all rows the same score and where its scores do not go with the labels. Then, and where strata
+of scores cost so much certainty that the corrected interval is `WIDER` times as wide as that of labels alone, the labels stand
+alone. Two verdicts never cost more than they give, on average, so there the corrected interval stands, and ``note`` says that it is
+no narrower.
 
 How often these intervals hold, and how wide they are: ``bench/calibration.py``.
 """
@@ -30,9 +32,10 @@ from ._checks import check_confidence
 from ._distributions import t_quantile
 from ._interval import Interval
 from ._labelled import LabelledRows, labelled_rows
-from ._labels_alone import labels_alone, mean_of_labels, student
+from ._labels_alone import labels_alone, mean_of_labels
 from ._post_stratified import post_stratified
 from ._ppi import powered_mean
+from ._score_form import student_interval
 from ._strata import strata_of
 
 __all__ = ["CorrectedMean", "corrected_mean"]
@@ -48,6 +51,7 @@ WIDER = 1.05
 NO_HELP = (
     "the judge adds nothing: its scores do not tell which rows people would rate higher, so the labels stand alone"
 )
+NO_NARROWER = "the judge adds nothing: labels alone would have an interval as narrow"
 ONE_SCORE = "the judge adds nothing: it gave all rows the same score, so the labels stand alone"
 ONE_STRATUM = "the judge adds nothing yet: too few labels have scores apart from each other, so the labels stand alone"
 TOO_FEW = f"labels that are no grades are corrected from {ENOUGH} of them on, so the labels stand alone"
@@ -86,8 +90,15 @@ class CorrectedMean:
 
     @property
     def judge_helps(self) -> bool:
-        """Whether the judgements of rows without a label are used."""
+        """Whether the interval is narrower than that of the labels alone."""
         return self.note is None
+
+    @property
+    def worth_labels(self) -> float | None:
+        """As many labels alone would make an interval as narrow as this one, about; None where there is none."""
+        if self.interval is None or self.label_interval is None or not _width(self.interval):
+            return None
+        return self.labels * (_width(self.label_interval) / _width(self.interval)) ** 2
 
 
 def corrected_mean(  # noqa: PLR0917
@@ -122,13 +133,11 @@ def corrected_mean(  # noqa: PLR0917
     check_confidence(confidence)
     rows = labelled_rows(judged, labels, weights, clusters, scale)
     label_mean, alone = mean_of_labels(rows), labels_alone(rows, confidence)
-    mean, interval, note = _corrected(rows, confidence)
-    if interval is not None and alone is not None and _width(interval) > WIDER * _width(alone):
-        interval, note = None, NO_HELP
+    mean, interval, note = _beside_alone(rows, *_corrected(rows, confidence), alone)
     if interval is None:
         mean, interval = label_mean, alone
-        if alone is None:
-            note = NO_SCALE if rows.label_clusters is None or len(set(rows.label_clusters)) > 1 else ONE_CLUSTER
+    if interval is None:
+        note = NO_SCALE if rows.label_clusters is None or len(set(rows.label_clusters)) > 1 else ONE_CLUSTER
     return CorrectedMean(
         mean=mean,
         interval=interval,
@@ -140,6 +149,17 @@ def corrected_mean(  # noqa: PLR0917
         rows=len(rows.judged),
         note=note,
     )
+
+
+def _beside_alone(
+    rows: LabelledRows, mean: float, interval: Interval | None, note: str | None, alone: Interval | None
+) -> tuple[float, Interval | None, str | None]:
+    """The corrected mean where it is worth its name beside labels alone; else no interval, and why."""
+    if interval is None or alone is None or _width(interval) < _width(alone):
+        return mean, interval, note
+    if not rows.verdicts and _width(interval) > WIDER * _width(alone):
+        return mean, None, NO_HELP
+    return mean, interval, NO_NARROWER
 
 
 def _corrected(rows: LabelledRows, confidence: float) -> tuple[float, Interval | None, str | None]:
@@ -161,7 +181,8 @@ def _corrected(rows: LabelledRows, confidence: float) -> tuple[float, Interval |
     if not found.power:
         return 0.0, None, NO_HELP
     quantile = t_quantile((1 + confidence) / 2, found.freedom)
-    return found.mean, student(found.mean, found.variance, quantile, rows.scale, "ppi++"), None
+    mean = found.mean if rows.scale is None else min(max(found.mean, rows.scale[0]), rows.scale[1])
+    return mean, student_interval(mean, found.variance, quantile, rows.scale, "ppi++"), None
 
 
 def _are_grades(labels: Sequence[float]) -> bool:

@@ -79,7 +79,10 @@ def f_cdf(x: float, numerator: float, denominator: float) -> float:
 def f_quantile(share: float, numerator: float, denominator: float) -> float:
     """The point below which that share (above 0, below 1) of the F distribution lies."""
     x = beta_quantile(share, numerator / 2, denominator / 2)
-    return denominator * x / (numerator * (1 - x))
+    if x <= 0.5:
+        return denominator * x / (numerator * (1 - x))
+    rest = beta_quantile(1 - share, denominator / 2, numerator / 2)  # 1 - x with all its digits
+    return denominator * (1 - rest) / (numerator * rest)
 
 
 def t_two_sided(t: float, freedom: float) -> float:

@@ -11,7 +11,7 @@ from .._kernel._errors import InvalidInput
 from ._checks import check_clusters, check_scale, checked_values
 from ._interval import ROUNDING
 
-__all__ = ["FEWEST_LABELS", "LabelledRows", "labelled_rows"]
+__all__ = ["FEWEST_LABELS", "LabelledRows", "effective_count", "labelled_rows"]
 
 FEWEST_LABELS = 8
 """With fewer labels no number about people's judgement is worth its name: its interval is most of the scale."""
@@ -60,6 +60,11 @@ class LabelledRows:
     def verdicts(self) -> bool:
         """Whether the judge gives passes and fails too."""
         return self.passes_and_fails and len(set(self.judged)) == 2
+
+
+def effective_count(masses: Sequence[float]) -> float:
+    """How many rows of equal weight tell as much as these (Kish 1965, Survey Sampling, section 11.7); 0 of none."""
+    return math.fsum(masses) ** 2 / math.fsum(mass * mass for mass in masses) if masses else 0.0
 
 
 def labelled_rows(

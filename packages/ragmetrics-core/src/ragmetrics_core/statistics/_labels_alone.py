@@ -7,11 +7,11 @@ import math
 from ._distributions import normal_quantile, t_quantile
 from ._influence import variance_and_freedom
 from ._interval import ROUNDING, Interval
-from ._labelled import LabelledRows
+from ._labelled import LabelledRows, effective_count
 from ._means import mean_interval
-from ._score_form import score_interval
+from ._score_form import student_interval, unseen_interval
 
-__all__ = ["labels_alone", "mean_of_labels", "student"]
+__all__ = ["labels_alone", "mean_of_labels"]
 
 
 def mean_of_labels(rows: LabelledRows) -> float:
@@ -39,28 +39,15 @@ def labels_alone(rows: LabelledRows, confidence: float) -> Interval | None:
     variance, freedom = variance_and_freedom(rows, parts)
     if clusters is None:
         variance *= len(parts) / (len(parts) - 1)
-    return student(
+        freedom = max(effective_count(rows.masses) - 1, 1.0)
+    return student_interval(
         mean, variance, t_quantile((1 + confidence) / 2, freedom), rows.scale, "t" if clusters is None else "cr2"
     )
 
 
-def student(mean: float, variance: float, quantile: float, scale: tuple[float, float] | None, method: str) -> Interval:
-    """Student's t with this variance of the mean, in Wilson's form where the ends of the scale are known."""
-    if scale is None:
-        half = quantile * math.sqrt(variance)
-        return Interval(mean - half, mean + half, method)
-    return score_interval(mean, variance, quantile, scale, "wilson-t" if method == "t" else method)
-
-
 def _equal(rows: LabelledRows, mean: float, confidence: float) -> Interval | None:
     """What equal labels do not exclude."""
-    if rows.scale is None:
-        return None
-    count = math.fsum(rows.masses) ** 2 / math.fsum(mass * mass for mass in rows.masses)
+    count = effective_count(rows.masses)
     if rows.label_clusters is not None:
         count = min(count, len(set(rows.label_clusters)))
-    z2 = normal_quantile((1 + confidence) / 2) ** 2
-    unseen, (low, high) = z2 / (count + z2), rows.scale
-    ends = (mean * (1 - unseen) + low * unseen, mean * (1 - unseen) + high * unseen)
-    at_end = min(mean - low, high - mean) <= ROUNDING * (high - low)
-    return Interval(*ends, "wilson" if at_end else "constant")
+    return unseen_interval(mean, count, rows.scale, normal_quantile((1 + confidence) / 2) ** 2)

@@ -60,6 +60,7 @@ from ._clusters import clustered_mean
 from ._distributions import normal_quantile, t_quantile
 from ._few_changes import FEW, FewChanges
 from ._interval import ROUNDING, Interval, on_scale
+from ._score_form import score_limits, share_of, student_interval, unseen_interval
 
 __all__ = ["mean_interval", "mean_of", "rate_interval"]
 
@@ -110,11 +111,11 @@ def mean_interval(
     count, mean = len(values), math.fsum(values) / len(values)
     z2 = normal_quantile((1 + confidence) / 2) ** 2
     if scale is not None and _at_ends(values, scale):
-        return on_scale(*_score_limits(_share(mean, scale), z2 / count), mean, scale, "wilson")
+        return on_scale(*score_limits(share_of(mean, scale), z2 / count), mean, scale, "wilson")
     if _equal(values, scale):
-        return _unseen(mean, count, scale, z2)
+        return unseen_interval(mean, count, scale, z2)
     variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
-    return _student(mean, variance / count, t_quantile((1 + confidence) / 2, count - 1), scale, "t")
+    return student_interval(mean, variance / count, t_quantile((1 + confidence) / 2, count - 1), scale, "t")
 
 
 def rate_interval(hits: int, count: int, confidence: float = 0.95) -> Interval | None:
@@ -136,7 +137,7 @@ def rate_interval(hits: int, count: int, confidence: float = 0.95) -> Interval |
     if count < 2:
         return None
     z2 = normal_quantile((1 + confidence) / 2) ** 2
-    return on_scale(*_score_limits(hits / count, z2 / count), hits / count, (0.0, 1.0), "wilson")
+    return on_scale(*score_limits(hits / count, z2 / count), hits / count, (0.0, 1.0), "wilson")
 
 
 def _of_clusters(
@@ -148,15 +149,15 @@ def _of_clusters(
         z2 = normal_quantile((1 + confidence) / 2) ** 2
         if scale is not None and _at_ends(values, scale):
             spread = z2 / len(found.clusters)
-            return on_scale(*_score_limits(_share(found.mean, scale), spread), found.mean, scale, "wilson")
-        return _unseen(found.mean, len(found.clusters), scale, z2)
+            return on_scale(*score_limits(share_of(found.mean, scale), spread), found.mean, scale, "wilson")
+        return unseen_interval(found.mean, len(found.clusters), scale, z2)
     quantile = t_quantile((1 + confidence) / 2, found.freedom)
     if scale is not None and _at_one_end(values, clusters, scale):
         size = len(values) / len(found.clusters)
         few = FewChanges(Counter(found.clusters), (scale[0] * size, scale[1] * size), found.inflation)
         low, high = few.limits(quantile)
         return Interval(max(low, scale[0]), min(high, scale[1]), "few-changes")
-    return _student(found.mean, found.variance, quantile, scale, "cr2")
+    return student_interval(found.mean, found.variance, quantile, scale, "cr2")
 
 
 def _at_one_end(values: Sequence[float], clusters: Sequence[Hashable], scale: tuple[float, float]) -> bool:
@@ -168,28 +169,6 @@ def _at_one_end(values: Sequence[float], clusters: Sequence[Hashable], scale: tu
     return any(2 * len(found) < number and len(found) < FEW for found in others)
 
 
-def _student(mean: float, variance: float, quantile: float, scale: tuple[float, float] | None, method: str) -> Interval:
-    """Student's t with this variance of the mean, in Wilson's form where the ends of the scale are known."""
-    if scale is None:
-        half = quantile * math.sqrt(variance)
-        return Interval(mean - half, mean + half, method)
-    ratio = variance / ((mean - scale[0]) * (scale[1] - mean))
-    limits = _score_limits(_share(mean, scale), quantile**2 * ratio)
-    return on_scale(*limits, mean, scale, "wilson-t" if method == "t" else method)
-
-
-def _unseen(mean: float, count: int, scale: tuple[float, float] | None, z2: float) -> Interval | None:
-    """What equal values do not exclude."""
-    if scale is None:
-        return None
-    unseen, share = z2 / (count + z2), _share(mean, scale)
-    return on_scale(share * (1 - unseen), share * (1 - unseen) + unseen, mean, scale, "constant")
-
-
-def _share(mean: float, scale: tuple[float, float]) -> float:
-    return (mean - scale[0]) / (scale[1] - scale[0])
-
-
 def _at_ends(values: Sequence[float], scale: tuple[float, float]) -> bool:
     low, high = scale
     near = ROUNDING * (high - low)
@@ -199,10 +178,3 @@ def _at_ends(values: Sequence[float], scale: tuple[float, float]) -> bool:
 def _equal(values: Sequence[float], scale: tuple[float, float] | None) -> bool:
     least, most = min(values), max(values)
     return most - least <= ROUNDING * (scale[1] - scale[0] if scale else max(-least, most))
-
-
-def _score_limits(share: float, spread: float) -> tuple[float, float]:
-    """The two shares p that solve (share - p)² = spread * p * (1 - p)."""
-    centre = (share + spread / 2) / (1 + spread)
-    half = math.sqrt(spread * share * (1 - share) + spread * spread / 4) / (1 + spread)
-    return centre - half, centre + half

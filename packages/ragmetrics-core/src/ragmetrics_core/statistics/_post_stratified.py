@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from ._distributions import normal_quantile, t_quantile
 from ._influence import variance_and_freedom
 from ._interval import Interval
-from ._labelled import LabelledRows
+from ._labelled import LabelledRows, effective_count
 from ._posterior import Bounded, dirichlet_mean, quantiles_of_sum
 from ._strata import Stratum
 
@@ -68,8 +68,7 @@ def _stratum_mean(rows: LabelledRows, stratum: Stratum, prior: float) -> Bounded
     """What is known of the mean label in one stratum."""
     assert rows.scale is not None
     masses = [rows.masses[label] for label in stratum.labelled]
-    squares = math.fsum(mass * mass for mass in masses)
-    effective = math.fsum(masses) / squares if masses else 1.0
+    effective = effective_count(masses) / math.fsum(masses) if masses else 1.0
     values = [*(rows.labels[label] for label in stratum.labelled), *rows.scale]
     return dirichlet_mean(values, [*(mass * effective for mass in masses), prior, prior])
 

@@ -101,11 +101,11 @@ def quantiles_of_sum(parts: Iterable[Bounded], shares: Sequence[float]) -> list[
         return [certain for _ in shares]
     if len(uncertain) == 1:
         return [certain + _quantile(uncertain[0], share) for share in shares]
-    rest = [(certain, 1.0)]
+    sums = [(certain, 1.0)]
     for part in uncertain:
+        few = sums if len(sums) <= POINTS else _merged(sums)
         points = _points(part)
-        sums = sorted((one + other, weight * other_weight) for one, weight in rest for other, other_weight in points)
-        rest = _merged(sums)
+        sums = sorted((one + other, weight * other_weight) for one, weight in few for other, other_weight in points)
     return _between(sums, shares)
 
 

@@ -41,30 +41,40 @@ def powered_mean(rows: LabelledRows) -> Powered:
     """
     total, labels, masses = math.fsum(rows.masses), rows.labels, rows.masses
     paired = [rows.judged[place] for place in rows.places]
-    known = set(rows.places)
-    others = [row for row in range(len(rows.judged)) if row not in known]
+    others = _compared(rows)
     rest = [rows.judged[row] for row in others]
     label_mean, paired_mean, rest_mean = _mean(labels, masses), _mean(paired, masses), math.fsum(rest) / len(rest)
-    together = (
-        math.fsum(
-            mass * (label - label_mean) * (value - paired_mean)
-            for mass, label, value in zip(masses, labels, paired, strict=True)
-        )
-        / total
+    together = math.fsum(
+        mass * (label - label_mean) * (value - paired_mean)
+        for mass, label, value in zip(masses, labels, paired, strict=True)
     )
     centre = math.fsum(rows.judged) / len(rows.judged)
     spread = math.fsum((value - centre) ** 2 for value in rows.judged) / (len(rows.judged) - 1)
-    power = min(max(together / spread / (1 + len(labels) / len(rest)), 0.0), 1.0) if spread else 0.0
-    mean = label_mean + power * (rest_mean - paired_mean)
-    of_labels = [
-        mass * (label - label_mean - power * (value - paired_mean)) / total
-        for mass, label, value in zip(masses, labels, paired, strict=True)
-    ]
+    rows_without = len(rows.judged) - len(labels)
+    power = together / total / spread / (1 + len(labels) / rows_without) if spread else 0.0
+    power = min(max(power, 0.0), 1.0)
     of_judgements = [0.0] * len(rows.judged)
     for row, value in zip(others, rest, strict=True):
         of_judgements[row] = power * (value - rest_mean) / len(rest)
+    of_labels = []
+    for place, mass, label, value in zip(rows.places, masses, labels, paired, strict=True):
+        own = mass * (label - label_mean - power * (value - paired_mean)) / total
+        of_labels.append(own + of_judgements[place])  # the same row in both sums
+        of_judgements[place] = 0.0
     variance, freedom = variance_and_freedom(rows, of_labels, of_judgements)
-    return Powered(mean, variance, freedom, power)
+    return Powered(label_mean + power * (rest_mean - paired_mean), variance, freedom, power)
+
+
+def _compared(rows: LabelledRows) -> Sequence[int]:
+    """The rows whose judgements stand for the population.
+
+    Those without a label, as in the paper, where the labelled ones were drawn uniformly. Else the others are no sample of the
+    population: all rows are (the difference estimator of two-phase sampling, Särndal, Swensson & Wretman 1992, section 9.7).
+    """
+    if rows.weights is not None:
+        return range(len(rows.judged))
+    known = set(rows.places)
+    return [row for row in range(len(rows.judged)) if row not in known]
 
 
 def _mean(values: Sequence[float], masses: Sequence[float]) -> float:

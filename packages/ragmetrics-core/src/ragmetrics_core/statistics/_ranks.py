@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ._distributions import normal_quantile
 from ._interval import Interval
+from ._labelled import effective_count
 from ._measure import Measure
 from ._roots import crossing
 
@@ -30,7 +31,10 @@ def auroc(judged: Sequence[float], passes: Sequence[bool], masses: Sequence[floa
         masses: how many rows each stands for.
         confidence: of the interval.
     """
-    passing, failing = _effective(masses, passes, True), _effective(masses, passes, False)
+    passing, failing = (
+        effective_count([mass for mass, passed in zip(masses, passes, strict=True) if passed is wanted])
+        for wanted in (True, False)
+    )
     if not passing or not failing:
         return Measure(problem=f"no labelled row {'fails' if passing else 'passes'}, so there is no pair to order")
     value = _concordance(judged, passes, masses)
@@ -70,7 +74,7 @@ def spearman(judged: Sequence[float], labels: Sequence[float], masses: Sequence[
         who = "labels" if min(labels) == max(labels) else "scores of the judge"
         return Measure(problem=f"all {who} are equal, so there is no order")
     value = _correlation(_ranks(judged, masses), _ranks(labels, masses), masses)
-    count = math.fsum(masses) ** 2 / math.fsum(mass * mass for mass in masses)
+    count = effective_count(masses)
     if abs(value) >= 1 - 1e-12:
         return Measure(
             math.copysign(1.0, value),
@@ -108,9 +112,3 @@ def _correlation(ones: Sequence[float], others: Sequence[float], masses: Sequenc
     spread = math.fsum(mass * (one - centre) ** 2 for one, _, mass in rows)
     other_spread = math.fsum(mass * (other - other_centre) ** 2 for _, other, mass in rows)
     return together / math.sqrt(spread * other_spread)
-
-
-def _effective(masses: Sequence[float], passes: Sequence[bool], wanted: bool) -> float:
-    """How many equally weighted rows of one class would tell as much."""
-    own = [mass for mass, passed in zip(masses, passes, strict=True) if passed is wanted]
-    return math.fsum(own) ** 2 / math.fsum(mass * mass for mass in own) if own else 0.0

@@ -6,18 +6,38 @@ import math
 
 from ._interval import Interval, on_scale
 
-__all__ = ["coefficient_limits", "score_interval", "score_limits"]
+__all__ = ["coefficient_limits", "score_limits", "share_of", "student_interval", "unseen_interval"]
 
 
-def score_interval(mean: float, variance: float, quantile: float, scale: tuple[float, float], method: str) -> Interval:
-    """The interval of a mean with this variance, where the variance shrinks towards the ends of the scale as that of a rate
-    does.
+def student_interval(
+    mean: float, variance: float, quantile: float, scale: tuple[float, float] | None, method: str
+) -> Interval:
+    """Student's t with this variance of the mean.
+
+    On a known scale in Wilson's form: the variance is taken to shrink towards the ends of the scale as that of a rate does. Then
+    the method "t" is called "wilson-t".
     """
-    low, high = scale
-    share = (mean - low) / (high - low)
-    room = (mean - low) * (high - mean)
-    spread = quantile * quantile * variance / room if room > 0 else 0.0
-    return on_scale(*score_limits(share, spread), mean, scale, method)
+    half = quantile * math.sqrt(variance)
+    if scale is None:
+        return Interval(mean - half, mean + half, method)
+    if not scale[0] < mean < scale[1]:  # a corrected mean may come to lie at an end though the labels do not
+        return Interval(max(mean - half, scale[0]), min(mean + half, scale[1]), method)
+    ratio = variance / ((mean - scale[0]) * (scale[1] - mean))
+    limits = score_limits(share_of(mean, scale), quantile**2 * ratio)
+    return on_scale(*limits, mean, scale, "wilson-t" if method == "t" else method)
+
+
+def unseen_interval(mean: float, count: float, scale: tuple[float, float] | None, z2: float) -> Interval | None:
+    """What equal values do not exclude, given how many there are and the square of the normal quantile."""
+    if scale is None:
+        return None
+    unseen, share = z2 / (count + z2), share_of(mean, scale)
+    return on_scale(share * (1 - unseen), share * (1 - unseen) + unseen, mean, scale, "constant")
+
+
+def share_of(mean: float, scale: tuple[float, float]) -> float:
+    """How far along the scale it lies, 0 to 1."""
+    return (mean - scale[0]) / (scale[1] - scale[0])
 
 
 def score_limits(share: float, spread: float) -> tuple[float, float]:

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from ._distributions import normal_quantile
 from ._interval import Interval
+from ._labelled import effective_count
 from ._measure import Measure
 from ._score_form import coefficient_limits, score_limits
 
@@ -147,9 +148,9 @@ class VerdictTable:
 def verdict_table(verdicts: Iterable[tuple[bool, bool, float]], confidence: float) -> VerdictTable:
     """The table of rows, each with the judge's verdict, people's, and its weight; of one row or more."""
     sums: dict[Cell, float] = {(judge, people): 0.0 for judge in (True, False) for people in (True, False)}
-    squares = 0.0
+    weights = []
     for judge, people, weight in verdicts:
         sums[judge, people] += weight
-        squares += weight * weight
-    total = math.fsum(sums.values())
-    return VerdictTable({cell: found / total for cell, found in sums.items()}, total * total / squares, confidence)
+        weights.append(weight)
+    total = math.fsum(weights)
+    return VerdictTable({cell: found / total for cell, found in sums.items()}, effective_count(weights), confidence)

@@ -1,0 +1,267 @@
+"""What people say of rows: lines of labels, read from a file or from memory.
+
+A line is ``{"id", "metric", "claim", "label", "annotator", "note", "blind", "weight"}``, of which ``id``, ``metric`` and ``label``
+are needed; the label mode of a report writes such lines, and a table has them as columns. ``read_labels`` gives one ``Label`` for
+each line that has a label already, and ``check_rows`` holds them against the rows of a run.
+
+Strategy. Labels are few and dear, and every number of a calibration stands on them. So nothing is dropped and nothing is decided
+for people: a line that cannot be read, an annotator who contradicts themself, a line that stands twice, a label of a row that is
+not there, each ends the reading with a message that says where it is and what to do. Other columns, such as the question, may
+stand beside and are not read.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from .._kernel._errors import InvalidInput
+from .._read._files import open_file
+from .._read._frame import frame_rows
+from .._read._json import NoObject
+from ._label_fields import claim_of, flag_of, id_of, label_of, quoted, text_of, weight_of
+from ._records import json_value
+
+__all__ = ["COLUMNS", "Label", "check_rows", "read_labels"]
+
+COLUMNS = ("id", "metric", "claim", "label", "annotator", "note", "blind", "weight")
+"""The keys of a line, in their order."""
+
+Scales = Mapping[str, tuple[float, float] | None]
+MOST_NAMED = 5
+"""Unknown ids that a message names; the rest is counted."""
+
+
+@dataclass(frozen=True)
+class Label:
+    """What one person says of a row, or of one claim of it.
+
+    Attributes:
+        id: of the row, as text.
+        metric: the name of the metric whose question was answered.
+        label: True or False for a pass or a fail; a float for a grade on the metric's scale. Of a claim always True or False.
+        claim: None for a label of the row; else the claim's text (as the report writes it), or its number from 1 among the claims
+            of the metric's evidence.
+        annotator: who said it; None where that is not told.
+        note: what they wrote about it; None where nothing.
+        blind: whether they had seen neither score nor verdict nor reason; None where that is not told.
+        weight: how many rows this one stands for, above 0, where rows were drawn with unequal chances; None: all alike.
+        place: where it stands, such as ``labels.jsonl, line 7``.
+    """
+
+    id: str
+    metric: str
+    label: bool | float
+    claim: str | int | None = None
+    annotator: str | None = None
+    note: str | None = None
+    blind: bool | None = None
+    weight: float | None = None
+    place: str = field(default="", compare=False)
+
+
+def read_labels(
+    source: str | os.PathLike[str] | Iterable[Any], metric: str | None = None, scales: Scales | None = None
+) -> list[Label]:
+    """The labels in a file, or in memory, in their order.
+
+    Lines whose label is empty or null are rows to be labelled: they are left out. The numbers 1 and 0 are a pass and a fail, unless
+    another number among the labels of the metric's rows, or its scale, shows that the numbers are grades.
+
+    Args:
+        source: the path of a file (JSONL, CSV, TSV, JSON, Excel or Parquet), mappings with the keys of a line, a DataFrame, or
+            ``Label``s.
+        metric: the metric of those lines that name none.
+        scales: the metrics of the run with their scales, where they are known: other metrics and grades off the scale are refused,
+            and 1 and 0 are grades where the scale is not 0 to 1.
+
+    Raises:
+        InvalidInput: a line cannot be read, nothing has a label, passes and grades are mixed, or an annotator has said two
+            things, or one thing twice; the message names file, line and field.
+        MissingExtra: the package that reads such a file is not installed.
+    """
+    lines = [_line(place, value, metric) for place, value in _lines(source)]
+    labels = [item for item in lines if item is not None]
+    if not labels:
+        name = f"{Path(source).name}: " if isinstance(source, str | os.PathLike) else ""
+        raise InvalidInput(f"{name}no line has a label: fill the column 'label' in")
+    for item in labels:
+        _check_scale(item, scales)
+    labels = _in_kind(labels, scales)
+    _check_once(labels)
+    return labels
+
+
+def check_rows(labels: Iterable[Label], ids: Iterable[Any]) -> None:
+    """Hold labels against the rows of a run.
+
+    Args:
+        labels: the labels.
+        ids: the id of every row, None where it has none.
+
+    Raises:
+        InvalidInput: a label is of a row that is not there, or of an id that several rows share.
+    """
+    counts = Counter(str(item) for item in ids if item is not None)
+    unknown = {item.id: item for item in labels if item.id not in counts}
+    if unknown:
+        first, *others = unknown.values()
+        named = ", ".join(quoted(item.id) for item in others[: MOST_NAMED - 1])
+        rest = (
+            f" ({len(others)} more ids are unknown: {named}{', ...' * (len(others) >= MOST_NAMED)})" if others else ""
+        )
+        known = "the ids of its rows" if counts else "rows with ids, of which it has none"
+        raise InvalidInput(
+            f"{first.place}: no row of this run has the id {quoted(first.id)}{rest}: labels need {known}"
+        )
+    for item in labels:
+        if counts[item.id] > 1:
+            raise InvalidInput(
+                f"{item.place}: {counts[item.id]} rows of this run have the id {quoted(item.id)}, so it is not clear which of them "
+                "is meant: give every row an id of its own"
+            )
+
+
+def _lines(source: Any) -> Iterator[tuple[str, Any]]:
+    """Every line with its place."""
+    if isinstance(source, str | os.PathLike):
+        return open_file(Path(source), None).rows
+    if hasattr(source, "iloc"):
+        return frame_rows(source, "label")
+    if isinstance(source, Mapping | Label) or not isinstance(source, Iterable):
+        raise InvalidInput(
+            f"labels must be the path of a file, several lines of labels or a DataFrame, got {type(source).__name__}"
+        )
+    return ((f"label {number}", item) for number, item in enumerate(source, 1))
+
+
+def _line(place: str, value: Any, metric: str | None) -> Label | None:
+    try:
+        return _label(place, _fields(value), metric)
+    except InvalidInput as error:
+        raise InvalidInput(f"{place}: {error}") from None
+
+
+def _fields(value: Any) -> Mapping[str, Any]:
+    """What a line holds, by the names of the columns; texts that are blank are None."""
+    if isinstance(value, Label):
+        return asdict(value)
+    kind = value.kind if isinstance(value, NoObject) else "" if isinstance(value, Mapping) else type(value).__name__
+    if isinstance(value, NoObject) or not isinstance(value, Mapping | InvalidInput):
+        example = '{"id": "q1", "metric": "faithfulness", "label": true}'
+        raise InvalidInput(f"a line of labels must be an object such as {example}, got {kind}")
+    if isinstance(value, InvalidInput):
+        raise value
+    found: dict[str, Any] = {}
+    for key, item in value.items():
+        name = str(key).strip().casefold()
+        if name in COLUMNS:
+            if name in found:
+                raise InvalidInput(f"the field {name!r} stands twice: keep one of them")
+            found[name] = _cell(item)
+    return found
+
+
+def _cell(item: Any) -> Any:
+    """A plain value; None for blank texts, and for NaN, which pandas has for missing cells."""
+    if isinstance(item, float):
+        return None if math.isnan(item) else float(item)
+    plain = json_value(item)
+    return None if isinstance(plain, str) and not plain.strip() else plain
+
+
+def _label(place: str, found: Mapping[str, Any], metric: str | None) -> Label | None:
+    for name in ("id", "label"):
+        if name not in found:
+            has = ", ".join(map(quoted, found)) or "none of the columns of labels"
+            raise InvalidInput(
+                f"the field {name!r} is missing: a line needs id, metric and label, and this one has {has}"
+            )
+    said = text_of("metric", found.get("metric")) or metric
+    if said is None:
+        raise InvalidInput(
+            "the field 'metric' is missing: name the metric that the label is about, here or for all lines"
+        )
+    row = id_of(found["id"])
+    if found["label"] is None:
+        return None
+    annotator = text_of("annotator", found.get("annotator"))
+    return Label(
+        id=row,
+        metric=said.strip(),
+        label=label_of(found["label"]),
+        claim=claim_of(found.get("claim")),
+        annotator=annotator.strip() if annotator else None,
+        note=text_of("note", found.get("note")),
+        blind=flag_of(found.get("blind")),
+        weight=weight_of(found.get("weight")),
+        place=found.get("place") or place,
+    )
+
+
+def _check_scale(item: Label, scales: Scales | None) -> None:
+    if scales is None:
+        return
+    if item.metric not in scales:
+        raise InvalidInput(
+            f"{item.place}: the run has no metric {quoted(item.metric)}; it has {', '.join(map(quoted, scales))}"
+        )
+    scale = scales[item.metric]
+    if scale is None or item.claim is not None or isinstance(item.label, bool):
+        return
+    if not scale[0] <= item.label <= scale[1]:
+        verdict = ": write true or false for a pass or a fail" if item.label in (0, 1) else ""
+        raise InvalidInput(
+            f"{item.place}: the label {item.label:g} is not on the scale of {quoted(item.metric)}, {scale[0]:g} to {scale[1]:g}"
+            f"{verdict}"
+        )
+
+
+def _in_kind(labels: list[Label], scales: Scales | None) -> list[Label]:
+    """The numbers 1 and 0 as a pass and a fail, where the numbers of the metric are no grades."""
+    grades: dict[str, Label] = {}
+    for item in labels:
+        if not isinstance(item.label, bool) and item.claim is None:
+            scale = (scales or {}).get(item.metric)
+            if item.label not in (0, 1) or scale not in (None, (0, 1)):
+                grades.setdefault(item.metric, item)
+    return [_of_kind(item, grades) for item in labels]
+
+
+def _of_kind(item: Label, grades: Mapping[str, Label]) -> Label:
+    if item.claim is not None:
+        if item.label not in (0, 1):
+            raise InvalidInput(
+                f"{item.place}: a claim is right or wrong, got the label {item.label:g}: write true or false"
+            )
+        return replace(item, label=bool(item.label))
+    grade = grades.get(item.metric)
+    if grade is None:
+        return replace(item, label=bool(item.label))
+    if isinstance(item.label, bool):
+        raise InvalidInput(
+            f"{item.place}: a pass or a fail of {quoted(item.metric)}, which has the grade {grade.label:g} in {grade.place}: label "
+            "all rows of a metric in the same way"
+        )
+    return item
+
+
+def _check_once(labels: Iterable[Label]) -> None:
+    """Nobody says something twice, or two things of one."""
+    seen: dict[tuple[str | None, str, str, str | int | None], Label] = {}
+    for item in labels:
+        first = seen.setdefault((item.annotator, item.id, item.metric, item.claim), item)
+        if first is item:
+            continue
+        what = f"the {'row' if item.claim is None else 'claim'}, for {quoted(item.metric)} of {quoted(item.id)}"
+        who = f"{quoted(item.annotator)} labelled" if item.annotator else "Somebody without a name labelled"
+        cure = "keep one of the lines"
+        if item.annotator is None:
+            cure += ", or name the annotators if they are two"
+        same = "twice" if first.label == item.label else f"twice, and differently ({first.label} and {item.label})"
+        raise InvalidInput(f"{item.place}: {who} {what}, {same}, here and in {first.place}: {cure}")
