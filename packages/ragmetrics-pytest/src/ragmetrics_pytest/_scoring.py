@@ -188,7 +188,7 @@ def options_of(state: State) -> dict[str, Any]:
 @contextmanager
 def _shown(config: pytest.Config) -> Iterator[None]:
     """Let the progress bar reach the terminal, where there is one."""
-    capture = config.pluginmanager.getplugin("capturemanager")
+    capture: Any = config.pluginmanager.getplugin("capturemanager")
     with ExitStack() as stack:
         if capture is not None:
             stack.enter_context(capture.global_and_fixture_disabled())

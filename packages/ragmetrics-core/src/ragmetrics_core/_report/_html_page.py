@@ -48,7 +48,7 @@ PLACE = re.compile(r"\{\{(\w+)\}\}")
 @lru_cache(maxsize=32)
 def source(name: str) -> str:
     """A source of the page, by the name of its file."""
-    text = (files(__package__) / "page" / name).read_text(encoding="utf-8")
+    text = (files(__name__.rpartition(".")[0]) / "page" / name).read_text(encoding="utf-8")
     return text.replace("\r\n", "\n")  # a browser reads it so, and the digest is of what it reads
 
 

@@ -108,14 +108,13 @@ def _with_passes(
     passes = [label > (rows.scale[0] + rows.scale[1]) / 2 for label in rows.labels]
     scored = Scored(own, passes, rows.masses)
     verdicts = threshold is None and set(rows.judged) <= {0, 1}
-    chosen = None
+    table, chosen, missing = None, None, Measure()
     if verdicts or threshold is not None:
         limit = 1.0 if threshold is None else threshold
         judge = [value >= limit for value in own]
         table = verdict_table(zip(judge, passes, rows.masses, strict=True), confidence)
     elif (problem := _too_few(passes)) is not None:
         missing = Measure(problem=problem)
-        table = None
     else:
         table = judged_elsewhere(scored, confidence)
         limit = best_threshold(scored, range(len(passes)))
