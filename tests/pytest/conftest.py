@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -76,18 +74,3 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
         "PYTEST_ADDOPTS",
     ):
         monkeypatch.delenv(name, raising=False)
-
-
-def summary_of(result: pytest.RunResult) -> str:
-    """The plugin's section of what a session printed; empty where there is none."""
-    text = result.stdout.str()
-    _, found, rest = text.partition(" ragmetrics ===")
-    return rest.partition("\n===")[0].partition("\n")[2] if found else ""
-
-
-def files(path: Path) -> set[str]:
-    return {item.relative_to(path).as_posix() for item in path.rglob("*") if item.is_file()}
-
-
-def outcomes(result: pytest.RunResult) -> dict[str, Any]:
-    return result.parseoutcomes()

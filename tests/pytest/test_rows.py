@@ -123,7 +123,10 @@ class TestAll:
 @pytest.mark.parametrize(
     ("marker", "text"),
     [
-        ("rows=ROWS", "the marker names no metric: write @pytest.mark.ragmetrics(rows=..., metrics=[[]...[]])"),
+        (
+            "rows=ROWS",
+            "no metric is named: write metrics=[[]...[]], as in @pytest.mark.ragmetrics(rows=..., metrics=[[]...[]])",
+        ),
         ("rows=ROWS, metrics='faithfullness'", "there is no metric 'faithfullness'; did you mean 'faithfulness'?*"),
         (
             "rows=ROWS, metric='recall'",
@@ -163,7 +166,7 @@ def test_three(ragmetrics_row): pass
     result = suite.run("--continue-on-collection-errors")
     result.assert_outcomes(errors=1)
     assert (
-        "\ntest_rag.py::test_two: the metric 'ndcg' is another one than in test_rag.py::test_one (NDCG(k=3) there, "
+        "test_rag.py::test_two: the metric 'ndcg' is another one than in test_rag.py::test_one (NDCG(k=3) there, "
         "NDCG(k=5) here): give one of them a name of its own, NDCG(name=...)\n"
     ) in result.stdout.str()
 

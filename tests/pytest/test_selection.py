@@ -25,6 +25,7 @@ def test_all_rows_in_one_run_before_the_first_test(suite, server: OpenAIServer) 
     suite.tests(MARKED.replace('!= "wrong"', '!= ""'))
     suite.run().assert_outcomes(passed=4)
     assert len(server.chats) == 6
+    assert server.max_in_flight >= 2
 
 
 def test_the_next_session_pays_for_what_changed(suite, server: OpenAIServer) -> None:

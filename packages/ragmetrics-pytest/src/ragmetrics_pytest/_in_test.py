@@ -13,7 +13,7 @@ from ragmetrics_core import Evaluation, RagmetricsError, aevaluate, evaluate, re
 
 from ._marks import marked, registry_of
 from ._row import ScoredRow, note_scores
-from ._scoring import options_of, stop, with_models
+from ._scoring import in_pytest_words, options_of, stop, with_models
 from ._state import Part, state_of
 
 __all__ = ["Call"]
@@ -64,9 +64,10 @@ class Call:
             options = {**options_of(self._state), "progress": False}
             yield {"samples": self._samples, "metrics": metrics, "run_dir": self._part.path, **options}
         except RagmetricsError as error:
-            if not error.needs_key:
+            words = in_pytest_words(error)
+            if not (error.needs_key or words != str(error)):
                 raise
-            stop(str(error), needs_key=True)
+            stop(words, needs_key=error.needs_key)
 
     def _finished(self, evaluation: Evaluation) -> list[ScoredRow]:
         count = len(evaluation)

@@ -86,7 +86,9 @@ class Registry:
                 )
             names.append(metric.name)
         if not names:
-            raise InvalidInput("the marker names no metric: write @pytest.mark.ragmetrics(rows=..., metrics=[...])")
+            raise InvalidInput(
+                "no metric is named: write metrics=[...], as in @pytest.mark.ragmetrics(rows=..., metrics=[...])"
+            )
         return tuple(dict.fromkeys(names))
 
     def read(self, rows: Any, columns: Any, folders: Sequence[Path]) -> list[Sample]:

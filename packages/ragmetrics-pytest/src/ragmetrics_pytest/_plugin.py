@@ -51,6 +51,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Score all rows of the session before the first test that has one."""
+    if ROWS in item.stash:  # a test that is run again
+        del item.stash[ROWS]
     if item.get_closest_marker("ragmetrics") is not None:
         from ._scoring import prepare  # noqa: PLC0415  loads the core
 

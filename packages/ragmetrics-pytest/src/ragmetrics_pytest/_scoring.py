@@ -8,6 +8,7 @@ them scores while the others that need scores wait, and then read what it has le
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -24,9 +25,11 @@ from ._options import settings
 from ._row import PARAM, RowParam, ScoredRow, note_scores
 from ._state import Part, State, in_ci, state_of
 
-__all__ = ["RowsOutcome", "options_of", "prepare", "stop", "with_models"]
+__all__ = ["RowsOutcome", "in_pytest_words", "options_of", "prepare", "stop", "with_models"]
 
 ROWS = "rows"
+NO_MODEL = re.compile(r"give (llm|embeddings)=\.\.\. to the metric or to evaluate\(\)")
+"""What the core says where a metric has no model."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,11 @@ def prepare(item: pytest.Item) -> None:
         stop(outcome.problem or "this row was not among those that were scored", needs_key=outcome.needs_key)
     record = outcome.evaluation.records[outcome.scored[param.key]]
     note_scores(item, ScoredRow(param.sample, {name: record.scores[name] for name in param.metrics}))
+
+
+def in_pytest_words(error: RagmetricsError) -> str:
+    """What is wrong, with the names that settings have here."""
+    return NO_MODEL.sub(r"name one by ragmetrics_\1 in the configuration of pytest, or by --ragmetrics-\1", str(error))
 
 
 def stop(problem: str, *, needs_key: bool) -> NoReturn:
@@ -127,7 +135,7 @@ def _score(state: State, rows: Mapping[str, _Row], part: Part) -> RowsOutcome:
     try:
         evaluation = _run(state, rows, judged, part)
     except RagmetricsError as error:
-        problem, needs_key = str(error), error.needs_key
+        problem, needs_key = in_pytest_words(error), error.needs_key
     if needs_key:
         chosen = {
             key: row for key, row in rows.items() if all(judged[name].metric.calls == "none" for name in row.metrics)
@@ -135,7 +143,7 @@ def _score(state: State, rows: Mapping[str, _Row], part: Part) -> RowsOutcome:
         try:
             evaluation = _run(state, chosen, judged, part) if chosen else None
         except RagmetricsError as error:
-            problem, needs_key = str(error), error.needs_key
+            problem, needs_key = in_pytest_words(error), error.needs_key
     scored = {} if evaluation is None else {key: index for index, key in enumerate(chosen)}
     part.write(
         session=state.session,

@@ -146,7 +146,12 @@ def _compare(
         outcome.open(f"the session was not compared with {baseline}: {error}", fails=in_ci())
         return
     if drops:
-        outcome.decisions.append(outcome.comparison.gate(*drops, **conditions))
+        shared = {item.name for item in outcome.comparison.metrics}
+        for gate in drops:
+            if gate.metric not in shared:
+                outcome.open(f"gate '{gate}' is not decided: {baseline} has no scores of {gate.metric}", fails=in_ci())
+        if known := [gate for gate in drops if gate.metric in shared]:
+            outcome.decisions.append(outcome.comparison.gate(*known, **conditions))
         return
     for item in (*outcome.comparison.metrics, *outcome.comparison.slices):
         if item.verdict == "worse":
@@ -170,5 +175,5 @@ def _baseline(config: pytest.Config) -> Path | None:
     given = setting(config, "baseline")
     if given is None:
         return None
-    here: Path = config.invocation_params.dir / given
+    here = Path(given)
     return here if here.exists() else config.rootpath / given
