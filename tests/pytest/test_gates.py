@@ -74,7 +74,12 @@ def test_coverage_is_part_of_it(suite) -> None:
     suite.tests(MARKED, rows=rows(30, 0) + "ROWS += [{**ROWS[0], 'id': f'x{n}', 'answer': ''} for n in range(10)]\n")
     result = suite.run("--ragmetrics-gate", "token_f1 >= 0.5")
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["FAILED token_f1 >= 0.5: 30 of 40 rows have a score (10 unscored, 0 failed), less*"])
+    result.stdout.fnmatch_lines(
+        [
+            "FAILED token_f1 >= 0.5: 30 of 40 rows have a score (10 unscored, 0 failed),",
+            "      less than min_coverage=0.9; mean 1.000, *",
+        ]
+    )
     assert suite.run("--ragmetrics-gate", "token_f1 >= 0.5", "--ragmetrics-min-coverage", "0.7").ret == 0
 
 
@@ -198,11 +203,12 @@ class TestBaseline:
     def test_the_directory_of_the_session_is_no_baseline(self, suite) -> None:
         suite.tests(MARKED, rows=rows(2, 0))
         suite.run()
-        result = suite.run("--ragmetrics-baseline", ".ragmetrics")
-        assert result.ret == pytest.ExitCode.USAGE_ERROR
-        result.stderr.fnmatch_lines(
-            ["*is the directory of this session, which writes over it: copy it first, and name the copy"]
-        )
+        for baseline in (".ragmetrics", ".ragmetrics/scores.jsonl"):
+            result = suite.run("--ragmetrics-baseline", baseline)
+            assert result.ret == pytest.ExitCode.USAGE_ERROR
+            result.stderr.fnmatch_lines(
+                ["*is in the directory of this session, which writes over it: copy it to another place*"]
+            )
 
 
 def test_the_run_is_there_for_every_command(suite) -> None:

@@ -14,8 +14,8 @@ from ._options import RUN_DIR, setting, settings
 
 if TYPE_CHECKING:
     from ._marks import Registry
+    from ._outcome import Outcome
     from ._scoring import RowsOutcome
-    from ._session import Outcome
 
 __all__ = ["State", "in_ci", "state_of"]
 
@@ -67,7 +67,7 @@ class State:
         settings(self.config, "min_coverage", "max_failed", "repeats", "max_concurrency")
         names = ("gates", "baseline", "by", "cluster", "min_coverage", "max_failed")
         if not self.is_worker and any(setting(self.config, name) is not None for name in names):
-            from ._session import check_settings  # noqa: PLC0415  loads the core
+            from ._decision import check_settings  # noqa: PLC0415  loads the core
 
             check_settings(self)
 

@@ -9,7 +9,7 @@ import pytest
 if TYPE_CHECKING:
     from ragmetrics_core import Comparison
 
-    from ._session import Outcome
+    from ._outcome import Outcome
 
 __all__ = ["write_summary"]
 
@@ -26,8 +26,8 @@ def write_summary(terminal: pytest.TerminalReporter, outcome: Outcome) -> None:
         terminal.write_line(text, yellow=True)
     if outcome.comparison is not None:
         _write_comparison(terminal, outcome.comparison)
-    for decision in outcome.decisions:
-        terminal.write_line(str(decision), **COLOURS[decision.verdict])
+    if outcome.decision is not None:
+        terminal.write_line(str(outcome.decision), **COLOURS[outcome.decision.verdict])
     for text in outcome.warnings:
         terminal.write_line(f"UNDECIDED {text}", **COLOURS["undecided"])
     for text in outcome.failures:
@@ -37,8 +37,16 @@ def write_summary(terminal: pytest.TerminalReporter, outcome: Outcome) -> None:
 
 
 def _write_comparison(terminal: pytest.TerminalReporter, comparison: Comparison) -> None:
+    """Every metric, the slices that became better or worse, and what must be known of the two runs."""
     terminal.write_line(f"compared with {comparison.before}: {comparison.pairs} pairs of rows")
+    alone = ((comparison.only_before, "the baseline"), (comparison.only_after, "this session"))
+    for rows, where in alone:
+        if rows:
+            terminal.write_line(f"{len(rows)} rows are in {where} alone")
     for item in (*comparison.metrics, *comparison.slices):
-        name = item.name if item.slice is None else f"{item.name}, {item.slice}"
-        terminal.write_line(f"{name}: {item.verdict}; {item.why}")
+        if item.slice is None or item.verdict in ("better", "worse"):
+            name = item.name if item.slice is None else f"{item.name}, {item.slice}"
+            terminal.write_line(f"{name}: {item.verdict}; {item.why}")
+    for text in (*comparison.warnings, *comparison.notes):
+        terminal.write_line(text)
     terminal.write_line("")
