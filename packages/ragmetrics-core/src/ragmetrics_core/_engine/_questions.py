@@ -178,7 +178,9 @@ class Answers:
     def _journal_reply(self, pending: PendingCall, outcome: Outcome) -> Outcome:
         if isinstance(outcome, Reply) and pending.digest is not None and self._journal is not None:
             self._kept += 1
-            outcome = self._journal.keep(pending.digest, outcome)
+            keys = pending.route.keys
+            question = None if keys is None else keys.question(pending.request, pending.key.repeat)
+            outcome = self._journal.keep(pending.digest, outcome, question)
         self._heard(outcome)
         return outcome
 

@@ -20,8 +20,11 @@ class ReplyStore(Protocol):
         """The reply under this key, as it was when it was paid for; None where it is missing or damaged."""
         ...
 
-    def keep(self, key: bytes, reply: Reply[Any]) -> Reply[Any]:
-        """Write a reply before anybody works with it; returns the one that counts, another process's if that came first."""
+    def keep(self, key: bytes, reply: Reply[Any], question: bytes | None = None) -> Reply[Any]:
+        """Write a reply before anybody works with it; returns the one that counts, another process's if that came first.
+
+        ``question`` is what it can be looked up by without the model that gave it.
+        """
         ...
 
     def strike(self, keys: Iterable[bytes]) -> None:

@@ -43,7 +43,7 @@ MAKE = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS replies (
     id INTEGER PRIMARY KEY, key BLOB NOT NULL, width INTEGER, value BLOB NOT NULL,
-    prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL, truncated INTEGER NOT NULL, digest BLOB
+    prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL, truncated INTEGER NOT NULL, digest BLOB, question BLOB
 );
 CREATE UNIQUE INDEX IF NOT EXISTS by_key ON replies (key);
 PRAGMA user_version = {VERSION};
@@ -55,7 +55,8 @@ COMMIT;
 FIND = "SELECT width, value, prompt_tokens, completion_tokens, truncated, digest FROM replies WHERE key = ?"
 FIND_WITHOUT_DIGESTS = FIND.replace(", digest", ", NULL")
 COLUMNS = (
-    "INTO replies (key, width, value, prompt_tokens, completion_tokens, truncated, digest) VALUES (?, ?, ?, ?, ?, ?, ?)"
+    "INTO replies (key, width, value, prompt_tokens, completion_tokens, truncated, digest, question) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 DIGEST_SIZE = 8
@@ -81,6 +82,8 @@ class Journal:
         self._db: sqlite3.Connection | None = None
         self._version = VERSION
         self._find = FIND
+        self._has_questions = True
+        self._keys: dict[bytes, bytes] | None = None
         self._opened()
 
     def _opened(self) -> sqlite3.Connection | None:
@@ -98,8 +101,13 @@ class Journal:
         if self._version == 0:
             self._patiently(self._db, MAKE)
             self._version = VERSION
-        elif self._find is FIND_WITHOUT_DIGESTS:
-            self._add_digests(self._db)
+        else:
+            if self._find is FIND_WITHOUT_DIGESTS:
+                self._add_column(self._db, "digest")
+                self._find = FIND
+            if not self._has_questions:
+                self._add_column(self._db, "question")
+                self._has_questions = True
         return self._db
 
     def _open(self) -> None:
@@ -112,22 +120,23 @@ class Journal:
                         f"{self._path} was written by another version of ragmetrics: give another run_dir"
                     )
                 self._patiently(database, OPEN)
-                if self._version == WITHOUT_DIGESTS:
+                if self._version != 0:
                     columns = {row[1] for row in database.execute("PRAGMA table_info(replies)")}
                     self._find = FIND if "digest" in columns else FIND_WITHOUT_DIGESTS
+                    self._has_questions = "question" in columns
             except BaseException:
                 database.close()
                 raise
         self._db = database
 
-    def _add_digests(self, database: sqlite3.Connection) -> None:
+    def _add_column(self, database: sqlite3.Connection, name: str) -> None:
+        """Add a column that files of earlier builds do not have."""
         with self._worded():
             try:
-                database.execute("ALTER TABLE replies ADD COLUMN digest BLOB")
+                database.execute(f"ALTER TABLE replies ADD COLUMN {name} BLOB")
             except sqlite3.OperationalError as error:
                 if "duplicate column" not in str(error):  # another process was faster
                     raise
-        self._find = FIND
 
     def _patiently(self, database: sqlite3.Connection, commands: str) -> None:
         latest = time.monotonic() + PATIENCE
@@ -154,19 +163,33 @@ class Journal:
         except (ValueError, TypeError):  # damaged, in a row without a digest
             return None
 
+    def answer_to(self, question: bytes) -> Reply[Any] | None:
+        """The reply to a question, looked up without its key; None where it is missing, damaged, or of an earlier build."""
+        if self._keys is None:
+            self._keys = self._all_questions()
+        key = self._keys.get(question)
+        return None if key is None else self.find(key)
+
+    def _all_questions(self) -> dict[bytes, bytes]:
+        database = self._opened()
+        if database is None or not self._has_questions or (self._version == 0 and not self._is_made(database)):
+            return {}
+        with self._worded():
+            return dict(database.execute("SELECT question, key FROM replies WHERE question IS NOT NULL ORDER BY id"))
+
     def _is_made(self, database: sqlite3.Connection) -> bool:
         """Whether another process has made the table by now."""
         with self._worded():
             (self._version,) = database.execute("PRAGMA user_version").fetchone()
         return self._version != 0
 
-    def keep(self, key: bytes, reply: Reply[Any]) -> Reply[Any]:
+    def keep(self, key: bytes, reply: Reply[Any], question: bytes | None = None) -> Reply[Any]:
         """Write a reply; returns the one that the file then holds, which is another process's if that came first."""
         width, value = _packed(reply.value)
         usage = reply.usage
         tokens = map(counted, (usage.prompt_tokens, usage.completion_tokens))
         parts = (width, value, *tokens, int(reply.truncated))
-        row = (key, *parts, _digest(key, *parts))
+        row = (key, *parts, _digest(key, *parts), question)
         database = self._made()
         with self._worded():
             if database.execute(f"INSERT OR IGNORE {COLUMNS}", row).rowcount:  # the command holds no value

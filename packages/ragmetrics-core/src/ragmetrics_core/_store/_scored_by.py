@@ -10,10 +10,11 @@ import json
 import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from hashlib import blake2b
 from typing import Any
 
+from .._engine import identity_digest
 from .._kernel._metric import Metric
 from .._kernel._model_traits import ModelTraits
 from .._kernel._plain import plain
@@ -92,10 +93,17 @@ class MetricColumn:
 
 @dataclass(frozen=True)
 class ModelIdentity:
-    """A model by its name, for messages, and by digests of all that can change its answers."""
+    """A model by its name, for messages, and by digests of all that can change its answers.
+
+    Attributes:
+        name: its name.
+        parts: a digest of each setting, by name.
+        whole: a digest of all of them, by which replies can be looked up; None where an earlier build wrote the file.
+    """
 
     name: str
     parts: Mapping[str, str]
+    whole: str | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, model: Any) -> ModelIdentity | None:
@@ -106,15 +114,30 @@ class ModelIdentity:
         if not traits.identity:  # such a model is never the same as another
             return cls(traits.kind, {"unknown": str(uuid.uuid4())})
         if not isinstance(traits.identity, Mapping):
-            return cls(traits.kind, {"identity": digest_of(str(traits.identity))})
+            return cls(traits.kind, {"identity": digest_of(str(traits.identity))}, identity_digest(traits.identity))
         known = ModelUsage.of(model, Usage(), 0)
         name = f"{known.name} at {known.base_url}" if known.base_url else known.name
-        return cls(name, dict(_parts(traits.identity)))
+        return cls(name, dict(_parts(traits.identity)), identity_digest(traits.identity))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | None) -> ModelIdentity | None:
         """What ``run.json`` holds of it."""
-        return None if data is None else cls(_checked_text(data["name"]), _checked_texts(data["parts"]))
+        if data is None:
+            return None
+        whole = data.get("whole")
+        return cls(
+            _checked_text(data["name"]),
+            _checked_texts(data["parts"]),
+            None if whole is None else _checked_text(whole),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``run.json`` holds it."""
+        return {
+            "name": self.name,
+            "parts": dict(self.parts),
+            **({} if self.whole is None else {"whole": self.whole}),
+        }
 
     def difference(self, here: ModelIdentity, words: str) -> str:
         """How the model of this run, ``here``, differs from this one, in words; empty if it is the same."""
@@ -143,7 +166,7 @@ class ScoredBy:
     def to_dict(self) -> dict[str, Any]:
         """As ``run.json`` holds it."""
         models = {kind: self.model(kind) for kind in KINDS}
-        written = {kind: model and {"name": model.name, "parts": dict(model.parts)} for kind, model in models.items()}
+        written = {kind: model and model.to_dict() for kind, model in models.items()}
         return {"settings": dict(self.settings), **written}
 
     @classmethod
