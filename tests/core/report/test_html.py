@@ -109,7 +109,7 @@ class TestContent:
         assert index["rows"]["metadata"] == {"lang": ["en", "de", "de", None]}
         assert index["rows"]["notes"] == {}
         rows = evaluation.to_dict()["rows"]
-        assert unpacked(page, "block-0") == [rows[2], rows[0], rows[3], rows[1]]
+        assert unpacked(page, "block-0") == [{**rows[row], "exchanges": {}} for row in (2, 0, 3, 1)]
 
     def test_slices_have_means_and_intervals(self, tmp_path: Path) -> None:
         (found,) = unpacked(page_of(small(tmp_path / "scores.jsonl"), tmp_path), "index")["slices"]

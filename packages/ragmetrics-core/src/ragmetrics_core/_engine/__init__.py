@@ -12,18 +12,8 @@ from __future__ import annotations
 from ._budget import Budget
 from ._calls import Rules
 from ._questions import Answers
-from ._reply_keys import Keys, identity_digest, question_digest
+from ._reply_keys import Keys, identity_digest
 from ._reply_store import ReplyStore
 from ._schedule import Assignment, Engine
 
-__all__ = [
-    "Answers",
-    "Assignment",
-    "Budget",
-    "Engine",
-    "Keys",
-    "ReplyStore",
-    "Rules",
-    "identity_digest",
-    "question_digest",
-]
+__all__ = ["Answers", "Assignment", "Budget", "Engine", "Keys", "ReplyStore", "Rules", "identity_digest"]

@@ -178,8 +178,8 @@ class Answers:
     def _journal_reply(self, pending: PendingCall, outcome: Outcome) -> Outcome:
         if isinstance(outcome, Reply) and pending.digest is not None and self._journal is not None:
             self._kept += 1
-            keys = pending.route.keys
-            question = None if keys is None else keys.question(pending.request, pending.key.repeat)
+            questions = pending.route.questions
+            question = questions.key(pending.request, pending.key.repeat) if questions else None
             outcome = self._journal.keep(pending.digest, outcome, question)
         self._heard(outcome)
         return outcome

@@ -3,21 +3,21 @@
 That is the model with its endpoint and parameters (its ``identity``), what is sent, the schema that the reply must have, and
 the number of the repeat. Names of metrics, prompts and rows are no part of it: the same question is the same question.
 
-Beside it stands a second one, of the question as who knows a digest of the identity can tell it, so that what was asked and replied
-can be looked up later without the model at hand.
+Who has a digest of an identity, and not the identity, can make keys as well: ``Keys(identity_digest(identity))``. The journal keeps
+such a key beside each reply, so that it can be told later what was asked and replied, without the model at hand.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any
 
 from .._kernel._errors import InvalidInput
 from .._kernel._requests import Ask, Embed, Request
 
-__all__ = ["Keys", "identity_digest", "question_digest"]
+__all__ = ["Keys", "identity_digest"]
 
 SIZE = 16
 """Bytes of a key: among a billion replies, two different ones share a key with a chance of 1e-21."""
@@ -37,9 +37,7 @@ class Keys:
     """
 
     def __init__(self, identity: Mapping[str, Any] | str) -> None:
-        text = _identity_text(identity)
-        self._start = blake2b(text.encode(), digest_size=SIZE)
-        self._model = identity_digest(identity)
+        self._start = blake2b(_identity_text(identity), digest_size=SIZE)
         self._forms: dict[int, tuple[object, bytes]] = {}
 
     def key(self, request: Request, repeat: int) -> bytes:
@@ -62,10 +60,6 @@ class Keys:
                 _add(digest, right)
         return digest.digest()
 
-    def question(self, request: Request, repeat: int) -> bytes:
-        """The question by which the reply can be looked up without the model."""
-        return question_digest(self._model, request, repeat)
-
     def _form(self, reply: Any) -> bytes:
         """A digest of the schema, made once for every reply format."""
         known = self._forms.get(id(reply))
@@ -83,35 +77,12 @@ def identity_digest(identity: Mapping[str, Any] | str) -> str:
     Raises:
         InvalidInput: the identity cannot be written as JSON.
     """
-    return blake2b(_identity_text(identity).encode(), digest_size=SIZE, person=b"identity").hexdigest()
+    return blake2b(_identity_text(identity), digest_size=SIZE, person=b"identity").hexdigest()
 
 
-def question_digest(model: str, request: Request, repeat: int) -> bytes:
-    """A digest of what is asked of the model with this digest; ``repeat`` counts from 0."""
-    digest = blake2b(model.encode(), digest_size=SIZE, person=b"question")
-    for text in _texts(request, repeat):
-        _add(digest, text)
-    return digest.digest()
-
-
-def _texts(request: Request, repeat: int) -> Iterator[str]:
-    if isinstance(request, Ask):
-        yield f"ask {repeat}"
-        for message in request.messages:
-            yield message.role
-            yield message.content
-    elif isinstance(request, Embed):
-        yield "embed"
-        yield from request.texts
-    else:
-        yield "compare"
-        for pair in request.pairs:
-            yield from pair
-
-
-def _identity_text(identity: Mapping[str, Any] | str) -> str:
+def _identity_text(identity: Mapping[str, Any] | str) -> bytes:
     try:
-        return json.dumps(identity if isinstance(identity, str) else dict(identity), sort_keys=True)
+        return json.dumps(identity if isinstance(identity, str) else dict(identity), sort_keys=True).encode()
     except (TypeError, ValueError) as error:
         raise InvalidInput(
             f"the identity of a model must be a mapping of plain JSON values, got {identity!r}: {error}"

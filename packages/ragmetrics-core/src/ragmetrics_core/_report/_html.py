@@ -9,12 +9,14 @@ alone.
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._kernel._errors import InvalidInput
 from .._kernel._tags import EMPTY, joined
+from .._store._exchanges import Exchanges
 from .._store._run_dir import SCORES
 from .._store._scored_by import MetricColumn
 from ._html_cards import metric_cards
@@ -67,16 +69,19 @@ def page_of(evaluation: Evaluation, most: int) -> str:
         "reasons": without_scores(summary.reasons) or EMPTY,
     }
     title = f"{evaluation.source or summary.title} \u2013 ragmetrics report"
-    data = {
+    data: dict[str, Any] = {
         "metrics": [_metric(column, item) for column, item in zip(evaluation.metrics, summary.metrics, strict=True)],
         "slices": slice_tables(index, summary.metrics),
         "megabytes": round(most / MEGABYTE, 1),
     }
+    exchanges = Exchanges(evaluation.run_dir, evaluation.settings)
+    data["problems"] = exchanges.problems
     # what is always there, and at its largest: with the notes of all rows
     whole = data | {"rows": index.to_dict(range(len(index))), "blocks": [list(range(len(index)))]}
     fixed = joined_page(title, {**parts, "data": data_block("index", packed(whole))})
     order = index.worst_first()
-    evidence = Evidence.of(evaluation.records, order, max(most - len(fixed.encode()), 0))
+    with closing(exchanges):
+        evidence = Evidence.of(evaluation.records, exchanges, order, max(most - len(fixed.encode()), 0))
     data |= {"rows": index.to_dict(evidence.left_out), "blocks": evidence.rows}
     blocks = [data_block(f"block-{number}", block) for number, block in enumerate(evidence.blocks)]
     return joined_page(title, {**parts, "data": joined([data_block("index", packed(data)), *blocks])})

@@ -7,10 +7,11 @@ have to be unpacked for one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .._store._exchanges import Exchanges
 from .._store._records import Record, Records, json_value, record_dict
 from ._html_packed import packed
 
@@ -35,20 +36,20 @@ class Evidence:
     left_out: frozenset[int]
 
     @classmethod
-    def of(cls, records: Records, order: Sequence[int], most: int) -> Evidence:
+    def of(cls, records: Records, exchanges: Exchanges, order: Sequence[int], most: int) -> Evidence:
         """The evidence of the rows in this order, as long as it takes at most so many bytes."""
         blocks: list[str] = []
         rows: list[tuple[int, ...]] = []
         left = most
         for part in _parts(order):
-            fitting = list(part)
-            block = _packed(records, fitting)
+            fitting = [row_evidence(records[row], exchanges) for row in part]
+            block = packed(fitting)
             while fitting and len(block) > left:  # the last block has as many rows as fit
                 fitting = fitting[: len(fitting) * left // (len(block) + 1)]
-                block = _packed(records, fitting) if fitting else ""
+                block = packed(fitting) if fitting else ""
             if fitting:
                 blocks.append(block)
-                rows.append(tuple(fitting))
+                rows.append(tuple(part[: len(fitting)]))
                 left -= len(block)
             if len(fitting) < len(part):
                 break
@@ -60,11 +61,7 @@ def _parts(order: Sequence[int]) -> Iterator[Sequence[int]]:
     return (order[start : start + ROWS] for start in range(0, len(order), ROWS))
 
 
-def _packed(records: Records, rows: Iterable[int]) -> str:
-    return packed([row_evidence(records[row]) for row in rows])
-
-
-def row_evidence(record: Record) -> dict[str, Any]:
+def row_evidence(record: Record, exchanges: Exchanges) -> dict[str, Any]:
     """Everything about a row, as plain JSON values that are finite."""
     found: dict[str, Any] = json_value(record_dict(record))
-    return found
+    return {**found, "exchanges": json_value(exchanges.of(record))}

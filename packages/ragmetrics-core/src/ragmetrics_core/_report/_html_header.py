@@ -20,6 +20,7 @@ __all__ = ["Origin", "header", "without_scores"]
 MOST_REASONS = 12
 """Reasons that the page shows per state; the rest is counted."""
 
+PROMPTS = "Prompt versions"
 NOT_TOLD = "not known: a file of scores does not tell"
 
 
@@ -70,7 +71,8 @@ def _without_any(summary: Summary) -> Html | None:
 
 
 def _fact(name: str, values: Sequence[str]) -> tuple[Html, ...]:
-    return (element("div", element("dt", name), *(element("dd", value, dir="auto") for value in values)),)
+    shown = (element("dd", value, dir="auto") for value in values)
+    return (element("div", element("dt", name), *shown, class_="wide" if name == PROMPTS else None),)
 
 
 def _facts(summary: Summary, origin: Origin) -> Iterator[tuple[str, Sequence[str]]]:
@@ -80,10 +82,10 @@ def _facts(summary: Summary, origin: Origin) -> Iterator[tuple[str, Sequence[str
     yield "Judge", _models(origin.settings, "llm") or ["none was asked"]
     if origin.settings is None or _models(origin.settings, "embeddings"):
         yield "Embeddings", _models(origin.settings, "embeddings")
-    versions = [f"{name} {', '.join(found)}" for name, found in origin.prompts.items()]
-    yield "Prompt versions", [", ".join(versions) or "no prompt was used"]
     yield "Scored", [_date(origin.scored_at)]
     yield from _spent(summary)
+    versions = [f"{name} {', '.join(found)}" for name, found in origin.prompts.items()]
+    yield PROMPTS, [", ".join(versions) or "no prompt was used"]
 
 
 def _spent(summary: Summary) -> Iterator[tuple[str, Sequence[str]]]:

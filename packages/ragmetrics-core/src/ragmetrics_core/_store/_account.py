@@ -130,7 +130,7 @@ def read_account(path: Path, cure: str = "give another run_dir") -> StoredRun | 
     if not file.exists():
         return None
     if not file.is_file():
-        raise InvalidInput(f"{file} is not that of a run, for it is no regular file: {cure}")
+        raise InvalidInput(f"{file} is not that of a run, for it is no regular file: give another run_dir")
     damaged = StoredRun(None, RunAccount(stopped=UNFINISHED))
     try:
         content: Any = json.loads(file.read_text(encoding="utf-8"))

@@ -1,26 +1,27 @@
 """What was sent for each score, and what came back: found again in the journal of a run.
 
 Strategy. A journal has replies, and no messages: those follow from the row and the metric, so the program of the metric runs once
-more, and what it asks is looked up. Nothing is asked of a model. The metric is built from its words in ``run.json``; if its settings
-or the words of its prompts are no longer the same, that is noticed by their digests, and nothing is shown rather than something
-that was never sent.
+more, and what it asks is looked up. Nothing is asked of a model. The metric is built from its words in ``run.json``; if its
+settings or the words of its prompts are no longer the same, that is noticed by their digests, and nothing is shown rather than
+something that was never sent. Whatever cannot be found again has a reason, which is shown in its place.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .._engine import question_digest
+from .._engine import Keys
 from .._kernel._errors import InvalidInput, MissingInput, ModelError, RagmetricsError
 from .._kernel._inputs import Reading
 from .._kernel._metric import Metric
 from .._kernel._requests import Ask, Reply, Request
 from .._kernel._saved_settings import built_in_metric
 from .._kernel._score import Score
-from .._kernel._steps import Steps, next_round
+from .._kernel._steps import next_round
 from ._journal import Journal
 from ._records import Record
 from ._run_dir import JOURNAL
@@ -33,6 +34,21 @@ ROUNDS = 200
 """No program goes on for longer."""
 
 WITHOUT_JOURNAL = "messages and replies are kept only by a run with a directory (run_dir, --run-dir)"
+NOBODY_ASKED = "no model was asked"
+UNKNOWN = "nothing tells who gave the scores"
+NAMELESS = "the model does not say what it is (identity), so its replies are not kept"
+EARLIER = "the run is of an earlier version, which kept replies without what they answer"
+FOREIGN = "the metric cannot be built again from run.json: it is your own, or has prompts of your own"
+CHANGED = "the metric had other settings, or other words in its prompts, when it was scored"
+
+
+@dataclass(frozen=True)
+class _Replayed:
+    """A metric as it was, and keys of what it asks of each kind of model; None where it had none."""
+
+    metric: Metric
+    llm: Keys | None
+    embeddings: Keys | None
 
 
 class Exchanges:
@@ -48,18 +64,19 @@ class Exchanges:
 
     def __init__(self, run_dir: Path | None, settings: RunSettings | None) -> None:
         self.problems: dict[str, str] = {}
-        self._metrics: dict[str, tuple[Metric, ScoredBy]] = {}
+        self._metrics: dict[str, _Replayed] = {}
         self._repeats = int(settings.run.get("repeats", 1)) if settings else 1
         self._journal: Journal | None = None
         columns = settings.metrics if settings else ()
-        self._scored_by = (settings.scored_by if settings else None) or {}
+        scored_by = (settings.scored_by if settings else None) or {}
         try:
-            self._journal = None if run_dir is None or not (run_dir / JOURNAL).exists() else Journal(run_dir / JOURNAL)
+            if run_dir is not None and (run_dir / JOURNAL).exists():
+                self._journal = Journal(run_dir / JOURNAL)
         except RagmetricsError as error:
             self.problems = {item.name: str(error) for item in columns}
             return
         for column in columns:
-            found = WITHOUT_JOURNAL if self._journal is None else self._rebuilt(column)
+            found = WITHOUT_JOURNAL if self._journal is None else _rebuilt(column, scored_by.get(column.name))
             if isinstance(found, str):
                 self.problems[column.name] = found
             else:
@@ -68,70 +85,76 @@ class Exchanges:
     def of(self, record: Record) -> dict[str, list[dict[str, Any]]]:
         """By metric what was sent for a row, in order, each with its reply; None where that is not in the journal.
 
-        The messages of a model that has no text to send, such as one for embeddings, are left out.
+        Only what is said to a language model is among it: numbers of other models say nothing to a reader.
         """
         reading = Reading(record.sample)
-        return {
-            name: [
-                exchange
-                for repeat in range(self._repeats)
-                for exchange in self._replayed(metric, scored_by, reading, repeat)
-            ]
-            for name, (metric, scored_by) in self._metrics.items()
-        }
+        return {name: list(self._exchanges(name, reading)) for name in tuple(self._metrics)}
 
     def close(self) -> None:
         """Nothing more will be looked up."""
         if self._journal is not None:
             self._journal.close()
 
-    def _rebuilt(self, column: MetricColumn) -> tuple[Metric, ScoredBy] | str:
-        """The metric as it was; else why it cannot be had."""
-        scored_by = self._scored_by.get(column.name)
-        if scored_by is None or not any((scored_by.llm, scored_by.embeddings)):
-            return "no model was asked" if scored_by else "run.json does not tell who gave the scores"
-        if any(model is not None and model.whole is None for model in (scored_by.llm, scored_by.embeddings)):
-            return "the run is of an earlier build, which kept the replies without what they answer"
-        metric = _built(column.settings)
-        if metric is None:
-            return "the metric cannot be built again from run.json: it is your own, or has prompts of yours"
-        if ScoredBy.of(metric, None, None).settings != scored_by.settings:
-            return "the metric had other settings, or other words in its prompts, when it was scored"
-        return metric, scored_by
-
-    def _replayed(self, metric: Metric, scored_by: ScoredBy, reading: Reading, repeat: int) -> list[dict[str, Any]]:
+    def _exchanges(self, name: str, reading: Reading) -> Iterator[dict[str, Any]]:
         try:
-            program = metric.begin(reading)
-        except (MissingInput, InvalidInput):
-            return []
-        return [] if isinstance(program, Score) else self._walk(program, scored_by, repeat)
+            for repeat in range(self._repeats):
+                for exchange in self._replayed(self._metrics[name], reading, repeat):
+                    yield exchange if self._repeats == 1 else {"judgement": repeat + 1, **exchange}
+        except RagmetricsError as error:  # the journal is damaged
+            self.problems[name] = str(error)
 
-    def _walk(self, program: Steps[Score], scored_by: ScoredBy, repeat: int) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
+    def _replayed(self, item: _Replayed, reading: Reading, repeat: int) -> Iterator[dict[str, Any]]:
+        try:
+            program = item.metric.begin(reading)
+        except (MissingInput, InvalidInput):
+            return
+        if isinstance(program, Score):
+            return
         outcomes: list[Reply[Any]] | None = None
         try:
             for _ in range(ROUNDS):
-                requests = next_round(program, outcomes)
-                replies = [self._reply(request, scored_by, repeat) for request in requests]
-                found += [_exchange(*pair) for pair in zip(requests, replies, strict=True) if isinstance(pair[0], Ask)]
-                if None in replies:
-                    break  # what comes after follows from a reply that nobody has
+                try:
+                    requests = next_round(program, outcomes)
+                except (StopIteration, MissingInput, InvalidInput, ModelError):
+                    return  # it came to its end; an unreadable reply is such an end too
+                replies = [self._reply(request, item, repeat) for request in requests]
+                for request, reply in zip(requests, replies, strict=True):
+                    if isinstance(request, Ask):
+                        yield _exchange(request, reply)
                 outcomes = [reply for reply in replies if reply is not None]
-        except (StopIteration, MissingInput, InvalidInput, ModelError):
-            pass  # it came to its end; a bad reply is such an end too
+                if len(outcomes) < len(replies):
+                    return  # what comes after follows from a reply that nobody has
         finally:
             program.close()
-        return found
 
-    def _reply(self, request: Request, scored_by: ScoredBy, repeat: int) -> Reply[Any] | None:
-        asked = isinstance(request, Ask)
-        model = scored_by.llm if asked else scored_by.embeddings
-        if self._journal is None or model is None or model.whole is None:
-            return None
-        return self._journal.answer_to(question_digest(model.whole, request, repeat if asked else 0))
+    def _reply(self, request: Request, item: _Replayed, repeat: int) -> Reply[Any] | None:
+        keys = item.llm if isinstance(request, Ask) else item.embeddings
+        return None if keys is None or self._journal is None else self._journal.answer_to(keys.key(request, repeat))
 
 
-def _exchange(request: Any, reply: Reply[Any] | None) -> dict[str, Any]:
+def _rebuilt(column: MetricColumn, scored_by: ScoredBy | None) -> _Replayed | str:
+    """The metric as it was; else why it cannot be had."""
+    if scored_by is None:
+        return UNKNOWN
+    models = [model for model in (scored_by.llm, scored_by.embeddings) if model is not None]
+    if not models:
+        return NOBODY_ASKED
+    if any(model.is_unknown for model in models):
+        return NAMELESS
+    if any(model.whole is None for model in models):
+        return EARLIER
+    metric = _built(column.settings)
+    if metric is None:
+        return FOREIGN
+    if ScoredBy.of(metric, None, None).settings != scored_by.settings:
+        return CHANGED
+    llm, embeddings = (
+        Keys(model.whole) if model and model.whole else None for model in (scored_by.llm, scored_by.embeddings)
+    )
+    return _Replayed(metric, llm, embeddings)
+
+
+def _exchange(request: Ask, reply: Reply[Any] | None) -> dict[str, Any]:
     return {
         "prompt": request.prompt.name,
         "messages": [{"role": message.role, "content": message.content} for message in request.messages],

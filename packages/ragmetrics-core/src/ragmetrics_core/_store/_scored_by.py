@@ -15,6 +15,7 @@ from hashlib import blake2b
 from typing import Any
 
 from .._engine import identity_digest
+from .._kernel._errors import InvalidInput
 from .._kernel._metric import Metric
 from .._kernel._model_traits import ModelTraits
 from .._kernel._plain import plain
@@ -27,6 +28,9 @@ __all__ = ["KINDS", "MetricColumn", "ModelIdentity", "ScoredBy", "digest_of", "u
 
 KINDS = {"llm": "the LLM", "embeddings": "the embedding model"}
 CLASS_NAME = re.compile(r"\w+(?=\()")
+UNKNOWN = "unknown"
+"""The one part of a model that does not say what it is: its digest is a new one every time."""
+
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 """The address of an object in memory, which differs from process to process."""
 
@@ -98,7 +102,8 @@ class ModelIdentity:
     Attributes:
         name: its name.
         parts: a digest of each setting, by name.
-        whole: a digest of all of them, by which replies can be looked up; None where an earlier build wrote the file.
+        whole: a digest of all of them, by which replies can be looked up; None where it does not say what it is, or an earlier
+            version wrote the file.
     """
 
     name: str
@@ -112,12 +117,12 @@ class ModelIdentity:
             return None
         traits = ModelTraits.of(model)
         if not traits.identity:  # such a model is never the same as another
-            return cls(traits.kind, {"unknown": str(uuid.uuid4())})
+            return cls(traits.kind, {UNKNOWN: str(uuid.uuid4())})
         if not isinstance(traits.identity, Mapping):
-            return cls(traits.kind, {"identity": digest_of(str(traits.identity))}, identity_digest(traits.identity))
+            return cls(traits.kind, {"identity": digest_of(str(traits.identity))}, _whole(traits.identity))
         known = ModelUsage.of(model, Usage(), 0)
         name = f"{known.name} at {known.base_url}" if known.base_url else known.name
-        return cls(name, dict(_parts(traits.identity)), identity_digest(traits.identity))
+        return cls(name, dict(_parts(traits.identity)), _whole(traits.identity))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | None) -> ModelIdentity | None:
@@ -130,6 +135,11 @@ class ModelIdentity:
             _checked_texts(data["parts"]),
             None if whole is None else _checked_text(whole),
         )
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether it does not say what it is."""
+        return UNKNOWN in self.parts
 
     def to_dict(self) -> dict[str, Any]:
         """As ``run.json`` holds it."""
@@ -210,6 +220,14 @@ def _parts(identity: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, 
             yield from _parts(value, f"{above}{name}.")
         else:
             yield f"{above}{name}", digest_of(json.dumps(value, sort_keys=True, default=str))
+
+
+def _whole(identity: Mapping[str, Any] | str) -> str | None:
+    """A digest of an identity; None where it is none that a key can be made of, so that no journal has its replies."""
+    try:
+        return identity_digest(identity)
+    except InvalidInput:
+        return None
 
 
 def digest_of(text: str) -> str:

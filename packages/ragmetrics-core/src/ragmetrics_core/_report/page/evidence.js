@@ -102,13 +102,34 @@ function repeatList(score, sample) {
 function origin(score) {
   const prompts = Object.entries(score.details.prompts || {}).map(([name, version]) => `${name} ${version}`);
   const usage = score.usage || {};
-  const used = `${count(usage.calls || 0, "call")}, ${usage.cached_calls || 0} of them answered before; ${usage.prompt_tokens || 0} tokens in, ${usage.completion_tokens || 0} out`;
-  return el("footer", { class: "origin" }, rawReplies(score), el("p", { class: "remark" }, [prompts.length ? `prompts: ${prompts.join(", ")}; ` : "", used].join("")));
+  const cached = usage.cached_calls ? `, ${usage.cached_calls.toLocaleString("en")} of them answered before` : "";
+  const tokens = usage.prompt_tokens || usage.completion_tokens ? `${digits(usage.prompt_tokens || 0)} tokens in, ${digits(usage.completion_tokens || 0)} out` : null;
+  const used = [prompts.length ? `prompts: ${prompts.join(", ")}` : null, `${count(usage.calls || 0, "call")}${cached}`, tokens];
+  return el("footer", { class: "origin" }, exchangeList(score), rawReplies(score), el("p", { class: "remark" }, used.filter(Boolean).join(" · ")));
+}
+
+/** The exact messages of every call, and what came back; where they cannot be had, why. */
+function exchangeList(score) {
+  if (!score.exchanges) return score.problem ? el("p", { class: "remark", dir: "auto" }, `Messages and replies are not here: ${score.problem}.`) : null;
+  if (!score.exchanges.length) return null;
+  const title = `Messages and replies (${count(score.exchanges.length, "call")})`;
+  return el("details", { class: "calls" }, el("summary", null, title), el("ol", null, score.exchanges.map(exchange)));
+}
+
+function exchange({ prompt, judgement, messages, reply }, number) {
+  const name = [`${number + 1}. ${prompt}`, judgement ? `judgement ${judgement}` : null].filter(Boolean).join(", ");
+  const last = reply === null ? el("p", { class: "remark" }, "No reply to this is kept: it could not be read, or the call failed.") : exact("reply", reply);
+  return el("li", null, el("h3", { dir: "auto" }, name), messages.map((item) => exact(item.role, item.content)), last);
+}
+
+/** A text as it was, letter by letter. */
+function exact(role, text) {
+  const whole = typeof text === "string" ? text : JSON.stringify(text);
+  return el("section", { class: `message ${role === "reply" ? "reply" : ""}` }, el("h4", { dir: "auto" }, role), el("pre", { tabindex: "0", dir: "auto" }, whole));
 }
 
 function rawReplies(score) {
   const raw = score.details.raw;
   if (!Array.isArray(raw) || !raw.length) return null;
-  const texts = raw.map((text) => el("pre", { tabindex: "0", dir: "auto" }, typeof text === "string" ? text : JSON.stringify(text)));
-  return el("details", null, el("summary", null, `Raw replies that could not be read (${raw.length})`), texts);
+  return el("details", { class: "calls" }, el("summary", null, `Raw replies that could not be read (${raw.length})`), raw.map((text) => exact("reply", text)));
 }

@@ -1,6 +1,11 @@
 // One row of one run: its texts on the left, the evidence of one of its scores on the right.
 
-const startPage = (found) => startSlices(found.slices);
+let problems = {}; // by metric, why messages and replies are not in the file
+
+function startPage(found) {
+  problems = found.problems;
+  startSlices(found.slices);
+}
 
 const leftOut = (megabytes) =>
   `This file holds at most ${megabytes} MB, so the evidence of ${count(placeOf.size, "row")} is in it, that of the worst ones first. ` +
@@ -31,14 +36,18 @@ function withoutEvidence(row) {
   ];
 }
 
+/** The texts and the evidence of the chosen score; in this order they are read aloud, and stand on a phone. */
 function recordParts(row, record) {
   const { sample, scores } = record;
-  const score = scores[metrics[currentMetric].name];
-  const tables = keyed(claimTables(score.details || {}, sample), sample);
+  const { name } = metrics[currentMetric];
+  const score = { ...scores[name], details: scores[name].details || {}, exchanges: record.exchanges[name], problem: problems[name] };
+  const tables = keyed(claimTables(score.details, sample), sample);
+  const panel = el("div", { id: "panel", role: "tabpanel", tabindex: "0", "aria-labelledby": `tab-${currentMetric}` }, scoreEvidence(score, tables, sample));
   return el(
     "div",
     { class: "columns" },
-    el("div", { class: "texts" }, sampleTexts(sample, tables), contextList(sample, tables), metadataPart(sample)),
-    el("div", { class: "evidence" }, scoreTabs(row, record), el("div", { id: "panel", role: "tabpanel", tabindex: "0", "aria-labelledby": `tab-${currentMetric}` }, scoreEvidence({ ...score, details: score.details || {} }, tables, sample))),
+    el("div", { class: "texts" }, sampleTexts(sample, tables)),
+    el("div", { class: "evidence" }, scoreTabs(row, record), panel),
+    el("div", { class: "sources" }, contextList(sample, tables), metadataPart(sample)),
   );
 }
