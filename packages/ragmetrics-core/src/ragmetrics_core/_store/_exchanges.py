@@ -1,14 +1,13 @@
 """What was sent for each score, and what came back: found again in the journal of a run.
 
 Strategy. A journal has replies, and no messages: those follow from the row and the metric, so the program of the metric runs once
-more, and what it asks is looked up. Nothing is asked of a model. The metric is built from its words in ``run.json``; if its
+more, and what it asks is looked up. Nothing is asked of a model. The metric is built again from ``run.json``; if its
 settings or the words of its prompts are no longer the same, that is noticed by their digests, and nothing is shown rather than
 something that was never sent. Whatever cannot be found again has a reason, which is shown in its place.
 """
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,6 @@ from .._kernel._errors import InvalidInput, MissingInput, ModelError, Ragmetrics
 from .._kernel._inputs import Reading
 from .._kernel._metric import Metric
 from .._kernel._requests import Ask, Reply, Request
-from .._kernel._saved_settings import built_in_metric
 from .._kernel._score import Score
 from .._kernel._steps import next_round
 from ._journal import Journal
@@ -38,7 +36,7 @@ NOBODY_ASKED = "no model was asked"
 UNKNOWN = "nothing tells who gave the scores"
 NAMELESS = "the model does not say what it is (identity), so its replies are not kept"
 EARLIER = "the run is of an earlier version, which kept replies without what they answer"
-FOREIGN = "the metric cannot be built again from run.json: it is your own, or has prompts of your own"
+FOREIGN = "the metric cannot be built again from run.json: it is your own, or cannot be written to a file"
 CHANGED = "the metric had other settings, or other words in its prompts, when it was scored"
 
 
@@ -76,9 +74,11 @@ class Exchanges:
             self.problems = {item.name: str(error) for item in columns}
             return
         for column in columns:
-            found = WITHOUT_JOURNAL if self._journal is None else _rebuilt(column, scored_by.get(column.name))
+            found = _rebuilt(column, scored_by.get(column.name))
             if isinstance(found, str):
                 self.problems[column.name] = found
+            elif self._journal is None:
+                self.problems[column.name] = WITHOUT_JOURNAL
             else:
                 self._metrics[column.name] = found
 
@@ -143,7 +143,7 @@ def _rebuilt(column: MetricColumn, scored_by: ScoredBy | None) -> _Replayed | st
         return NAMELESS
     if any(model.whole is None for model in models):
         return EARLIER
-    metric = _built(column.settings)
+    metric = _built(column.saved)
     if metric is None:
         return FOREIGN
     if ScoredBy.of(metric, None, None).settings != scored_by.settings:
@@ -162,14 +162,12 @@ def _exchange(request: Ask, reply: Reply[Any] | None) -> dict[str, Any]:
     }
 
 
-def _built(words: str) -> Metric | None:
-    """The built-in metric that such words as ``NDCG(k=3)`` describe; None where they describe none."""
-    try:
-        call = ast.parse(words, mode="eval").body
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
-            return None
-        settings: Mapping[str, Any] = {item.arg or "": ast.literal_eval(item.value) for item in call.keywords}
-        metric = built_in_metric(call.func.id, Metric)
-        return None if metric is None else metric(**settings)
-    except (SyntaxError, ValueError, TypeError, InvalidInput):
+def _built(saved: object) -> Metric | None:
+    """The built-in metric that was saved so; None where that is none."""
+    if not isinstance(saved, Mapping) or ":" in str(saved.get("metric")):  # no file says which modules are loaded
         return None
+    try:
+        metric: Metric = Metric.from_dict(saved)
+    except (InvalidInput, TypeError, ValueError):
+        return None
+    return metric

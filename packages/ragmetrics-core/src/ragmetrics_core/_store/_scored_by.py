@@ -45,6 +45,7 @@ class MetricColumn:
         settings: the metric in words, such as ``NDCG(k=3)``; of a file of scores, its name alone.
         higher_is_better: whether high values are good; False: low ones are; None: neither, or it is not known.
         knows_better: whether that is known: it is not of another's metric in a file of scores, or in the run of an older version.
+        saved: what a built-in metric can be built from again; None where that cannot be written, or nobody wrote it.
     """
 
     name: str
@@ -52,11 +53,12 @@ class MetricColumn:
     settings: str
     higher_is_better: bool | None = True
     knows_better: bool = True
+    saved: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of(cls, metric: Metric) -> MetricColumn:
         """The column of a metric."""
-        return cls(metric.name, metric.scale, repr(metric), metric.higher_is_better)
+        return cls(metric.name, metric.scale, repr(metric), metric.higher_is_better, saved=_saved(metric))
 
     @classmethod
     def named(cls, name: str, scale: tuple[float, float] | None, settings: str) -> MetricColumn:
@@ -73,6 +75,7 @@ class MetricColumn:
             "scale": list(self.scale) if self.scale else None,
             "settings": self.settings,
             **known,
+            **({"saved": self.saved} if self.saved else {}),
         }
 
     @classmethod
@@ -92,7 +95,7 @@ class MetricColumn:
         better = data["higher_is_better"]
         if not isinstance(better, bool | None):
             raise TypeError("higher_is_better is neither true nor false nor null")
-        return cls(name, scale, settings, better)
+        return cls(name, scale, settings, better, saved=data.get("saved"))
 
 
 @dataclass(frozen=True)
@@ -195,6 +198,15 @@ class ScoredBy:
         """What ``to_dict`` wrote."""
         models = [ModelIdentity.from_dict(data[kind]) for kind in KINDS]
         return cls(_checked_texts(data["settings"]), *models)
+
+
+def _saved(metric: Metric) -> dict[str, Any] | None:
+    """What the metric can be built from again, where it is a built-in one; no file shall name a module to be loaded."""
+    try:
+        found = metric.to_dict()
+        return None if ":" in found["metric"] else json.loads(json.dumps(found))
+    except (InvalidInput, TypeError, ValueError):
+        return None
 
 
 def _settings(metric: Metric) -> dict[str, str]:

@@ -1,0 +1,281 @@
+"""What a model was sent and what it replied is told exactly as it was, or it is said why it cannot be told."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.evaluate.doubles import RATE, Rated
+from core.store.kept import Model
+from exchanges import EXCHANGES, VECTORS, WITH_EMBEDDINGS, Exchange, with_own_words
+from ragmetrics_core import Ask, Evaluation, Reply, Usage, evaluate
+from ragmetrics_core._store._exchanges import Exchanges
+from ragmetrics_core.llms import LexicalJudge
+from ragmetrics_core.metrics import Faithfulness
+from ragmetrics_core.testing import ScriptedEmbeddings
+
+FOREIGN = "the metric cannot be built again from run.json: it is your own, or cannot be written to a file"
+
+ROWS = [
+    {
+        "user_input": "Where is the tower, and how tall is it?",
+        "response": "The tower is in Paris. It is 500 metres tall.",
+        "retrieved_contexts": ["The tower stands in Paris.", "It is 330 metres tall."],
+        "reference": "It stands in Paris and is 330 metres tall.",
+        "reference_contexts": ["The tower stands in Paris."],
+    },
+    {"user_input": "Which river?", "response": "The Seine \ud800 \u202e.", "retrieved_contexts": ["It is the Seine."]},
+]
+
+
+class Witness:
+    """A judge that notes what it is asked and what it answers."""
+
+    def __init__(self, **settings: Any) -> None:
+        self.identity = {"model": "witness", **settings}
+        self.judge = LexicalJudge()
+        self.heard: list[tuple[list[tuple[str, str]], str]] = []
+
+    def generate(self, ask: Ask) -> Reply[str]:
+        reply = self.answer(ask)
+        self.heard.append(([(message.role, message.content) for message in ask.messages], reply))
+        return Reply(reply, Usage(1, 10, 2))
+
+    def answer(self, ask: Ask) -> str:
+        found = self.judge.generate(ask)
+        assert isinstance(found, Reply)
+        return str(found.value)
+
+
+class Vectors(ScriptedEmbeddings):
+    """Vectors of a model that says what it is."""
+
+    @property
+    def identity(self) -> Any:
+        return {"model": "vectors"}
+
+
+class Replaying(Witness):
+    """Answers as recorded."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        super().__init__()
+        self.exchange = exchange
+
+    def answer(self, ask: Ask) -> str:
+        system, user = (message.content for message in ask.messages)
+        return self.exchange.reply_to(system, user)
+
+
+class Forgetful(Witness):
+    """The first answer to each question cannot be read."""
+
+    def answer(self, ask: Ask) -> str:
+        return super().answer(ask) if len(ask.messages) > 2 else "Let me think."
+
+
+class Useless(Witness):
+    """No answer can be read."""
+
+    def answer(self, ask: Ask) -> str:
+        return "Let me think."
+
+
+def told(run_dir: Path) -> tuple[list[dict[str, list[dict[str, Any]]]], dict[str, str]]:
+    """What is told of each row, and why something is not."""
+    loaded = Evaluation.load(run_dir)
+    with closing(Exchanges(loaded.run_dir, loaded.settings)) as exchanges:
+        return [exchanges.of(record) for record in loaded.records], exchanges.problems
+
+
+def flat(found: list[dict[str, list[dict[str, Any]]]]) -> list[tuple[list[tuple[str, str]], str]]:
+    return [
+        ([(message["role"], message["content"]) for message in exchange["messages"]], exchange["reply"])
+        for row in found
+        for exchanges in row.values()
+        for exchange in exchanges
+    ]
+
+
+def as_sets(heard: list[tuple[list[tuple[str, str]], str]]) -> set[tuple[tuple[tuple[str, str], ...], str]]:
+    return {(tuple(messages), reply) for messages, reply in heard}
+
+
+@pytest.fixture
+def run_dir(tmp_path: Path) -> Path:
+    return tmp_path / "run"
+
+
+class TestFound:
+    @pytest.mark.parametrize("exchange", [*EXCHANGES, WITH_EMBEDDINGS], ids=lambda exchange: exchange.name)
+    def test_every_metric_that_asks_a_language_model(self, run_dir: Path, exchange: Exchange) -> None:
+        witness = Replaying(exchange)
+        embeddings = Vectors(VECTORS)
+        evaluate([exchange.sample], [exchange.metric], llm=witness, embeddings=embeddings, run_dir=run_dir)
+        (found,), problems = told(run_dir)
+        assert problems == {}
+        assert as_sets(flat([found])) == as_sets(witness.heard)
+        assert len(witness.heard) >= 1
+
+    def test_prompts_in_words_of_their_own(self, run_dir: Path) -> None:
+        witness = Witness()
+        evaluate(ROWS[:1], with_own_words(Faithfulness()), llm=witness, run_dir=run_dir)
+        (found,), problems = told(run_dir)
+        assert problems == {}
+        assert found["faithfulness"][0]["messages"][0]["content"].startswith("Own words: ")
+        assert flat([found]) == witness.heard
+
+    def test_a_metric_that_asks_nobody(self, run_dir: Path) -> None:
+        evaluate(ROWS, "token_f1", run_dir=run_dir)
+        assert told(run_dir) == ([{}, {}], {"token_f1": "no model was asked"})
+
+    def test_in_the_order_in_which_it_was_asked_by_several_metrics(self, run_dir: Path) -> None:
+        witness = Witness()
+        evaluate(ROWS, ["faithfulness", "context_recall"], llm=witness, run_dir=run_dir, max_concurrency=1)
+        found, problems = told(run_dir)
+        assert problems == {}
+        assert [item["prompt"] for item in found[0]["faithfulness"]] == ["extract_claims", "verify_claims"]
+        assert [item["messages"][0]["role"] for item in found[0]["faithfulness"]] == ["system", "system"]
+        assert as_sets(flat(found)) == as_sets(witness.heard)
+
+    def test_a_second_attempt_shows_the_first(self, run_dir: Path) -> None:
+        witness = Forgetful()
+        evaluate(ROWS[:1], "faithfulness", llm=witness, run_dir=run_dir)
+        found, _ = told(run_dir)
+        assert [len(item["messages"]) for item in found[0]["faithfulness"]] == [2, 4, 2, 4]
+        assert flat(found) == witness.heard
+
+    def test_a_reply_that_was_of_no_use_is_not_in_the_journal(self, run_dir: Path) -> None:
+        witness = Useless()
+        evaluation = evaluate(ROWS[:1], "faithfulness", llm=witness, run_dir=run_dir)
+        (score,) = evaluation.scores["faithfulness"]
+        assert score.details["raw"] == ["Let me think.", "Let me think."]
+        found, _ = told(run_dir)
+        assert [(item["prompt"], item["reply"]) for item in found[0]["faithfulness"]] == [("extract_claims", None)]
+
+    def test_each_judgement_of_a_row(self, run_dir: Path) -> None:
+        evaluate(ROWS[:1], "faithfulness", llm=Witness(), run_dir=run_dir, repeats=2)
+        found, _ = told(run_dir)
+        assert [item["judgement"] for item in found[0]["faithfulness"]] == [1, 1, 2, 2]
+        assert [item["reply"] is not None for item in found[0]["faithfulness"]] == [True] * 4
+
+    def test_a_run_that_went_on(self, run_dir: Path) -> None:
+        witness = Witness()
+        evaluate(ROWS[:1], "faithfulness", llm=witness, run_dir=run_dir)
+        evaluate(ROWS, "faithfulness", llm=witness, run_dir=run_dir)
+        evaluate(ROWS, "faithfulness", llm=Witness(), run_dir=run_dir)
+        found, _ = told(run_dir)
+        assert flat(found) == witness.heard
+
+    def test_another_model_is_not_mistaken_for_this_one(self, run_dir: Path) -> None:
+        evaluate(ROWS[:1], "faithfulness", llm=Forgetful(seed=1), run_dir=run_dir)
+        witness = Witness(seed=2)
+        evaluate(ROWS[:1], "faithfulness", llm=witness, run_dir=run_dir, replace=True)
+        found, _ = told(run_dir)
+        assert flat(found) == witness.heard
+
+
+def settings_changed(run_dir: Path, change: Any) -> None:
+    path = run_dir / "run.json"
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+
+
+class TestNotFound:
+    @pytest.fixture(autouse=True)
+    def scored(self, run_dir: Path) -> None:
+        evaluate(ROWS[:1], "faithfulness", llm=Witness(), run_dir=run_dir)
+
+    def test_an_earlier_version(self, run_dir: Path) -> None:
+        """Its journal has no column of questions, and its run.json no digest of the whole model: the run still goes on."""
+        with closing(sqlite3.connect(run_dir / "journal.sqlite")) as database:
+            database.execute("ALTER TABLE replies DROP COLUMN question")
+            database.commit()
+        settings_changed(run_dir, lambda content: content["judged"]["faithfulness"]["llm"].pop("whole"))
+        why = "the run is of an earlier version, which kept replies without what they answer"
+        assert told(run_dir) == ([{}], {"faithfulness": why})
+        witness = Witness()
+        evaluate(ROWS, "faithfulness", llm=witness, run_dir=run_dir)
+        assert len(witness.heard) == 2, "only the new row was asked about"
+        found, problems = told(run_dir)
+        assert problems == {}
+        assert [item["reply"] for item in found[0]["faithfulness"]] == [None], (
+            "the old replies answer nobody knows what"
+        )
+        assert flat(found[1:]) == witness.heard
+
+    def test_a_journal_without_questions_has_no_answers(self, run_dir: Path) -> None:
+        with closing(sqlite3.connect(run_dir / "journal.sqlite")) as database:
+            database.execute("ALTER TABLE replies DROP COLUMN question")
+            database.commit()
+        found, _ = told(run_dir)
+        assert [item["reply"] for item in found[0]["faithfulness"]] == [None]
+
+    def test_other_words_in_a_prompt(self, run_dir: Path) -> None:
+        def change(content: Any) -> None:
+            digests = content["judged"]["faithfulness"]["settings"]
+            digests[next(iter(digests))] = "0" * 32
+
+        settings_changed(run_dir, change)
+        why = "the metric had other settings, or other words in its prompts, when it was scored"
+        assert told(run_dir) == ([{}], {"faithfulness": why})
+
+    @pytest.mark.parametrize(
+        "saved",
+        [
+            None,
+            1,
+            {},
+            {"metric": "Unheard"},
+            {"metric": "Faithfulness", "settings": {"k": 1}},
+            {"metric": "Faithfulness", "settings": 1},
+            {"metric": "os:Path"},
+            {"metric": "core.evaluate.doubles:Rated"},
+        ],
+    )
+    def test_what_is_no_metric_of_ours(self, run_dir: Path, saved: object) -> None:
+        settings_changed(run_dir, lambda content: content["metrics"][0].update(saved=saved))
+        assert told(run_dir) == ([{}], {"faithfulness": FOREIGN})
+
+    def test_no_directory(self) -> None:
+        evaluation = evaluate(ROWS[:1], "faithfulness", llm=Witness())
+        exchanges = Exchanges(evaluation.run_dir, evaluation.settings)
+        assert exchanges.of(evaluation.records[0]) == {}
+        assert exchanges.problems == {
+            "faithfulness": "messages and replies are kept only by a run with a directory (run_dir, --run-dir)"
+        }
+
+    def test_no_journal(self, run_dir: Path) -> None:
+        for file in run_dir.glob("journal.sqlite*"):
+            file.unlink()
+        assert told(run_dir)[1] == {
+            "faithfulness": "messages and replies are kept only by a run with a directory (run_dir, --run-dir)"
+        }
+
+    def test_a_file_of_scores(self, run_dir: Path, tmp_path: Path) -> None:
+        Evaluation.load(run_dir).to_jsonl(tmp_path / "scores.jsonl")
+        assert told(tmp_path / "scores.jsonl") == ([{}], {})
+
+    def test_a_journal_that_is_none(self, run_dir: Path) -> None:
+        (run_dir / "journal.sqlite").write_bytes(b"no database" * 1000)
+        found, problems = told(run_dir)
+        assert found == [{}]
+        assert "is no journal of ragmetrics" in problems["faithfulness"]
+
+    def test_a_model_that_does_not_say_what_it_is(self, tmp_path: Path) -> None:
+        witness = Witness()
+        witness.identity = {}
+        evaluate(ROWS[:1], "faithfulness", llm=witness, run_dir=tmp_path / "other")
+        assert told(tmp_path / "other")[1] == {
+            "faithfulness": "the model does not say what it is (identity), so its replies are not kept"
+        }
+
+    def test_a_metric_of_their_own(self, tmp_path: Path) -> None:
+        evaluate([{"user_input": "7"}], Rated(RATE), llm=Model(), run_dir=tmp_path / "other")
+        assert told(tmp_path / "other")[1] == {"rated": FOREIGN}
