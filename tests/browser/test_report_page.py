@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from ragmetrics_core import evaluate
+from ragmetrics_core.llms import LexicalJudge
 from report_data import ANSWER, small
 
 from .conftest import Opener, until
@@ -114,7 +116,10 @@ def test_a_row_shows_its_evidence(opened: Opener, report: Path) -> None:
     assert claims.nth(1).locator(".passage").all_inner_texts() == ["✘ context 2"]
     assert claims.nth(1).locator(".reason").inner_text() == "because of The tower is 330 metres tall."
     assert "1 of 3 supported" in page.locator(".claims").inner_text()
-    assert "extract_claims 3, verify_claims 4; 2 calls" in page.locator(".origin").inner_text()
+    assert page.locator(".origin p").all_inner_texts() == [
+        "Messages and replies are not here: only the directory of a run, with its run.json, tells them.",
+        "prompts: extract_claims 3, verify_claims 4 · 2 calls, 1 of them answered before · 700 tokens in, 80 out",
+    ]
 
 
 def test_claims_are_marked_in_the_answer_and_in_the_contexts(opened: Opener, report: Path) -> None:
@@ -173,6 +178,20 @@ def test_a_row_without_an_id_has_an_address_and_an_unknown_one_is_told(opened: O
     page.go_back()
     page.go_back()
     page.wait_for_selector("#row-title")
+
+
+def test_messages_and_replies_are_one_click_away(opened: Opener, tmp_path: Path) -> None:
+    question = {"id": "q", "user_input": "Where?", "response": "In <Paris>.", "retrieved_contexts": ["In Paris."]}
+    evaluation = evaluate([question], "faithfulness", llm=LexicalJudge(), run_dir=tmp_path / "run")
+    evaluation.to_html(tmp_path / "report.html")
+    page = opened(tmp_path / "report.html", "#row=q")
+    messages = page.locator(".calls .message")
+    assert not messages.first.is_visible()
+    page.get_by_text("Messages and replies (2 calls)").click()
+    assert page.locator(".calls h3").all_inner_texts() == ["1. extract_claims", "2. verify_claims"]
+    assert page.locator(".calls h4").all_inner_texts() == ["system", "user", "reply"] * 2
+    assert messages.nth(1).locator("pre").inner_text() == '{"question": "Where?", "answer": "In <Paris>."}'
+    assert messages.nth(2).locator("pre").inner_text() == '{"claims": ["In <Paris>."]}'
 
 
 @pytest.mark.parametrize("address", ["", "#row=q1"])

@@ -89,7 +89,7 @@ class Useless(Witness):
 def told(run_dir: Path) -> tuple[list[dict[str, list[dict[str, Any]]]], dict[str, str]]:
     """What is told of each row, and why something is not."""
     loaded = Evaluation.load(run_dir)
-    with closing(Exchanges(loaded.run_dir, loaded.settings)) as exchanges:
+    with closing(Exchanges(loaded.run_dir, loaded.settings, loaded.scores)) as exchanges:
         return [exchanges.of(record) for record in loaded.records], exchanges.problems
 
 
@@ -245,7 +245,7 @@ class TestNotFound:
 
     def test_no_directory(self) -> None:
         evaluation = evaluate(ROWS[:1], "faithfulness", llm=Witness())
-        exchanges = Exchanges(evaluation.run_dir, evaluation.settings)
+        exchanges = Exchanges(evaluation.run_dir, evaluation.settings, evaluation.scores)
         assert exchanges.of(evaluation.records[0]) == {}
         assert exchanges.problems == {
             "faithfulness": "messages and replies are kept only by a run with a directory (run_dir, --run-dir)"
@@ -260,7 +260,8 @@ class TestNotFound:
 
     def test_a_file_of_scores(self, run_dir: Path, tmp_path: Path) -> None:
         Evaluation.load(run_dir).to_jsonl(tmp_path / "scores.jsonl")
-        assert told(tmp_path / "scores.jsonl") == ([{}], {})
+        why = "only the directory of a run, with its run.json, tells them"
+        assert told(tmp_path / "scores.jsonl") == ([{}], {"faithfulness": why})
 
     def test_a_journal_that_is_none(self, run_dir: Path) -> None:
         (run_dir / "journal.sqlite").write_bytes(b"no database" * 1000)

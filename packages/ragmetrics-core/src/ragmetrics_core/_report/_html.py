@@ -74,7 +74,7 @@ def page_of(evaluation: Evaluation, most: int) -> str:
         "slices": slice_tables(index, summary.metrics),
         "megabytes": round(most / MEGABYTE, 1),
     }
-    exchanges = Exchanges(evaluation.run_dir, evaluation.settings)
+    exchanges = Exchanges(evaluation.run_dir, evaluation.settings, index.values)
     data["problems"] = exchanges.problems
     # what is always there, and at its largest: with the notes of all rows
     whole = data | {"rows": index.to_dict(range(len(index))), "blocks": [list(range(len(index)))]}

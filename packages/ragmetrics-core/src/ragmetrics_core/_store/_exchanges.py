@@ -8,7 +8,7 @@ something that was never sent. Whatever cannot be found again has a reason, whic
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ ROUNDS = 200
 
 WITHOUT_JOURNAL = "messages and replies are kept only by a run with a directory (run_dir, --run-dir)"
 NOBODY_ASKED = "no model was asked"
-UNKNOWN = "nothing tells who gave the scores"
+UNKNOWN = "only the directory of a run, with its run.json, tells them"
 NAMELESS = "the model does not say what it is (identity), so its replies are not kept"
 EARLIER = "the run is of an earlier version, which kept replies without what they answer"
 FOREIGN = "the metric cannot be built again from run.json: it is your own, or cannot be written to a file"
@@ -55,13 +55,14 @@ class Exchanges:
     Args:
         run_dir: its directory; None where it has none.
         settings: what decided about its scores; None where nobody knows.
+        names: the names of its metrics.
 
     Attributes:
         problems: by metric, why nothing can be found for it.
     """
 
-    def __init__(self, run_dir: Path | None, settings: RunSettings | None) -> None:
-        self.problems: dict[str, str] = {}
+    def __init__(self, run_dir: Path | None, settings: RunSettings | None, names: Iterable[str]) -> None:
+        self.problems = {} if settings else dict.fromkeys(names, UNKNOWN)
         self._metrics: dict[str, _Replayed] = {}
         self._repeats = int(settings.run.get("repeats", 1)) if settings else 1
         self._journal: Journal | None = None

@@ -110,7 +110,7 @@ function origin(score) {
 
 /** The exact messages of every call, and what came back; where they cannot be had, why. */
 function exchangeList(score) {
-  if (!score.exchanges) return score.problem ? el("p", { class: "remark", dir: "auto" }, `Messages and replies are not here: ${score.problem}.`) : null;
+  if (!score.exchanges) return score.problem && (score.usage || {}).calls ? el("p", { class: "remark", dir: "auto" }, `Messages and replies are not here: ${score.problem}.`) : null;
   if (!score.exchanges.length) return null;
   const title = `Messages and replies (${count(score.exchanges.length, "call")})`;
   return el("details", { class: "calls" }, el("summary", null, title), el("ol", null, score.exchanges.map(exchange)));
