@@ -118,6 +118,13 @@ def test_a_run_that_ended_early_is_never_green(folder: Path) -> None:
             "--gate 'exact_match drop >= 0.1': a gate says how large a drop may be: write 'exact_match drop <= 0.03'",
         ),
         (
+            ["--gate", "exact_match"],
+            (
+                "--gate 'exact_match': write METRIC drop <= NUMBER, such as 'faithfulness drop <= 0.03' (in quotes: a shell takes "
+                "> and < for itself)"
+            ),
+        ),
+        (
             ["--gate", "faithfulness drop <= 0.1"],
             "--gate 'faithfulness drop <= 0.1': 'faithfulness' is not among the metrics: exact_match",
         ),
@@ -127,7 +134,7 @@ def test_a_run_that_ended_early_is_never_green(folder: Path) -> None:
         ),
         (
             ["--undecided", "pass"],
-            "--undecided is about gates: add --gate 'METRIC >= NUMBER', or leave --undecided out",
+            "--undecided is about gates: add --gate 'METRIC drop <= NUMBER', or leave --undecided out",
         ),
     ],
 )

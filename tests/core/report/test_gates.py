@@ -76,6 +76,14 @@ SHAPE = "write METRIC >= NUMBER or METRIC <= NUMBER, such as 'faithfulness >= 0.
             "faithfulness drop >= 0.03",
             "gate 'faithfulness drop >= 0.03': a gate says how large a drop may be: write 'faithfulness drop <= 0.03'",
         ),
+        (
+            "faithfulness drop < 0.03",
+            "gate 'faithfulness drop < 0.03': write <= instead of <: an interval cannot tell 'at least' from 'more than'",
+        ),
+        (
+            "faithfulness drop <= 3%",
+            "gate 'faithfulness drop <= 3%': '3%' is no number on a metric's scale: write one such as 0.03",
+        ),
         (0.8, "a gate is a text such as 'faithfulness >= 0.8', got float"),
         (["faithfulness >= 0.8"], "a gate is a text such as 'faithfulness >= 0.8', got list"),
     ],
@@ -84,6 +92,16 @@ def test_what_is_no_gate(text: Any, message: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         Gate.parse(text)
     assert str(caught.value) == message
+
+
+def test_between_two_runs_errors_show_the_form_of_a_drop() -> None:
+    shape = "write METRIC drop <= NUMBER, such as 'faithfulness drop <= 0.03'"
+    with pytest.raises(InvalidInput) as caught:
+        Gate.parse("<= 0.1", "drop")
+    assert str(caught.value) == f"gate '<= 0.1': {shape}"
+    with pytest.raises(InvalidInput) as caught:
+        parsed_gates([], "drop")
+    assert str(caught.value) == "there is no gate: name at least one, such as 'faithfulness drop <= 0.03'"
 
 
 @pytest.mark.parametrize(

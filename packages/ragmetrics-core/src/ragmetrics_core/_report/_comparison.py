@@ -242,7 +242,7 @@ class Comparison:
         Raises:
             InvalidInput: a gate cannot be read or is about no drop; or about no metric of both runs, or is out of reach.
         """
-        wanted = parsed_gates(gates)
+        wanted = parsed_gates(gates, "drop")
         evidence = drop_evidence(self, wanted, Conditions(min_coverage, max_failed))
         return decide([(gate, part) for gate in wanted for part in evidence[gate.metric]])
 

@@ -15,9 +15,15 @@ from typing import Literal
 
 from .._kernel._errors import InvalidInput
 
-__all__ = ["Conditions", "Gate", "check_drop", "check_mean", "parsed_gates"]
+__all__ = ["FORMS", "Conditions", "Gate", "Of", "check_drop", "check_mean", "parsed_gates"]
 
-EXAMPLE = "'faithfulness >= 0.8'"
+Of = Literal["mean", "drop"]
+"""What a gate is about."""
+
+FORMS = {"mean": "METRIC >= NUMBER or METRIC <= NUMBER", "drop": "METRIC drop <= NUMBER"}
+"""What people write, by what their command is about: a run, or two of them."""
+
+EXAMPLES = {"mean": "'faithfulness >= 0.8'", "drop": "'faithfulness drop <= 0.03'"}
 FORM = re.compile(r"(?P<left>.*?)\s*(?P<relation>>=|<=|=>|=<|==|>|<|=|≥|≤)\s*(?P<number>[^<>=≥≤]*)", re.DOTALL)
 """The last relation counts, for a metric may have any name."""
 
@@ -49,7 +55,7 @@ class Gate:
     metric: str
     relation: Literal[">=", "<="]
     limit: float
-    of: Literal["mean", "drop"] = "mean"
+    of: Of = "mean"
 
     def __post_init__(self) -> None:
         """Check the parts, which need not come from a text.
@@ -70,25 +76,31 @@ class Gate:
             )
 
     @classmethod
-    def parse(cls, text: str) -> Gate:
+    def parse(cls, text: str, usual: Of = "mean") -> Gate:
         """The gate that a text says, such as ``faithfulness >= 0.8`` or ``faithfulness drop <= 0.03``.
+
+        Args:
+            text: what it says.
+            usual: what gates are mostly about where this one is given; errors show that form.
 
         Raises:
             InvalidInput: it says none.
         """
         if not isinstance(text, str):
-            raise InvalidInput(f"a gate is a text such as {EXAMPLE}, got {type(text).__name__}")
+            raise InvalidInput(f"a gate is a text such as {EXAMPLES[usual]}, got {type(text).__name__}")
         found = FORM.fullmatch(text.strip())
         if found is None or not found["left"]:
             hint = " (in quotes: a shell takes > and < for itself)" if found is None else ""
-            raise InvalidInput(f"gate {text!r}: write METRIC >= NUMBER or METRIC <= NUMBER, such as {EXAMPLE}{hint}")
+            raise InvalidInput(f"gate {text!r}: write {FORMS[usual]}, such as {EXAMPLES[usual]}{hint}")
         left, relation, number = found["left"], found["relation"], _number(found["number"].strip())
         drop = DROP.fullmatch(left)
         if relation not in RELATIONS:
-            raise InvalidInput(f"gate {text!r}: write >= or <= instead of {relation}{WHY_NOT.get(relation, '')}")
+            right = "<=" if drop else ">= or <="
+            raise InvalidInput(f"gate {text!r}: write {right} instead of {relation}{WHY_NOT.get(relation, '')}")
         if number is None:
             raise InvalidInput(
-                f"gate {text!r}: {found['number'].strip()!r} is no number on a metric's scale: write one such as 0.8"
+                f"gate {text!r}: {found['number'].strip()!r} is no number on a metric's scale: write one such as "
+                f"{0.03 if drop else 0.8}"
             )
         return cls(drop["metric"] if drop else left, RELATIONS[relation], number, "drop" if drop else "mean")  # type: ignore[arg-type]
 
@@ -137,15 +149,15 @@ class Conditions:
 Scales = Mapping[str, tuple[float, float] | None]
 
 
-def parsed_gates(gates: Iterable[str | Gate]) -> list[Gate]:
-    """The gates that are given, each once.
+def parsed_gates(gates: Iterable[str | Gate], usual: Of = "mean") -> list[Gate]:
+    """The gates that are given, each once; ``usual`` is what they are mostly about where they are given.
 
     Raises:
         InvalidInput: there is none, or one cannot be read.
     """
-    found = list(dict.fromkeys(gate if isinstance(gate, Gate) else Gate.parse(gate) for gate in gates))
+    found = list(dict.fromkeys(gate if isinstance(gate, Gate) else Gate.parse(gate, usual) for gate in gates))
     if not found:
-        raise InvalidInput(f"there is no gate: name at least one, such as {EXAMPLE}")
+        raise InvalidInput(f"there is no gate: name at least one, such as {EXAMPLES[usual]}")
     return found
 
 

@@ -109,7 +109,7 @@ def compare(
     with clear_errors():
         files = {"--json": as_json, "--markdown": markdown}
         check_files(files, (before, after))
-        wanted = parse_gates(gates, min_coverage, max_failed, undecided)
+        wanted = parse_gates(gates, min_coverage, max_failed, undecided, "drop")
         runs = [Evaluation.load(path) for path in (before, after)]
         comparison = runs[0].compare(runs[1], by, cluster, margin, allow_different_judges)
         decision = decision_of(wanted, runs[1], by, cluster, comparison)

@@ -13,7 +13,7 @@ from .._report._comparison import Comparison
 from .._report._evaluation import Evaluation
 from .._report._gate_cases import gated
 from .._report._gate_results import Decision, GateResult
-from .._report._gates import Conditions, Gate, parsed_gates
+from .._report._gates import FORMS, Conditions, Gate, Of, parsed_gates
 from ._messages import in_cli_words
 
 __all__ = [
@@ -108,6 +108,7 @@ def parse_gates(
     min_coverage: float | None,
     max_failed: float | None,
     undecided: str | None,
+    usual: Of = "mean",
     **others: str | None,
 ) -> Gates:
     """What the options say, checked before any work.
@@ -117,6 +118,7 @@ def parse_gates(
         min_coverage: None where it was not given, as with all that follow.
         max_failed: the same.
         undecided: ``pass`` or ``fail``.
+        usual: what gates are mostly about in this command.
         others: more options that are about gates alone.
 
     Raises:
@@ -126,15 +128,17 @@ def parse_gates(
     given = [name for name, value in options.items() if value is not None]
     if given and not texts:
         name = given[0].replace("_", "-")
-        raise InvalidInput(f"--{name} is about gates: add --gate 'METRIC >= NUMBER', or leave --{name} out")
+        raise InvalidInput(
+            f"--{name} is about gates: add --gate '{FORMS[usual].partition(' or ')[0]}', or leave --{name} out"
+        )
     if undecided not in STATUS:
         raise InvalidInput(f"--undecided is one of pass, fail, got {undecided!r}")
-    usual = Conditions()
+    default = Conditions()
     conditions = Conditions(
-        usual.min_coverage if min_coverage is None else min_coverage,
-        usual.max_failed if max_failed is None else max_failed,
+        default.min_coverage if min_coverage is None else min_coverage,
+        default.max_failed if max_failed is None else max_failed,
     )
-    return Gates(parsed_gates(texts) if texts else (), conditions, STATUS[undecided])
+    return Gates(parsed_gates(texts, usual) if texts else (), conditions, STATUS[undecided])
 
 
 def decision_of(
