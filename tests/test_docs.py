@@ -62,6 +62,9 @@ def test_code_blocks_run(
     module = ModuleType(f"page_{page.stem.replace('-', '_').lower()}")
     monkeypatch.setitem(sys.modules, module.__name__, module)  # dataclasses look their module up
     for block in blocks(page):
+        if block.file:
+            Path(block.file).parent.mkdir(parents=True, exist_ok=True)
+            Path(block.file).write_text(block.text, encoding="utf-8")
         if block.language == "python":
             run_python(block, module, capsys)
         elif block.language == "console":
@@ -70,8 +73,6 @@ def test_code_blocks_run(
 
 def run_python(block: Block, module: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     code = compile("\n" * (block.line - 1) + block.text, str(block.page), "exec")
-    if block.file:
-        Path(block.file).write_text(block.text, encoding="utf-8")
     if not block.runs:
         return
     capsys.readouterr()
@@ -85,6 +86,8 @@ def run_console(block: Block) -> None:
     for command, output in commands(block.text):
         if block.runs and command.startswith("ragmetrics "):
             compare(block.page, output, run_command(command))
+        elif block.runs and command.startswith("pytest "):
+            compare(block.page, output, run_pytest(command))
 
 
 def compare(page: Path, shown: str, printed: str) -> None:
@@ -107,6 +110,15 @@ def run_command(command: str) -> str:
     return result.stdout
 
 
+def run_pytest(command: str) -> str:
+    """What ``pytest ...`` prints on standard output, red or green; plugins that these pages do not use are left out."""
+    unused = (f"-pno:{name}" for name in ("anyio", "hypothesispytest", "langsmith_plugin", "pytest_cov", "xdist"))
+    arguments = [sys.executable, "-m", "pytest", *unused, *shlex.split(command)[1:]]
+    result = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert result.returncode in (0, 1), f"{command}\n{result.stderr}"
+    return result.stdout
+
+
 def test_blocks_that_do_not_run_say_why_and_are_few() -> None:
     skipped = [block for page in PAGES for block in blocks(page) if not block.runs]
     reasons = {block.marker.removeprefix("not run: ") for block in skipped}
@@ -116,7 +128,7 @@ def test_blocks_that_do_not_run_say_why_and_are_few() -> None:
 
 def test_blocks_are_of_known_languages() -> None:
     """A misspelt language would keep a block from being run."""
-    known = {"python", "console", "text", "bash", "json", "yaml"}
+    known = {"python", "console", "text", "bash", "json", "toml", "yaml"}
     unknown = [
         f"{name_of(page)}:{block.line}" for page in PAGES for block in blocks(page) if block.language not in known
     ]
@@ -227,6 +239,27 @@ def test_the_workflow_of_the_recipes_evaluates_and_pays_for_nothing_twice(checko
     with closing(sqlite3.connect(f"{cached}/journal.sqlite")) as journal:
         assert journal.execute("select count(*) from replies").fetchone() == (kept,)
     assert len(Path("scores.jsonl").read_text(encoding="utf-8").splitlines()) == len(answers) - 1
+
+
+def test_the_workflow_of_the_page_on_pytest_keeps_what_it_paid_for(checkout: Path) -> None:
+    """Its commands as they stand, with the offline judge, in two jobs of which the first is red."""
+    page = ROOT / "docs" / "pytest.md"
+    named = {block.file: block.text for block in blocks(page)}
+    steps = yaml.safe_load(named[".github/workflows/tests.yml"])["jobs"]["rag"]["steps"]
+    test, report = (step["run"].strip() for step in steps if step.get("run", "").startswith(("pytest ", "ragmetrics ")))
+    restored, saved = (step for step in steps if step.get("uses", "").startswith("actions/cache/"))
+    assert restored["with"]["path"] == saved["with"]["path"] == ".ragmetrics"
+    assert restored["with"]["key"] == saved["with"]["key"]
+    assert saved["with"]["key"].startswith(restored["with"]["restore-keys"])
+    assert saved["if"] == "always()"
+    Path("test_answers.py").write_text(named["test_answers.py"], encoding="utf-8")
+    command = test.replace("openai:gpt-4o-mini", "lexical")
+    first = run_pytest(command)
+    assert "3 failed, 9 passed" in first
+    assert re.search(r"^faithfulness +23 +23 ", run_pytest(command), re.MULTILINE)
+    run_command(report)
+    uploaded = next(step for step in steps if step.get("uses", "").startswith("actions/upload-artifact@"))
+    assert all(Path(name).stat().st_size for name in uploaded["with"]["path"].split())
 
 
 @pytest.mark.parametrize("package", sorted(ROOT.glob("packages/*")), ids=name_of)

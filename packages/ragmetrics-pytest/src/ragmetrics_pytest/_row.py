@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from reprlib import repr as shorten
 from typing import TYPE_CHECKING
 
 import pytest
@@ -34,7 +35,7 @@ class RowParam:
     number: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ScoredRow(Mapping[str, "Score"]):
     """A row with its scores: ``row["faithfulness"]`` is a ``Score``.
 
@@ -56,6 +57,14 @@ class ScoredRow(Mapping[str, "Score"]):
 
     def __len__(self) -> int:
         return len(self.scores)
+
+    def __repr__(self) -> str:
+        """Short: pytest shows it above the assertion that failed."""
+        scores = ", ".join(
+            f"{name}={score.state if score.value is None else f'{score.value:.3g}'}" for name, score in self.items()
+        )
+        what = self.sample.user_input if self.sample.id is None else self.sample.id
+        return f"<row {shorten(what)}: {scores}>"
 
 
 ROWS: pytest.StashKey[list[ScoredRow]] = pytest.StashKey()
