@@ -186,10 +186,22 @@ class TestOwnMetric:
             "",
             (
                 f"ragmetrics: --out: {name} says no format that can be written: let its name end in .jsonl (rows, scores and "
-                "evidence for programs) or .html (the same to look at)\n"
+                "evidence for programs), .html (the same to look at), .csv (rows and scores as a table) or .md (the summary)\n"
             ),
         )
         assert not (folder / name).exists()
+
+    @pytest.mark.parametrize("name", ["scores.jsonl", "scores.html", "scores.csv", "scores.md", "SCORES.CSV"])
+    def test_each_format(self, folder: Path, name: str) -> None:
+        assert call("evaluate", "q.jsonl", "-m", OWN, "--out", name).exit_code == 0
+        beginnings = {
+            "jsonl": '{"row": 1, ',
+            "html": "<!doctype html>",
+            "csv": "\ufeff",
+            "md": "### q.jsonl: 4 rows, 1 metric",
+        }
+        text = (folder / name).read_text(encoding="utf-8")
+        assert text.startswith(beginnings[name.lower().rpartition(".")[2]])
 
     def test_out_to_stdout_and_the_table_to_stderr(self, own_table: str, folder: Path) -> None:
         (folder / "q.jsonl").write_text((folder / "q.jsonl").read_text().replace('"12345"', '"1\\u009b\\u20283"'))

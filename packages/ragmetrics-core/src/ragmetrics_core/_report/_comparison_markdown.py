@@ -17,7 +17,7 @@ from ._table import cut_middle, printable
 if TYPE_CHECKING:
     from ._comparison import Comparison, MetricComparison
 
-__all__ = ["comparison_markdown"]
+__all__ = ["code", "comparison_markdown", "cut", "folded", "line_of", "prose"]
 
 MARKUP = re.compile(r"[^\w\s,;()%'+=.?:/-]|_|:(?=\S)|(?<=www)\.", re.ASCII)
 """ASCII characters that may mean something; letters of all scripts mean nothing."""
@@ -58,7 +58,7 @@ def _title(comparison: Comparison) -> list[str]:
 def _warnings(comparison: Comparison) -> list[str]:
     if not comparison.warnings:
         return []
-    return [f"> **{warning_head(comparison)}**", ">", *(f"> * {prose(text)}" for text in _cut(comparison.warnings))]
+    return [f"> **{warning_head(comparison)}**", ">", *(f"> * {prose(text)}" for text in cut(comparison.warnings))]
 
 
 def _verdicts(comparison: Comparison) -> list[str]:
@@ -66,7 +66,7 @@ def _verdicts(comparison: Comparison) -> list[str]:
 
 
 def _reasons(comparison: Comparison) -> list[str]:
-    return _cut([f"* {_name(item)}: {prose(item.why)}" for item in comparison.metrics])
+    return cut([f"* {_name(item)}: {prose(item.why)}" for item in comparison.metrics])
 
 
 def _slices(comparison: Comparison) -> list[str]:
@@ -76,9 +76,9 @@ def _slices(comparison: Comparison) -> list[str]:
         comparison.slices, key=lambda item: order.index(item.verdict) if item.verdict in order else len(order)
     )
     whole = _table(comparison.slices, "metric, slice")
-    kept = whole if whole == _cut(whole) else _cut(_table(items, "metric, slice"))
+    kept = whole if whole == cut(whole) else cut(_table(items, "metric, slice"))
     reasons = [f"* {_name(item)}: {prose(item.why)}" for item in telling(comparison.slices)]
-    return _folded(f"{len(comparison.slices):,} slices", [*kept, "", *_cut(reasons)]) if comparison.slices else []
+    return folded(f"{len(comparison.slices):,} slices", [*kept, "", *cut(reasons)]) if comparison.slices else []
 
 
 def _changed(comparison: Comparison) -> list[str]:
@@ -87,28 +87,29 @@ def _changed(comparison: Comparison) -> list[str]:
         for change in item.changes[:MOST_SHOWN]:
             lines.append(f"* {_name(item)} of {row_change(change, code)}")
             lines += [f"  * {text}" for text in evidence(change, code)]
-    return _folded("Rows that changed most", _cut(lines)) if lines else []
+    return folded("Rows that changed most", cut(lines)) if lines else []
 
 
 def _rows(comparison: Comparison) -> list[str]:
     lines = [f"* {text}" for text in row_remarks(comparison, code)]
-    return _folded("Rows without a pair or a value", _cut(lines)) if lines else []
+    return folded("Rows without a pair or a value", cut(lines)) if lines else []
 
 
 def _remarks(comparison: Comparison) -> list[str]:
-    return _folded("What the numbers rest on", _cut([f"* {prose(text)}" for text in remarks(comparison)]))
+    return folded("What the numbers rest on", cut([f"* {prose(text)}" for text in remarks(comparison)]))
 
 
 def _table(items: Sequence[MetricComparison], first: str) -> list[str]:
     headings = [first, "verdict", *(heading for heading, _ in NUMBERS)]
-    lines = [_row(headings), _row([":--", ":--", *("--:" for _ in NUMBERS)])]
+    lines = [line_of(headings), line_of([":--", ":--", *("--:" for _ in NUMBERS)])]
     for item in items:
         verdict = f"{MARKS.get(item.verdict, '')}{item.verdict}" + (" (see the warning)" if item.warnings else "")
-        lines.append(_row([_name(item), verdict, *(prose(cell(item)) for _, cell in NUMBERS)]))
+        lines.append(line_of([_name(item), verdict, *(prose(cell(item)) for _, cell in NUMBERS)]))
     return lines
 
 
-def _row(cells: Sequence[str]) -> str:
+def line_of(cells: Sequence[str]) -> str:
+    """A line of a table."""
     return f"| {' | '.join(cells)} |"
 
 
@@ -116,19 +117,19 @@ def _name(item: MetricComparison) -> str:
     return code(item.name) if item.by is None else f"{code(item.name)}, {code(item.slice or '')}"
 
 
-def _folded(title: str, lines: Sequence[str]) -> list[str]:
+def folded(title: str, lines: Sequence[str]) -> list[str]:
     """Lines that are shown when the title is clicked."""
     return ["<details>", f"<summary>{title}</summary>", "", *lines, "", "</details>"]
 
 
-def _cut(lines: Sequence[str]) -> list[str]:
+def cut(lines: Sequence[str], rest: str = "which the JSON has") -> list[str]:
     """As many lines as a part may have; the rest is counted."""
     kept: list[str] = []
     room = LONGEST_PART
     for line in lines:
         room -= len(line) + 1
         if room < 0:
-            return [*kept, "", f"and {len(lines) - len(kept):,} more lines, which the JSON has"]
+            return [*kept, "", f"and {len(lines) - len(kept):,} more lines, {rest}"]
         kept.append(line)
     return kept
 

@@ -12,6 +12,7 @@ from .._kernel._metric import Metric
 from .._store._records import record_dict, record_line
 from .._store._run_dir import SCORES
 from .._store._scored_by import MetricColumn
+from ._csv import write_csv
 from ._frame import frame_of
 from ._gate_cases import gated
 from ._gate_results import Decision
@@ -195,6 +196,17 @@ class Evaluation(ScoredRows):
         self._spare_own_scores(path)
         with Path(path).open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(map(record_line, self.records))
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write a table for spreadsheets: one row per sample, in the columns of ``to_pandas()``.
+
+        Lists are JSON in their cell. A text that a spreadsheet would take for a formula gets an apostrophe before it.
+
+        Raises:
+            InvalidInput: the path is that of the scores in the directory of the run.
+        """
+        self._spare_own_scores(path)
+        write_csv(path, list(self.records), [item.name for item in self.metrics])
 
     def to_html(self, path: str | os.PathLike[str], *, max_megabytes: float = 12.0) -> None:
         """Write one HTML file to look at in any browser, without a network: summary, rows, and the evidence of every score.

@@ -25,7 +25,7 @@ from ._silence import is_silence
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
 
-__all__ = ["frame_of"]
+__all__ = ["Column", "columns_of", "frame_of"]
 
 METADATA = "metadata."
 """What the names of columns of the metadata begin with."""
@@ -49,7 +49,14 @@ def frame_of(records: Sequence[Record], metrics: Sequence[str], *, evidence: boo
         import pandas as pd  # noqa: PLC0415
     except ImportError:
         raise MissingExtra('to_pandas() needs pandas: pip install "ragmetrics-core[pandas]"') from None
-    columns: dict[str, Any] = {}
+    columns = columns_of(records, metrics, evidence=evidence)
+    series = {name: pd.Series(values, dtype=kind) for name, (values, kind) in columns.items()}
+    return pd.DataFrame(series, index=range(len(records)))
+
+
+def columns_of(records: Sequence[Record], metrics: Sequence[str], *, evidence: bool) -> dict[str, Column]:
+    """The columns by their names, in order."""
+    columns: dict[str, Column] = {}
     for item in fields(Sample):
         values = [getattr(record.sample, item.name) for record in records]
         if item.name != "metadata" and any(map(is_given, values)):
@@ -59,8 +66,7 @@ def frame_of(records: Sequence[Record], metrics: Sequence[str], *, evidence: boo
         columns[f"{METADATA}{key}"] = _column([metadata.get(key) for metadata in samples])
     for name in metrics:
         columns |= _score_columns(name, [record.scores[name] for record in records], evidence=evidence)
-    series = {_text(name): pd.Series(values, dtype=kind) for name, (values, kind) in columns.items()}
-    return pd.DataFrame(series, index=range(len(records)))
+    return {_text(name): column for name, column in columns.items()}
 
 
 Column = tuple[list[Any], str]

@@ -15,6 +15,7 @@ from .._store._prices import ModelUsage
 from ._metric_summary import MetricSummary
 from ._reasons import Reason
 from ._summarised import SliceSummary, named
+from ._summary_markdown import summary_markdown
 from ._table import room
 from ._text import summary_text
 
@@ -95,6 +96,10 @@ class Summary:
             "stopped": self.stopped,
             **({} if self.by is None else {"by": self.by, "slices": [item.to_dict() for item in self.slices.values()]}),
         }
+
+    def to_markdown(self) -> str:
+        """For a comment on a pull request; what comes from the data has no effect there."""
+        return summary_markdown(self)
 
     def __str__(self) -> str:
         return summary_text(self, room())

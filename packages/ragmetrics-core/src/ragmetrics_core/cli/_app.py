@@ -104,8 +104,8 @@ Out = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Write rows, scores and their evidence to this file: .jsonl, or .html to look at; - writes JSON lines to stdout, and "
-        "the table to stderr.",
+        help="Write rows, scores and their evidence to this file: .jsonl, or .html to look at; .csv takes rows and scores, .md the "
+        "summary; - writes JSON lines to stdout, and the table to stderr.",
     ),
 ]
 Limit = Annotated[int | None, typer.Option(metavar="N", help="Only the first so many rows.")]

@@ -55,11 +55,18 @@ HTML = frozenset({".html", ".htm"})
 WRITERS: dict[str, Callable[[Evaluation, Path], None]] = {
     **dict.fromkeys(JSONL, lambda evaluation, path: evaluation.to_jsonl(path)),
     **dict.fromkeys(HTML, lambda evaluation, path: evaluation.to_html(path)),
+    ".csv": lambda evaluation, path: evaluation.to_csv(path),
+    ".md": lambda evaluation, path: _put_text(path, evaluation.summary().to_markdown()),
 }
 """Who writes a file, by the ending of its name."""
 
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 """What moves cursors, changes colours or turns the direction of writing; line ends are layout."""
+
+
+def _put_text(path: Path, text: str) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
 
 
 class Command(TyperCommand):
@@ -193,8 +200,8 @@ def _check_name(out: Path) -> None:
     special = out.exists() and not out.is_file()  # a device, or a pipe to another program: it takes JSON lines
     if out.suffix.lower() not in WRITERS and not special:
         raise InvalidInput(
-            f"--out: {out} says no format that can be written: let its name end in .jsonl (rows, scores and evidence for programs) "
-            "or .html (the same to look at)"
+            f"--out: {out} says no format that can be written: let its name end in .jsonl (rows, scores and evidence for "
+            "programs), .html (the same to look at), .csv (rows and scores as a table) or .md (the summary)"
         )
 
 
