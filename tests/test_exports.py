@@ -21,7 +21,7 @@ LISTING = [module for module in modules() if not module.endswith(".__main__")]  
 PROMISED = {
     "ragmetrics_core": """
         Metric Score Sample Document Prompt Example Steps ask embed compare together run arun evaluate aevaluate Evaluation
-        Comparison generate_testset agenerate_testset Testset
+        Calibration Comparison generate_testset agenerate_testset Testset
         RagmetricsError MissingInput InvalidInput ModelError BadReply
     """,
     "ragmetrics_core.replies": "JsonReply YesNoReply ScoreReply RatingReply LinesReply",

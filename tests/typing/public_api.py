@@ -15,6 +15,7 @@ from typing_extensions import assert_type
 
 from ragmetrics_core import (
     Ask,
+    Calibration,
     Comparison,
     Decision,
     Evaluation,
@@ -133,6 +134,8 @@ async def runs(rows: list[dict[str, Any]], samples: list[Sample]) -> None:
     print(result.summary(), [entry.name for entry in catalogue()])
     assert_type(result.compare("runs/after", by="lang", margin=0.05), Comparison)
     assert_type(result.compare(result)["faithfulness"].difference, float | None)
+    assert_type(result.calibrate("labels.jsonl", "faithfulness", by="lang"), Calibration)
+    assert_type(result.rows_to_label(20, labels="labels.jsonl"), list[dict[str, Any]])
     decision = result.gate("faithfulness >= 0.8", Gate("ndcg", ">=", 0.5), by="lang", baseline="runs/before")
     assert_type(decision, Decision)
     assert_type(decision.results, tuple[GateResult, ...])

@@ -22,6 +22,7 @@ from ._kernel._steps import Steps, compare, embed, together
 
 if TYPE_CHECKING:
     from ._evaluate._api import (
+        Calibration,
         Comparison,
         Decision,
         Estimate,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Ask",
     "BadReply",
+    "Calibration",
     "Compare",
     "Comparison",
     "Decision",
@@ -94,6 +96,7 @@ __version__ = "0.1.0"
 # first used.
 EVALUATION = frozenset(
     {
+        "Calibration",
         "Comparison",
         "Decision",
         "Estimate",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from .._kernel._metric import Metric
 from .._kernel._protocols import AnyEmbeddings, AnyLLM
 from .._names._priced import embeddings_to_price, llm_to_price
+from .._report._calibration import Calibration
 from .._report._comparison import Comparison
 from .._report._estimate import Estimate
 from .._report._evaluation import Evaluation
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     import os
 
 __all__ = [
+    "Calibration",
     "Comparison",
     "Decision",
     "Estimate",

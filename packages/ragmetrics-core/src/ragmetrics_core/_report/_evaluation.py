@@ -28,6 +28,7 @@ from ._worst_rows import WorstRows, worst_rows
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
 
+    from ._calibration import Calibration
     from ._comparison import Comparison
 
 __all__ = ["Evaluation", "MetricColumn", "Scores"]
@@ -149,6 +150,47 @@ class Evaluation(ScoredRows):
         return compared(
             self, after, by=by, cluster=cluster, margin=margin, allow_different_judges=allow_different_judges
         )
+
+    def calibrate(
+        self, labels: Any, metric: str | Metric | None = None, *, by: str | None = None, cluster: str | None = None
+    ) -> Calibration:
+        """Whether the judge can be trusted, by people's labels of some rows: ``print`` shows it.
+
+        For each metric: the mean that people would give over all rows, with a 95 % interval that counts the judge's errors; how far
+        judge and people agree, and people among themselves; the best threshold; where the judge is worse than elsewhere.
+
+        Args:
+            labels: the path of a file of label lines (JSONL, CSV and others), or such lines: ``{"id": "q1", "metric":
+                "faithfulness", "label": true, "annotator": "ada"}``. At least 8 rows, drawn at random or by ``rows_to_label``.
+            metric: only this metric, and that of lines that name none.
+            by: the path of a column, such as ``metadata.lang``: is the judge worse in some slice?
+            cluster: the path of a column with what rows share: they are not independent, so intervals are wider.
+
+        Raises:
+            InvalidInput: a label cannot be read, is of a row or a metric that is not there, or contradicts another of the same
+                annotator; there are too few; a path names no column.
+        """
+        from ._calibrate import calibrated  # noqa: PLC0415  needed by few
+
+        return calibrated(self, labels, metric.name if isinstance(metric, Metric) else metric, by, cluster)
+
+    def rows_to_label(
+        self, n: int, metric: str | Metric | None = None, labels: Any = None, *, seed: int = 0
+    ) -> list[dict[str, Any]]:
+        """Lines for ``calibrate`` to be filled in: rows drawn half uniformly and half by how unsure the judge is, with weights.
+
+        Args:
+            n: how many.
+            metric: the metric; None where the run has one only.
+            labels: what has a label already, as for ``calibrate``; such rows are not drawn.
+            seed: the same seed draws the same rows.
+
+        Raises:
+            InvalidInput: the metric is not there or must be named, labels cannot be read, or there are not as many rows.
+        """
+        from ._label_lines import lines_to_label  # noqa: PLC0415  needed by few
+
+        return lines_to_label(self, n, metric.name if isinstance(metric, Metric) else metric, labels, seed)
 
     def worst(self, metric: str | Metric, n: int = 10) -> WorstRows:
         """The rows with the worst values of a metric, the worst first; ``print`` shows each with its evidence.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._comparison_markdown import code, prose
+from ._markdown import code, prose
 
 if TYPE_CHECKING:
     from ._gate_results import Decision, GateResult

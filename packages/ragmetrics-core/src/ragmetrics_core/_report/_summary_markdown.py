@@ -1,6 +1,6 @@
 """A summary as Markdown, for a comment on a pull request: what must be known, the table, and what the numbers rest on.
 
-The sections are those of the text; whatever comes from the data has no effect, see `_comparison_markdown`.
+The sections are those of the text; whatever comes from the data has no effect, see `_markdown`.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ._comparison_markdown import code, cut, folded, line_of, prose
+from ._markdown import code, cut_lines, folded, prose, row
 from ._text import NOTES, groups_of, slice_tables
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def summary_markdown(summary: Summary) -> str:
         list(_warnings(summary)),
         _table(summary),
         *([_cells(headings), *map(_cells, [_ends(headings), *rows])] for headings, rows in slice_tables(summary)),
-        folded("What the numbers rest on", cut(rests, "which the table in a terminal has")) if rests else [],
+        folded("What the numbers rest on", cut_lines(rests, "which the table in a terminal has")) if rests else [],
     ]
     return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
 
@@ -46,7 +46,7 @@ def _table(summary: Summary) -> list[str]:
     columns = sum(groups_of(summary), ())
     headings = ["metric", *(heading for heading, _ in columns)]
     rows = ([code(item.name), *(prose(cell(item)) for _, cell in columns)] for item in summary.metrics)
-    return [line_of(headings), line_of(_ends(headings)), *map(line_of, rows)]
+    return [row(headings), row(_ends(headings)), *map(row, rows)]
 
 
 def _ends(headings: Sequence[str]) -> list[str]:
@@ -56,9 +56,7 @@ def _ends(headings: Sequence[str]) -> list[str]:
 def _cells(cells: Sequence[str]) -> str:
     """A line of a table, of texts that may come from the data."""
     first, *others = cells
-    return line_of(
-        [first if first == ":--" else code(first), *(cell if cell == "--:" else prose(cell) for cell in others)]
-    )
+    return row([first if first == ":--" else code(first), *(cell if cell == "--:" else prose(cell) for cell in others)])
 
 
 def _items(lines: Iterable[str]) -> Iterator[str]:

@@ -19,6 +19,7 @@ import ragmetrics_core
 from .._evaluate._api import evaluate as run_evaluation
 from .._read import Columns, FileOptions
 from ..metrics import catalogue
+from ._calibrate import CALIBRATE, calibrate
 from ._columns import Map, Separator, parse_columns
 from ._compare import COMPARE, compare
 from ._doctor import DOCTOR, doctor
@@ -239,6 +240,8 @@ app.command(cls=Command, help=LOOK, short_help="Show how the rows of a file are 
 
 
 app.command(cls=Command, help=COMPARE, short_help="Say whether one run is better or worse than another.")(compare)
+
+app.command(cls=Command, help=CALIBRATE, short_help="Say whether the judge of a run agrees with people.")(calibrate)
 
 app.command(cls=Command, help=SHOW, short_help="Show a run, its worst rows, or one row with all its evidence.")(show)
 

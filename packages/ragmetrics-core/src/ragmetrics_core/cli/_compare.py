@@ -8,13 +8,12 @@ from typing import Annotated
 
 import typer
 
-from .._kernel._errors import InvalidInput
 from .._report._comparison import Comparison
 from .._report._evaluation import Evaluation
 from .._report._gate_results import Decision
 from ._gates import MaxFailed, MinCoverage, Undecided, decision_of, parse_gates
-from ._output import clear_errors, say, stop
-from ._written import check_place, put_file, to_stdout
+from ._output import clear_errors, stop
+from ._text_files import check_files, put_texts
 
 __all__ = ["COMPARE", "compare"]
 
@@ -87,8 +86,6 @@ DropTexts = Annotated[
     ),
 ]
 
-FILES_OF_A_RUN = ("run.json", "scores.jsonl", "journal.sqlite")
-
 
 def compare(
     before: RunA,
@@ -108,7 +105,7 @@ def compare(
     """Compare two runs, show the tables, and write what else is asked for."""
     with clear_errors():
         files = {"--json": as_json, "--markdown": markdown}
-        check_files(files, (before, after))
+        check_files(files, (before, after), "a file of a run that is compared")
         wanted = parse_gates(gates, min_coverage, max_failed, undecided, "drop")
         runs = [Evaluation.load(path) for path in (before, after)]
         comparison = runs[0].compare(runs[1], by, cluster, margin, allow_different_judges)
@@ -124,30 +121,6 @@ def compare(
             stop(complaint, wanted.status(decision))
 
 
-def check_files(files: dict[str, Path | None], runs: tuple[Path, Path]) -> None:
-    """Refuse before any work what could not be written, or would harm a run.
-
-    Args:
-        files: by option, the files to write.
-        runs: the runs that are read.
-
-    Raises:
-        InvalidInput: two of them go to stdout, or to one file; or one cannot be written, or is a file of a run.
-    """
-    given = {option: path for option, path in files.items() if path is not None}
-    if len(given) > 1 and len({path.absolute() for path in given.values()}) == 1:
-        raise InvalidInput(
-            f"{' and '.join(given)} name the same place, {next(iter(given.values()))}: give each its own"
-        )
-    for option, path in given.items():
-        if to_stdout(path):
-            continue
-        parts = [run / name for run in runs for name in FILES_OF_A_RUN if run.is_dir()]
-        if path.exists() and any(part.exists() and path.samefile(part) for part in (*parts, *runs)):
-            raise InvalidInput(f"{option}: {path} is a file of a run that is compared: give another path")
-        check_place(path, option)
-
-
 def show(comparison: Comparison, decision: Decision, files: dict[str, Path | None]) -> None:
     """Write the files, and print the tables where nothing else takes their place."""
     gated = bool(decision.results)
@@ -156,16 +129,4 @@ def show(comparison: Comparison, decision: Decision, files: dict[str, Path | Non
         "--json": json.dumps(data, indent=1, allow_nan=False),
         "--markdown": (f"{decision.to_markdown()}\n" if gated else "") + comparison.to_markdown(),
     }
-    piped = any(to_stdout(path) for path in files.values())
-    try:
-        for option, path in files.items():
-            if to_stdout(path):
-                say(texts[option].rstrip("\n"))
-            elif path is not None:
-                put_file(path, option, lambda part, text=texts[option]: _write(part, text))  # type: ignore[misc]
-    finally:
-        say(f"{comparison}\n\n{decision}" if gated else str(comparison), err=piped)
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text.rstrip("\n") + "\n", encoding="utf-8", errors="backslashreplace", newline="\n")
+    put_texts(texts, files, f"{comparison}\n\n{decision}" if gated else str(comparison))

@@ -68,6 +68,9 @@ CURES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         "--replace is about the scores in a --run-dir: add --run-dir DIR, or leave --replace out",
     ),
     (r"^margin is a share", "--margin is a share"),
+    # labels
+    (r"^metric=\.\.\. is missing: name one of", "--metric is missing: name one of"),
+    (r"^n must lie between", "--suggest must lie between"),
     # gates
     (r"^(by|cluster)=(?=')|^(.{0,200}: )(by|cluster)=(?=')", r"\2--\1\3 "),
     (r"^(by|cluster) must name", r"--\1 must name"),

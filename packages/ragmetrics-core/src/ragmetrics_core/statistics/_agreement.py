@@ -8,22 +8,25 @@ correlation and a mean difference. What cannot be had is missing, with the reaso
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from ._checks import check_confidence
+from ._influence import design_effect
 from ._labelled import LabelledRows, labelled_rows
 from ._labels_alone import labels_alone, mean_of_labels
 from ._measure import Measure
 from ._ranks import auroc, spearman
 from ._threshold import Scored, Threshold, best_threshold, judged_elsewhere
-from ._verdict_table import verdict_table
+from ._verdict_table import VerdictTable, verdict_table
 
 __all__ = ["Agreement", "agreement"]
 
 NOT_VERDICTS = "labels are no passes and fails"
 VERDICTS = "the judge gives verdicts, which sensitivity and specificity tell about"
 FEWEST_OF_CLASS = 2
+FEWEST_COUNTED = 2.0
+"""Clusters never make rows tell less than two would."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ def agreement(
     labels: Sequence[float | None],
     weights: Sequence[float | None] | None = None,
     *,
+    clusters: Sequence[Hashable] | None = None,
     scale: tuple[float, float] | None = None,
     threshold: float | None = None,
     confidence: float = 0.95,
@@ -72,6 +76,8 @@ def agreement(
         labels: people's label of each row, in the same order; None where there is none. At least 8 of them. True and False are 1
             and 0.
         weights: as of `corrected_mean`: how many rows each labelled row stands for. None if all were as likely to be labelled.
+        clusters: for each row what it shares with others, such as the name of its document: any hashable value. All intervals are
+            wider for it. None if the rows are independent.
         scale: lowest and highest possible label, the lowest first; None if they are not known. The difference has its interval
             from the same scale, where the scores lie on it too.
         threshold: the score from which the judge passes a row. None: scores that are nothing but 0 and 1 are verdicts, and for
@@ -80,11 +86,12 @@ def agreement(
 
     Raises:
         InvalidInput: if lengths differ, if a value is not finite, if a label is not on the scale, if there are fewer than 8, if a
-            labelled row has no weight, or if confidence or scale are impossible.
+            labelled row has no weight or a row no cluster, or if confidence or scale are impossible.
     """
     check_confidence(confidence)
-    rows = labelled_rows(judged, labels, weights, None, scale)
+    rows = labelled_rows(judged, labels, weights, clusters, scale)
     own = [rows.judged[place] for place in rows.places]
+    alike = max(design_effect(rows, own), design_effect(rows, rows.labels))
     missing = Measure(problem=NOT_VERDICTS)
     found = Agreement(
         labels=len(rows.labels),
@@ -94,16 +101,21 @@ def agreement(
         sensitivity=missing,
         specificity=missing,
         auroc=missing,
-        spearman=spearman(own, rows.labels, rows.masses, confidence),
+        spearman=spearman(own, rows.labels, rows.masses, confidence, alike),
         difference=_difference(rows, own, confidence),
     )
-    return _with_passes(found, rows, own, threshold, confidence) if rows.passes_and_fails else found
+    return _with_passes(found, rows, own, threshold, confidence, alike) if rows.passes_and_fails else found
 
 
-def _with_passes(
-    found: Agreement, rows: LabelledRows, own: Sequence[float], threshold: float | None, confidence: float
+def _with_passes(  # noqa: PLR0917
+    found: Agreement,
+    rows: LabelledRows,
+    own: Sequence[float],
+    threshold: float | None,
+    confidence: float,
+    alike: float,
 ) -> Agreement:
-    """What labels that are passes and fails tell beside."""
+    """What labels that are passes and fails tell beside; ``alike`` is the design effect of clusters."""
     assert rows.scale is not None
     passes = [label > (rows.scale[0] + rows.scale[1]) / 2 for label in rows.labels]
     scored = Scored(own, passes, rows.masses)
@@ -112,11 +124,16 @@ def _with_passes(
     if verdicts or threshold is not None:
         limit = 1.0 if threshold is None else threshold
         judge = [value >= limit for value in own]
-        table = verdict_table(zip(judge, passes, rows.masses, strict=True), confidence)
+        table = _clustered(verdict_table(zip(judge, passes, rows.masses, strict=True), confidence), rows, judge, passes)
     elif (problem := _too_few(passes)) is not None:
         missing = Measure(problem=problem)
     else:
-        table = judged_elsewhere(scored, confidence)
+        verdicts_elsewhere = judged_elsewhere(scored)
+        table = verdict_table(
+            ((said, passed, mass) for said, passed, mass in zip(verdicts_elsewhere, passes, rows.masses, strict=True)),
+            confidence,
+        )
+        table = _clustered(table, rows, verdicts_elsewhere, passes)
         limit = best_threshold(scored, range(len(passes)))
         chosen = Threshold(limit, table.kappa(), table.wrong_passes(), table.wrong_fails())
     return dataclasses.replace(
@@ -126,9 +143,15 @@ def _with_passes(
         ac1=table.ac1() if table else missing,
         sensitivity=table.sensitivity() if table else missing,
         specificity=table.specificity() if table else missing,
-        auroc=Measure(problem=VERDICTS) if verdicts else auroc(own, passes, rows.masses, confidence),
+        auroc=Measure(problem=VERDICTS) if verdicts else auroc(own, passes, rows.masses, confidence, alike),
         threshold=chosen,
     )
+
+
+def _clustered(table: VerdictTable, rows: LabelledRows, judge: Sequence[bool], people: Sequence[bool]) -> VerdictTable:
+    """The table, counted as that of independent rows which would tell as much of how often both say the same."""
+    same = [float(one == other) for one, other in zip(judge, people, strict=True)]
+    return dataclasses.replace(table, count=max(table.count / design_effect(rows, same), FEWEST_COUNTED))
 
 
 def _too_few(passes: Sequence[bool]) -> str | None:

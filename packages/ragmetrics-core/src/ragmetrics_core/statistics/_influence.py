@@ -15,7 +15,7 @@ from collections.abc import Hashable, Sequence
 from ._clusters import clustered_mean
 from ._labelled import LabelledRows
 
-__all__ = ["variance_and_freedom"]
+__all__ = ["design_effect", "variance_and_freedom"]
 
 
 def variance_and_freedom(
@@ -47,3 +47,27 @@ def variance_and_freedom(
     freedom = clustered_mean(of_labels, clusters).freedom
     assert freedom is not None
     return math.fsum(value * value for value in sums.values()), freedom
+
+
+def design_effect(rows: LabelledRows, values: Sequence[float]) -> float:
+    """By how much clusters multiply the variance of a mean over the labelled rows; 1 where they do not widen it.
+
+    Rows whose values are all equal show no variance: each cluster then counts as one row.
+
+    Source: Kish 1965, Survey Sampling, section 5.4.
+
+    Args:
+        rows: with clusters, or without.
+        values: of each labelled row.
+    """
+    clusters = rows.label_clusters
+    if clusters is None:
+        return 1.0
+    number = len(set(clusters))
+    if number == 1 or min(values) == max(values):
+        return len(values) / number
+    total = math.fsum(rows.masses)
+    mean = math.fsum(mass * value for mass, value in zip(rows.masses, values, strict=True)) / total
+    parts = [mass * (value - mean) / total for mass, value in zip(rows.masses, values, strict=True)]
+    plain = math.fsum(part * part for part in parts)
+    return max(variance_and_freedom(rows, parts)[0] / plain, 1.0)

@@ -16,7 +16,9 @@ __all__ = ["auroc", "spearman"]
 BESIDE = 1e-9
 
 
-def auroc(judged: Sequence[float], passes: Sequence[bool], masses: Sequence[float], confidence: float) -> Measure:
+def auroc(
+    judged: Sequence[float], passes: Sequence[bool], masses: Sequence[float], confidence: float, alike: float = 1.0
+) -> Measure:
     """How often the judge scores a row that people pass above one that they fail; equal scores count half.
 
     The interval is a score interval: it holds the areas from which the observed one is not too far, in standard errors at the
@@ -30,16 +32,17 @@ def auroc(judged: Sequence[float], passes: Sequence[bool], masses: Sequence[floa
         passes: whether people pass it.
         masses: how many rows each stands for.
         confidence: of the interval.
+        alike: by how much clusters multiply variances, 1 or more.
     """
     passing, failing = (
-        effective_count([mass for mass, passed in zip(masses, passes, strict=True) if passed is wanted])
+        effective_count([mass for mass, passed in zip(masses, passes, strict=True) if passed is wanted]) / alike
         for wanted in (True, False)
     )
     if not passing or not failing:
         return Measure(problem=f"no labelled row {'fails' if passing else 'passes'}, so there is no pair to order")
     value = _concordance(judged, passes, masses)
     quantile = normal_quantile((1 + confidence) / 2)
-    half = (passing + failing) / 2 - 1
+    half = max((passing + failing) / 2 - 1, 0.0)
 
     def excess(supposed: float) -> float:
         more = half * ((1 - supposed) / (2 - supposed) + supposed / (1 + supposed))
@@ -65,7 +68,9 @@ def _concordance(judged: Sequence[float], passes: Sequence[bool], masses: Sequen
     return ahead / (totals[0] * totals[1])
 
 
-def spearman(judged: Sequence[float], labels: Sequence[float], masses: Sequence[float], confidence: float) -> Measure:
+def spearman(
+    judged: Sequence[float], labels: Sequence[float], masses: Sequence[float], confidence: float, alike: float = 1.0
+) -> Measure:
     """Spearman's rank correlation, equal values sharing their mean rank.
 
     The interval is Fisher's z with the variance (1 + r² / 2) / (n - 3) of Bonett & Wright 2000, Psychometrika 65:23, equation 6.
@@ -74,7 +79,7 @@ def spearman(judged: Sequence[float], labels: Sequence[float], masses: Sequence[
         who = "labels" if min(labels) == max(labels) else "scores of the judge"
         return Measure(problem=f"all {who} are equal, so there is no order")
     value = _correlation(_ranks(judged, masses), _ranks(labels, masses), masses)
-    count = effective_count(masses)
+    count = effective_count(masses) / alike
     if abs(value) >= 1 - 1e-12:
         return Measure(
             math.copysign(1.0, value),

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ._measure import Measure
-from ._verdict_table import VerdictTable, verdict_table
 
 __all__ = ["Threshold", "best_threshold", "judged_elsewhere"]
 
@@ -77,8 +76,8 @@ def best_threshold(rows: Scored, places: Sequence[int]) -> float:
     return ties[len(ties) // 2]
 
 
-def judged_elsewhere(rows: Scored, confidence: float) -> VerdictTable:
-    """Verdicts by thresholds that other rows chose; of two passes and two fails or more."""
+def judged_elsewhere(rows: Scored) -> list[bool]:
+    """The verdict on each row by a threshold that other rows chose; of two passes and two fails or more."""
     generator = random.Random(0)  # noqa: S311  the same folds every time
     folds: list[list[int]] = [[] for _ in range(FOLDS)]
     for wanted in (True, False):
@@ -86,10 +85,11 @@ def judged_elsewhere(rows: Scored, confidence: float) -> VerdictTable:
         generator.shuffle(own)
         for index, place in enumerate(own):
             folds[index % FOLDS].append(place)
-    verdicts = []
+    verdicts = [False] * len(rows.judged)
     for fold in folds:
         others = [place for other in folds if other is not fold for place in other]
         if fold:
             limit = best_threshold(rows, others)
-            verdicts += [(rows.judged[place] >= limit, rows.passes[place], rows.masses[place]) for place in fold]
-    return verdict_table(verdicts, confidence)
+            for place in fold:
+                verdicts[place] = rows.judged[place] >= limit
+    return verdicts

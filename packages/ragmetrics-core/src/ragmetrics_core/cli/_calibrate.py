@@ -1,0 +1,142 @@
+"""``ragmetrics calibrate RUN --labels FILE``: whether the judge of a run can be trusted, and which rows to label next."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .._kernel._errors import InvalidInput
+from .._report._evaluation import Evaluation
+from ._output import clear_errors
+from ._text_files import check_files, put_texts
+from ._written import check_place, to_stdout
+
+__all__ = ["CALIBRATE", "calibrate"]
+
+CALIBRATE = """Hold the judge of RUN against people's labels: agreement, the score that people would give, the best threshold.
+
+\b
+RUN is the directory of a run (--run-dir of `ragmetrics evaluate`) or a file
+of scores (--out). A line of labels is
+  {"id": "q1", "metric": "faithfulness", "label": true, "annotator": "ada"}
+(JSONL; or the columns of a CSV file), where label is true, false or a grade.
+
+\b
+Examples:
+  ragmetrics calibrate runs/today --suggest 50 --metric faithfulness
+  ragmetrics calibrate runs/today --labels labels.jsonl
+  ragmetrics calibrate runs/today --labels labels.csv --by lang --markdown -
+
+Exit status: 0; 2 the labels cannot be used, or are too few; 70 a bug; 130 stopped.
+"""
+
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="A directory of a run, or a file of scores.")]
+LabelsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels", metavar="FILE", help="What people say of rows: .jsonl, .csv, .tsv, .json, .xlsx or .parquet."
+    ),
+]
+OfMetric = Annotated[
+    str | None, typer.Option("--metric", metavar="NAME", help="Only this metric; also that of lines that name none.")
+]
+Slices = Annotated[
+    str | None,
+    typer.Option("--by", metavar="COLUMN", help="Tell where the judge is worse than elsewhere, such as lang."),
+]
+Shared = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="COLUMN",
+        help="Rows that share a value of this column, such as document, are alike: intervals count with that.",
+    ),
+]
+Number = Annotated[
+    int | None,
+    typer.Option(
+        "--suggest",
+        metavar="N",
+        help="Draw so many rows to label next, half uniformly and half by how unsure the judge is, and write them as lines to "
+        "fill in, with the weight that each of them counts for. With it, --labels may be left out.",
+    ),
+]
+Lines = Annotated[
+    Path,
+    typer.Option("--out", metavar="FILE", help="Where --suggest writes: a new .jsonl file; - writes to stdout."),
+]
+Seed = Annotated[int, typer.Option(metavar="N", help="The same seed draws the same rows.")]
+AsJson = Annotated[
+    Path | None,
+    typer.Option(
+        "--json", metavar="FILE", help="Write everything as JSON; - writes it to stdout, and the text to stderr."
+    ),
+]
+AsMarkdown = Annotated[
+    Path | None, typer.Option("--markdown", metavar="FILE", help="Write it as Markdown; - writes it to stdout.")
+]
+
+USUAL = Path("to_label.jsonl")
+
+
+def calibrate(
+    run: Run,
+    *,
+    labels: LabelsFile = None,
+    metric: OfMetric = None,
+    by: Slices = None,
+    cluster: Shared = None,
+    suggest: Number = None,
+    out: Lines = USUAL,
+    seed: Seed = 0,
+    as_json: AsJson = None,
+    markdown: AsMarkdown = None,
+) -> None:
+    """Show a calibration, write what is asked for, and draw the rows to label next."""
+    with clear_errors():
+        if labels is None and suggest is None:
+            raise InvalidInput("--labels is missing: give a file of labels, or draw rows to label with --suggest 50")
+        read = (run,) if labels is None else (run, labels)
+        files = {"--json": as_json, "--markdown": markdown}
+        if labels is None and any(files.values()):
+            raise InvalidInput("--json and --markdown write what labels tell: add --labels FILE")
+        check_files({**files, **({} if suggest is None else {"--out": out})}, read, "a file that is read here")
+        if suggest is not None:
+            _check_new(out)
+        evaluation = Evaluation.load(run)
+        # drawn first: rows may be wanted just because there are too few labels for any number
+        lines = [] if suggest is None else evaluation.rows_to_label(suggest, metric, labels, seed=seed)
+        if lines:
+            _put_lines(lines, out)
+        if labels is not None:
+            calibration = evaluation.calibrate(labels, metric, by=by, cluster=cluster)
+            texts = {
+                "--json": json.dumps(calibration.to_dict(), indent=1, allow_nan=False),
+                "--markdown": calibration.to_markdown(),
+            }
+            taken = bool(lines) and to_stdout(out)
+            put_texts(texts, files, str(calibration), err=taken)
+
+
+def _check_new(out: Path) -> None:
+    """Refuse to write over lines that somebody may have filled in.
+
+    Raises:
+        InvalidInput: the file is there, or cannot be written.
+    """
+    if to_stdout(out):
+        return
+    if out.exists():
+        raise InvalidInput(f"--out: {out} is there already, and may hold labels: give the name of a new file")
+    check_place(out, "--out")
+
+
+def _put_lines(lines: list[dict[str, Any]], out: Path) -> None:
+    text = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
+    rows = f"{len(lines)} row{'s' * (len(lines) != 1)}"
+    put_texts(
+        {"--out": text}, {"--out": out}, f"{out}: {rows} to label: write true, false or a grade in the place of null\n"
+    )

@@ -1,0 +1,436 @@
+"""A judge beside people's labels: corrected scores, agreement, thresholds, claims, slices, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pytest
+from scipy import stats
+
+from core.report.comparing import run_of
+from ragmetrics_core import Calibration, Evaluation, InvalidInput, Score
+from ragmetrics_core._store._scored_by import MetricColumn
+from ragmetrics_core.statistics import agreement, annotator_alpha, corrected_mean, mean_interval
+from ragmetrics_core.statistics._mover import difference_of_means
+
+HARM = MetricColumn("harm", (0.0, 1.0), "Harm()", higher_is_better=False)
+GRADE = MetricColumn("grade", (1.0, 5.0), "Grade()")
+
+
+def run(values: Iterable[Any], metric: str = "m", columns: Sequence[MetricColumn] = (), langs: str = "") -> Evaluation:
+    rows = (
+        (
+            {"id": f"q{n}", "question": f"question {n}", **({"lang": langs[n % len(langs)]} if langs else {})},
+            {metric: value},
+        )
+        for n, value in enumerate(values)
+    )
+    return run_of(rows, columns)
+
+
+def line(row: int, label: Any, metric: str = "m", **more: Any) -> dict[str, Any]:
+    return {"id": f"q{row}", "metric": metric, "label": label, **more}
+
+
+def judged() -> tuple[list[float], list[dict[str, Any]]]:
+    """200 verdicts, of which 160 pass; every fifth row has a label: 30 of 32 that pass are passes, 2 of 8 that fail are."""
+    values = [float((row // 5) % 5 != 0) for row in range(200)]
+    passed, failed = ([row for row in range(2, 200, 5) if values[row] == said] for said in (1, 0))
+    labels = [line(row, place >= 2) for place, row in enumerate(passed)]
+    return values, [*labels, *(line(row, place < 2) for place, row in enumerate(failed))]
+
+
+def problem(evaluation: Evaluation, labels: Any, **options: Any) -> str:
+    with pytest.raises(InvalidInput) as caught:
+        evaluation.calibrate(labels, **options)
+    return str(caught.value)
+
+
+class TestVerdicts:
+    def test_the_corrected_score_by_hand(self) -> None:
+        values, labels = judged()
+        item = run(values).calibrate(labels)["m"]
+        assert item.corrected is not None
+        assert item.corrected.mean == pytest.approx(0.8 * 30.45 / 32.9 + 0.2 * 2.45 / 8.9, abs=1e-12)
+        assert (item.corrected.method, item.rows, item.labels, item.judge_mean) == (
+            "post-stratified-beta",
+            200,
+            40,
+            0.8,
+        )
+
+    def test_the_agreement_by_hand(self) -> None:
+        """36 of 40 alike; both pass 32 of 40, so chance makes 0.8² + 0.2² of it."""
+        values, labels = judged()
+        found = run(values).calibrate(labels)["m"].agreement
+        assert found is not None
+        assert found.kappa.value == pytest.approx((0.9 - 0.68) / 0.32)
+        assert found.ac1.value == pytest.approx((0.9 - 0.32) / 0.68)
+        assert (found.sensitivity.value, found.specificity.value) == (pytest.approx(30 / 32), pytest.approx(6 / 8))
+        assert found.auroc.value is None
+
+    def test_low_values_pass_where_low_is_good(self) -> None:
+        values, labels = judged()
+        good = run(values).calibrate(labels)["m"]
+        labels = [{**item, "metric": "harm"} for item in labels]
+        turned = run([1 - value for value in values], "harm", [HARM]).calibrate(labels)["harm"]
+        assert turned.corrected is not None
+        assert good.corrected is not None
+        assert turned.corrected.mean == pytest.approx(good.corrected.mean)
+        assert turned.agreement == good.agreement
+        assert turned.judge_mean == pytest.approx(0.2)
+
+    def test_the_threshold_is_told_on_the_scale_of_the_metric(self) -> None:
+        values = [(row % 10) / 10 for row in range(100)]
+        labels = [line(row, row % 10 >= 6) for row in range(0, 100, 3)]
+        assert run(values).calibrate(labels)["m"].threshold == 0.6
+        labels = [line(row, row % 10 <= 3, "harm") for row in range(0, 100, 3)]
+        found = run(values, "harm", [HARM]).calibrate(labels)
+        assert found["harm"].threshold == pytest.approx(0.3)
+        assert "best threshold: a row passes up to 0.3; of the rows that pass people fail 0.000" in found.text(200)
+
+    def test_verdicts_of_the_metric_come_before_a_threshold(self) -> None:
+        """The metric passes what has 4 or 5; people pass what has 3 too."""
+        scores = [Score(1 + row % 5, passing=row % 5 >= 3, scale=(1, 5)) for row in range(100)]
+        labels = [line(row, row % 5 >= 2, "grade") for row in range(0, 100, 3)]
+        item = run(scores, "grade", [GRADE]).calibrate(labels)["grade"]
+        assert item.agreement is not None
+        assert (item.agreement.sensitivity.value, item.agreement.specificity.value) == (pytest.approx(14 / 20), 1.0)
+        assert (item.threshold, item.agreement.auroc.value) == (3.0, 1.0)
+        assert item.agreement.difference.problem == "labels are passes and fails, and scores are on another scale"
+
+
+class TestGrades:
+    def test_it_is_what_the_arithmetic_says(self) -> None:
+        values = [1.0 + (7 * row) % 5 for row in range(60)]
+        grades = {row: min(5.0, 1.0 + (7 * row) % 5 + (row % 4 == 0)) for row in range(1, 60, 2)}
+        found = run(values, "grade", [GRADE]).calibrate([line(row, grade, "grade") for row, grade in grades.items()])
+        item, labels = found["grade"], [grades.get(row) for row in range(60)]
+        assert item.corrected == corrected_mean(values, labels, scale=(1, 5))
+        assert item.agreement == agreement(values, labels, scale=(1, 5))
+        assert not item.verdicts
+        expected = stats.spearmanr([values[row] for row in grades], list(grades.values())).statistic
+        assert item.agreement is not None
+        assert item.agreement.spearman.value == pytest.approx(expected)
+        assert "grade: people would give" in str(found)
+
+
+class TestAnnotators:
+    def test_most_decide_and_a_split_is_half_a_pass(self) -> None:
+        values, labels = judged()
+        three = [{**item, "annotator": name} for item in labels for name in "ab"]
+        three += [{**item, "annotator": "c", "label": not item["label"]} for item in labels[:5]]
+        assert run(values).calibrate(three)["m"].agreement == run(values).calibrate(labels)["m"].agreement
+        split = [{**item, "annotator": "a"} for item in labels]
+        split += [{**item, "annotator": "b", "label": not item["label"]} for item in labels[:3]]
+        item = run(values).calibrate(split)["m"]
+        assert item.agreement is not None
+        assert item.corrected is not None
+        assert (item.split, item.agreement.labels, item.corrected.labels, item.annotators) == (3, 37, 40, 2)
+
+    def test_the_ceiling_is_their_alpha(self) -> None:
+        values, labels = judged()
+        both = [{**item, "annotator": name} for item in labels for name in "ab"]
+        for place in (1, 9, 77):
+            both[place]["label"] = not both[place]["label"]
+        ratings = [[float(item["label"]) for item in both[place : place + 2]] for place in range(0, 80, 2)]
+        assert run(values).calibrate(both)["m"].ceiling == annotator_alpha(ratings)
+
+    def test_people_who_agree_on_too_little(self) -> None:
+        values, labels = judged()
+        both = [{**item, "annotator": name, "label": name == "a"} for item in labels[:10] for name in "ab"]
+        item = run(values).calibrate(both)["m"]
+        assert item.agreement is not None
+        assert item.agreement.kappa.problem == "annotators agree on 0 rows only: at least 8 are needed"
+
+
+class TestWeights:
+    def test_they_count_in_every_number(self) -> None:
+        values, labels = judged()
+        weighted = [{**item, "weight": 0.5 + (place % 4) / 2} for place, item in enumerate(labels)]
+        item = run(values).calibrate(weighted)["m"]
+        found = {row["id"]: row for row in weighted}
+        known: list[Any] = [found.get(f"q{row}") for row in range(200)]
+        given = [row and float(row["label"]) for row in known], [row and row["weight"] for row in known]
+        assert item.corrected == corrected_mean(values, *given, scale=(0, 1))
+        assert item.agreement is not None
+        assert item.agreement.kappa == agreement(values, *given, scale=(0, 1)).kappa
+
+    def test_rows_without_one_count_as_1(self) -> None:
+        values, labels = judged()
+        some = [{**item, "weight": 1.5} if place < 20 else item for place, item in enumerate(labels)]
+        every = [{"weight": 1.0, **item} for item in some]
+        assert run(values).calibrate(some) == run(values).calibrate(every)
+
+    def test_weights_on_another_scale_do_not_stand_beside_none(self) -> None:
+        values, labels = judged()
+        assert problem(run(values), [{**labels[0], "weight": 50}, *labels[1:]]) == (
+            "label 1: the weight 50 stands beside labels without a weight, such as that in label 2, which count as 1, as rows "
+            "drawn uniformly do: give every label its weight, on one scale"
+        )
+
+    def test_a_row_has_one_weight(self) -> None:
+        two = [line(1, True, weight=weight, annotator=name) for weight, name in ((1, "a"), (2, "b"))]
+        assert problem(run([1.0, 0.0]), two) == (
+            "label 2: the row 'q1' has the weight 2, and 1 in label 1: give a row one weight"
+        )
+
+
+class TestClaims:
+    @staticmethod
+    def score(*holds: bool) -> Score:
+        verdicts = [{"claim": f"claim {place}", "supported": held} for place, held in enumerate(holds, 1)]
+        return Score(sum(holds) / len(holds), details={"verdicts": verdicts})
+
+    def evaluation(self) -> Evaluation:
+        return run([self.score(row % 3 > 0, row % 4 > 0) for row in range(30)])
+
+    def test_claim_by_claim(self) -> None:
+        labels = [line(row, row % 3 > 0, claim="claim  1") for row in range(0, 24, 2)]
+        labels += [line(row, row % 4 > 1, claim=2) for row in range(0, 24, 2)]
+        found = self.evaluation().calibrate(labels)
+        claims = found["m"].claims
+        assert claims is not None
+        assert (claims.claims, claims.rows, claims.split, claims.problem) == (24, 12, 0, None)
+        judge = [row % 3 > 0 for row in range(0, 24, 2)] + [row % 4 > 0 for row in range(0, 24, 2)]
+        people = [row % 3 > 0 for row in range(0, 24, 2)] + [row % 4 > 1 for row in range(0, 24, 2)]
+        rows = [f"q{row}" for row in range(0, 24, 2)] * 2
+        assert claims.agreement == agreement(judge, people, clusters=rows, scale=(0, 1))
+        assert found["m"].corrected is None
+        text = found.text(200)
+        assert "m: no corrected score: only claims have labels" in text
+        assert "claim by claim: 24 claims of 12 rows" in text
+
+    @pytest.mark.parametrize(
+        ("claim", "message"),
+        [
+            (3, "label 1: there is no claim 3: the row 'q1' has 2 claims for 'm'"),
+            (
+                "claim 7",
+                (
+                    "label 1: no claim of the row 'q1' reads 'claim 7'; its claims for 'm' begin with 'claim 1': write a claim as "
+                    "the report does, or its number"
+                ),
+            ),
+        ],
+    )
+    def test_claims_that_are_not_there(self, claim: Any, message: str) -> None:
+        assert problem(self.evaluation(), [line(1, True, claim=claim)]) == message
+
+    def test_a_metric_without_claims(self) -> None:
+        assert problem(run([1.0, 0.0]), [line(1, True, claim=1)]) == (
+            "label 1: the evidence of 'm' for the row 'q1' has no claims: leave 'claim' out to label the row"
+        )
+
+    def test_a_claim_by_text_and_by_number(self) -> None:
+        labels = [line(1, True, claim=1), line(1, True, claim="claim 1")]
+        assert problem(self.evaluation(), labels) == (
+            "label 2: this claim has a label of the same annotator in label 1: keep one of them"
+        )
+
+    def test_too_few(self) -> None:
+        labels = [line(row, True, claim=1) for row in range(7)]
+        assert problem(self.evaluation(), labels) == "m: 7 claims have a label: label at least 8"
+
+
+class TestSlices:
+    def test_where_the_judge_is_worse(self) -> None:
+        """Right everywhere but in every third row, where it says the opposite half of the time."""
+        values = [float(row % 2) for row in range(180)]
+        labels = [line(row, bool(row % 2) ^ (row % 3 == 2 and row % 4 > 1)) for row in range(180)]
+        found = run(values, langs="xyz").calibrate(labels, by="lang")["m"].slices
+        assert [(item.name, item.labels, item.worse) for item in found] == [
+            ("lang=x", 60, False),
+            ("lang=y", 60, False),
+            ("lang=z", 60, True),
+        ]
+        assert found[2].error.value == 0.5
+        assert found[2].error.interval == mean_interval([0.0, 1.0] * 30, scale=(0, 1))
+        strict = 1 - 0.05 / 3
+        one, other = (mean_interval(errors, scale=(0, 1), confidence=strict) for errors in ([0, 1] * 30, [0] * 120))
+        assert one is not None
+        assert other is not None
+        assert found[2].difference.interval == difference_of_means(0.5, one, 0.0, other)
+
+    def test_the_interval_of_a_difference_is_newcombes(self) -> None:
+        """Newcombe 1998, table II, method 10: 56 of 70 and 48 of 80."""
+        one, other = (
+            mean_interval([1.0] * hits + [0.0] * (count - hits), scale=(0, 1)) for hits, count in ((56, 70), (48, 80))
+        )
+        assert one is not None
+        assert other is not None
+        found = difference_of_means(0.8, one, 0.6, other)
+        assert (round(found.low, 4), round(found.high, 4)) == (0.0524, 0.3339)
+
+    def test_slices_with_few_labels_say_so(self) -> None:
+        values, labels = judged()
+        found = run(values, langs="aaaaaaaaaaaaaaaaaaab").calibrate(labels, by="lang")["m"].slices
+        assert [(item.label, item.labels) for item in found] == [("a", 40)]
+        found = run(values, langs="aab").calibrate(labels[:20], by="lang")["m"].slices
+        assert [item.error.problem for item in found] == [None, "7 rows have a label: label at least 8"]
+        assert {item.worse for item in found} == {False}
+
+
+class TestDoubts:
+    def test_rows_that_somebody_chose(self) -> None:
+        values = [row / 200 for row in range(200)]
+        worst = run(values).calibrate([line(row, row % 3 == 0) for row in range(10, 40)])["m"]
+        assert [text.split(":")[0] for text in worst.warnings] == [
+            "the judge's scores of the rows with a label are lower than those of all rows, by 7.7 standard errors"
+        ]
+        first = run([(7 * row) % 11 / 10 for row in range(200)]).calibrate(
+            [line(row, row % 3 == 0) for row in range(30)]
+        )["m"]
+        assert [text.split(":")[0] for text in first.warnings] == ["the rows with a label are the first 30 of the run"]
+
+    def test_drawn_rows_are_not_doubted(self) -> None:
+        values, labels = judged()
+        assert run(values).calibrate(labels)["m"].warnings == ()
+        assert run(values).calibrate([line(row, row % 3 > 0) for row in range(200)])["m"].warnings == ()
+
+    def test_people_who_had_seen_the_score(self) -> None:
+        values, labels = judged()
+        item = run(values).calibrate([{**row, "blind": place > 3} for place, row in enumerate(labels)])["m"]
+        (warning,) = item.warnings
+        assert warning.startswith("4 of 40 labels were given by people who had seen the score or its reasons")
+
+
+class TestRefusals:
+    def test_too_few(self) -> None:
+        values, labels = judged()
+        assert problem(run(values), labels[:3]) == (
+            "m: 3 rows have a label: label at least 8, which say something about others"
+        )
+        assert problem(run([None, *values[1:]]), [line(0, True)]) == (
+            "m: no row with a score has a label (1 more without a score): label at least 8, which say something about others"
+        )
+
+    def test_one_class_only(self) -> None:
+        values, labels = judged()
+        item = run(values).calibrate([{**row, "label": True} for row in labels])["m"]
+        assert item.agreement is not None
+        assert item.corrected is not None
+        assert (item.agreement.kappa.value, item.agreement.specificity.value) == (None, None)
+        assert item.agreement.kappa.problem == "all labels are passes, so agreement beyond chance cannot be told"
+        assert item.agreement.sensitivity.value == 0.8
+        assert item.corrected.interval is not None
+
+    def test_rows_and_metrics_that_are_not_there(self) -> None:
+        values, labels = judged()
+        assert problem(run(values), [*labels, line(999, True)]) == (
+            "label 41: no row of this run has the id 'q999': labels need the ids of its rows"
+        )
+        assert problem(run(values), labels, metric="n") == "there is no metric 'n'; there are m"
+        assert problem(run(values), [line(1, True, "n")]) == "label 1: the run has no metric 'n'; it has 'm'"
+
+    def test_contradictions(self) -> None:
+        labels = [line(1, True, annotator="a"), line(1, False, annotator="a")]
+        assert problem(run([1.0, 0.0]), labels).startswith(
+            "label 2: 'a' labelled the row, for 'm' of 'q1', twice, and differently"
+        )
+
+    def test_a_metric_with_too_few_does_not_stop_the_others(self) -> None:
+        values, labels = judged()
+        rows = (({"id": f"q{n}", "question": f"{n}"}, {"m": value, "n": value}) for n, value in enumerate(values))
+        found = run_of(rows).calibrate([*labels, line(1, True, "n")])
+        assert found["m"].problem is None
+        assert found["n"].problem == "1 row has a label: label at least 8, which say something about others"
+        assert "n: no corrected score: 1 row has a label: label at least 8" in found.text(200)
+        assert [
+            item.name
+            for item in run_of(
+                ({"id": f"q{n}", "question": f"{n}"}, {"m": value, "n": value}) for n, value in enumerate(values)
+            ).calibrate([*labels, line(1, True, "n")], "m")
+        ] == ["m"]
+
+    def test_what_is_not_there_has_no_number(self) -> None:
+        values, labels = judged()
+        found = run(values).calibrate(labels)
+        with pytest.raises(KeyError, match="no labels of 'n'; there are some of m"):
+            found["n"]
+
+
+class TestPictures:
+    def test_the_text(self) -> None:
+        values, labels = judged()
+        found = run(values).calibrate(labels)
+        assert found.text(80).splitlines()[:7] == [
+            "this run, beside people: 40 labelled rows for m",
+            "",
+            "m: people would pass 0.795 of its 200 rows, 95 % interval 0.691 to 0.887",
+            "  from 40 labels and 200 judgements (post-stratified beta posterior); the labels",
+            "      alone: 0.800, 0.652 to 0.895",
+            "  the judge helps: about 61 labels alone would make as narrow an interval",
+            "  the judge's own mean: 0.800",
+        ]
+        assert max(map(len, found.text(80).splitlines())) <= 80
+        assert str(found) == found.text()
+
+    def test_nothing_from_the_data_has_an_effect(self) -> None:
+        values, labels = judged()
+        name = "m\x1b[31m|@ada <b>"
+        found = run(values, name, langs="x").calibrate([{**row, "metric": name} for row in labels], by="lang")
+        assert "\x1b" not in found.text(80)
+        assert "m\\x1b[31m|@ada <b>: people would pass" in found.text(200)
+        shown = found.to_markdown()
+        assert "\x1b" not in shown
+        assert "<b>" not in shown
+        assert "@" not in shown
+
+    def test_everything_is_plain_json(self) -> None:
+        values, labels = judged()
+        found = run(values, langs="xy").calibrate(labels, by="lang", cluster="id")
+        data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+        assert data["metrics"]["m"]["corrected"]["mean"] == pytest.approx(0.795, abs=5e-4)
+        assert data["metrics"]["m"]["agreement"]["kappa"]["interval"]["method"] == "wilson-chance"
+        assert data["cluster"] == "id"
+        assert "own" not in data["metrics"]["m"]
+
+
+class TestRowsToLabel:
+    def test_lines_to_fill_in(self) -> None:
+        labels = judged()[1]
+        evaluation = run([row % 7 / 6 for row in range(200)])
+        lines = evaluation.rows_to_label(20, labels=labels)
+        assert len(lines) == 20
+        assert not {row["id"] for row in lines} & {row["id"] for row in labels}
+        assert {tuple(row) for row in lines} == {("id", "metric", "label", "weight", "probability", "user_input")}
+        assert {row["label"] for row in lines} == {None}
+        for row in lines:
+            assert row["weight"] == pytest.approx(20 / 160 / row["probability"], rel=1e-4)
+            assert 0.25 < row["weight"] <= 2
+        assert lines == evaluation.rows_to_label(20, "m", labels, seed=0)
+        assert lines != evaluation.rows_to_label(20, "m", labels, seed=1)
+
+    def test_they_are_read_back_once_they_are_filled_in(self) -> None:
+        evaluation = run([row % 7 / 6 for row in range(200)])
+        lines = [{**row, "label": int(row["id"][1:]) % 7 > 2} for row in evaluation.rows_to_label(30)]
+        found = evaluation.calibrate(lines)
+        assert isinstance(found, Calibration)
+        assert found["m"].labels == 30
+        assert found["m"].warnings == ()
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ((0,), "n must lie between 1 and 3, the number of rows with a score of m and without a label, got 0"),
+            ((4,), "n must lie between 1 and 3, the number of rows with a score of m and without a label, got 4"),
+            ((1, "n"), "there is no metric 'n'; there are m"),
+        ],
+    )
+    def test_what_cannot_be_drawn(self, arguments: Any, message: str) -> None:
+        with pytest.raises(InvalidInput) as caught:
+            run([1.0, 0.5, 0.0, None]).rows_to_label(*arguments)
+        assert str(caught.value) == message
+
+    def test_the_metric_must_be_named_where_there_are_several(self) -> None:
+        both = run_of([({"id": "q1"}, {"m": 1.0, "n": 0.0})])
+        with pytest.raises(InvalidInput, match="^metric=... is missing: name one of m, n$"):
+            both.rows_to_label(1)
+
+    def test_ids_must_tell_rows_apart(self) -> None:
+        twice = run_of([({"id": "q1"}, {"m": 1.0}), ({"id": "q1"}, {"m": 0.0})])
+        with pytest.raises(InvalidInput, match="^two rows of this run have the same id"):
+            twice.rows_to_label(1)
