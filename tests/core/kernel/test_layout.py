@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core._kernel._layout import cells, fitted, printable, readable, shortened
+from ragmetrics_core._kernel._layout import cells, fitted, harmless, printable, readable, shortened, within
 
 
 @pytest.mark.parametrize(
@@ -35,6 +37,29 @@ def test_every_line_fits_and_nothing_is_lost(text: str, width: int) -> None:
 def test_nothing_steers_a_terminal(text: str) -> None:
     assert readable(text).replace("\u200c", "").replace("\u200d", "").isprintable()
     assert printable(text).isprintable()
+    allowed = {"\n", "\u200c", "\u200d"}
+    left = {character for character in harmless(text) if not character.isprintable()} - allowed
+    assert {unicodedata.category(character) for character in left} <= {"Zs"}
+
+
+def test_layout_stays_and_what_steers_does_not() -> None:
+    assert harmless("a\nb\xa0c\u3000می\u200cخو") == "a\nb\xa0c\u3000می\u200cخو"
+    hostile = "\x1b[2J\x9b2J\r\t\x00\u2028\u202e\u2066\u200e\u061c\ufeff\U000e0041\ud800"
+    assert harmless(hostile) == (
+        "\\x1b[2J\\x9b2J\\r\\t\\x00\\u2028\\u202e\\u2066\\u200e\\u061c\\ufeff\\U000e0041\\ud800"
+    )
+
+
+def test_columns() -> None:
+    assert [cells(text) for text in ("abc", "図書", "e\u0301", "\u2764\ufe0f", "a\u200db", "✔ ✘ –")] == [
+        3,
+        4,
+        1,
+        1,
+        2,
+        5,
+    ]
+    assert [within("図書館", most) for most in range(8)] == ["", "", "図", "図", "図書", "図書", "図書館", "図書館"]
 
 
 def test_cut_at_the_end() -> None:

@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ._layout import harmless
+
 __all__ = ["BadReply", "InvalidInput", "MissingExtra", "MissingInput", "ModelError", "RagmetricsError"]
 
 
@@ -30,6 +32,10 @@ class RagmetricsError(Exception):
 
     partial: Any = None
     needs_key: bool = False
+
+    def __str__(self) -> str:
+        """The message, which quotes data and replies: what a terminal would obey is shown as an escape."""
+        return harmless(super().__str__())
 
 
 class MissingInput(RagmetricsError, ValueError):
@@ -49,7 +55,7 @@ class MissingInput(RagmetricsError, ValueError):
 
     def __str__(self) -> str:
         cure = self.cure or f"give {self.field}=... or leave the metric out for this sample"
-        return f"{self.metric} needs {self.field!r}, which {self.problem}: {cure}"
+        return harmless(f"{self.metric} needs {self.field!r}, which {self.problem}: {cure}")
 
 
 class InvalidInput(RagmetricsError, ValueError):

@@ -7,24 +7,40 @@ text or turn the direction of writing is shown as an escape. The two joiners sta
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-__all__ = ["cells", "fitted", "printable", "readable", "shortened"]
+__all__ = ["Piece", "cells", "filled", "fitted", "harmless", "parted", "printable", "readable", "shortened", "within"]
 
 JOINERS = "\u200c\u200d"
+BLANKS = "".join(map(chr, (0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000)))
+"""Spaces that are no control characters, though Python does not call them printable."""
+
+Piece = tuple[str, int]
+"""What must not be parted, and the number of blanks before it."""
 
 
-def printable(text: str) -> str:
-    """The text with control characters shown as escapes: ids and errors can hold what a terminal would obey."""
-    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
+def printable(text: str, kept: str = "") -> str:
+    """The text with control characters shown as escapes: ids and errors can hold what a terminal would obey.
+
+    Args:
+        text: the text.
+        kept: characters that stay as they are.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() or character in kept else ascii(character)[1:-1] for character in text
+    )
+
+
+def harmless(text: str) -> str:
+    """The same for a text of several lines: its line ends stay, and so do spaces of any width, and joiners."""
+    return printable(text, f"\n{BLANKS}{JOINERS}")
 
 
 def readable(text: str) -> str:
     """A text of people on one line, printable; blanks and line ends become single spaces."""
-    words = " ".join(text.split())
-    if words.isprintable():
-        return words
-    return "".join(character if character in JOINERS else printable(character) for character in words)
+    return printable(" ".join(text.split()), JOINERS)
 
 
 def cells(text: str) -> int:
@@ -33,7 +49,7 @@ def cells(text: str) -> int:
 
 
 def _width(character: str) -> int:
-    if unicodedata.combining(character) or character in JOINERS:
+    if character in JOINERS or unicodedata.category(character) in ("Mn", "Me"):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
@@ -47,9 +63,15 @@ def fitted(text: str, width: int, first: str = "", others: str = "") -> list[str
         first: what the first line begins with.
         others: what the other lines begin with.
     """
+    most = max(1, width - max(cells(first), cells(others)))
+    return filled((piece for word in readable(text).split() for piece in parted(word, most)), width, first, others)
+
+
+def filled(pieces: Iterable[Piece], width: int, first: str, others: str) -> list[str]:
+    """The lines of these pieces, each as full as it can be."""
     lines, used, fresh = [first], cells(first), True
-    for piece, spaced in _pieces(readable(text), max(1, width - max(cells(first), cells(others)))):
-        gap = 0 if fresh else spaced
+    for piece, blanks in pieces:
+        gap = 0 if fresh else blanks
         if not fresh and used + gap + cells(piece) > width:
             lines.append(others)
             used, gap = cells(others), 0
@@ -59,18 +81,17 @@ def fitted(text: str, width: int, first: str = "", others: str = "") -> list[str
     return lines
 
 
-def _pieces(text: str, most: int) -> Iterator[tuple[str, int]]:
-    """What must not be parted, each with the number of blanks before it."""
-    for word in text.split():
-        piece, taken, spaced = "", 0, 1
-        for character in word:
-            width = _width(character)
-            if piece and (width == 2 or taken + width > most or _width(piece[-1]) == 2):
-                yield piece, spaced
-                piece, taken, spaced = "", 0, 0
-            piece += character
-            taken += width
-        yield piece, spaced
+def parted(word: str, most: int) -> Iterator[Piece]:
+    """The parts of a word: characters of two columns one by one, the others together, as far as they fit."""
+    piece, taken, blanks = "", 0, 1
+    for character in word:
+        width = _width(character)
+        if piece and (width == 2 or taken + width > most or _width(piece[-1]) == 2):
+            yield piece, blanks
+            piece, taken, blanks = "", 0, 0
+        piece += character
+        taken += width
+    yield piece, blanks
 
 
 def shortened(text: str, most: int) -> str:
@@ -78,10 +99,14 @@ def shortened(text: str, most: int) -> str:
     line = readable(text)
     if cells(line) <= most:
         return line
-    kept, taken = 0, 3
-    for character in line:
+    return f"{within(line, most - 3).rstrip()}..."
+
+
+def within(text: str, most: int) -> str:
+    """The beginning of a text that takes at most so many columns."""
+    taken = 0
+    for place, character in enumerate(text):
         taken += _width(character)
         if taken > most:
-            break
-        kept += 1
-    return f"{line[:kept].rstrip()}..."
+            return text[:place]
+    return text

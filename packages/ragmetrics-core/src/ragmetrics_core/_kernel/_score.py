@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 from ._errors import BadReply, ModelError, RagmetricsError
 from ._explain import in_words
+from ._layout import readable
 from ._plain import plain
 from ._requests import Usage
 
@@ -212,7 +213,7 @@ class Score:
 
     def __float__(self) -> float:
         if self.value is None:
-            raise ValueError(f"{self.state}: {self.error or self.reason}")
+            raise ValueError(readable(f"{self.state}: {self.error or self.reason}"))
         return self.value
 
     def __format__(self, spec: str) -> str:
@@ -222,7 +223,7 @@ class Score:
 
     def __str__(self) -> str:
         text = f"{self.value:.4g}" if self.value is not None else f"{self.state} ({self.error or self.reason})"
-        return f"{self.metric}: {text}" if self.metric else text
+        return readable(f"{self.metric}: {text}" if self.metric else text)
 
 
 def _fill(  # noqa: PLR0917  keywords cost time

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Literal
 
 from .._kernel._errors import InvalidInput
+from .._kernel._layout import readable
 from .._kernel._requests import Usage
 
 __all__ = ["Bar", "Progress", "check_progress", "progress_bar", "watching"]
@@ -62,7 +63,7 @@ class Bar:
         if reason == self._reason and not (reason and _counts_down()):
             return
         self._reason = reason
-        words = f"waiting {waiting[0]:.0f} s: {reason}" if waiting and reason else self._shown
+        words = f"waiting {waiting[0]:.0f} s: {readable(reason)}" if waiting and reason else self._shown
         self._bar.set_postfix_str(words, refresh=True)
 
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from textwrap import wrap
 
-from .._kernel._layout import printable
+from .._kernel._layout import cells, filled, parted, printable, within
 
 __all__ = ["cut_middle", "hanging", "printable", "room", "table", "wrapped", "wrapped_items"]
 
@@ -35,7 +34,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], width: int) ->
     The first column is set to the left, the others to the right.
     """
     all_rows = [headings, *rows]
-    widths = [max(len(row[column]) for row in all_rows) for column in range(len(headings))]
+    widths = [max(cells(row[column]) for row in all_rows) for column in range(len(headings))]
     parts = ("\n".join(_line(row, columns, widths) for row in all_rows) for columns in _parts(widths, width))
     return "\n\n".join(parts)
 
@@ -54,21 +53,29 @@ def _parts(widths: Sequence[int], width: int) -> Iterator[list[int]]:
     yield part
 
 
-def _line(cells: Sequence[str], columns: Iterable[int], widths: Sequence[int]) -> str:
-    right = (cells[column].rjust(widths[column]) for column in columns)
-    return GAP.join([cells[0].ljust(widths[0]), *right]).rstrip()
+def _line(row: Sequence[str], columns: Iterable[int], widths: Sequence[int]) -> str:
+    right = (_blanks(row[column], widths[column]) + row[column] for column in columns)
+    return GAP.join([row[0] + _blanks(row[0], widths[0]), *right]).rstrip()
+
+
+def _blanks(text: str, width: int) -> str:
+    return " " * (width - cells(text))
 
 
 def wrapped(text: str, width: int, *, indent: str = "") -> list[str]:
-    """The lines of a text, broken at spaces only; with an ``indent``, all but the first get four spaces more."""
-    return wrap(
-        text,
-        width,
-        initial_indent=indent,
-        subsequent_indent=f"{indent}    " if indent else "",
-        break_long_words=False,
-        break_on_hyphens=False,
+    """The lines of a text, broken at spaces, and in words of Chinese or Japanese that are wider than a line.
+
+    With an ``indent``, all lines but the first get four spaces more.
+    """
+    following = f"{indent}    " if indent else ""
+    most = width - cells(following)
+    pieces = (
+        piece
+        for word in text.split(" ")
+        if word
+        for piece in (parted(word, cells(word)) if cells(word) > most else ((word, 1),))
     )
+    return filled(pieces, width, indent, following) if text.strip() else []
 
 
 def hanging(remark: str, width: int) -> list[str]:
@@ -77,16 +84,17 @@ def hanging(remark: str, width: int) -> list[str]:
     return [first.removeprefix("  "), *others]
 
 
-def wrapped_items(head: str, items: Iterable[str], width: int, *, indent: str = "") -> list[str]:
+def wrapped_items(head: str, items: Sequence[str], width: int, *, indent: str = "") -> list[str]:
     """The lines of a head and a list with commas; no item is parted, so that a value stays beside its name."""
-    text = ", ".join(item.replace(" ", "\xa0") for item in items)
-    return [line.replace("\xa0", " ") for line in wrapped(f"{head} {text}", width, indent=indent)]
+    pieces = [*head.split(), *(f"{item}," for item in items[:-1]), *items[-1:]]
+    return filled(((piece, 1) for piece in pieces), width, indent, f"{indent}    " if indent else "")
 
 
 def cut_middle(text: str, length: int) -> str:
-    """A printable text of at most so many characters, with its beginning and its end."""
+    """A printable text that takes at most so many columns, with its beginning and its end."""
     shown = printable(text)
-    if len(shown) <= length:
+    if cells(shown) <= length:
         return shown
     end = (length - 3) // 2
-    return f"{shown[: length - 3 - end]}...{shown[len(shown) - end :]}"
+    tail = within(shown[::-1], end)[::-1]
+    return f"{within(shown, length - 3 - end)}...{tail}"

@@ -13,11 +13,12 @@ from typing import Annotated, Any
 
 import typer
 
+from .._kernel._layout import cells, within
 from .._kernel._plain import json_walk
 from .._kernel._sample import Sample
 from .._read import Columns, FileOptions, Look, keys_of, likely, look_at, rule
 from .._report._reasons import first_of
-from .._report._table import hanging, printable, room, wrapped_items
+from .._report._table import hanging, printable, room, wrapped, wrapped_items
 from ._columns import SHORT, Map, Separator, map_for, parse_columns
 from ._files import At, Data, Encoding
 from ._messages import in_cli_words
@@ -91,7 +92,7 @@ def _parts(found: Look, mapped: Mapping[str, str]) -> Iterator[list[str]]:
     if found.problems:
         more = found.bad - len(found.problems)
         texts = [in_cli_words(problem) for problem in found.problems] + ([f"and {more:,} more"] if more else [])
-        yield ["problems:", *(line for text in texts for line in hanging(f"  {printable(text)}", room()))]
+        yield ["problems:", *(line for text in texts for line in wrapped(printable(text), room(), indent="  "))]
     metrics = fitting_metrics(found.sample)
     if metrics:
         yield wrapped_items("metrics that fit:", metrics, room(), indent="")
@@ -161,7 +162,7 @@ def _one_line(value: Any) -> str:
 
 def _cut(text: str) -> str:
     shown, width = printable(text), room()
-    return shown if len(shown) <= width else f"{shown[: width - 3]}..."
+    return shown if cells(shown) <= width else f"{within(shown, width - 3)}..."
 
 
 def _as_json(found: Look, mapped: Mapping[str, str]) -> dict[str, Any]:

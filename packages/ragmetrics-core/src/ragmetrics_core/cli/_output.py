@@ -24,6 +24,7 @@ import typer
 from typer.core import TyperCommand
 
 from .._kernel._errors import InvalidInput, RagmetricsError
+from .._kernel._layout import harmless
 from .._read import STDIN
 from .._report._evaluation import Evaluation
 from .._report._progress import Progress
@@ -59,9 +60,6 @@ WRITERS: dict[str, Callable[[Evaluation, Path], None]] = {
     ".md": lambda evaluation, path: _put_text(path, evaluation.summary().to_markdown()),
 }
 """Who writes a file, by the ending of its name."""
-
-CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-"""What moves cursors, changes colours or turns the direction of writing; line ends are layout."""
 
 
 def _put_text(path: Path, text: str) -> None:
@@ -229,8 +227,7 @@ def _write_to_stdout(evaluation: Evaluation) -> None:
 
 def _printable(text: str, stream: TextIO | None) -> str:
     encoding = getattr(stream, "encoding", None) or "utf-8"
-    safe = CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
-    return safe.encode(encoding, "backslashreplace").decode(encoding)
+    return harmless(text).encode(encoding, "backslashreplace").decode(encoding)
 
 
 def _silence(stream: Any) -> None:
