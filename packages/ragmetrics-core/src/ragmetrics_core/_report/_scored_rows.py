@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
+from .._kernel._layout import printable
 from .._kernel._metric import Metric
 from .._kernel._sample import Sample
 from .._store._loaded_run import LoadedRun
@@ -98,4 +99,4 @@ class ScoredRows:
     def __repr__(self) -> str:
         # reads no score: asyncio puts the result into the repr of a task that is done
         size = size_in_words(len(self), len(self.metrics))
-        return f"<Evaluation of {size}: {', '.join(item.name for item in self.metrics)}>"
+        return printable(f"<Evaluation of {size}: {', '.join(item.name for item in self.metrics)}>")

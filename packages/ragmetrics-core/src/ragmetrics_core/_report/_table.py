@@ -2,7 +2,8 @@
 
 Strategy. A value is never cut and never parted from what it belongs to: half a number, or one without its row, is worse than a
 long line. So a table that does not fit is split between its columns, and the first column is repeated; only names are cut, in
-the middle, because ids and file names tend to differ at their ends.
+the middle, because ids and file names tend to differ at their ends. What would steer a terminal is shown as an escape, whoever
+hands it over.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 
-from .._kernel._layout import cells, filled, parted, printable, within
+from .._kernel._layout import cells, filled, harmless, parted, printable, within
 
 __all__ = ["cut_middle", "hanging", "printable", "room", "table", "wrapped", "wrapped_items"]
 
@@ -21,6 +22,8 @@ LEAST = 40
 """The fewest columns that anything is laid out for: a narrower terminal wraps the lines itself."""
 
 GAP = "  "
+
+LINE_ENDS = str.maketrans(dict.fromkeys("\t\n\v\f\r", " "))
 
 
 def room() -> int:
@@ -33,7 +36,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], width: int) ->
 
     The first column is set to the left, the others to the right.
     """
-    all_rows = [headings, *rows]
+    all_rows = [[_on_one_line(cell) for cell in row] for row in (headings, *rows)]
     widths = [max(cells(row[column]) for row in all_rows) for column in range(len(headings))]
     parts = ("\n".join(_line(row, columns, widths) for row in all_rows) for columns in _parts(widths, width))
     return "\n\n".join(parts)
@@ -71,7 +74,7 @@ def wrapped(text: str, width: int, *, indent: str = "") -> list[str]:
     most = width - cells(following)
     pieces = (
         piece
-        for word in text.split(" ")
+        for word in _on_one_line(text).split(" ")
         if word
         for piece in (parted(word, cells(word)) if cells(word) > most else ((word, 1),))
     )
@@ -87,7 +90,11 @@ def hanging(remark: str, width: int) -> list[str]:
 def wrapped_items(head: str, items: Sequence[str], width: int, *, indent: str = "") -> list[str]:
     """The lines of a head and a list with commas; no item is parted, so that a value stays beside its name."""
     pieces = [*head.split(), *(f"{item}," for item in items[:-1]), *items[-1:]]
-    return filled(((piece, 1) for piece in pieces), width, indent, f"{indent}    " if indent else "")
+    return filled(((_on_one_line(piece), 1) for piece in pieces), width, indent, f"{indent}    " if indent else "")
+
+
+def _on_one_line(text: str) -> str:
+    return harmless(text.translate(LINE_ENDS))
 
 
 def cut_middle(text: str, length: int) -> str:

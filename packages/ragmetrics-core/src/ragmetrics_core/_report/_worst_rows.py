@@ -17,7 +17,7 @@ from .._store._records import Record
 from .._store._scored_by import MetricColumn
 from ._row_html import row_parts
 from ._row_text import brief_lines, plain_text
-from ._table import cut_middle, room
+from ._table import cut_middle, printable, room
 
 __all__ = ["WorstRow", "WorstRows", "why_no_worst", "worst_of_each", "worst_rows"]
 
@@ -81,7 +81,7 @@ class WorstRows(Sequence[WorstRow]):
         return plain_text(self.lines(room())) or f"no row has a value of {cut_middle(self._metric, 60)}"
 
     def __repr__(self) -> str:
-        return f"<{len(self)} worst rows of {self._metric}>"
+        return printable(f"<{len(self)} worst rows of {self._metric}>")
 
     def _repr_html_(self) -> str:
         """Notebooks show the rows, to unfold."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .._kernel._errors import InvalidInput, MissingExtra
+from .._kernel._layout import readable
 from .._kernel._sample import Document
 from .._read import open_rows
 from .._read._cells import document_of
@@ -54,7 +55,7 @@ class Skipped(NamedTuple):
     reason: str
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.reason}"
+        return readable(f"{self.name}: {self.reason}")
 
 
 def documents_of(documents: Any) -> tuple[list[GivenDocument], list[Skipped]]:

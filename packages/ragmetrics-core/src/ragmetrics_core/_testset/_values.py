@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from .._kernel._errors import InvalidInput
-from .._kernel._layout import printable
+from .._kernel._layout import printable, readable
 from .._kernel._prompt import to_json
 from .._kernel._requests import Usage
 from .._kernel._sample import Document, Sample
@@ -47,7 +47,7 @@ class Problem:
 
     def __str__(self) -> str:
         where = self.document if self.question is None else f"{self.document}, {self.question!r}"
-        return f"{where}: {self.message}"
+        return readable(f"{where}: {self.message}")
 
 
 class Why(Enum):
