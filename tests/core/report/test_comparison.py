@@ -109,6 +109,12 @@ class TestData:
         assert (item.higher_is_better, item.verdict) == (None, "cannot say")
         assert item.why.endswith(", but which end of its scale is better is not known")
 
+    def test_a_scale_of_a_single_point_harms_nothing(self) -> None:
+        column = MetricColumn("m", (1.0, 1.0), "M()")
+        item = by_id([1.0] * 9, columns=[column]).compare(by_id([1.0] * 9, columns=[column]))["m"]
+        assert (item.verdict, item.interval, item.p_value, item.rows_needed) == ("cannot say", None, None, None)
+        assert item.why == "the scale is a single point, on which nothing can differ"
+
     def test_runs_of_the_same_name(self) -> None:
         comparison = by_id([0.5], name="q.jsonl").compare(by_id([0.5], name="q.jsonl"))
         assert (comparison.before, comparison.after) == ("q.jsonl (first)", "q.jsonl (second)")

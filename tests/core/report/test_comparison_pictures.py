@@ -42,6 +42,12 @@ def words(text: str) -> str:
 
 
 class TestText:
+    def test_what_the_margin_is_where_the_scale_is_not_known(self) -> None:
+        columns = [MetricColumn("free", None, "Free()"), MetricColumn("stars", (1.0, 5.0), "Stars()")]
+        run = run_of([({"id": n, "question": f"{n}?"}, {"free": 1.0 + n, "stars": 2.0}) for n in range(3)], columns)
+        words = "margin: 0.03 of the width of a scale, 0.12 for stars; 0.03 as it is for free, whose scale is not known"
+        assert words in run.compare(run).text(200)
+
     def test_what_is_said(self) -> None:
         rows = [({"id": f"q{n}", "lang": "de"}, {"m": verdicts(A=True, B=n > 0)}) for n in range(3)]
         after = [({"id": f"q{n}", "lang": "de"}, {"m": verdicts(A=False, B=True)}) for n in range(4)]

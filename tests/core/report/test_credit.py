@@ -23,6 +23,7 @@ DATA = [
     {"id": n, "question": "Who built it?", "answer": "Eiffel built it.", "contexts": ["Eiffel built it."]}
     for n in range(3)
 ]
+ROWS_OF_M = [({"id": n, "question": f"{n}?"}, {"m": n % 3 / 2}) for n in range(9)]
 OTHER = ModelIdentity("gpt-4o-mini", {"model": "2", "temperature": "0"})
 
 
@@ -147,6 +148,22 @@ class TestDifferences:
             item = comparison["m"]
             assert item.why == "the scale is 0 to 1 in a, 1 to 5 in b: such values have no difference"
             assert (item.credited, item.difference) == (False, None)
+
+    @pytest.mark.parametrize(
+        ("one", "two", "words"),
+        [(True, False, ("high values", "low values")), (None, True, ("neither end", "high values"))],
+    )
+    def test_another_end_of_the_scale_is_the_better_one(
+        self, one: bool | None, two: bool | None, words: tuple[str, str]
+    ) -> None:
+        runs = [
+            run_of(ROWS_OF_M, [MetricColumn("m", (0, 1), "m", end)], name) for end, name in ((one, "a"), (two, "b"))
+        ]
+        item = compared(*runs)["m"]
+        warning = f"what is better is {words[0]} in a, {words[1]} in b"
+        assert (item.verdict, item.credited, item.warnings) == ("cannot say", False, (warning,))
+        assert item.why == f"{warning}: a difference may come from that"
+        assert compared(*runs, allow_different_judges=True)["m"].higher_is_better is one
 
     def test_one_metric_may_be_refused_and_another_not(self) -> None:
         names = ["exact_match", "ndcg"]

@@ -174,7 +174,44 @@ class TestLostRows:
 
     def test_it_passes_where_the_others_bear_it(self) -> None:
         before, after = runs([1.0] * 2 + SAME, [None] * 2 + SAME)
-        assert before.compare(after).gate("m drop <= 0.05").passed
+        (result,) = before.compare(after).gate("m drop <= 0.05").results
+        assert (result.verdict, result.missing) == ("passed", "2 rows lost the value that the first run gave")
+        assert result.why.endswith(f"from 200 pairs; {result.missing}; counted as the worst value, it still holds")
+
+    def test_nor_does_one_whose_hard_rows_never_came_to_be_judged(self) -> None:
+        """15 of 200 rows are not in the second run; as zeros they are a drop of 15 / 200 = 0.075."""
+        before, after = runs(SAME + [1.0] * 15, SAME)
+        easy, strict = before.compare(after).gate("m drop <= 0.2", "m drop <= 0.05").results
+        missing = "15 rows of the first run are not in the second"
+        assert (easy.verdict, easy.missing) == ("passed", missing)
+        assert (strict.verdict, strict.doubt) == (
+            "undecided",
+            f"{missing}; counted as the worst value, they could turn it",
+        )
+        assert strict.why.endswith(f"from 200 pairs; {strict.doubt}")
+        assert strict.to_dict()["missing"] == missing
+
+    def test_rows_that_were_lost_and_rows_that_are_not_there_count_together(self) -> None:
+        before, after = runs([1.0, *SAME, 1.0], [None, *SAME])
+        comparison = before.compare(after)
+        assert comparison["m"].absent == comparison.to_dict()["metrics"]["m"]["absent"] == 1
+        (result,) = comparison.gate("m drop <= 0.05").results
+        assert result.missing == (
+            "1 row lost the value that the first run gave and 1 row of the first run is not in the second"
+        )
+        with_lost = comparison["m"].with_lost
+        assert with_lost is not None
+        assert (len(with_lost.before), with_lost.after[-2:]) == (202, [0.0, 0.0])
+
+    def test_a_row_that_is_not_there_may_be_in_a_cluster_or_in_none(self) -> None:
+        fields = [{"id": n, "question": f"{n}?", "document": n // 4 if n < 202 else None} for n in range(204)]
+        before = run_of([(row, {"m": 1.0}) for row in fields], name="old")
+        after = run_of([(row, {"m": 1.0}) for row in fields[:200]], name="new")
+        item = before.compare(after, cluster="document")["m"]
+        assert (item.clusters, item.absent) == (50, 4)
+        assert item.with_lost is not None
+        assert item.with_lost.clusters is not None
+        assert len(set(item.with_lost.clusters)) == 53  # rows 200 and 201 share one, 202 and 203 stand alone
 
     def test_without_a_worst_value_nobody_knows(self) -> None:
         column = MetricColumn("m", None, "M()")
@@ -303,7 +340,7 @@ class TestOfARun:
         (("x drop <= 0.1",), "gate 'x drop <= 0.1': 'x' is not among the metrics: m"),
         (("m drop <= 1.1",), "gate 'm drop <= 1.1': m goes from 0 to 1, so 1.1 is no limit for a drop of it"),
         (("m drop <= -1",), "gate 'm drop <= -1': m goes from 0 to 1, so -1 is no limit for a drop of it"),
-        ((), "there is no gate: name at least one, such as 'faithfulness >= 0.8'"),
+        ((), "there is no gate: name at least one, such as 'faithfulness drop <= 0.03'"),
     ],
 )  # fmt: skip
 def test_what_is_refused(gates: tuple[str, ...], message: str) -> None:

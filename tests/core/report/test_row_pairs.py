@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Any
 
 import pytest
@@ -66,6 +67,16 @@ class TestPairs:
         before = rows({"answer": "x"}, {"question": "A?"})
         comparison = before.compare(rows({"answer": "x"}, {"question": "A?"}))
         assert (comparison.pairs, comparison.only_before, comparison.only_after) == (1, ("line 1",), ("line 1",))
+
+    def test_ids_and_slices_are_the_same_however_their_letters_are_written(self) -> None:
+        names = [unicodedata.normalize(form, "Zürich") for form in ("NFC", "NFD")]
+        before, after = (
+            run_of([({"id": f"{name}-{n}", "question": f"{n}?", "city": name}, {"m": 1.0}) for n in range(3)])
+            for name in names
+        )
+        comparison = before.compare(after, by="city")
+        assert (comparison.pairs, comparison.paired_by, comparison.notes) == (3, "id", ())
+        assert [item.label for item in comparison.slices] == [names[0]]
 
     def test_questions_that_differ_in_spaces_and_in_how_letters_are_written_are_the_same(self) -> None:
         before = rows({"id": 1, "question": "Où  est-ce\u0301 ?"})
@@ -160,6 +171,12 @@ class TestRefused:
 
     def test_a_question_that_one_run_has_not_kept_is_no_other_question(self) -> None:
         assert rows({"id": 1, "question": "Who?"}).compare(rows({"id": 1})).pairs == 1
+
+    def test_that_it_was_not_looked_at_is_told(self) -> None:
+        before = run_of([({"id": n, "question": f"{n}?"}, {"m": 1.0}) for n in range(3)])
+        after = run_of([({"id": 0, "question": "0?"}, {"m": 1.0}), *(({"id": n}, {"m": 1.0}) for n in (1, 2))])
+        note = "2 pairs by id alone, as one of the runs has no question there: whether it is the same one is not known"
+        assert before.compare(after).notes == (note,)
 
     def test_runs_that_share_no_row(self) -> None:
         before, after = by_id([0.1] * 5, name="old"), rows({"id": "x\x1b[31m"}, {"id": "y" * 90}, name="new")

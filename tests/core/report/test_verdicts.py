@@ -217,6 +217,16 @@ class TestLostRows:
                 f"{self.BASE}; {words} not in the second, and not in this",
             )
 
+    def test_no_difference_tells_the_rows_that_it_knows_nothing_of(self) -> None:
+        text = "the 95 % interval, -0.010 to +0.030, lies within 0.03 of 0"
+        assert verdict_of(case(-0.01, 0.03, p=0.4, lost=1, absent=2)) == (
+            WITHIN,
+            (
+                f"{text}; 2 of the first run's rows are not in the second, and not in this; 1 row has lost the value that the "
+                "first run gave, and is not in this"
+            ),
+        )
+
     def test_what_is_worse_stays_worse(self) -> None:
         assert verdict_of(case(-0.08, -0.02, lost=50, worst=0.0))[0] == WORSE
 

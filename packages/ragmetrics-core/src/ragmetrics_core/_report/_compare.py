@@ -133,10 +133,16 @@ def _notes(pairing: Pairing, of_parts: Sequence[str]) -> Iterator[str]:
         if empty[0] != empty[1]:
             texts = (f"{words.get(word, word)} in {run.name}" for word, run in zip(empty, runs, strict=True))
             yield f"rows without retrieved contexts or with a blank answer {', and '.join(texts)}"
-    rows = ((runs[0].rows[one], runs[1].rows[two]) for one, two in pairing.pairs)
+    rows = [(runs[0].rows[one], runs[1].rows[two]) for one, two in pairing.pairs]
     other = sum(one.question == two.question and one.digest != two.digest for one, two in rows)
     if other:
         yield f"{_count(other, 'pair')} with another reference in each run: metrics that use it measure another thing there"
+    unchecked = sum((one.question is None) is not (two.question is None) for one, two in rows)
+    if unchecked:
+        yield (
+            f"{_count(unchecked, 'pair')} by id alone, as one of the runs has no question there: whether it is the same one is not "
+            "known"
+        )
     yield from of_parts
 
 

@@ -93,8 +93,9 @@ class MetricComparison:
             can be concluded; ``why`` says so. Where who scored differs and it was allowed all the same, the warnings stay.
         changes: the rows that changed most; of all rows only, none in slices.
         values: the pairs themselves.
-        with_lost: the same, and the rows that the second run has lost with the worst value there; None where there are no such
-            rows, or where no value is known to be the worst.
+        absent: how many rows have a value in the first run and are not in the second.
+        with_lost: the pairs, and the rows that the second run has lost or has not got, with the worst value there; None where there
+            are no such rows, or where no value is known to be the worst.
     """
 
     name: str
@@ -121,6 +122,7 @@ class MetricComparison:
     warnings: tuple[str, ...] = ()
     credited: bool = True
     changes: tuple[RowChange, ...] = ()
+    absent: int = 0
     values: PairedValues = field(default_factory=PairedValues, repr=False, compare=False)
     with_lost: PairedValues | None = field(default=None, repr=False, compare=False)
 
@@ -166,6 +168,7 @@ class MetricComparison:
             "rows_after": self.rows_after.to_dict(),
             "margin": self.margin,
             "rows_needed": self.rows_needed,
+            "absent": self.absent,
             "warnings": list(self.warnings),
             "credited": self.credited,
             "changes": [change.to_dict() for change in self.changes],

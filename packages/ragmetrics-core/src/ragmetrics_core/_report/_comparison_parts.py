@@ -36,7 +36,7 @@ class Part:
         by: the path that rows are sliced by; None for all rows.
         label: what stands there; None for rows without a value there.
         units: the rows.
-        clusters: by the position in the first run, what a pair shares with others; None if rows are taken to be independent.
+        clusters: by the position in the first run, what a row shares with others; None if rows are taken to be independent.
         chosen: why nothing can be concluded from rows that are chosen so; empty where that is no obstacle.
     """
 
@@ -103,13 +103,15 @@ def _label(before: Run, after: Run, unit: Unit) -> str | None:
 
 
 def _clusters(pairing: Pairing, path: str) -> list[str | None]:
-    """By the position in the first run, what each pair shares with others."""
+    """By the position in the first run, what each row shares with others; pairs must share something."""
     before, after = pairing.before, pairing.after
     found: list[str | None] = [None] * len(before.rows)
     for one, two in pairing.pairs:
         known = _at(before.clusters, one)
         found[one] = _at(after.clusters, two) if known is None else known
     without = [before.rows[one].name for one, _ in pairing.pairs if found[one] is None]
+    for one in pairing.only_before:
+        found[one] = _at(before.clusters, one)
     if without:
         raise InvalidInput(
             f"cluster={path!r}: {len(without):,} of {len(pairing.pairs):,} pairs {'has' if len(without) == 1 else 'have'} none, or "

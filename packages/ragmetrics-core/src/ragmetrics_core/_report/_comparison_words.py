@@ -169,8 +169,12 @@ def remarks(comparison: Comparison) -> Iterator[str]:
 
 
 def _margins(comparison: Comparison) -> str:
-    other = {item.name: item.margin for item in comparison.metrics if item.margin != comparison.margin}
-    return "".join(f", {margin:.3g} for {name}" for name, margin in other.items())
+    other = {item.name: item.margin for item in comparison.metrics if item.scale and item.margin != comparison.margin}
+    unknown = [item.name for item in comparison.metrics if item.scale is None and item.credited]
+    text = "".join(f", {margin:.3g} for {name}" for name, margin in other.items())
+    if unknown:
+        text += f"; {comparison.margin:g} as it is for {_few(unknown)}, whose scale is not known"
+    return text
 
 
 def _methods(items: Iterable[MetricComparison]) -> Iterator[str]:

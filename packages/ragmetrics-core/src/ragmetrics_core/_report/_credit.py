@@ -23,6 +23,9 @@ __all__ = ["Credit", "credit"]
 
 CLASS_NAME = re.compile(r"\w+(?=\()")
 
+BETTER = {True: "high values", False: "low values", None: "neither end"}
+"""Which end of its scale a metric calls the better one."""
+
 UNKNOWN_MODEL = frozenset({"unknown"})
 """What is kept of a model that does not say what it is."""
 
@@ -72,6 +75,7 @@ class _Sides:
         classes = [_class_name(column) for column in self._columns]
         if all(classes) and classes[0] != classes[1]:
             yield self._both("the metric is", *map(str, classes))
+        yield from self._directions()
         one, two = self._known
         if one is None or two is None:
             yield from self._as_written()
@@ -85,6 +89,12 @@ class _Sides:
 
     def _both(self, words: str, one: str, two: str) -> str:
         return f"{words} {one} in {self._runs[0].name}, {two} in {self._runs[1].name}"
+
+    def _directions(self) -> Iterator[str]:
+        """Ends of the scale of which each run calls another one the better."""
+        one, two = (column.metric for column in self._columns)
+        if one.knows_better and two.knows_better and one.higher_is_better is not two.higher_is_better:
+            yield self._both("what is better is", BETTER[one.higher_is_better], BETTER[two.higher_is_better])
 
     def _settings(self, one: ScoredBy, two: ScoredBy) -> Iterator[str]:
         """Settings whose digests differ."""

@@ -54,11 +54,14 @@ class Draft:
         """The difference of the pairs."""
         return None if self.refusal else self.pairs.values.difference()
 
-    def with_lost(self) -> PairedValues | None:
-        """The pairs and the lost rows, counted as the worst value; None where there are none, or no such value."""
-        if self.refusal or not self.pairs.lost or self.worst is None:
+    def with_lost(self, *, absent: bool = False) -> PairedValues | None:
+        """The pairs and the lost rows, counted as the worst value; None where there are none, or no such value.
+
+        With ``absent`` also the rows that the second run has not got.
+        """
+        if self.refusal or self.worst is None:
             return None
-        return self.pairs.with_lost(self.worst, self.part.clusters)
+        return self.pairs.with_lost(self.worst, self.part.clusters, absent=absent)
 
     def case(self, found: PairedDifference | None, p_adjusted: float | None, tests: int) -> Case:
         """What the verdict hangs on, but for lost rows."""
@@ -103,12 +106,13 @@ class Draft:
             margin=self.margin,
             verdict=verdict,
             why=why,
-            rows_needed=None if found is None else found.rows_needed(self.margin),
+            rows_needed=found.rows_needed(self.margin) if found and self.margin else None,
+            absent=len(self.pairs.absent),
             warnings=self.warnings,
             credited=not self.refusal,
             changes=self.changes,
             values=PairedValues() if self.refusal else self.pairs.values,
-            with_lost=self.with_lost(),
+            with_lost=self.with_lost(absent=True),
         )
 
 

@@ -112,6 +112,7 @@ def _result(gate: Gate, evidence: Evidence, confidence: float, *, red: bool) -> 
         verdict=verdict,
         unmet=evidence.unmet,
         doubt=doubt,
+        missing=evidence.missing,
         estimate=evidence.estimate,
         interval=interval,
         adjusted=adjusted,

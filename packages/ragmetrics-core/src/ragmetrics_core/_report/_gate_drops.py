@@ -5,8 +5,8 @@ are. It is taken over the rows that have a value in both runs, on the metric's o
 things keep it honest:
 
 * A gate fails where a comparison would refuse: where who scored differs, nothing is credited to the system, good or bad.
-* A system that is silent on hard questions must not pass. So green must hold too if the rows that the second run has lost count as
-  the worst value; else the gate is undecided.
+* A system that is silent on hard questions must not pass, nor one whose rows never came to be judged. So green must hold too if
+  the rows that the second run has lost, or has not got, count as the worst value; else the gate is undecided.
 * Few changes show little of how large changes are. With fewer than six changed pairs (or clusters) a gate is never red, and its
   interval is at least as wide as if no pair had changed: then a share of z² / (n + z²) of all rows may still change by the whole
   scale. So two equal runs pass a gate on a drop of 0.03 from 125 rows on.
@@ -75,6 +75,7 @@ class _Drop:
             clusters=item.clusters,
             unmet=tuple(self._unmet()),
             doubt=self._doubt,
+            missing=self._missing(),
             warnings=item.warnings if item.credited else (),
         )
 
@@ -96,15 +97,23 @@ class _Drop:
         if self._moved < FEWEST_CHANGED and (side < 0 or item.values.scale is None):
             number, what = (item.pairs, "pairs") if item.clusters is None else (item.clusters, "clusters")
             return f"only {self._moved} of {number} {what} changed, and fewer than {FEWEST_CHANGED} show little"
-        lost = len(item.rows_after.lost)
-        if side < 0 or not lost:
+        rows = self._missing()
+        if side < 0 or not rows:
             return ""
-        rows = f"{lost} row{'s' * (lost != 1)} lost the value that the first run gave"
         if item.with_lost is None:
             return f"{rows}, and no value is known to be the worst that they could count as"
         interval = self._interval(item.with_lost, confidence)
         turns = interval is None or interval.high > gate.limit
         return f"{rows}; counted as the worst value, they could turn it" if turns else ""
+
+    def _missing(self) -> str:
+        """The rows with a value in the first run that have none in the second, in words; empty if there are none."""
+        lost, absent = len(self._item.rows_after.lost), self._item.absent
+        parts = [f"{lost} row{'s' * (lost != 1)} lost the value that the first run gave"] if lost else []
+        if absent:
+            rows = f"{absent} row{'s' * (absent != 1)} of the first run"
+            parts.append(f"{rows} {'is' if absent == 1 else 'are'} not in the second")
+        return " and ".join(parts)
 
     def _unmet(self) -> Iterator[str]:
         """The conditions that the rows do not meet, in words."""

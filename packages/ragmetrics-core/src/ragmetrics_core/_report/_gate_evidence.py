@@ -50,6 +50,7 @@ class Evidence:
         unmet: the conditions that the rows do not meet, in words.
         doubt: why the interval at a confidence is not to be believed although it lies on the good side of the gate's limit (1),
             or on the bad one (-1); empty if it is.
+        missing: of a drop, the rows that have a value in the first run alone, in words; empty if there are none.
         warnings: what must be known to believe any of it.
     """
 
@@ -64,6 +65,7 @@ class Evidence:
     clusters: int | None = None
     unmet: tuple[str, ...] = ()
     doubt: Callable[[Gate, int, float], str] = no_doubt
+    missing: str = ""
     warnings: tuple[str, ...] = ()
 
 

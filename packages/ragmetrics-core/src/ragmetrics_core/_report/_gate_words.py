@@ -40,6 +40,8 @@ def _numbers(result: GateResult) -> Iterator[str]:
     adjusted = result.adjusted or interval
     if adjusted != interval and result.is_bad(interval):
         yield f"{_ends(adjusted, limit)} when adjusted for the number of gates"
+    if result.missing and result.missing not in result.doubt:
+        yield result.missing + ("; counted as the worst value, it still holds" if result.verdict == "passed" else "")
     if result.doubt:
         yield result.doubt
     elif result.verdict == "undecided":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from .._kernel._not_asked import NOT_ASKED
@@ -25,7 +25,8 @@ class MetricPairs:
     Attributes:
         rows: by position in either run, the rows that have a value in both.
         values: their values.
-        lost: of rows with a value in the first run alone, that value; by the position in the first run.
+        lost: of rows in both runs with a value in the first one alone, that value; by the position in the first run.
+        absent: the same of rows that the second run has not got.
         counts: the rows of either run, by what became of them.
         scale_problem: in words, that the two runs do not measure on one scale; empty if they do.
     """
@@ -33,6 +34,7 @@ class MetricPairs:
     rows: Sequence[tuple[int, int]]
     values: PairedValues
     lost: Sequence[tuple[int, float]]
+    absent: Sequence[tuple[int, float]]
     counts: tuple[RowCounts, RowCounts]
     scale_problem: str
 
@@ -68,7 +70,9 @@ class MetricPairs:
             _counts(pairing.before, one, [first for first, _ in units if first is not None], regained),
             _counts(pairing.after, two, [second for _, second in units if second is not None], lost[1]),
         )
-        return cls(rows, values, [(first, _value(one, first)) for first in lost[0]], counts, problem)
+        gone = [first for first, second in units if first is not None and second is None]
+        absent = [(first, value) for first in gone if (value := one.values[first]) is not None]
+        return cls(rows, values, [(first, _value(one, first)) for first in lost[0]], absent, counts, problem)
 
     @property
     def means(self) -> tuple[float, float] | None:
@@ -78,14 +82,27 @@ class MetricPairs:
         count = len(self.rows)
         return math.fsum(self.values.before) / count, math.fsum(self.values.after) / count
 
-    def with_lost(self, worst: float, clusters: Sequence[str | None] | None) -> PairedValues:
-        """The values, with the rows that the second run has lost counted as the worst value."""
+    def with_lost(
+        self, worst: float, clusters: Sequence[str | None] | None, *, absent: bool = False
+    ) -> PairedValues | None:
+        """The values, with the rows that the second run has lost counted as the worst value; None where there are none.
+
+        Args:
+            worst: that value.
+            clusters: by the position in the first run, what a row shares with others.
+            absent: count rows that the second run has not got in the same way.
+        """
         values = self.values
-        shared = None
+        lost = [*self.lost, *(self.absent if absent else ())]
+        if not lost:
+            return None
+        shared: list[Hashable] | None = None
         if values.clusters is not None and clusters is not None:
-            shared = [*values.clusters, *(clusters[first] for first, _ in self.lost)]
-        before = [*values.before, *(value for _, value in self.lost)]
-        after = [*values.after, *(worst for _ in self.lost)]
+            # a row that is in no pair need not say what it shares: it is one of its own then
+            names = (clusters[first] for first, _ in lost)
+            shared = [*values.clusters, *(place if name is None else name for place, name in enumerate(names))]
+        before = [*values.before, *(value for _, value in lost)]
+        after = [*values.after, *(worst for _ in lost)]
         return PairedValues(before, after, shared, values.scale)
 
 

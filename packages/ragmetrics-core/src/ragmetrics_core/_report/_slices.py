@@ -11,6 +11,7 @@ something unknown would pass for independent, and intervals would be too narrow.
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -171,4 +172,6 @@ def as_label(value: Any) -> str | None:
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # 3.0 of a data frame is the 3 of a CSV file
-    return str(value).strip() or None
+    return (
+        unicodedata.normalize("NFC", str(value).strip()) or None
+    )  # an accent that is written apart is the same letter

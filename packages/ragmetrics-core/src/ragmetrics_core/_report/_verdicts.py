@@ -85,7 +85,9 @@ def verdict_of(case: Case) -> tuple[Verdict, str]:
     if clear and significant and case.higher_is_better is not None:
         return _sided(case, found)
     if _within(interval, case.margin):
-        return WITHIN, f"the 95 % interval, {_signed(interval)}, lies within {case.margin:.3g} of 0"
+        text = f"the 95 % interval, {_signed(interval)}, lies within {case.margin:.3g} of 0{_absent(case)}"
+        are = "is" if case.lost == 1 else "are"
+        return WITHIN, text + (f"; {_lost(case)}, and {are} not in this" if case.lost else "")
     if clear and significant:
         neither = (
             "neither high nor low values are better"
@@ -107,13 +109,10 @@ def _sided(case: Case, found: PairedDifference) -> tuple[Verdict, str]:
     text = f"it goes {_numbers(case, found)}" + ("" if case.higher_is_better else "; low values are better")
     if rose is not case.higher_is_better:
         return WORSE, text
-    if case.absent:
-        are = "is" if case.absent == 1 else "are"
-        text += f"; {case.absent:,} of the first run's rows {are} not in the second, and not in this"
+    text += _absent(case)
     if not case.lost:
         return BETTER, text
-    rows = "1 row has" if case.lost == 1 else f"{case.lost:,} rows have"
-    lost = f"{rows} lost the value that the first run gave"
+    lost = _lost(case)
     if case.worst is None:
         return CANNOT_SAY, f"{text}; but {lost}, and no value is known to be the worst, which could turn it"
     counted = f"{lost}; counted as the worst value, {case.worst:g}"
@@ -122,6 +121,18 @@ def _sided(case: Case, found: PairedDifference) -> tuple[Verdict, str]:
     p_value = f"{'adjusted ' if case.tests > 1 else ''}p {p_text(case.p_with_lost)}"
     other = "" if case.with_lost is None else f": the difference would be {_difference(case.with_lost)}, {p_value}"
     return CANNOT_SAY, f"{text}; but {counted}, they could turn it{other}"
+
+
+def _absent(case: Case) -> str:
+    """The rows that the second run has not got; empty if there are none."""
+    are = "is" if case.absent == 1 else "are"
+    text = f"; {case.absent:,} of the first run's rows {are} not in the second, and not in this"
+    return text if case.absent else ""
+
+
+def _lost(case: Case) -> str:
+    rows = "1 row has" if case.lost == 1 else f"{case.lost:,} rows have"
+    return f"{rows} lost the value that the first run gave"
 
 
 def _holds(found: PairedDifference | None, p_adjusted: float | None, *, rose: bool) -> bool:

@@ -97,6 +97,8 @@ def paired_difference(
     interval, p_value, spread, problem = None, None, None, None
     if len(changes.values) < 2:
         problem = "a single pair does not tell how much others differ"
+    elif changes.width == 0:
+        problem = "the scale is a single point, on which nothing can differ"
     elif changes.number_of_clusters == 1:
         problem = "all rows are of one cluster, which does not tell how much others differ"
     else:
