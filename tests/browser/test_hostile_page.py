@@ -36,11 +36,12 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "report.html"
 
 
-def check(page: Any) -> None:
+def check(page: Any, elements: str = "", attributes: str = "") -> None:
+    """Nothing was made by a text; ``elements`` and ``attributes`` are those that a part of the page has besides."""
     assert page.evaluate("window.hacked") is None
     found = page.evaluate(PARTS)
-    assert set(found["names"]) - set(ELEMENTS.split()) == set()
-    assert set(found["attributes"]) - set(ATTRIBUTES.split()) == set()
+    assert set(found["names"]) - set(ELEMENTS.split()) - set(elements.split()) == set()
+    assert set(found["attributes"]) - set(ATTRIBUTES.split()) - set(attributes.split()) == set()
     assert [link for link in found["links"] if not link.startswith("#")] == []
     assert page.evaluate("document.querySelectorAll('script:not([type])').length") == 1
     assert page.evaluate("document.querySelectorAll('style, main').length") == 2

@@ -1,9 +1,9 @@
 """A run as one HTML file that can be sent to anybody: it opens without a network, and holds the evidence of its rows.
 
 The parts: `_html_header` and `_html_cards` (with `_html_charts`) are markup made here, which needs no script; `_html_index` holds
-what the table of rows needs of every row, `_html_evidence` all that is known of each, both packed by `_html_packed`; `_html_page`
-joins them with the sources in the folder `page`, whose script shows them. Texts become markup in `_kernel._tags`
-alone.
+what the table of rows needs of every row, `_html_evidence` all that is known of each, both packed by `_html_packed`, and
+`_html_labels` what label mode needs; `_html_page` joins them with the sources in the folder `page`, whose script shows them. Texts
+become markup in `_kernel._tags` alone.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from ._html_cards import metric_cards
 from ._html_evidence import Evidence
 from ._html_header import Origin, header, without_scores
 from ._html_index import RowIndex
+from ._html_labels import label_data
 from ._html_packed import data_block, packed
 from ._html_page import joined_page
 from ._html_slices import slice_tables
@@ -73,6 +74,7 @@ def page_of(evaluation: Evaluation, most: int) -> str:
         "metrics": [_metric(column, item) for column, item in zip(evaluation.metrics, summary.metrics, strict=True)],
         "slices": slice_tables(index, summary.metrics),
         "megabytes": round(most / MEGABYTE, 1),
+        "labelling": label_data(evaluation.metrics, index),
     }
     exchanges = Exchanges(evaluation.run_dir, evaluation.settings, index.values)
     data["problems"] = exchanges.problems

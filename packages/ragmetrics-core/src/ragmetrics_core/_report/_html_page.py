@@ -40,7 +40,10 @@ class PageKind:
     styles: tuple[str, ...] = ()
 
 
-REPORT = PageKind("report", ("scores", "slices", "record"))
+LABELS = ("labels-kept", "labels-file", "labels-rows", "labels-view", "labels")
+"""The parts of label mode, which is one of the pages of one run."""
+
+REPORT = PageKind("report", ("scores", "slices", "record", *LABELS), ("labels",))
 
 PLACE = re.compile(r"\{\{(\w+)\}\}")
 

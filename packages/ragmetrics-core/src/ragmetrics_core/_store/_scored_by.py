@@ -24,7 +24,7 @@ from .._kernel._requests import Usage
 from .._kernel._saved_settings import built_in_metric
 from ._prices import ModelUsage
 
-__all__ = ["KINDS", "MetricColumn", "ModelIdentity", "ScoredBy", "digest_of", "unequal"]
+__all__ = ["KINDS", "MetricColumn", "ModelIdentity", "ScoredBy", "class_named", "digest_of", "unequal"]
 
 KINDS = {"llm": "the LLM", "embeddings": "the embedding model"}
 CLASS_NAME = re.compile(r"\w+(?=\()")
@@ -33,6 +33,12 @@ UNKNOWN = "unknown"
 
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 """The address of an object in memory, which differs from process to process."""
+
+
+def class_named(settings: str) -> str | None:
+    """The class of a metric whose settings are these words, such as ``NDCG(k=3)``; None where they name none."""
+    match = CLASS_NAME.match(settings)
+    return match[0] if match else None
 
 
 @dataclass(frozen=True)
@@ -63,8 +69,7 @@ class MetricColumn:
     @classmethod
     def named(cls, name: str, scale: tuple[float, float] | None, settings: str) -> MetricColumn:
         """A column of which only so much is known: if it is a built-in metric, that knows which end of its scale is better."""
-        match = CLASS_NAME.match(settings)
-        metric = built_in_metric(match[0] if match else name, Metric)
+        metric = built_in_metric(class_named(settings) or name, Metric)
         return cls(name, scale, settings, metric.higher_is_better if metric else None, metric is not None)
 
     def to_dict(self) -> dict[str, Any]:

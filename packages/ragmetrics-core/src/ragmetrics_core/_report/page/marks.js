@@ -31,8 +31,8 @@ function reference(item) {
 
 /** Show which parts belong to a claim; go to the claim, or to the first of the parts. */
 function light(key, toClaim) {
-  for (const item of document.querySelectorAll("#row .lit")) item.classList.remove("lit");
-  const parts = [...document.querySelectorAll("#row [data-keys]")].filter((item) => item.dataset.keys.split(" ").includes(key));
+  for (const item of document.querySelectorAll(".lit")) item.classList.remove("lit");
+  const parts = [...document.querySelectorAll("[data-keys]")].filter((item) => item.dataset.keys.split(" ").includes(key));
   const claim = document.getElementById(`claim-${key}`);
   for (const item of [...parts, claim]) if (item) item.classList.add("lit");
   const target = toClaim ? claim : parts[0];

@@ -5,6 +5,7 @@ let problems = {}; // by metric, why messages and replies are not in the file
 function startPage(found) {
   problems = found.problems;
   startSlices(found.slices);
+  startLabels(found.labelling);
 }
 
 const leftOut = (megabytes) =>
@@ -36,11 +37,15 @@ function withoutEvidence(row) {
   ];
 }
 
+/** A score of a row with all that is known of it. */
+function scoreOf({ scores, exchanges }, { name }) {
+  return { ...scores[name], details: scores[name].details || {}, exchanges: exchanges[name], problem: problems[name] };
+}
+
 /** The texts and the evidence of the chosen score; in this order they are read aloud, and stand on a phone. */
 function recordParts(row, record) {
-  const { sample, scores } = record;
-  const { name } = metrics[currentMetric];
-  const score = { ...scores[name], details: scores[name].details || {}, exchanges: record.exchanges[name], problem: problems[name] };
+  const { sample } = record;
+  const score = scoreOf(record, metrics[currentMetric]);
   const tables = keyed(claimTables(score.details, sample), sample);
   const panel = el("div", { id: "panel", role: "tabpanel", tabindex: "0", "aria-labelledby": `tab-${currentMetric}` }, scoreEvidence(score, tables, sample));
   return el(
