@@ -48,3 +48,11 @@ def test_the_second_system_is_better_by_the_offline_judge_too() -> None:
         assert low is not None
         assert high is not None
         assert low < high
+
+
+def test_labels_are_of_rows_of_the_first_system() -> None:
+    labels, ids = rows("labels.jsonl"), {row["id"] for row in rows("before.jsonl")}
+    assert {row["id"] for row in labels} < ids
+    assert {(row["metric"], row["annotator"]) for row in labels} == {("faithfulness", "editor")}
+    assert [row["label"] for row in labels].count(True) == 15
+    assert len(labels) == 30

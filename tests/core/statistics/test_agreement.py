@@ -349,3 +349,44 @@ def test_too_few_labels() -> None:
     message = "3 rows have a label: label at least 8 rows, which say something about others"
     with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
         agreement([1, 0, 1, 0], [1, 0, 1, None])
+
+
+class TestClusters:
+    """Rows that are alike tell less: every interval is that of fewer rows."""
+
+    JUDGED = (0.1, 0.4, 0.35, 0.8, 0.9, 0.6, 0.7, 0.2, 0.95, 0.5, 0.3, 0.85, 0.15, 0.75, 0.65, 0.45)
+    PASSES = (0, 0, 1, 1, 1, 0, 1, 0, 1, 1, 0, 1, 0, 1, 1, 0)
+    MEASURES = ("kappa", "ac1", "sensitivity", "specificity", "auroc", "spearman", "difference")
+
+    def test_a_row_that_stands_there_five_times_tells_as_much_as_one(self) -> None:
+        once = agreement(self.JUDGED, self.PASSES, threshold=0.5)
+        five = [value for value in self.JUDGED for _ in range(5)], [label for label in self.PASSES for _ in range(5)]
+        alike = agreement(*five, clusters=[row for row in range(16) for _ in range(5)], threshold=0.5)
+        apart = agreement(*five, threshold=0.5)
+        for name in self.MEASURES:
+            one, many, loose = (getattr(found, name) for found in (once, alike, apart))
+            assert many.value == pytest.approx(one.value, abs=1e-9)
+            widths = [found.interval.high - found.interval.low for found in (one, many, loose)]
+            assert widths[1] == pytest.approx(widths[0], rel=0.08)
+            assert widths[2] < 0.65 * widths[1]
+
+    def test_clusters_of_one_row_change_next_to_nothing(self) -> None:
+        plain = agreement(self.JUDGED, self.PASSES, threshold=0.5)
+        alone = agreement(self.JUDGED, self.PASSES, clusters=range(16), threshold=0.5)
+        for name in self.MEASURES:
+            one, other = getattr(plain, name).interval, getattr(alone, name).interval
+            assert other[:2] == pytest.approx(one[:2], abs=0.05)
+            assert other.high - other.low >= one.high - one.low - 1e-9
+
+    def test_rows_that_show_no_difference_count_once_for_each_cluster(self) -> None:
+        judged = [1.0] * 30 + [0.0] * 30
+        found = agreement(judged, [bool(value) for value in judged], clusters=[row // 6 for row in range(60)])
+        same = agreement([1.0] * 5 + [0.0] * 5, [True] * 5 + [False] * 5)
+        assert found.sensitivity == same.sensitivity
+        assert found.kappa.value == 1.0
+
+    def test_one_cluster_counts_as_no_more_than_two_rows(self) -> None:
+        found = agreement(self.JUDGED, self.PASSES, clusters=["x"] * 16, threshold=0.5)
+        assert found.sensitivity.interval is not None
+        assert found.sensitivity.interval.high - found.sensitivity.interval.low > 0.7
+        assert found.difference.interval is None

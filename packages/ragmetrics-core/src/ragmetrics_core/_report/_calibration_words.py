@@ -33,7 +33,7 @@ class Number(NamedTuple):
     measure: Measure
 
 
-SLICE_HEADINGS = ("slice", "labels", "error", "95 % interval", "elsewhere", "difference", "verdict")
+SLICE_HEADINGS = ("slice", "labels", "error", "95 % interval", "elsewhere", "difference", "worse")
 
 
 def title(calibration: Calibration) -> str:
@@ -164,7 +164,7 @@ def _share(measure: Measure) -> str:
 
 def slice_cells(item: SliceCalibration) -> tuple[str, ...]:
     """A line of the table of slices."""
-    verdict = "worse" if item.worse else "not worse for sure" if item.difference.interval else "cannot say"
+    verdict = "yes" if item.worse else "not shown" if item.difference.interval else "cannot say"
     return (
         item.name,
         f"{item.labels:,}",
