@@ -62,10 +62,11 @@ class Exchange:
 
 
 def prompts_of(metric: Metric) -> list[Prompt[Any]]:
-    """The prompts among the metric's settings."""
+    """The prompts among the metric's settings, and among those of its jurors."""
     values = [getattr(metric, item.name) for item in fields(metric)]
     own = getattr(metric, "prompt", None)
-    return [value for value in [*values, own] if isinstance(value, Prompt)]
+    of_parts = [prompt for part in metric.parts for prompt in prompts_of(part)]
+    return [*(value for value in [*values, own] if isinstance(value, Prompt)), *of_parts]
 
 
 def versions_of(exchange: Exchange) -> dict[str, str]:
@@ -79,9 +80,11 @@ def with_own_words(metric: Metric) -> Metric:
     example = Example(
         {"question": {"z": 1, "a": 2}, "data": "d", "b": 3}, {"why": "so", "c": "x", "aa": [{"y": 1, "b": 2}]}
     )
-    own = {
+    own: dict[str, Any] = {
         item.name: prompt.replace(version="own", instructions=f"Own words: {prompt.instructions}", examples=(example,))
         for item in fields(metric)
         if isinstance(prompt := getattr(metric, item.name), Prompt)
     }
+    if metric.parts:
+        own["jurors"] = tuple(map(with_own_words, metric.parts))
     return replace(metric, **own)

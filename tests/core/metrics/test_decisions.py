@@ -23,7 +23,8 @@ def quotations() -> list[tuple[str, str]]:
 
 
 def prompts() -> dict[str, Prompt[object]]:
-    metrics = (entry.cls() for entry in catalogue() if entry.name not in {"custom_judge", "guideline", "rubric_score"})
+    without = {"custom_judge", "guideline", "jury", "rubric_score"}
+    metrics = (entry.cls() for entry in catalogue() if entry.name not in without)
     return {prompt.name: prompt for metric in metrics for prompt in prompts_of(metric)}
 
 

@@ -18,7 +18,7 @@ from ._kernel._prompt import Example, Prompt, ask
 from ._kernel._requests import Ask, Compare, Embed, Message, Reply, Request, Usage
 from ._kernel._sample import Document, Sample
 from ._kernel._score import Details, Score
-from ._kernel._steps import Steps, compare, embed, together
+from ._kernel._steps import Steps, asked_of, compare, embed, together
 
 if TYPE_CHECKING:
     from ._evaluate._api import (
@@ -75,6 +75,7 @@ __all__ = [
     "agenerate_testset",
     "arun",
     "ask",
+    "asked_of",
     "assert_score",
     "compare",
     "embed",

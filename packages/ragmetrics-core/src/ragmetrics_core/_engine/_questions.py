@@ -103,13 +103,14 @@ class Answers:
         """
         calls = []
         for request in requests:
-            call = models.call(request)
-            model = models.llm if isinstance(request, Ask) else models.embeddings
+            asked = models.asked_by(request)
+            call = asked.call(request)
+            model = asked.llm if isinstance(request, Ask) else asked.embeddings
             route = self._routes.get(id(model))
             if route is None:  # the entry holds the model, so that its id stays its own
                 route = Route(model, self._gate, self._rules, self.budget, stored=self._journal is not None)
                 self._routes[id(model)] = route
-            calls.append(PendingCall(route, call, models.call, request, repeat))
+            calls.append(PendingCall(route, call, asked.call, request, repeat))
         return calls
 
     def now(self, calls: Sequence[PendingCall], memory: RowMemory) -> list[Outcome] | None:

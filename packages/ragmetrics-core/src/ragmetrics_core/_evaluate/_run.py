@@ -56,12 +56,12 @@ class Run:
 
     def __init__(self, samples: Any, metrics: Metric | str | Iterable[Metric | str], options: RunOptions) -> None:
         self._options = options
-        self._metrics = checked_metrics(metrics)
+        models = Models(llm_named(options.llm), embeddings_named(options.embeddings))
+        self._metrics = tuple(metric.told_of(models) for metric in checked_metrics(metrics))
         self._names = [metric.name for metric in self._metrics]
         opened = open_rows(samples, options.limit, Columns(options.columns, options.separator), options.file)
         opened = opened if options.sample is None else sampled(opened, options.sample, options.seed)
         self._rows = replace(opened, rows=asked_rows(opened.rows, conditions_of(metrics), self._names))
-        models = Models(llm_named(options.llm), embeddings_named(options.embeddings))
         self._assignments = _assignments(self._metrics, models, options.repeats)
         self._budget = _budget(options.budget, self._assignments)
         self._keeper: Keeper = InMemory()
@@ -189,9 +189,9 @@ def _budget(limits: Mapping[str, float] | None, assignments: Iterable[Assignment
     prices = Prices()
     budget = Budget(limits, prices)
     if "dollars" in budget.limits:
-        for assignment in assignments:
-            prices.check(assignment.models.llm, local=False)
-            prices.check(assignment.models.embeddings, local=True)
+        for models in (one for assignment in assignments for one in assignment.models.leaves()):
+            prices.check(models.llm, local=False)
+            prices.check(models.embeddings, local=True)
     return budget
 
 
@@ -213,11 +213,14 @@ def _assignments(metrics: Iterable[Metric], models: Models, repeats: int) -> lis
             known[id(model)] = (model, prepared(model, repeats))
         return known[id(model)][1]
 
+    def answering(own: Models) -> Models:
+        return replace(own, llm=once(own.llm), embeddings=once(own.embeddings))
+
     assignments = []
     for metric in metrics:
         own = metric.models
         llm = models.llm if own.llm is None else own.llm
         embeddings = models.embeddings if own.embeddings is None else own.embeddings
-        answering = replace(own, llm=once(llm), embeddings=once(embeddings))
-        assignments += [Assignment(metric, answering, repeat) for repeat in range(repeats)]
+        whole = replace(own, llm=llm, embeddings=embeddings).each(answering)
+        assignments += [Assignment(metric, whole, repeat) for repeat in range(repeats)]
     return assignments

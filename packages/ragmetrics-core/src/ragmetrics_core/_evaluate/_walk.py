@@ -128,7 +128,7 @@ class Walk:
         return None if keys is None else keys.key(request, self._assignment.repeat if isinstance(request, Ask) else 0)
 
     def _model(self, request: Request) -> Any:
-        models = self._assignment.models
+        models = self._assignment.models.asked_by(request)
         return models.llm if isinstance(request, Ask) else models.embeddings
 
     def _answer(self, request: Request) -> Reply[Any]:

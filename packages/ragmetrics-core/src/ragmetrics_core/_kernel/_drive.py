@@ -8,16 +8,18 @@ Only ``ModelError`` is turned into a value; anything else that a model raises is
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import starmap
 from typing import Any, TypeVar
 
 from .._support._threads import in_loop, in_own_thread, in_threads, start
 from ._checks import check_numbers, check_text, check_vectors, cosines, distinct_texts
 from ._errors import InvalidInput, ModelError
-from ._model_traits import compares_pairs, is_instant
+from ._model_traits import ModelTraits, compares_pairs, is_instant, same_model
+from ._no_models import KINDS, check_model, is_of_langchain, wrappers
 from ._protocols import AnyEmbeddings, AnyLLM
 from ._requests import Ask, Compare, Embed, Reply, Request
 from ._steps import Outcome, Steps, next_round
@@ -28,57 +30,6 @@ T = TypeVar("T")
 
 MAX_THREADS = 64
 """Most threads that one round of one sample may use when it is run synchronously."""
-
-
-KINDS = {
-    "llm": (("generate", "agenerate"), "OpenAILLM"),
-    "embeddings": (("embed", "aembed", "compare", "acompare"), "OpenAIEmbeddings"),
-}
-"""For each kind of model: its methods, of which a model has at least one, and a class to name as an example."""
-
-
-FRAMEWORKS = {"LlamaIndex": "llama_index", "LangChain": "langchain_core", "Haystack": "haystack"}
-"""The frameworks with an adapter package, and the package that the classes of their models come from."""
-
-
-def wrappers(example: str, model: object) -> str:
-    """The adapter packages' classes that wrap such a model; if its framework is known, only the class for that one."""
-    packages = _packages_of(model)
-    own = [framework for framework, package in FRAMEWORKS.items() if package in packages]
-    return " or ".join(f"{framework}{example.removeprefix('OpenAI')}(...)" for framework in own or FRAMEWORKS)
-
-
-def is_of_langchain(model: object) -> bool:
-    """Whether it is a model of LangChain itself, whose ``generate`` means something else."""
-    return FRAMEWORKS["LangChain"] in _packages_of(model)
-
-
-def _packages_of(model: object) -> set[str]:
-    """The packages that the classes of an object come from."""
-    return {cls.__module__.split(".")[0] for cls in type(model).__mro__}
-
-
-BY_NAME = {
-    "lexical": ("LexicalJudge", False),
-    "hashing": ("HashingEmbeddings", False),
-    "sentence-transformers": ("SentenceTransformerEmbeddings", True),
-    "huggingface": ("SentenceTransformerEmbeddings", True),
-}
-"""Names of models, as ``evaluate`` takes them: the class, and whether the name of a model follows the colon."""
-SERVERS = ("azure", "ollama", "vllm", "llamacpp", "lmstudio", "openrouter", "litellm")
-"""Servers that have a name: their models are made by the factories."""
-
-
-def in_code(name: str, example: str) -> str:
-    """The call that makes the model of this name; ``example`` is the class for a model of OpenAI."""
-    provider, _, model = name.partition(":")
-    if provider in BY_NAME:
-        cls, named = BY_NAME[provider]
-        return f"{cls}({model!r})" if named else f"{cls}()"
-    if model and provider in SERVERS:
-        llm = f"llm_factory({model!r}, {provider!r})"
-        return llm if example == "OpenAILLM" else f"embedding_factory({provider!r}, {model!r})"
-    return f"{example}({name.removeprefix('openai:')!r})"
 
 
 @dataclass(slots=True)
@@ -129,47 +80,80 @@ class Models:
         llm: answers ``Ask``.
         embeddings: answers ``Embed`` and ``Compare``; a pair scorer answers ``Compare`` only.
         metric: name of the metric they work for, for messages.
+        members: of a metric that runs others, their models; those that a member lacks are these.
+        voice: of a member, what it asks; members whose voices are equal must have different models. None: that does not matter.
 
     Raises:
-        InvalidInput: a model is a text, a class, or an object without any method of a model.
+        InvalidInput: a model is a text, a class, or an object without any method of a model; or two members are the same.
     """
 
     llm: AnyLLM | None = None
     embeddings: AnyEmbeddings | None = None
     metric: str = ""
+    members: tuple[Models, ...] = ()
+    voice: object = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        for name, (methods, example) in KINDS.items():
-            model = getattr(self, name)
-            if model is None:
-                continue
-            owner = f"{self.metric}: {name}" if self.metric else name
-            if isinstance(model, str):
-                raise InvalidInput(
-                    f"{owner} must be a model, got the text {model!r}: write {name}={in_code(model, example)}, or give the text "
-                    f"to evaluate(..., {name}={model!r})"
-                )
-            if isinstance(model, type):
-                raise InvalidInput(
-                    f"{owner} must be an instance, got the class {model.__name__}: write {model.__name__}(...)"
-                )
-            if all(getattr(model, method, None) is None for method in methods):
-                raise InvalidInput(
-                    f"{owner} must be a model such as {example}(...): {type(model).__name__} has none of the methods "
-                    f"{', '.join(methods)}; a model of a framework needs its wrapper: {wrappers(example, model)} of its "
-                    "adapter package"
-                )
+        for kind in KINDS:
+            check_model(kind, getattr(self, kind), self.metric)
+        if self.members:
+            object.__setattr__(self, "members", tuple(map(self._filled, self.members)))
+            self._check_voices()
+
+    def _filled(self, member: Models) -> Models:
+        """A member with these models where it has none of its own."""
+        llm = self.llm if member.llm is None else member.llm
+        embeddings = self.embeddings if member.embeddings is None else member.embeddings
+        same = llm is member.llm and embeddings is member.embeddings
+        return member if same else replace(member, llm=llm, embeddings=embeddings)
+
+    def _check_voices(self) -> None:
+        for place, one in enumerate(self.members):
+            for other in self.members[:place]:
+                if one.voice is not None and one.voice == other.voice and one.are_the_same(other):
+                    raise InvalidInput(
+                        f"{self.metric}: two members ask the same of the same model ({', '.join(one.names)}), which would be one "
+                        f"voice counted twice: give one of them another model, or judge several times with repeats=..."
+                    )
+
+    def are_the_same(self, other: Models) -> bool:
+        """Whether the answers come from the same models, as far as these say what they are; False where there are none."""
+        pairs = [(getattr(self, kind), getattr(other, kind)) for kind in KINDS]
+        return any(one is not None for one, _ in pairs) and all(starmap(same_model, pairs))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the models are called, such as ``gpt-4o-mini``: the LLM, then the embedding model, as far as there are."""
+        return tuple(ModelTraits.of(model).called for model in (self.llm, self.embeddings) if model is not None)
+
+    def leaves(self) -> Iterator[Models]:
+        """Those that are asked: these, or instead of them those of the members."""
+        if not self.members:
+            yield self
+        for member in self.members:
+            yield from member.leaves()
+
+    def each(self, change: Callable[[Models], Models]) -> Models:
+        """These models and those of all members, changed in the same way."""
+        return change(replace(self, members=tuple(member.each(change) for member in self.members)))
+
+    def asked_by(self, request: Request) -> Models:
+        """Those that the request is put to: these, or those of the member that it names."""
+        models = self
+        for member in request.to:
+            models = models.members[member]
+        return models
 
     def answer(self, requests: Sequence[Request]) -> list[Outcome]:
         """The outcome of every request of one round, in order; requests that wait for IO are answered concurrently."""
-        calls = [self.call(request) for request in requests]
+        calls = [self.asked_by(request).call(request) for request in requests]
         if len(calls) == 1 or all(call.instant for call in calls):
             return [call.perform() for call in calls]
         return in_threads([call.perform for call in calls], min(len(calls), MAX_THREADS))
 
     async def aanswer(self, requests: Sequence[Request]) -> list[Outcome]:
         """The same, without blocking the running loop."""
-        calls = [self.call(request) for request in requests]
+        calls = [self.asked_by(request).call(request) for request in requests]
         if len(calls) == 1:
             return [await calls[0].aperform()]
         from .._support._tasks import all_of  # noqa: PLC0415  loads asyncio
@@ -177,7 +161,7 @@ class Models:
         return await all_of(call.aperform() for call in calls)
 
     def call(self, request: Request) -> Call:
-        """The request, resolved to the model that answers it.
+        """The request, resolved to the one of these models that answers it.
 
         Raises:
             ModelError: no model is set that could answer.

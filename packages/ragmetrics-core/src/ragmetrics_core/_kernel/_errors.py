@@ -76,6 +76,7 @@ class ModelError(RagmetricsError):
         usage: what the failed call cost, where the model knows it; on an error raised by a metric, everything that the metric
             spent.
         prompts: the versions of the prompts that were asked, by name; set by the metric that asked.
+        details: evidence that was gathered all the same; set by the metric that asked.
         fatal: True when every further call would fail the same way (key refused, unknown model).
         transient: True when the same call may succeed later (busy server, lost connection).
         rate_limited: True when the server took too many calls at once or in too short a time (429).
@@ -84,6 +85,7 @@ class ModelError(RagmetricsError):
 
     usage: Any = None
     prompts: Mapping[str, str] = {}
+    details: Mapping[str, Any] = {}
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import abc
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from functools import cached_property
 from types import GeneratorType
 from typing import Any, ClassVar, TypeVar
@@ -45,12 +45,14 @@ class Metric(abc.ABC):
         scale: lowest and highest value; 0 to 1 unless the metric says otherwise, None where each score states its own.
         higher_is_better: False where low values are good; None where neither end is better.
         calls: model calls per sample, in words, for the catalogue (n = retrieved contexts).
+        two_valued: True where every value is one end of the scale or the other, as of a yes or no.
         takes_empty: inputs for which the metric has a value where they are empty: nothing retrieved, or nothing answered.
     """
 
     scale: ClassVar[tuple[float, float] | None] = (0.0, 1.0)
     higher_is_better: ClassVar[bool | None] = True
     calls: ClassVar[str] = "none"
+    two_valued: ClassVar[bool] = False
     takes_empty: ClassVar[tuple[str, ...]] = ()
 
     llm: AnyLLM | None = field(default=None, kw_only=True, repr=False, compare=False)
@@ -112,8 +114,20 @@ class Metric(abc.ABC):
 
     @property
     def models(self) -> Models:
-        """The metric's own models, as a driver takes them."""
-        return Models(self.llm, self.embeddings, self.name)
+        """The metric's own models, as a driver takes them, with those of its parts as members."""
+        return Models(self.llm, self.embeddings, self.name, tuple(part.models for part in self.parts))
+
+    @property
+    def parts(self) -> tuple[Metric, ...]:
+        """The metrics whose programs this one runs, by ``asked_of``; most run none."""
+        return ()
+
+    def told_of(self: M, models: Models) -> M:
+        """The metric; one that runs others is told who answers those, where neither they nor it have models of their own."""
+        if not self.parts:
+            return self
+        given: Any = {kind: getattr(models, kind) for kind in ("llm", "embeddings") if getattr(self, kind) is None}
+        return replace(self, **given)
 
     def score(self, sample: Sample | Mapping[str, Any] | None = None, /, **inputs: Any) -> Score:
         """Score one sample, synchronously; works inside and outside a running event loop.

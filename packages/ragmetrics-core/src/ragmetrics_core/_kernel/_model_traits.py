@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ModelTraits", "compares_pairs", "is_instant", "prepared"]
+__all__ = ["ModelTraits", "compares_pairs", "is_instant", "prepared", "same_model"]
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,20 @@ class ModelTraits:
         )
 
     @property
+    def called(self) -> str:
+        """What an account calls it: the model that its settings name, else its class."""
+        return str(self.settings.get("model") or self.kind)
+
+    @property
     def settings(self) -> Mapping[str, Any]:
         """The identity, where it is a mapping of settings."""
         return self.identity if isinstance(self.identity, Mapping) else {}
+
+
+def same_model(one: Any, other: Any) -> bool:
+    """Whether two models are one and the same, or say of themselves that they are."""
+    identity = None if one is None else ModelTraits.of(one).identity
+    return one is other or (identity is not None and other is not None and identity == ModelTraits.of(other).identity)
 
 
 def is_instant(model: Any) -> bool:

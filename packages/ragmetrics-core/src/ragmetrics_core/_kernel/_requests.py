@@ -83,12 +83,15 @@ class Ask:
         reply: the form of the reply; its ``schema`` is a JSON schema or None.
         prompt: the prompt that was rendered (``prompt.name`` tells built-in prompts apart).
         inputs: the data before rendering.
+        to: whose model is asked, of a metric made of others: its place among them, from the outermost in. It says nothing about
+            what is asked, so that the same question is the same, whoever asks it.
     """
 
     messages: tuple[Message, ...]
     reply: ReplyView
     prompt: PromptView = field(compare=False)
     inputs: Mapping[str, Any] = field(compare=False)
+    to: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def wants_json(self) -> bool:
@@ -104,16 +107,18 @@ def is_json(reply: ReplyView) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Embed:
-    """One request to an embedding model: one vector per text, in order."""
+    """One request to an embedding model: one vector per text, in order; ``to`` as in ``Ask``."""
 
     texts: tuple[str, ...]
+    to: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """One request to a pair scorer: one number per pair, in order."""
+    """One request to a pair scorer: one number per pair, in order; ``to`` as in ``Ask``."""
 
     pairs: tuple[tuple[str, str], ...]
+    to: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
 
 Request = Ask | Embed | Compare

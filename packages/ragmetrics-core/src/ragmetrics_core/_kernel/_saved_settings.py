@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields
 from types import ModuleType
 from typing import Any, TypeVar
@@ -20,9 +20,12 @@ from ._errors import InvalidInput
 from ._in_order import in_order, read_in_order
 from ._prompt import Prompt
 
-__all__ = ["built_in_metric", "load_metric", "metric_class", "settings_of"]
+__all__ = ["built_in_metric", "load_metric", "metric_class", "metric_paths", "settings_of"]
 
 M = TypeVar("M")
+
+JURORS = "jurors"
+"""The setting that holds metrics."""
 
 
 def settings_of(metric: Any, *, defaults: bool = False) -> dict[str, Any]:
@@ -32,7 +35,7 @@ def settings_of(metric: Any, *, defaults: bool = False) -> dict[str, Any]:
         InvalidInput: a prompt has another form of reply than the metric's own, which no file can hold.
     """
     written = [item for item in fields(metric) if item.compare and (defaults or not _is_default(metric, item))]
-    return {item.name: _written(metric, item) for item in written}
+    return {item.name: _written(metric, item, defaults=defaults) for item in written}
 
 
 def _is_default(metric: Any, item: Field[Any]) -> bool:
@@ -47,8 +50,10 @@ def _default(metric: Any, item: Field[Any]) -> Any:
     return item.default_factory() if item.default_factory is not MISSING else item.default
 
 
-def _written(metric: Any, item: Field[Any]) -> Any:
+def _written(metric: Any, item: Field[Any], *, defaults: bool) -> Any:
     value = getattr(metric, item.name)
+    if value and isinstance(value, tuple) and value == metric.parts:
+        return [part.to_dict(defaults=defaults) for part in value]
     if not isinstance(value, Prompt):
         return in_order(value)
     default = item.default
@@ -132,6 +137,27 @@ def load_metric(base: type[M], data: Mapping[str, Any]) -> M:
     known = {item.name: item for item in fields(cls) if item.compare}
     _check_names(cls.__name__, settings, known)
     return cls(**{name: _setting(cls, known[name], _read(cls, name, value)) for name, value in settings.items()})
+
+
+def metric_paths(data: Any) -> Iterator[str]:
+    """The classes that ``Metric.from_dict`` loads for these data, as they are named there: its own, and those of its jurors.
+
+    Data that are no metric name none: ``from_dict`` says what is wrong with them.
+
+    Raises:
+        InvalidInput: the jurors are written as a text that is no JSON.
+    """
+    if not isinstance(data, Mapping):
+        return
+    if isinstance(data.get("metric"), str):
+        yield data["metric"]
+    settings = data.get("settings")
+    try:
+        jurors = read_in_order(settings.get(JURORS)) if isinstance(settings, Mapping) else None
+    except ValueError as error:
+        raise InvalidInput(f"the setting {JURORS!r} holds a text that is no JSON: {error}") from None
+    for juror in jurors if isinstance(jurors, list) else ():
+        yield from metric_paths(juror)
 
 
 def _check_names(metric: str, settings: Mapping[str, Any], known: Mapping[str, Field[Any]]) -> None:

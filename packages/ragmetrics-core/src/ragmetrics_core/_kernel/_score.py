@@ -117,7 +117,7 @@ class Score:
     @classmethod
     def failed(cls, error: str | RagmetricsError, *, details: Mapping[str, Any] | None = None) -> Score:
         """The sample could not be scored; a ``BadReply`` leaves its raw texts in ``details["raw"]``."""
-        evidence = dict(details or {})
+        evidence = {**(error.details if isinstance(error, ModelError) else {}), **(details or {})}
         if isinstance(error, BadReply):
             evidence["raw"] = list(error.raw)
         if isinstance(error, ModelError) and error.prompts:

@@ -9,13 +9,15 @@ can catch them. Nothing in this module performs IO; ``run`` and ``arun`` do.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
+from contextlib import closing
+from dataclasses import replace
 from types import GeneratorType
 from typing import Any, TypeVar, get_args
 
 from ._errors import BadReply, InvalidInput, ModelError
 from ._requests import Compare, Embed, Reply, Request, texts_of
 
-__all__ = ["Outcome", "Steps", "compare", "embed", "together", "unwrap"]
+__all__ = ["Outcome", "Steps", "asked_of", "compare", "embed", "together", "unwrap"]
 
 T = TypeVar("T")
 
@@ -102,6 +104,27 @@ def together(*programs: Steps[Any], keep_bad_replies: bool = False) -> Steps[lis
         for program in programs:
             program.close()
     return results
+
+
+def asked_of(member: int, program: Steps[T]) -> Steps[T]:
+    """The program of another metric, with its requests put to that metric's own models.
+
+    Args:
+        member: its place among the ``members`` of the ``models`` of the metric that runs it.
+        program: such as ``metric.program(sample)``.
+
+    Raises:
+        ModelError: whatever the program raises.
+    """
+    outcomes: Sequence[Outcome] | None = None
+    with closing(program):
+        while True:
+            try:
+                requests = next_round(program, outcomes)
+            except StopIteration as done:
+                result: T = done.value
+                return result
+            outcomes = yield tuple(replace(request, to=(member, *request.to)) for request in requests)
 
 
 def next_round(program: Steps[Any], outcomes: Any) -> tuple[Request, ...]:

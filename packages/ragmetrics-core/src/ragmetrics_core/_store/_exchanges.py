@@ -8,23 +8,25 @@ something that was never sent. Whatever cannot be found again has a reason, whic
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .._engine import Keys
+from .._kernel._drive import Models
 from .._kernel._errors import InvalidInput, MissingInput, ModelError, RagmetricsError
 from .._kernel._inputs import Reading
 from .._kernel._metric import Metric
 from .._kernel._requests import Ask, Reply, Request
+from .._kernel._saved_settings import metric_paths
 from .._kernel._score import Score
 from .._kernel._steps import next_round
 from ._journal import Journal
 from ._records import Record
 from ._run_dir import JOURNAL
 from ._run_settings import RunSettings
-from ._scored_by import MetricColumn, ScoredBy
+from ._scored_by import MetricColumn, ModelIdentity, ScoredBy
 
 __all__ = ["Exchanges"]
 
@@ -42,11 +44,11 @@ CHANGED = "the metric had other settings, or other words in its prompts, when it
 
 @dataclass(frozen=True)
 class _Replayed:
-    """A metric as it was, and keys of what it asks of each kind of model; None where it had none."""
+    """A metric as it was, and for each that it asks (``Ask.to``) the keys of what it asks of either kind of model."""
 
     metric: Metric
-    llm: Keys | None
-    embeddings: Keys | None
+    llm: Mapping[tuple[int, ...], Keys | None]
+    embeddings: Mapping[tuple[int, ...], Keys | None]
 
 
 class Exchanges:
@@ -129,7 +131,7 @@ class Exchanges:
             program.close()
 
     def _reply(self, request: Request, item: _Replayed, repeat: int) -> Reply[Any] | None:
-        keys = item.llm if isinstance(request, Ask) else item.embeddings
+        keys = (item.llm if isinstance(request, Ask) else item.embeddings).get(request.to)
         return None if keys is None or self._journal is None else self._journal.answer_to(keys.key(request, repeat))
 
 
@@ -147,17 +149,30 @@ def _rebuilt(column: MetricColumn, scored_by: ScoredBy | None) -> _Replayed | st
     metric = _built(column.saved)
     if metric is None:
         return FOREIGN
-    if ScoredBy.of(metric, None, None).settings != scored_by.settings:
+    if ScoredBy.of(metric, Models()).settings != scored_by.settings:
         return CHANGED
-    llm, embeddings = (
-        Keys(model.whole) if model and model.whole else None for model in (scored_by.llm, scored_by.embeddings)
-    )
+    asked = tuple(_asked(metric))
+    llm, embeddings = (_keys(model, asked) for model in (scored_by.llm, scored_by.embeddings))
     return _Replayed(metric, llm, embeddings)
 
 
+def _asked(metric: Metric) -> Iterator[tuple[int, ...]]:
+    """Where the questions of a metric may go: to its own models, or to those of its parts, in the order of ``Models.leaves``."""
+    if not metric.parts:
+        yield ()
+    for place, part in enumerate(metric.parts):
+        yield from ((place, *inner) for inner in _asked(part))
+
+
+def _keys(model: ModelIdentity | None, asked: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], Keys | None]:
+    known = () if model is None else model.members or (model.whole,)
+    return {to: Keys(whole) if whole else None for to, whole in zip(asked, known, strict=False)}
+
+
 def _exchange(request: Ask, reply: Reply[Any] | None) -> dict[str, Any]:
+    juror = "".join(f"juror {place + 1}, " for place in request.to)
     return {
-        "prompt": request.prompt.name,
+        "prompt": f"{juror}{request.prompt.name}",
         "messages": [{"role": message.role, "content": message.content} for message in request.messages],
         "reply": None if reply is None else reply.value,
     }
@@ -165,9 +180,11 @@ def _exchange(request: Ask, reply: Reply[Any] | None) -> dict[str, Any]:
 
 def _built(saved: object) -> Metric | None:
     """The built-in metric that was saved so; None where that is none."""
-    if not isinstance(saved, Mapping) or ":" in str(saved.get("metric")):  # no file says which modules are loaded
+    if not isinstance(saved, Mapping):
         return None
     try:
+        if any(":" in path for path in metric_paths(saved)):  # no file says which modules are loaded
+            return None
         metric: Metric = Metric.from_dict(saved)
     except (InvalidInput, TypeError, ValueError):
         return None

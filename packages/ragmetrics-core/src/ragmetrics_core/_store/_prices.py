@@ -61,8 +61,7 @@ class ModelUsage:
         """The usage of a model, whose ``identity`` says which one it is and where it is called."""
         traits = ModelTraits.of(model)
         base_url = traits.settings.get("base_url")
-        name = str(traits.settings.get("model") or traits.kind)
-        return cls(name, base_url and str(base_url), usage, repeated, seconds)
+        return cls(traits.called, base_url and str(base_url), usage, repeated, seconds)
 
     def __add__(self, other: ModelUsage) -> ModelUsage:
         return replace(

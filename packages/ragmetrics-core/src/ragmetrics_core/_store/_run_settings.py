@@ -51,9 +51,7 @@ class RunSettings:
     ) -> RunSettings:
         """The settings of a run that begins."""
         first = [item for item in assignments if item.repeat == 0]
-        scored_by = {
-            item.metric.name: ScoredBy.of(item.metric, item.models.llm, item.models.embeddings) for item in first
-        }
+        scored_by = {item.metric.name: ScoredBy.of(item.metric, item.models) for item in first}
         columns = tuple(MetricColumn.of(item.metric) for item in first)
         return cls(columns, sampled, dict(run), scored_by, _in_one(first, run, sampled))
 
@@ -175,7 +173,8 @@ def _in_one(assignments: Sequence[Assignment], run: Mapping[str, Any], sampled: 
         "models": [
             [
                 model and (ModelTraits.of(model).identity or str(uuid.uuid4()))
-                for model in (item.models.llm, item.models.embeddings)
+                for one in item.models.leaves()
+                for model in (one.llm, one.embeddings)
             ]
             for item in assignments
         ],

@@ -15,13 +15,14 @@ from hashlib import blake2b
 from typing import Any
 
 from .._engine import identity_digest
+from .._kernel._drive import Models
 from .._kernel._errors import InvalidInput
 from .._kernel._metric import Metric
 from .._kernel._model_traits import ModelTraits
 from .._kernel._plain import plain
 from .._kernel._prompt import Prompt
 from .._kernel._requests import Usage
-from .._kernel._saved_settings import built_in_metric
+from .._kernel._saved_settings import built_in_metric, metric_paths
 from ._prices import ModelUsage
 
 __all__ = ["KINDS", "MetricColumn", "ModelIdentity", "ScoredBy", "class_named", "digest_of", "unequal"]
@@ -112,11 +113,13 @@ class ModelIdentity:
         parts: a digest of each setting, by name.
         whole: a digest of all of them, by which replies can be looked up; None where it does not say what it is, or an earlier
             version wrote the file.
+        members: of several models that answer the parts of one metric, the ``whole`` of each by its place.
     """
 
     name: str
     parts: Mapping[str, str]
     whole: str | None = field(default=None, compare=False)
+    members: tuple[str | None, ...] = field(default=(), compare=False)
 
     @classmethod
     def of(cls, model: Any) -> ModelIdentity | None:
@@ -133,6 +136,24 @@ class ModelIdentity:
         return cls(name, dict(_parts(traits.identity)), _whole(traits.identity))
 
     @classmethod
+    def of_all(cls, models: Sequence[Any]) -> ModelIdentity | None:
+        """The identity of those that answer the parts of a metric, as one: their names, and the digests of each by its place."""
+        if len(models) == 1:
+            return cls.of(models[0])
+        each = [cls.of(model) for model in models]
+        found = [(place, identity) for place, identity in enumerate(each, 1) if identity is not None]
+        if not found:
+            return None
+        name = ", ".join(identity.name for _, identity in found)
+        unknown = next((identity for _, identity in found if identity.is_unknown), None)
+        if unknown is not None:
+            return cls(name, unknown.parts)
+        parts = {f"{place}.{part}": digest for place, one in found for part, digest in one.parts.items()}
+        members = tuple(one and one.whole for one in each)
+        told = [one.whole for _, one in found if one.whole is not None]
+        return cls(name, parts, digest_of(" ".join(told)) if len(told) == len(found) else None, members)
+
+    @classmethod
     def from_dict(cls, data: Mapping[str, Any] | None) -> ModelIdentity | None:
         """What ``run.json`` holds of it."""
         if data is None:
@@ -142,6 +163,7 @@ class ModelIdentity:
             _checked_text(data["name"]),
             _checked_texts(data["parts"]),
             None if whole is None else _checked_text(whole),
+            tuple(item and _checked_text(item) for item in data.get("members", ())),
         )
 
     @property
@@ -155,6 +177,7 @@ class ModelIdentity:
             "name": self.name,
             "parts": dict(self.parts),
             **({} if self.whole is None else {"whole": self.whole}),
+            **({"members": list(self.members)} if self.members else {}),
         }
 
     def difference(self, here: ModelIdentity, words: str) -> str:
@@ -188,9 +211,11 @@ class ScoredBy:
         return {"settings": dict(self.settings), **written}
 
     @classmethod
-    def of(cls, metric: Metric, llm: Any, embeddings: Any) -> ScoredBy:
+    def of(cls, metric: Metric, models: Models) -> ScoredBy:
         """A metric with the models that answer it."""
-        return cls(_settings(metric), ModelIdentity.of(llm), ModelIdentity.of(embeddings))
+        asked = list(models.leaves())
+        llm, embeddings = (ModelIdentity.of_all([getattr(one, kind) for one in asked]) for kind in KINDS)
+        return cls(_settings(metric), llm, embeddings)
 
     def carried_on(self, earlier: ScoredBy | None) -> ScoredBy:
         """The same, with the models of an earlier part of the run where this one has none."""
@@ -209,7 +234,7 @@ def _saved(metric: Metric) -> dict[str, Any] | None:
     """What the metric can be built from again, where it is a built-in one; no file shall name a module to be loaded."""
     try:
         found = metric.to_dict()
-        return None if ":" in found["metric"] else json.loads(json.dumps(found))
+        return None if any(":" in path for path in metric_paths(found)) else json.loads(json.dumps(found))
     except (InvalidInput, TypeError, ValueError):
         return None
 
@@ -219,9 +244,14 @@ def _settings(metric: Metric) -> dict[str, str]:
     found = {}
     for item in fields(metric):
         if item.compare:
-            value = getattr(metric, item.name)
-            found[item.name] = digest_of(value.system if isinstance(value, Prompt) else _as_text(value))
+            found[item.name] = digest_of(_setting(metric, getattr(metric, item.name)))
     return found
+
+
+def _setting(metric: Metric, value: Any) -> str:
+    if value and value == metric.parts:  # with the words of their prompts, as of any metric
+        return json.dumps([[type(part).__name__, _settings(part)] for part in metric.parts])
+    return value.system if isinstance(value, Prompt) else _as_text(value)
 
 
 def _as_text(value: Any) -> str:

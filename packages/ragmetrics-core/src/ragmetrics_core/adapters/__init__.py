@@ -13,7 +13,8 @@ derives from them and says what its framework makes necessary. What they are mad
 * Who makes a lost call again? Only ``evaluate``: ``without_retries``.
 * What may be shown and stored? ``name_of``, ``conceal``, ``is_secret``, ``secret_texts``; ``json_settings`` for an ``identity``,
   ``declared_settings`` where models are of pydantic;
-  ``readable_texts`` for embedding models; ``in_order`` and ``read_in_order`` for what a file must not sort.
+  ``readable_texts`` for embedding models; ``in_order`` and ``read_in_order`` for what a file must not sort; ``metric_paths``
+  for those who load metrics only of modules that they trust.
 * On which thread, in which loop? ``in_own_thread``, ``in_threads``, ``run_blocking``, ``HomeLoop``, ``shared_home``, ``Turn``;
   ``BeginInOrder`` for models that play a script.
 * How is an application asked the questions of a data set? ``asked_rows``. How do columns become rows? ``rows_of_columns``. How does
@@ -40,6 +41,7 @@ from __future__ import annotations
 from .._kernel._in_order import in_order, read_in_order
 from .._kernel._plain import json_walk
 from .._kernel._readable_texts import readable_texts
+from .._kernel._saved_settings import metric_paths
 from .._kernel._settings import check_calls, check_known, check_switch
 from .._kernel._whole import check_whole
 from .._support._retry_after import seconds_to_wait
@@ -134,6 +136,7 @@ __all__ = [
     "json_walk",
     "judging",
     "kind_of",
+    "metric_paths",
     "model_error",
     "name_of",
     "overrides",

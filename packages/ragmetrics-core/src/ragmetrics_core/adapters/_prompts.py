@@ -21,8 +21,9 @@ def prompts_of(metric: Metric) -> dict[str, Prompt[Any]]:
 
 
 def asks_an_llm(metric: Metric) -> bool:
-    """Whether a metric has prompts. One that makes its prompts later fails only when it asks."""
-    return type(metric).calls != "none" and bool(prompts_of(metric))
+    """Whether a metric has prompts, or a part of it that has no LLM. One that makes its prompts later fails only when it asks."""
+    own = type(metric).calls != "none" and bool(prompts_of(metric))
+    return own or any(part.llm is None and asks_an_llm(part) for part in metric.parts)
 
 
 def with_prompts(metric: M, **changes: Any) -> M:

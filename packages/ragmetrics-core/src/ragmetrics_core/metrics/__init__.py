@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ragmetrics_core.metrics._guideline import Guideline
     from ragmetrics_core.metrics._hallucination import Hallucination
     from ragmetrics_core.metrics._hit_rate import HitRate
+    from ragmetrics_core.metrics._jury import Jury
     from ragmetrics_core.metrics._misattribution import Misattribution
     from ragmetrics_core.metrics._ndcg import NDCG
     from ragmetrics_core.metrics._noise_sensitivity import NoiseSensitivity
@@ -86,6 +87,7 @@ __all__ = [
     "Guideline",
     "Hallucination",
     "HitRate",
+    "Jury",
     "Misattribution",
     "NoiseSensitivity",
     "PairwiseComparison",
@@ -137,6 +139,7 @@ MODULES = {
     "Guideline": "_guideline",
     "Hallucination": "_hallucination",
     "HitRate": "_hit_rate",
+    "Jury": "_jury",
     "Misattribution": "_misattribution",
     "NoiseSensitivity": "_noise_sensitivity",
     "PairwiseComparison": "_pairwise_comparison",

@@ -34,6 +34,7 @@ class AnswerOrAbstain(Metric):
     """
 
     calls: ClassVar[str] = "1"
+    two_valued: ClassVar[bool] = True
     takes_empty: ClassVar[tuple[str, ...]] = ("response", "retrieved_contexts")
 
     judge: Prompt[Abstention] = JUDGE_ABSTENTION

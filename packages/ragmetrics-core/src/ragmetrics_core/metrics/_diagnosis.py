@@ -48,6 +48,7 @@ class Diagnosis(ClaimMetric):
     """
 
     calls: ClassVar[str] = "7 (per passage: 5 + 2n)"
+    two_valued: ClassVar[bool] = True
     takes_empty: ClassVar[tuple[str, ...]] = ("retrieved_contexts",)
 
     abstention: Prompt[Abstention] = JUDGE_ABSTENTION

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ragmetrics_core import InvalidInput, Metric, Score
 from ragmetrics_core.metrics.squad import normalise
@@ -24,6 +25,8 @@ class ExactMatch(Metric):
     Source: Rajpurkar et al. 2016, SQuAD, arXiv:1606.05250, section 6.1; the normalisation is that of the official script
     evaluate-v2.0.py.
     """
+
+    two_valued: ClassVar[bool] = True
 
     normalize: bool = False
 

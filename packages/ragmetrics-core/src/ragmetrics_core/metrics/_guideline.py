@@ -44,6 +44,7 @@ class Guideline(Metric):
     """
 
     calls: ClassVar[str] = "1"
+    two_valued: ClassVar[bool] = True
 
     guidelines: str
     critique: Prompt[Critique] = CRITIQUE_BY_GUIDELINES

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ragmetrics_core import Document, Score
 from ragmetrics_core.metrics.matching import find_hits
@@ -25,6 +26,8 @@ class HitRate(RankingMetric):
 
     Source: NIST trec_eval 9, measure ``success`` (m_success.c).
     """
+
+    two_valued: ClassVar[bool] = True
 
     def measure(
         self, retrieved_documents: Sequence[Document | str], reference_documents: Sequence[Document | str]

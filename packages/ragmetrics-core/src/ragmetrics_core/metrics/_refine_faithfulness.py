@@ -51,6 +51,7 @@ class RefineFaithfulness(Metric):
     """
 
     calls: ClassVar[str] = "1 to number of windows"
+    two_valued: ClassVar[bool] = True
 
     window: int = 3000
     first: Prompt[tuple[bool, str]] | Prompt[bool] = SUPPORTED_BY_CONTEXT

@@ -50,6 +50,7 @@ class Relevancy(Metric):
     """
 
     calls: ClassVar[str] = "1 to number of windows"
+    two_valued: ClassVar[bool] = True
 
     window: int = 3000
     first: Prompt[tuple[bool, str]] | Prompt[bool] = IN_LINE_WITH_CONTEXT

@@ -90,6 +90,7 @@ class RelevantStatements(Metric):
     """
 
     calls: ClassVar[str] = "1"
+    two_valued: ClassVar[bool] = True
 
     find: Prompt[Relevant] = FIND_RELEVANT_STATEMENTS
 

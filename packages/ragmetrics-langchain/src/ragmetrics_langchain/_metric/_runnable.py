@@ -139,7 +139,7 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
         if fields:
             given = vars(VALUES.sample_of(fields))
             sample = sample.updated({name: field for name, field in given.items() if field is not None})
-        program: Steps[Score] = self.metric.program(sample)
+        program: Steps[Score] = self.metric.told_of(self._models).program(sample)
         return program
 
     def _score(self, value: Any, config: RunnableConfig, **fields: Any) -> Score:

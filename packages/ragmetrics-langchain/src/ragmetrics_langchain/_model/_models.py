@@ -12,6 +12,8 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 from langchain_core.embeddings import Embeddings
@@ -172,18 +174,23 @@ def models_of(metric: Metric, llm: Any, embeddings: Any) -> Models:
             "(LangChainLLM(...) with a config of its own), or any LLM of ragmetrics_core"
         )
     # a chat model has a method `generate` of another meaning, so it has to be wrapped before anybody calls that
-    return Models(
-        LangChainLLM(llm) if isinstance(llm, Runnable) else llm,
-        LangChainEmbeddings(embeddings) if isinstance(embeddings, Embeddings) else embeddings,
-        metric.name,
+    embeddings = LangChainEmbeddings(embeddings) if isinstance(embeddings, Embeddings) else embeddings
+    return replace(own, llm=_wrapped(llm), embeddings=embeddings).each(
+        lambda models: replace(models, llm=_wrapped(models.llm))
     )
 
 
+def _wrapped(llm: Any) -> Any:
+    return LangChainLLM(llm) if isinstance(llm, Runnable) else llm
+
+
 def bound(models: Models, config: RunnableConfig) -> Models:
-    """The same models, with the config for an LLM of LangChain."""
-    if not isinstance(models.llm, LangChainLLM):
-        return models
-    return Models(models.llm.with_config(config), models.embeddings, models.metric)
+    """The same models, with the config for each LLM of LangChain."""
+    return models.each(partial(_bound, config))
+
+
+def _bound(config: RunnableConfig, models: Models) -> Models:
+    return replace(models, llm=models.llm.with_config(config)) if isinstance(models.llm, LangChainLLM) else models
 
 
 def read_answer(answer: BaseMessage, name: str) -> Reply[str]:

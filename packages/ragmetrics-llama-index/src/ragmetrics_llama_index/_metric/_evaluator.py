@@ -126,7 +126,7 @@ class MetricEvaluator(BaseEvaluator):
         time.sleep(sleep_time_in_seconds)
         sample, models = self._sample(query, response, contexts, kwargs), self._models()
         try:
-            score = run(self._steps(sample, models.llm), models)
+            score = run(self._steps(sample, models), models)
         except RagmetricsError as error:
             score = self._failed(error, sample)
         return self._result(score, query, response, contexts)
@@ -145,7 +145,7 @@ class MetricEvaluator(BaseEvaluator):
         await asyncio.sleep(kwargs.pop("sleep_time_in_seconds", sleep_time_in_seconds))
         sample, models = self._sample(query, response, contexts, kwargs), self._models()
         try:
-            score = await arun(self._steps(sample, models.llm), models)
+            score = await arun(self._steps(sample, models), models)
         except RagmetricsError as error:
             score = self._failed(error, sample)
         return self._result(score, query, response, contexts)
@@ -200,13 +200,12 @@ class MetricEvaluator(BaseEvaluator):
 
     def _models(self) -> Models:
         own = self.metric.models
-        judge = own.llm or self.llm
-        if self.on_error == "record" and isinstance(judge, LlamaIndexLLM):
-            judge = judge.failing_softly()
-        return Models(judge, own.embeddings or self.embed_model, self.metric.name)
+        models = replace(own, llm=own.llm or self.llm, embeddings=own.embeddings or self.embed_model)
+        return models.each(_failing_softly) if self.on_error == "record" else models
 
-    def _steps(self, sample: Sample, judge: Any) -> Steps[Score]:
+    def _steps(self, sample: Sample, models: Models) -> Steps[Score]:
         """The program of the metric, with the templates that were given and a window that the judge can read."""
+        judge = models.llm
         metric, templates = self._wording()
         if templates:
             llm: LLM | None = judge.llm if isinstance(judge, LlamaIndexLLM) else None
@@ -219,7 +218,7 @@ class MetricEvaluator(BaseEvaluator):
         if isinstance(judge, LlamaIndexLLM) and "window" in vars(metric):
             texts = [sample.get(name) for name in metric.inputs if name != "retrieved_contexts"]
             metric = fit_window(metric, texts, judge.room, fill=self.fills_window)
-        return (yield from metric.program(sample))
+        return (yield from metric.told_of(models).program(sample))
 
     def _wording(self) -> tuple[Metric, Mapping[str, BasePromptTemplate]]:
         """The metric, and the templates that replace its prompts."""
@@ -260,3 +259,7 @@ class MetricEvaluator(BaseEvaluator):
             contexts, documents = answer.retrieved_contexts, answer.retrieved_documents
             said = {"response": answer.response, "contexts": contexts, "retrieved_documents": documents}
         return {"query": query, **said, **kwargs}
+
+
+def _failing_softly(models: Models) -> Models:
+    return replace(models, llm=models.llm.failing_softly()) if isinstance(models.llm, LlamaIndexLLM) else models

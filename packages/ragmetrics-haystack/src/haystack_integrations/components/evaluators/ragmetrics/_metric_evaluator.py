@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from haystack.utils import deserialize_component_inplace
 
 from haystack import Document, component, default_from_dict, default_to_dict, logging
 from ragmetrics_core import InvalidInput, Metric, Score, Usage, aevaluate, evaluate
-from ragmetrics_core.adapters import blocking, check_calls, check_switch, kind_of, rows_of_columns
+from ragmetrics_core.adapters import blocking, check_calls, check_switch, kind_of, metric_paths, rows_of_columns
 
 from ._home import HOME
 from ._model._component import call_async_if_any, call_if_any
@@ -104,7 +104,8 @@ class MetricEvaluator:
         self.metric = metric
         self.chat_generator = None if self._llm is None else self._llm.chat_generator
         self.embedder = None if self._embeddings is None else self._embeddings.text_embedder
-        self._given = [model for model in (self.chat_generator, self.embedder) if model is not None]
+        given = [self.chat_generator, self.embedder, *_components_of_parts(metric)]
+        self._given = list({id(model): model for model in given if model is not None}.values())
         self.progress_bar = progress_bar
         self.raise_on_failure = raise_on_failure
         self.max_concurrency = max_concurrency
@@ -176,7 +177,8 @@ class MetricEvaluator:
         Raises:
             SerializationError: the metric has a model of its own.
         """
-        own = [name for name in ("llm", "embeddings") if getattr(self._bare.models, name) is not None]
+        asked = list(self._bare.models.leaves())
+        own = [name for name in ("llm", "embeddings") if any(getattr(one, name) is not None for one in asked)]
         if self._llm is not None and self._llm.overlap is not None:
             own.append("an overlap of HaystackLLM")
         if own:
@@ -255,6 +257,15 @@ def _read(kind: str, item: Any) -> Any:
     return [part.content if isinstance(part, Document) and part.content is not None else part for part in item]
 
 
+def _components_of_parts(metric: Metric) -> Iterator[Any]:
+    """The components that answer the metrics of which a metric is made."""
+    for models in metric.models.leaves() if metric.parts else ():
+        if isinstance(models.llm, HaystackLLM):
+            yield models.llm.chat_generator
+        if isinstance(models.embeddings, HaystackEmbeddings):
+            yield models.embeddings.text_embedder
+
+
 def _without_bridges(metric: Metric) -> Metric:
     """The metric without its models of Haystack: the component calls and saves these itself."""
     names = ("llm", "embeddings", "model")
@@ -266,8 +277,8 @@ def _trusted(data: Any) -> Any:
     """The metric of a saved component; the caller may have made an object of it already."""
     if isinstance(data, Metric):
         return data
-    named = data.get("metric") if isinstance(data, Mapping) else None
-    module, _, name = str(named).rpartition(":")
-    if module and module.partition(".")[0] != BUILT_IN:
-        import_class_by_name(f"{module}.{name}")  # refuses what Haystack does not trust
+    for path in metric_paths(data):
+        module, _, name = path.rpartition(":")
+        if module and module.partition(".")[0] != BUILT_IN:
+            import_class_by_name(f"{module}.{name}")  # refuses what Haystack does not trust
     return Metric.from_dict(data)

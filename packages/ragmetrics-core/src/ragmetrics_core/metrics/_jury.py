@@ -1,0 +1,155 @@
+"""Several judges instead of one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import count
+from typing import Any, ClassVar, Literal
+
+from ragmetrics_core import Input, InvalidInput, Metric, ModelError, Models, Sample, Score, Steps, asked_of, together
+from ragmetrics_core.metrics.juries import Vote, verdict_of
+
+__all__ = ["Jury"]
+
+
+@dataclass(frozen=True)
+class Jury(Metric):
+    """What several jurors make of a sample: metrics, or one metric asked of several models.
+
+    The median of their values, or what most of them say where values are yes or no (``two_valued``). The details keep the evidence
+    of each juror with its model and its usage. A juror that fails, or finds nothing to score, does not count and is named.
+
+    Attributes:
+        jurors: at least two metrics on one scale; a juror without models is answered by those of the jury or of the run.
+        quorum: how many jurors must have a value; by default more than half of them. With fewer there is no score.
+        rule: "median", or "majority": the value that more than half gave, and unscored with the label ``tie`` if none has so
+            many. By default "majority" where all jurors are ``two_valued``.
+
+    Source: Verga et al. 2024, Replacing Judges with Juries, arXiv:2404.18796 (a panel of models, pooled by vote or average).
+    """
+
+    scale: ClassVar[tuple[float, float] | None] = None
+    calls: ClassVar[str] = "those of its jurors (LLM or embedding)"
+
+    jurors: Sequence[Any]  # metrics, once they are checked; mappings as to_dict() writes them are read
+    quorum: int | None = None
+    rule: Literal["median", "majority"] | None = None
+
+    def __post_init__(self) -> None:
+        jurors = _checked(self.jurors)
+        object.__setattr__(self, "jurors", jurors)
+        for name in ("scale", "higher_is_better"):
+            object.__setattr__(self, name, _common(name, jurors))
+        object.__setattr__(self, "two_valued", self.rule != "median" and all(item.two_valued for item in jurors))
+        super().__post_init__()
+        most = len(jurors)
+        if self.quorum is not None and (type(self.quorum) is not int or not 1 <= self.quorum <= most):
+            raise InvalidInput(f"{self.name}: quorum must be a whole number from 1 to {most}, got {self.quorum!r}")
+        if self.rule not in ("median", "majority", None):
+            raise InvalidInput(f"{self.name}: rule must be 'median', 'majority' or None, got {self.rule!r}")
+
+    @property
+    def usual_name(self) -> str:
+        """``faithfulness_jury`` where all jurors are one metric."""
+        names = {type(item).default_name() for item in self.jurors}
+        return f"{names.pop()}_jury" if len(names) == 1 else "jury"
+
+    @property
+    def parts(self) -> tuple[Metric, ...]:
+        """The jurors."""
+        return tuple(self.jurors)
+
+    @property
+    def models(self) -> Models:
+        """Those of the jurors; two of them may not ask the same of the same model, as that is one voice."""
+        own = [replace(item.models, voice=voice) for item, voice in zip(self.jurors, self._voices, strict=True)]
+        return Models(self.llm, self.embeddings, self.name, tuple(own))
+
+    @cached_property
+    def _voices(self) -> list[Metric]:
+        """What each juror asks, whatever it is called."""
+        return [replace(item, name="", llm=None, embeddings=None) for item in self.jurors]
+
+    @classmethod
+    def declared_inputs(cls) -> tuple[Input, ...]:
+        """Those of its jurors, which only an instance knows."""
+        return ()
+
+    @cached_property
+    def inputs(self) -> tuple[Input, ...]:
+        """All inputs of the jurors; one that any of them needs is needed."""
+        return _joined([item for juror in self.jurors for item in juror.inputs])
+
+    def measure(self, **inputs: Any) -> Steps[Score]:
+        """Ask all jurors side by side."""
+        sample = Sample.from_mapping(inputs)
+        models = [", ".join(item.names) or None for item in self.models.members]
+        called = _names(self.jurors, models)
+        votes = yield from together(
+            *(
+                _vote(called[place], models[place], asked_of(place, juror.program(sample)))
+                for place, juror in enumerate(self.jurors)
+            )
+        )
+        quorum = self.quorum or len(self.jurors) // 2 + 1
+        return verdict_of(self.name, votes, quorum, majority=self.two_valued or self.rule == "majority")
+
+
+def _vote(juror: str, model: str | None, program: Steps[Score]) -> Steps[Vote]:
+    """What a juror says, or why it cannot; a model that refuses every call is a mistake to be told, as it is of any metric."""
+    try:
+        return Vote(juror, model, (yield from program))
+    except ModelError as error:
+        if error.fatal:
+            raise
+        return Vote(juror, model, Score.failed(error), error)
+
+
+def _checked(jurors: Any) -> tuple[Metric, ...]:
+    if not isinstance(jurors, list | tuple):
+        raise InvalidInput(f"Jury takes a list of metrics, such as Jury([Faithfulness(llm=a), ...]), got {jurors!r}")
+    found = tuple(Metric.from_dict(item) if isinstance(item, Mapping) else item for item in jurors)
+    for place, item in enumerate(found):
+        if not isinstance(item, Metric):
+            raise InvalidInput(f"Jury: jurors[{place}] must be a metric such as Faithfulness(llm=...), got {item!r}")
+    if len(found) < 2:
+        raise InvalidInput(f"Jury needs at least two jurors, got {len(found)}")
+    return found
+
+
+def _common(name: str, jurors: Sequence[Metric]) -> Any:
+    """What all jurors have under this name."""
+    found = [getattr(item, name) for item in jurors]
+    for item, value in zip(jurors, found, strict=True):
+        if value != found[0]:
+            raise InvalidInput(
+                f"Jury: all jurors must have the same {name}: {jurors[0].name} has {found[0]}, {item.name} has {value}"
+            )
+    return found[0]
+
+
+def _joined(inputs: Sequence[Input]) -> tuple[Input, ...]:
+    """Each input once."""
+    joined = []
+    for name in dict.fromkeys(inputs):
+        same = [item for item in inputs if item == name]
+        required, takes_empty = any(item.required for item in same), any(item.takes_empty for item in same)
+        joined.append(Input(name.name, name.kind, required=required, takes_empty=takes_empty))
+    return tuple(joined)
+
+
+def _names(jurors: Sequence[Metric], models: Sequence[str | None]) -> list[str]:
+    """A name for each juror, different from all others: its own; namesakes are told apart by their models, then by number."""
+    own = [item.name for item in jurors]
+    named = [
+        f"{name} ({model})" if model and own.count(name) > 1 else name for name, model in zip(own, models, strict=True)
+    ]
+    taken = {name for name in named if named.count(name) == 1}
+    found = []
+    for name in named:
+        free = name if name in taken else next(text for number in count(1) if (text := f"{name} {number}") not in taken)
+        taken.add(free)
+        found.append(free)
+    return found

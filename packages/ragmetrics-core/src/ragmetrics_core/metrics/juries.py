@@ -1,0 +1,131 @@
+"""What several jurors say about one sample, as one score: who counts, what they come to, and what must be said beside it.
+
+A juror with a value counts. One that found nothing to score, or that failed, does not, and is named: a value says of how many
+jurors it is, and where fewer than the quorum have one there is none. The order of the jurors changes nothing but the order in which
+they are named.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from ragmetrics_core import BadReply, InvalidInput, ModelError, Score
+
+__all__ = ["TIE", "Vote", "verdict_of"]
+
+TIE = "tie"
+"""Label of a sample on which no value has a majority."""
+
+
+@dataclass(frozen=True)
+class Vote:
+    """What one juror says.
+
+    Attributes:
+        juror: its name, which no other juror of the jury has.
+        model: the models that it asks, by name; None where it is not known, or it asks none.
+        score: its score.
+        error: why it failed, where a model is to blame.
+    """
+
+    juror: str
+    model: str | None
+    score: Score
+    error: ModelError | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the details of the jury hold it: all of the score but what all jurors share."""
+        shown = {name: item for name, item in self.score.to_dict().items() if name not in ("metric", "scale")}
+        return {"juror": self.juror, "model": self.model, **shown}
+
+
+def verdict_of(jury: str, votes: Sequence[Vote], quorum: int, *, majority: bool) -> Score:
+    """The score of a jury.
+
+    Args:
+        jury: its name.
+        votes: what each juror says.
+        quorum: how many jurors must have a value.
+        majority: take the value that more than half of those jurors gave, and leave a tie unscored; else the median, which of an
+            even number is the mean of the two in the middle.
+
+    Raises:
+        InvalidInput: the values are on different scales.
+        ModelError: too few jurors have a value because some failed; ``BadReply`` where each of those was misunderstood.
+    """
+    counted = [vote for vote in votes if vote.score.value is not None]
+    failed = [vote for vote in votes if vote.score.error is not None]
+    silent = [vote for vote in votes if vote.score.state == "unscored"]
+    _check_scales(jury, counted)
+    details: dict[str, Any] = {
+        "jurors": [vote.to_dict() for vote in votes],
+        "rule": "majority" if majority else "median",
+        "tied": False,
+    }
+    if len(counted) < quorum:
+        return _without_quorum(len(votes), quorum, silent, failed, details)
+    others = _others([*silent, *failed])
+    shown = ", ".join(f"{vote.score.value:.4g}" for vote in counted)
+    jurors = f"{len(counted)} jurors" if len(counted) == len(votes) else f"{len(counted)} of {len(votes)} jurors"
+    values = sorted(float(vote.score) for vote in counted)
+    value = _most(values) if majority else median(values)
+    if value is None:
+        details["tied"] = True
+        return Score.unscored(
+            f"tie: none of the values of {jurors} has a majority: {shown}{others}", details=details, label=TIE
+        )
+    low, high = values[(len(values) - 1) // 2], values[len(values) // 2]
+    details["tied"] = not majority and low != high
+    between = f"; tie: the middle lies between {low:.4g} and {high:.4g}" if details["tied"] else ""
+    verdicts = [vote.score.passing for vote in counted if vote.score.passing is not None]
+    passing = _most(verdicts)
+    if verdicts and passing is None:
+        between += "; tie: as many of the jurors let it pass as do not"
+        details["tied"] = True
+    reason = f"{details['rule']} of {jurors}: {shown}{between}{others}"
+    label = _most([vote.score.label for vote in counted])
+    # the mean of two neighbours may be rounded off the scale
+    return Score(min(max(value, low), high), passing, reason, details, scale=counted[0].score.scale, label=label)
+
+
+def _check_scales(jury: str, counted: Sequence[Vote]) -> None:
+    if len({vote.score.scale for vote in counted}) > 1:
+        given = "; ".join(f"{vote.juror} {vote.score.scale}" for vote in counted)
+        raise InvalidInput(f"{jury}: the jurors score on different scales: {given}")
+
+
+def _most(values: Sequence[Any]) -> Any:
+    """The value that more than half have; None if there is none."""
+    common = Counter(values).most_common(1)
+    return common[0][0] if common and 2 * common[0][1] > len(values) else None
+
+
+def _others(votes: Sequence[Vote]) -> str:
+    """Those that do not count, each with its reason."""
+    return "".join(f"; {vote.juror} {_why(vote.score)}" for vote in votes)
+
+
+def _why(score: Score) -> str:
+    return f"failed: {score.error}" if score.error is not None else f"found nothing to score: {score.reason}"
+
+
+def _without_quorum(
+    jurors: int, quorum: int, silent: Sequence[Vote], failed: Sequence[Vote], details: dict[str, Any]
+) -> Score:
+    """Why there is no value: nothing to score if as many say so as are needed for a value, else the failures are to blame."""
+    others = _others([*silent, *failed])
+    counted = jurors - len(silent) - len(failed)
+    reason = f"{counted} of {jurors} jurors gave a value, {quorum} are needed{others}"
+    if len(silent) >= quorum or not failed:
+        labels = {vote.score.label for vote in silent}
+        label = labels.pop() if len(labels) == 1 else None
+        return Score.unscored(reason, details=details, label=label)
+    raw = [text for vote in failed if isinstance(vote.error, BadReply) for text in vote.error.raw]
+    misunderstood = all(isinstance(vote.error, BadReply) for vote in failed)
+    error = BadReply(reason, raw) if misunderstood else ModelError(reason)
+    error.details = details
+    raise error
