@@ -69,7 +69,7 @@ class Findings(NamedTuple):
 def findings_of(details: Mapping[str, Any]) -> Findings:
     """The evidence in the details of a score."""
     left = {name: item for name, item in details.items() if name not in NOT_EVIDENCE}
-    findings = list(_of_repeats(left))
+    findings = [*_of_repeats(left), *_of_jurors(left)]
     beside = take_side_by_side(left)
     if beside is not None:
         name, items, are_verdicts = beside
@@ -90,6 +90,25 @@ def _of_repeats(details: dict[str, Any]) -> Iterator[Finding]:
         inner = judgement.get("details")
         for finding in findings_of(inner).items if isinstance(inner, Mapping) else ():
             yield finding._replace(part=f"judgement {number}, {finding.part}".removesuffix(", "))
+
+
+def _of_jurors(details: dict[str, Any]) -> Iterator[Finding]:
+    """What each juror of a jury says, and what that rests on."""
+    jurors = details.get("jurors")
+    if not (_is_list_of_mappings(jurors) and all(_text(item.get("juror")) for item in jurors or ())):
+        return
+    for name in ("jurors", "rule", "tied"):  # the reason of the score tells the other two
+        details.pop(name, None)
+    for number, item in enumerate(jurors or (), 1):
+        why = _text(item.get("error")) or _text(item.get("reason"))
+        model = _text(item.get("model"))
+        name = item["juror"] if not model or model in item["juror"] else f"{item['juror']} by {model}"
+        verdict = _verdict_of(item.get("value")) or _text(item.get("state"))
+        passing = item.get("passing")
+        yield Finding("jurors", number, name, passing if isinstance(passing, bool) else None, verdict, reason=why)
+        inner = item.get("details")
+        for finding in findings_of(inner).items if isinstance(inner, Mapping) else ():
+            yield finding._replace(part=f"{item['juror']}, {finding.part}".removesuffix(", "))
 
 
 def _side_by_side(name: str, items: Sequence[Item], *, are_verdicts: bool) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ from .._store._records import record_dict, record_line
 from .._store._run_dir import SCORES
 from .._store._scored_by import MetricColumn
 from ._csv import write_csv
+from ._disputed_rows import DisputedRows, disputed_rows
 from ._frame import frame_of
 from ._gate_cases import gated
 from ._gate_results import Decision
@@ -207,6 +208,22 @@ class Evaluation(ScoredRows):
         """
         name = metric.name if isinstance(metric, Metric) else metric
         return worst_rows(self.records, self.metrics, name, n)
+
+    def disagreements(self, metric: str | Metric, n: int = 10) -> DisputedRows:
+        """The rows on which the jurors of a ``Jury`` differ, the most first; ``print`` shows each with the evidence of all jurors.
+
+        By how much is the difference of two jurors on average. Rows on which they agree are not among them, nor are those where
+        fewer than two have a value; of a metric that is no jury there are none.
+
+        Args:
+            metric: the jury, or its name.
+            n: how many rows, at least 1.
+
+        Raises:
+            InvalidInput: there is no such metric, or ``n`` is no such number.
+        """
+        name = metric.name if isinstance(metric, Metric) else metric
+        return disputed_rows(self.records, self.metrics, name, n)
 
     def raise_for_errors(self) -> None:
         """Raise if any score failed.

@@ -8,6 +8,7 @@ from .._kernel._tags import Html, element
 from .._store._scored_by import MetricColumn
 from ..statistics import METHODS
 from ._html_charts import distribution
+from ._jury_text import agreement_in_words, juror_in_words
 from ._metric_summary import MetricSummary
 
 __all__ = ["metric_cards"]
@@ -36,6 +37,7 @@ def _card(column: MetricColumn, item: MetricSummary, values: Sequence[float | No
         _counts(item),
         _passed(item),
         _labels(item),
+        _jury(item),
         element("p", element("code", column.settings), class_="settings") if column.settings != item.name else None,
         class_="card failed" if item.failed_everywhere else "card",
     )
@@ -102,6 +104,16 @@ def _labels(item: MetricSummary) -> Html | None:
     if not item.labels:
         return None
     return element("section", element("h4", "Labels"), element("ul", *_label_rows(item)), class_="labels")
+
+
+def _jury(item: MetricSummary) -> Html | None:
+    """How far the jurors agree, and what each of them did."""
+    if item.jury is None:
+        return None
+    jurors = (element("li", juror_in_words(juror), dir="auto") for juror in item.jury.jurors)
+    return element(
+        "section", element("h4", "Jurors"), element("p", agreement_in_words(item.jury)), element("ul", *jurors)
+    )
 
 
 def _label_rows(item: MetricSummary) -> Iterable[Html]:

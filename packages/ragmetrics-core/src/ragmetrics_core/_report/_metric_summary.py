@@ -19,6 +19,7 @@ from .._kernel._requests import Usage
 from .._kernel._score import NO_USAGE, Score
 from ..statistics import Interval, mean_interval, rate_interval
 from ..statistics._means import mean_of
+from ._jury import JurySummary, JuryTally
 from ._repeats import spread_of
 from ._silence import is_silence
 
@@ -72,6 +73,7 @@ class MetricSummary:
         label_rates: of a metric that labels scored rows, how often each label stands on them, the most common first.
         highest: of a metric for which low values are good, the rows with the highest values, the highest first; rows at the bottom
             of the scale are left out.
+        jury: of a metric of several jurors, what each of them did and how far they agree; None of any other.
     """
 
     name: str
@@ -92,6 +94,7 @@ class MetricSummary:
     silent: int = 0
     label_rates: Mapping[str, LabelRate] = field(default_factory=dict)
     highest: tuple[tuple[str, float], ...] = ()
+    jury: JurySummary | None = None
 
     @property
     def rows(self) -> int:
@@ -152,6 +155,7 @@ class MetricSummary:
                 }
                 for label, rate in self.label_rates.items()
             },
+            **({} if self.jury is None else {"jury": self.jury.to_dict()}),
         }
 
 
@@ -177,12 +181,14 @@ class Tally:
         self._labels: Counter[str] = Counter()
         self._own_labels: Counter[str] = Counter()
         self._silent = 0
+        self._jury = JuryTally()
 
     def add(self, score: Score, label: str) -> None:
         """Count one score; the label names its row, where it is known. Rows that were not asked about are no rows here."""
         if not is_asked(score):
             return
         self._rows += 1
+        self._jury.add(score, label)
         if score.usage is not NO_USAGE:
             self._usage += score.usage
         if score.label is not None:
@@ -231,6 +237,7 @@ class Tally:
             silent=self._silent,
             label_rates=self._label_rates(),
             highest=worst if self._sign < 0 else (),
+            jury=self._jury.summary(),
         )
 
     def _named_worst(self, scale: tuple[float, float] | None) -> tuple[tuple[str, float], ...]:

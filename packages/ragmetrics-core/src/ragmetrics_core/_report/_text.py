@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..statistics import METHODS
+from ._jury_text import jury_lines
 from ._metric_summary import MetricSummary
 from ._reasons import LONGEST_ROW, first_of
 from ._table import cut_middle, hanging, printable, table, wrapped, wrapped_items
@@ -268,6 +269,7 @@ HEAD: tuple[Section, ...] = (_title, _without_any_score)
 NOTES: tuple[Section, ...] = (
     _of_slices,
     _remarks,
+    jury_lines,
     _lowest,
     _highest,
     _unscored,

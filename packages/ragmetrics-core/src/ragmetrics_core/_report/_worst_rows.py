@@ -19,7 +19,7 @@ from ._row_html import row_parts
 from ._row_text import brief_lines, plain_text
 from ._table import cut_middle, printable, room
 
-__all__ = ["WorstRow", "WorstRows", "why_no_worst", "worst_of_each", "worst_rows"]
+__all__ = ["RowsToRead", "WorstRow", "WorstRows", "wanted_column", "why_no_worst", "worst_of_each", "worst_rows"]
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,11 @@ class WorstRow:
     score: Score
 
 
-class WorstRows(Sequence[WorstRow]):
-    """Rows with the worst values of one metric, the worst first; ``print`` shows them with their evidence."""
+class RowsToRead(Sequence[WorstRow]):
+    """Rows in the order in which they are to be looked at; ``print`` shows them with the evidence of one metric."""
 
-    def __init__(self, metric: str, higher_is_better: bool, records: Sequence[Record]) -> None:
+    def __init__(self, metric: str, records: Sequence[Record]) -> None:
         self._metric = metric
-        self._higher_is_better = higher_is_better
         self._records = tuple(records)
         self._rows = tuple(WorstRow(item.index, item.place, item.sample, item.scores[metric]) for item in records)
 
@@ -65,23 +64,20 @@ class WorstRows(Sequence[WorstRow]):
 
     @property
     def metric(self) -> str:
-        """Name of the metric that the rows are the worst of."""
+        """Name of the metric whose evidence is shown."""
         return self._metric
 
     @property
-    def end(self) -> str:
-        """The worse end of the scale: ``lowest`` or ``highest``."""
-        return "lowest" if self._higher_is_better else "highest"
+    def if_none(self) -> str:
+        """What is said where there are none."""
+        return f"no row has a value of {cut_middle(self._metric, 60)}"
 
     def lines(self, width: int) -> Iterator[Iterable[Line]]:
         """The lines of each row, for those who paint them."""
         return (brief_lines(record, self._metric, width) for record in self._records)
 
     def __str__(self) -> str:
-        return plain_text(self.lines(room())) or f"no row has a value of {cut_middle(self._metric, 60)}"
-
-    def __repr__(self) -> str:
-        return printable(f"<{len(self)} worst rows of {self._metric}>")
+        return plain_text(self.lines(room())) or self.if_none
 
     def _repr_html_(self) -> str:
         """Notebooks show the rows, to unfold."""
@@ -90,6 +86,22 @@ class WorstRows(Sequence[WorstRow]):
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """IPython shows the rows."""
         printer.text("..." if cycle else str(self))
+
+
+class WorstRows(RowsToRead):
+    """Rows with the worst values of one metric, the worst first; ``print`` shows them with their evidence."""
+
+    def __init__(self, metric: str, higher_is_better: bool, records: Sequence[Record]) -> None:
+        super().__init__(metric, records)
+        self._higher_is_better = higher_is_better
+
+    @property
+    def end(self) -> str:
+        """The worse end of the scale: ``lowest`` or ``highest``."""
+        return "lowest" if self._higher_is_better else "highest"
+
+    def __repr__(self) -> str:
+        return printable(f"<{len(self)} worst rows of {self._metric}>")
 
 
 def why_no_worst(metric: MetricColumn) -> str | None:
@@ -101,17 +113,29 @@ def why_no_worst(metric: MetricColumn) -> str | None:
     return f"a file of scores does not tell which values of {metric.name} are better: load the directory of the run"
 
 
+def wanted_column(owner: str, metrics: Sequence[MetricColumn], name: str, n: object) -> MetricColumn:
+    """The metric of this name, where ``n`` rows of it can be wanted; ``owner`` is who wants them, for messages.
+
+    Raises:
+        InvalidInput: there is no such metric, or ``n`` is less than 1 or no number.
+    """
+    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+        raise InvalidInput(f"{owner}: n must be a whole number, at least 1, got {n!r}")
+    column = next((item for item in metrics if item.name == name), None)
+    if column is None:
+        raise InvalidInput(
+            f"{owner}: there is no metric {name!r}; there are {', '.join(item.name for item in metrics)}"
+        )
+    return column
+
+
 def worst_rows(records: Iterable[Record], metrics: Sequence[MetricColumn], name: str, n: int) -> WorstRows:
     """The ``n`` rows with the worst values; among equals the earlier row comes first.
 
     Raises:
         InvalidInput: there is no such metric, neither end of its scale is the worse one, or ``n`` is less than 1 or no number.
     """
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise InvalidInput(f"worst: n must be a whole number, at least 1, got {n!r}")
-    column = next((item for item in metrics if item.name == name), None)
-    if column is None:
-        raise InvalidInput(f"worst: there is no metric {name!r}; there are {', '.join(item.name for item in metrics)}")
+    column = wanted_column("worst", metrics, name, n)
     if (problem := why_no_worst(column)) is not None:
         raise InvalidInput(f"worst: {problem}")
     (rows,) = worst_of_each(records, [column], n)

@@ -41,6 +41,7 @@ Examples:
   ragmetrics show runs/today
   ragmetrics show runs/today --metric faithfulness --worst 5
   ragmetrics show runs/today --row q17
+  ragmetrics show runs/today --disputed 5
   ragmetrics show runs/today --failed
 
 Marks: ✔ holds, ✘ does not, – neither (no passage states it), • a rating.
@@ -58,6 +59,14 @@ Worst = Annotated[
         "--worst",
         metavar="N",
         help="The rows with the worst values of each metric, the worst first, with their evidence.",
+    ),
+]
+Disputed = Annotated[
+    int | None,
+    typer.Option(
+        "--disputed",
+        metavar="N",
+        help="The rows on which the jurors of each jury differ most, with the evidence of all jurors.",
     ),
 ]
 OfRow = Annotated[
@@ -81,13 +90,20 @@ def show(
     *,
     metric: OfMetric = None,
     worst: Worst = None,
+    disputed: Disputed = None,
     row: OfRow = None,
     failed: Failed = False,
     by: SliceBy = None,
 ) -> None:
     """Show a run, or rows of it."""
     with clear_errors():
-        given = {"--worst": worst is not None, "--row": row is not None, "--failed": failed, "--by": by is not None}
+        given = {
+            "--worst": worst is not None,
+            "--disputed": disputed is not None,
+            "--row": row is not None,
+            "--failed": failed,
+            "--by": by is not None,
+        }
         if len(ways := [name for name, value in given.items() if value]) > 1:
             raise InvalidInput(f"{' and '.join(ways)} are different things to show: give one of them")
         if metric is not None and by is not None:
@@ -98,6 +114,8 @@ def show(
             say_lines([full_lines(record, names, room()) for record in _called(evaluation, row)])
         elif failed:
             _show_failed(evaluation, names)
+        elif disputed is not None:
+            say_lines(_disputed(evaluation, names, disputed))
         elif worst is not None or metric is not None:
             say_lines(_worst(evaluation, names, USUAL if worst is None else worst))
         else:
@@ -125,6 +143,19 @@ def _worst(evaluation: Evaluation, names: Sequence[str], number: int) -> Iterato
                 f"{item.name}: {f'the {rows.end} of {len(evaluation)} rows' if rows else 'no row has a value'}"
             )
             yield from rows.lines(room())
+
+
+def _disputed(evaluation: Evaluation, names: Sequence[str], number: int) -> Iterator[Iterable[Line]]:
+    """The parts of the output: for each metric with jurors a title, then the rows on which those differ most."""
+    if number < 1:
+        raise InvalidInput(f"--disputed must be at least 1, got {number}")
+    juries = [item.name for item in evaluation.summary().metrics if item.jury and item.name in names]
+    if not juries:
+        raise InvalidInput("--disputed: no metric of this run has jurors, as a Jury has")
+    for name in juries:
+        rows = evaluation.disagreements(name, number)
+        yield _title(f"{name}: {f'the most disputed of {len(evaluation)} rows' if rows else rows.if_none}")
+        yield from rows.lines(room())
 
 
 def _title(text: str) -> list[Line]:

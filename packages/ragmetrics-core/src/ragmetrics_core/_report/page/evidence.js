@@ -1,6 +1,6 @@
 // The evidence of one score: its claims, and whatever else its details hold.
 
-const ASIDE = new Set(["prompts", "raw", "repeats", "exchanges"]);
+const ASIDE = new Set(["prompts", "raw", "repeats", "jurors", "exchanges"]);
 const OWNERS = { response: "answer", reference: "reference" };
 const ASKED = { contexts: "contexts", response: "answer", reference: "reference" };
 
@@ -86,16 +86,22 @@ function tree(value) {
   return typeof value === "number" ? digits(value) : el("span", { class: "text", dir: "auto" }, value);
 }
 
-/** Each judgement of a row that was judged several times. */
+/** Each judgement of a row that was judged several times, or by several jurors. */
 function repeatList(score, sample) {
-  const repeats = score.details.repeats;
-  if (!Array.isArray(repeats)) return null;
-  const parts = repeats.map((item, number) => {
+  return [
+    judgementList(score.details.repeats, sample, "Judgements", (item, number) => `Judgement ${number}`),
+    judgementList(score.details.jurors, sample, "Jurors", (item, number) => [item.juror || `Juror ${number}`, item.model ? ` (${item.model})` : ""].join("")),
+  ];
+}
+
+function judgementList(judgements, sample, title, named) {
+  if (!Array.isArray(judgements) || !judgements.every((item) => item && typeof item === "object" && !Array.isArray(item))) return null;
+  const parts = judgements.map((item, number) => {
     const value = item.value === null || item.value === undefined ? item.state : digits(item.value);
     const tables = claimTables(item.details || {}, sample);
-    return el("details", null, el("summary", null, `Judgement ${number + 1}: ${value}`), scoreEvidence({ ...item, details: item.details || {} }, tables, sample));
+    return el("details", null, el("summary", { dir: "auto" }, `${named(item, number + 1)}: ${value}`), scoreEvidence({ ...item, details: item.details || {} }, tables, sample));
   });
-  return el("section", { class: "repeats" }, el("h2", null, "Judgements"), parts);
+  return el("section", { class: "repeats" }, el("h2", null, title), parts);
 }
 
 /** Where a score comes from: what was sent and replied, the versions of its prompts, calls and tokens. */
