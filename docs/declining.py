@@ -11,7 +11,7 @@ import json
 from typing import Any
 
 from ragmetrics_core import Ask, Metric, Score, evaluate
-from ragmetrics_core.metrics import CustomJudge, Entry, Guideline, RubricScore, catalogue
+from ragmetrics_core.metrics import CustomJudge, Entry, Guideline, Jury, RubricScore, catalogue
 
 __all__ = ["declining_table"]
 
@@ -102,6 +102,8 @@ OPINIONS: dict[str, list[dict[str, Any]]] = {
 
 def treatment(entry: Entry) -> str:
     """What becomes of a response that declines."""
+    if entry.cls is Jury:
+        return "as its jurors decide"
     if entry.name not in SET_UP and "response" not in {item.name for item in entry.inputs}:
         return "does not look at the response"
     metric = SET_UP.get(entry.name) or entry.cls()

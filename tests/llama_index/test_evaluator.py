@@ -32,6 +32,7 @@ from ragmetrics_core.metrics import (
     PairwiseComparison,
     RefineFaithfulness,
     SemanticSimilarity,
+    SinglePassFaithfulness,
     TokenF1,
     catalogue,
 )
@@ -109,6 +110,7 @@ def test_every_metric_of_the_catalogue_takes_the_response_of_a_query_engine(entr
     settings: dict[str, dict[str, Any]] = {
         "custom_judge": {"instructions": "Is it polite?", "inputs": ["response"], "outputs": ["score"]},
         "guideline": {"guidelines": "It names a place."},
+        "jury": {"jurors": [Faithfulness(), SinglePassFaithfulness()]},
         "rubric_score": {"rubric": {1: "wrong", 2: "right"}},
     }
     metric = entry.cls(**settings.get(entry.name, {}))

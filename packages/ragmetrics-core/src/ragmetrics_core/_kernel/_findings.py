@@ -102,7 +102,7 @@ def _of_jurors(details: dict[str, Any]) -> Iterator[Finding]:
     for number, item in enumerate(jurors or (), 1):
         why = _text(item.get("error")) or _text(item.get("reason"))
         model = _text(item.get("model"))
-        name = item["juror"] if not model or model in item["juror"] else f"{item['juror']} by {model}"
+        name = item["juror"] if not model or f"({model})" in item["juror"] else f"{item['juror']} by {model}"
         verdict = _verdict_of(item.get("value")) or _text(item.get("state"))
         passing = item.get("passing")
         yield Finding("jurors", number, name, passing if isinstance(passing, bool) else None, verdict, reason=why)

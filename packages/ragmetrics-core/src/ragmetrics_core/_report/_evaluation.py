@@ -13,18 +13,16 @@ from .._store._records import record_dict, record_line
 from .._store._run_dir import SCORES
 from .._store._scored_by import MetricColumn
 from ._csv import write_csv
-from ._disputed_rows import DisputedRows, disputed_rows
 from ._frame import frame_of
 from ._gate_cases import gated
 from ._gate_results import Decision
 from ._gates import Conditions, Gate, parsed_gates
 from ._html import write_html
 from ._notebook import evaluation_html
-from ._scored_rows import ScoredRows
+from ._ranked_rows import RankedRows
 from ._scores import Scores
 from ._summarised import sum_up
 from ._summary import Summary, size_in_words
-from ._worst_rows import WorstRows, worst_rows
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
@@ -36,7 +34,7 @@ __all__ = ["Evaluation", "MetricColumn", "Scores"]
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluation(ScoredRows):
+class Evaluation(RankedRows):
     """Rows and their scores, in input order.
 
     Attributes:
@@ -192,38 +190,6 @@ class Evaluation(ScoredRows):
         from ._label_lines import lines_to_label  # noqa: PLC0415  needed by few
 
         return lines_to_label(self, n, metric.name if isinstance(metric, Metric) else metric, labels, seed)
-
-    def worst(self, metric: str | Metric, n: int = 10) -> WorstRows:
-        """The rows with the worst values of a metric, the worst first; ``print`` shows each with its evidence.
-
-        The worst are the lowest, or the highest where the metric says that low values are good (``higher_is_better``). Rows
-        without a value are not among them: ``summary()`` tells why they have none.
-
-        Args:
-            metric: the metric, or its name.
-            n: how many rows, at least 1; fewer come where fewer have a value.
-
-        Raises:
-            InvalidInput: there is no such metric, neither end of its scale is the worse one, or ``n`` is no such number.
-        """
-        name = metric.name if isinstance(metric, Metric) else metric
-        return worst_rows(self.records, self.metrics, name, n)
-
-    def disagreements(self, metric: str | Metric, n: int = 10) -> DisputedRows:
-        """The rows on which the jurors of a ``Jury`` differ, the most first; ``print`` shows each with the evidence of all jurors.
-
-        By how much is the difference of two jurors on average. Rows on which they agree are not among them, nor are those where
-        fewer than two have a value; of a metric that is no jury there are none.
-
-        Args:
-            metric: the jury, or its name.
-            n: how many rows, at least 1.
-
-        Raises:
-            InvalidInput: there is no such metric, or ``n`` is no such number.
-        """
-        name = metric.name if isinstance(metric, Metric) else metric
-        return disputed_rows(self.records, self.metrics, name, n)
 
     def raise_for_errors(self) -> None:
         """Raise if any score failed.

@@ -5,6 +5,7 @@ Read from the evidence of the scores, so that it is the same for a run that goes
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -200,7 +201,7 @@ def difference_of(score: Score) -> float | None:
 
 def _difference(values: Sequence[float | None]) -> float | None:
     pairs = list(combinations([value for value in values if value is not None], 2))
-    return sum(abs(one - other) for one, other in pairs) / len(pairs) if pairs else None
+    return math.fsum(abs(one - other) for one, other in pairs) / len(pairs) if pairs else None
 
 
 def _judgements(details: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

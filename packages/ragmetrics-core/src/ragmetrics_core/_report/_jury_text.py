@@ -48,7 +48,9 @@ def agreement_in_words(jury: JurySummary) -> str:
 def juror_in_words(juror: JurorSummary) -> str:
     """What one juror did, and what its calls cost."""
     name = cut_middle(juror.name, LONGEST_NAME)
-    model = f" by {cut_middle(juror.model, LONGEST_NAME)}" if juror.model and juror.model not in juror.name else ""
+    model = (
+        f" by {cut_middle(juror.model, LONGEST_NAME)}" if juror.model and f"({juror.model})" not in juror.name else ""
+    )
     mean = "-" if juror.mean is None else f"{juror.mean:.3f}"
     said = f"{name}{model}: mean {mean}, {juror.scored} scored, {juror.unscored} unscored, {juror.failed} failed"
     usage = juror.usage
