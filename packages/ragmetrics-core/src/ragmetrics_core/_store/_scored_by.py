@@ -149,7 +149,7 @@ class ModelIdentity:
         if unknown is not None:
             return cls(name, unknown.parts)
         parts = {f"{place}.{part}": digest for place, one in found for part, digest in one.parts.items()}
-        members = tuple(one and one.whole for one in each)
+        members = tuple(None if one is None else one.whole for one in each)
         told = [one.whole for _, one in found if one.whole is not None]
         return cls(name, parts, digest_of(" ".join(told)) if len(told) == len(found) else None, members)
 
@@ -163,7 +163,7 @@ class ModelIdentity:
             _checked_text(data["name"]),
             _checked_texts(data["parts"]),
             None if whole is None else _checked_text(whole),
-            tuple(item and _checked_text(item) for item in data.get("members", ())),
+            tuple(None if item is None else _checked_text(item) for item in data.get("members", ())),
         )
 
     @property
