@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -79,17 +79,25 @@ def until(page: Any, expression: str) -> None:
         page.wait_for_timeout(10)
 
 
+def skip_or_fail(why: str) -> NoReturn:
+    """Skip a test that needs what is not here; where CI is set, it has to be here."""
+    if os.environ.get("CI"):
+        pytest.fail(why)
+    pytest.skip(why)
+
+
 @pytest.fixture(scope="session")
-def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The text of axe-core, which finds what assistive technology cannot use."""
+def axe(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The text of axe-core, which finds what assistive technology cannot use; npm brings it."""
     npm = shutil.which("npm")
     if npm is None:
-        pytest.skip("npm is not installed, so axe-core cannot be had")
+        skip_or_fail(
+            "npm is not installed, so axe-core cannot be had: nobody looks whether assistive technology is served"
+        )
     folder = tmp_path_factory.mktemp("npm")
     command = [npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder), "axe-core@4"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     script = folder / "node_modules" / "axe-core" / "axe.min.js"
     if not script.exists():
-        message = f"npm could not install axe-core: {done.stderr.strip()[-300:]}"
-        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
+        skip_or_fail(f"npm could not install axe-core: {done.stderr.strip()[-300:]}")
     return script.read_text(encoding="utf-8")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ragmetrics_core import Ask, Reply, evaluate
+from ragmetrics_core.metrics import Faithfulness
 from report_data import XSS, hostile
 
 from .conftest import Opener, until
@@ -70,6 +73,41 @@ def test_each_row(opened: Opener, report: Path) -> None:
         shown = page.evaluate("document.querySelector('.part p.text').textContent")
         if text.isprintable():
             assert (page.locator("#row-title").text_content(), shown) == (text, text)
+
+
+class Hostile:
+    """A judge that says nothing but such texts, and is called by one."""
+
+    def __init__(self) -> None:
+        self.identity = {"model": XSS[1], "base_url": f"http://{XSS[3]}"}
+
+    def generate(self, ask: Ask) -> Reply[str]:
+        text = ask.inputs["question"] if "question" in ask.inputs else XSS[0]
+        if ask.prompt.name == "extract_claims":
+            return Reply(json.dumps({"claims": [text]}))
+        return Reply(
+            json.dumps({"verdicts": [{"number": 1, "reason": text, "supported": False, "verdict": "not stated"}]})
+        )
+
+
+def test_messages_and_replies(opened: Opener, tmp_path: Path) -> None:
+    rows = [
+        {"id": text, "user_input": text, "response": text, "retrieved_contexts": [text], "metadata": {text: text}}
+        for text in XSS
+    ]
+    named = Faithfulness(name=XSS[2])
+    evaluation = evaluate(rows, [named], llm=Hostile(), run_dir=tmp_path / "run")
+    evaluation.to_html(tmp_path / "report.html")
+    page = opened(tmp_path / "report.html")
+    check(page)
+    for number, text in enumerate(XSS, 1):
+        page.evaluate(f"location.hash = 'n={number}'")
+        until(page, f"document.querySelector('.kicker')?.textContent === 'row {number}'")
+        page.locator(".calls summary").click()
+        check(page)
+        shown = page.locator(".calls .reply pre").first.text_content()
+        if text.isprintable():
+            assert json.loads(shown or "") == {"claims": [text]}
 
 
 def test_choices_made_of_hostile_texts(opened: Opener, report: Path) -> None:

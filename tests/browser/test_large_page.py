@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,19 +31,34 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "report.html"
 
 
+WORDS = ("e", "q1", "q99", "no such", "", "a e")
+ROUNDS = 5
+
+
 def test_it_can_be_sent_and_looked_at(opened: Opener, report: Path) -> None:
+    """The shortest of several times counts: what other programs take from the processor says nothing about the page."""
     assert report.stat().st_size <= 12_000_000
-    start = time.perf_counter()
-    page = opened(report)
-    first_view = time.perf_counter() - start
-    filters = [page.evaluate(FILTER, word) for word in ("e", "q1", "q99", "no such", "", "a e")]
-    print(
-        f"{report.stat().st_size / 1e6:.2f} MB, first view {first_view:.2f} s, filters {[round(item) for item in filters]} ms"
-    )
-    assert first_view <= 2
-    assert sorted(filters)[len(filters) // 2] <= 100
+    views = []
+    for _ in range(3):
+        start = time.perf_counter()
+        page = opened(report)
+        views.append(time.perf_counter() - start)
+    filters = {word: min(times) for word, times in _filtered(page).items()}
+    shown = ", ".join(f"{word!r} {time:.0f}" for word, time in filters.items())
+    print(f"{report.stat().st_size / 1e6:.2f} MB, first view {min(views):.2f} s, filters in ms: {shown}")
+    assert min(views) <= 2
+    assert max(filters.values()) <= 100
     assert page.locator("#table tbody tr").count() == 50
     assert page.locator("#size").inner_text().startswith("This file holds at most 12 MB, so the evidence of ")
+
+
+def _filtered(page: Any) -> dict[str, list[float]]:
+    """Milliseconds from a key to the rows, for each word, in turns."""
+    times: dict[str, list[float]] = {word: [] for word in WORDS}
+    for _ in range(ROUNDS):
+        for word in WORDS:
+            times[word].append(page.evaluate(FILTER, word))
+    return times
 
 
 def test_the_worst_rows_have_their_evidence_and_the_best_say_that_they_have_none(opened: Opener, report: Path) -> None:

@@ -167,6 +167,64 @@ def test_keys_alone(opened: Opener, report: Path) -> None:
     assert page.evaluate("document.activeElement.textContent") == "q1", "the focus is back on the row"
 
 
+def tab_to(page: Any, expression: str) -> None:
+    """Press Tab until the element in focus is the one that is meant; each on the way shows that it has the focus."""
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        assert page.evaluate(FOCUS_SHOWN), page.evaluate("document.activeElement.outerHTML")
+        if page.evaluate(f"((item) => {expression})(document.activeElement)"):
+            return
+    raise AssertionError(f"no way leads to {expression}")
+
+
+FOCUS_SHOWN = """(() => {
+  const style = getComputedStyle(document.activeElement);
+  return document.activeElement === document.body || (style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2);
+})()"""
+
+
+def test_from_the_top_to_the_messages_of_a_row_and_back_with_keys_alone(opened: Opener, tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": f"q{number}",
+            "user_input": f"Where is {number}?",
+            "response": "In Rome.",
+            "retrieved_contexts": ["In Paris."],
+        }
+        for number in range(3)
+    ]
+    evaluation = evaluate(
+        rows, ["faithfulness", "answer_relevance_rating"], llm=LexicalJudge(), run_dir=tmp_path / "run"
+    )
+    evaluation.to_html(tmp_path / "report.html")
+    page = opened(tmp_path / "report.html")
+    tab_to(page, "item.className === 'skip'")
+    page.keyboard.press("Enter")
+    until(page, "document.activeElement.id === 'rows'")
+    tab_to(page, "item.id === 'text'")
+    page.keyboard.type("is 2")
+    until(page, "document.querySelectorAll('#table tbody tr').length === 1")
+    tab_to(page, "item.closest('th[data-sort]')")
+    page.keyboard.press("Enter")
+    tab_to(page, "item.textContent === 'q2'")
+    page.keyboard.press("Enter")
+    until(page, "document.activeElement.id === 'row'")
+    tab_to(page, "item.getAttribute('role') === 'tab'")
+    page.keyboard.press("End")
+    until(page, "document.activeElement.id === 'tab-1'")
+    page.keyboard.press("Home")
+    until(page, "document.activeElement.id === 'tab-0'")
+    tab_to(page, "item.textContent === 'show in the text'")
+    page.keyboard.press("Enter")
+    assert page.locator("mark.lit").count() == 1
+    tab_to(page, "item.textContent === 'Messages and replies (2 calls)'")
+    page.keyboard.press("Enter")
+    tab_to(page, "item.localName === 'pre'")
+    assert page.locator(".calls pre").first.is_visible()
+    page.keyboard.press("Escape")
+    until(page, "document.activeElement.textContent === 'q2'")
+
+
 def test_a_row_without_an_id_has_an_address_and_an_unknown_one_is_told(opened: Opener, report: Path) -> None:
     page = opened(report, "#n=4")
     assert page.locator("#row-title").inner_text() == "row 4"
@@ -215,14 +273,30 @@ def test_colours_follow_the_reader(opened: Opener, report: Path) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("address", ["", "#row=q1", "#row=q3"])
+@pytest.mark.parametrize("address", ["", "#row=q1", "#row=q3", "#row=nobody"])
 def test_assistive_technology_can_use_it(
     opened: Opener, report: Path, axe: str, scheme: str, width: int, address: str
 ) -> None:
     page = opened(report, address, width=width, scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach((item) => { item.open = true; })")
+    assert violations(page, axe) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_assistive_technology_can_use_the_messages_of_a_row(
+    opened: Opener, tmp_path: Path, axe: str, scheme: str
+) -> None:
+    row = {"id": "q", "user_input": "Where?", "response": "In Rome.", "retrieved_contexts": ["In Paris."]}
+    evaluate([row], "diagnosis", llm=LexicalJudge(), run_dir=tmp_path / "run").to_html(tmp_path / "report.html")
+    page = opened(tmp_path / "report.html", "#row=q", scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach((item) => { item.open = true; })")
+    assert violations(page, axe) == []
+
+
+def violations(page: Any, axe: str) -> list[Any]:
     page.evaluate(axe)  # by the tools of the developer: the policy of the page stays as it is
-    violations = page.evaluate("axe.run().then((result) => result.violations)")
-    assert [(item["id"], [node["html"] for node in item["nodes"]]) for item in violations] == []
+    found = page.evaluate("axe.run().then((result) => result.violations)")
+    return [(item["id"], [node["html"] for node in item["nodes"]]) for item in found]
 
 
 def test_the_answer_is_shown_letter_by_letter(opened: Opener, report: Path) -> None:

@@ -129,13 +129,13 @@ function exchange({ prompt, judgement, messages, reply }, number) {
 }
 
 /** A text as it was, letter by letter. */
-function exact(role, text) {
+function exact(role, text, heading = "h4") {
   const whole = typeof text === "string" ? text : JSON.stringify(text);
-  return el("section", { class: `message ${role === "reply" ? "reply" : ""}` }, el("h4", { dir: "auto" }, role), el("pre", { tabindex: "0", dir: "auto" }, whole));
+  return el("section", { class: `message ${role === "reply" ? "reply" : ""}` }, el(heading, { dir: "auto" }, role), el("pre", { tabindex: "0", dir: "auto" }, whole));
 }
 
 function rawReplies(score) {
   const raw = score.details.raw;
   if (!Array.isArray(raw) || !raw.length) return null;
-  return el("details", { class: "calls" }, el("summary", null, `Raw replies that could not be read (${raw.length})`), raw.map((text) => exact("reply", text)));
+  return el("details", { class: "calls" }, el("summary", null, `Raw replies that could not be read (${raw.length})`), raw.map((text) => exact("reply", text, "h3")));
 }
