@@ -21,8 +21,9 @@ PARTS = """({
 })"""
 
 ELEMENTS = """
-a article b bdi body button code dd details div dl dt em footer form h1 h2 h3 h4 head header html i input label li line main mark
-meta nav noscript ol optgroup option p pre rect script section select span style summary svg table tbody td th thead title tr ul
+a article b bdi body button code col colgroup dd details div dl dt em footer form h1 h2 h3 h4 head header html i input label
+li line main mark meta nav noscript ol optgroup option p pre rect script section select span style summary svg table tbody td
+th thead title tr ul
 """
 ATTRIBUTES = """
 aria-controls aria-hidden aria-label aria-labelledby aria-selected aria-sort autocomplete charset class content data-go data-keys
@@ -84,7 +85,7 @@ class Hostile:
     def generate(self, ask: Ask) -> Reply[str]:
         text = ask.inputs["question"] if "question" in ask.inputs else XSS[0]
         if ask.prompt.name == "extract_claims":
-            return Reply(json.dumps({"claims": [text]}))
+            return Reply(json.dumps({"claims": [f"It says {text}"]}))
         return Reply(
             json.dumps({"verdicts": [{"number": 1, "reason": text, "supported": False, "verdict": "not stated"}]})
         )
@@ -102,12 +103,14 @@ def test_messages_and_replies(opened: Opener, tmp_path: Path) -> None:
     check(page)
     for number, text in enumerate(XSS, 1):
         page.evaluate(f"location.hash = 'n={number}'")
-        until(page, f"document.querySelector('.kicker')?.textContent === 'row {number}'")
-        page.locator(".calls summary").click()
+        until(
+            page, f"document.querySelector('#row .kicker')?.textContent === {json.dumps(evaluation.places[number - 1])}"
+        )
+        page.evaluate("document.querySelectorAll('.calls summary').forEach((item) => item.click())")
         check(page)
         shown = page.locator(".calls .reply pre").first.text_content()
         if text.isprintable():
-            assert json.loads(shown or "") == {"claims": [text]}
+            assert json.loads(shown or "") == {"claims": [f"It says {text}"]}
 
 
 def test_choices_made_of_hostile_texts(opened: Opener, report: Path) -> None:

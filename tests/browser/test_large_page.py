@@ -32,7 +32,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 WORDS = ("e", "q1", "q99", "no such", "", "a e")
-ROUNDS = 5
+ROUNDS = 8
 
 
 def test_it_can_be_sent_and_looked_at(opened: Opener, report: Path) -> None:

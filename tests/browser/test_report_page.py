@@ -256,6 +256,12 @@ def test_messages_and_replies_are_one_click_away(opened: Opener, tmp_path: Path)
 def test_nothing_is_wider_than_a_phone(opened: Opener, report: Path, address: str) -> None:
     page = opened(report, address, width=390)
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert (
+        page.evaluate(
+            "[...document.querySelectorAll('.scroll')].filter((item) => item.scrollWidth > item.clientWidth).length"
+        )
+        == 0
+    )
 
 
 def test_paper_shows_the_table_without_what_only_a_mouse_can_use(opened: Opener, report: Path) -> None:

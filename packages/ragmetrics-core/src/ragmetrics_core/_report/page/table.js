@@ -26,7 +26,28 @@ function table(rows) {
     el("th", { scope: "col" }, "Question"),
     metrics.map((metric, number) => heading(metric.name, String(number), "number")),
   ];
-  return el("table", { class: "rows" }, el("thead", null, el("tr", null, heads)), el("tbody", null, rows.map(tableRow)));
+  const made = el("table", { class: "rows" }, columnWidths(), el("thead", null, el("tr", null, heads)), el("tbody", null, rows.map(tableRow)));
+  made.style.setProperty("--least", `${NAME_WIDTH + TEXT_WIDTH + metrics.map(scoreWidth).reduce((sum, width) => sum + width, 0)}rem`);
+  return made;
+}
+
+const NAME_WIDTH = 8; // rem
+const TEXT_WIDTH = 17;
+
+/** Widths that are known before the texts are measured: measuring fifty rows takes longer than all else. */
+function columnWidths() {
+  const column = (width) => {
+    const made = el("col");
+    if (width) made.style.width = `${width}rem`;
+    return made;
+  };
+  return el("colgroup", null, column(NAME_WIDTH), column(null), metrics.map((metric) => column(scoreWidth(metric))));
+}
+
+/** As wide as its name, its labels and a value need, within limits. */
+function scoreWidth(metric) {
+  const label = Math.max(0, ...(metric.labels || []).map((text) => text.length));
+  return Math.min(12, Math.max(6, metric.name.length * 0.45 + 2.4, label && label * 0.41 + 2.5));
 }
 
 function heading(name, sort, kind) {
