@@ -349,6 +349,17 @@ class TestChanges:
         one, two = verdicts(**{"A is  B.\n": True}), verdicts(**{"A is B.": True})
         assert claim_changes([one], [two]) == ()
 
+    @pytest.mark.parametrize("text", ["A is B [1].", "A is B.[2]", "A is B [1, 3]. [4-6]", "A[12] is B."])
+    def test_claims_are_the_same_but_for_marks_of_citations(self, text: str) -> None:
+        assert claim_changes([verdicts(**{"A is B.": True})], [verdicts(**{text: True})]) == ()
+        assert claim_changes([verdicts(**{"A is B.": True})], [verdicts(**{text: False})]) == (
+            ClaimChange("A is B.", True, False),
+        )
+
+    def test_brackets_that_hold_no_numbers_are_words(self) -> None:
+        (new, gone) = claim_changes([verdicts(**{"[1]": True})], [verdicts(**{"A [sic] is B.": True})])
+        assert (new.text, gone.text) == ("A [sic] is B.", "[1]")
+
     def test_statements_beside_their_marks(self) -> None:
         one, two = (Score(0.5, details={"statements": ["A", "B"], "statement_scores": [1, mark]}) for mark in (0, 1))
         assert claim_changes([one], [two]) == (ClaimChange("B", False, True),)

@@ -96,6 +96,25 @@ class TestText:
     def test_at_80_columns_usual_names_fit(self) -> None:
         assert max(map(len, usual().text(80).splitlines())) <= 80
 
+    @pytest.mark.parametrize("width", [40, 80, 200])
+    def test_tables_fit_whatever_the_names_are(self, width: int) -> None:
+        """Slices and metrics of any length, all four verdicts among the cells."""
+        values = [n % 10 / 10 for n in range(60)]
+        later = {
+            "same": [max(0.0, value + 0.01 * (-1) ** n) for n, value in enumerate(values)],
+            "better": [min(1.0, value + 0.3) for value in values],
+        }
+        rows = [
+            {"id": n, "question": f"{n}?", "kind": "a" * 25 if n % 2 else "the other kind of questions"}
+            for n in range(60)
+        ]
+        names = {kind: f"{kind}_metric_with_a_long_name" for kind in later}
+        before = run_of([(row, dict.fromkeys(names.values(), values[n])) for n, row in enumerate(rows)])
+        after = run_of([(row, {names[kind]: later[kind][n] for kind in later}) for n, row in enumerate(rows)])
+        lines = before.compare(after, by="kind", margin=1.0).text(width).splitlines()
+        assert [line for line in lines if len(line) > width] == []
+        assert any("within the margin" in line for line in lines) is (width == 40)
+
     def test_rows_without_a_value_are_counted_and_named(self) -> None:
         text = words(usual().text(200))
         assert "only in old: 5 rows (q30, q31, q32, q33, q34)" in text

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.evaluate.doubles import AsyncModel, Length, PlainReply, Rated, questions
+from core.evaluate.doubles import AsyncModel, Length, PlainReply, Rated, RatedTwice, questions
 from core.report.comparing import JUDGE, judged_by, run_of
 from ragmetrics_core import Comparison, Evaluation, Metric, Prompt, Score, Usage, evaluate
 from ragmetrics_core._store._scored_by import MetricColumn, ModelIdentity
@@ -289,6 +289,15 @@ class TestRuns:
         other = Rated(prompt=Prompt("Grade the text.", PlainReply(), name="rate"))
         runs[1] = evaluate(questions(3), other, llm=AsyncModel(), progress=False)
         assert runs[0].compare(runs[1]).warnings == ("rated: the setting 'prompt' differs",)
+
+    def test_a_prompt_that_a_metric_takes_from_its_module(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """It is no setting, and with the same name and version only its words tell that it is another one."""
+        runs = []
+        for words in ("Rate the text.", "Rate the text.", "Rate it strictly."):
+            monkeypatch.setattr("core.evaluate.doubles.RATE", Prompt(words, PlainReply(), name="rate"))
+            runs.append(evaluate(questions(3), RatedTwice(), llm=AsyncModel(), progress=False))
+        assert runs[0].compare(runs[1]).warnings == ()
+        assert runs[0].compare(runs[2]).warnings == ("rated_twice: the setting 'RATE' differs",)
 
     def test_silent_rows_that_count_in_one_run_alone(self) -> None:
         before, after = self.judged(LexicalJudge()), self.judged(LexicalJudge(), empty="zero")

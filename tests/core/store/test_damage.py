@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import sqlite3
 import stat
 from pathlib import Path
@@ -326,3 +327,29 @@ class TestLeftovers:
         evaluate(questions(2), Length(), run_dir=there)
         assert stat.S_IMODE(there.stat().st_mode) == 0o755, "one that was there stays as it is"
         assert len(lines(there)) == 2
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        lambda text: text[:-20],
+        lambda text: re.sub(r'"value": [\d.]+', '"value": NaN', text, count=1),
+        lambda text: text.replace('"scores": {"rated"', '"scores": {"other"', 1),
+    ],
+)
+def test_a_finished_run_that_was_spoilt_later_is_not_complete(run_dir: Path, tmp_path: Path, spoilt: Any) -> None:
+    """Rows that nobody misses would make a mean, a comparison or a gate of the others alone."""
+    for path in (run_dir, tmp_path / "other"):
+        evaluate(questions(3), Rated(), llm=Model(), run_dir=path, progress=False)
+    scores = run_dir / "scores.jsonl"
+    scores.write_text(spoilt(scores.read_text()))
+    found = Evaluation.load(run_dir)
+    assert len(found) == 2
+    stopped = (
+        "1 line of scores.jsonl cannot be read: give the command of this run once more, which scores their rows again"
+    )
+    assert found.stopped == stopped
+    assert found.gate("rated >= 0").results[0].unmet == (f"the run ended before its last row: {stopped}",)
+    assert Evaluation.load(tmp_path / "other").compare(found).incomplete == (f"{run_dir} is not complete: {stopped}",)
+    again = evaluate(questions(3), Rated(), llm=Model(), run_dir=run_dir, progress=False)
+    assert (len(again), Evaluation.load(run_dir).stopped) == (3, None)

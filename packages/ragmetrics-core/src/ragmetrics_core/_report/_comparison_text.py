@@ -11,14 +11,19 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ._comparison_words import MOST_SHOWN, NUMBERS, evidence, remarks, row_change, row_remarks, telling, warning_head
-from ._table import cut_middle, hanging, printable, table, wrapped
+from ._table import GAP, cut_middle, hanging, printable, table, wrapped
 
 if TYPE_CHECKING:
     from ._comparison import Comparison, MetricComparison
 
 __all__ = ["HEAD", "NOTES", "comparison_text", "shown_name"]
 
-LONGEST_NAME = 40
+LONGEST_NAME, SHORTEST_NAME = 40, 16
+"""Characters of a name that tables show: at most, and at least, however narrow they are."""
+
+ROOM_FOR_VERDICTS = 60
+SHORT_VERDICTS = {"no difference larger than the margin": "within the margin"}
+"""How tables that are narrower than that say a verdict."""
 
 
 def comparison_text(comparison: Comparison, width: int) -> str:
@@ -65,7 +70,18 @@ def _table(
     columns: Sequence[tuple[str, Callable[[MetricComparison], str]]],
     width: int,
 ) -> str:
-    return table([heading for heading, _ in columns], [[cell(item) for _, cell in columns] for item in items], width)
+    """A table of which each line fits, names cut for that; verdicts are short where they would leave no room for names."""
+    headings = [heading for heading, _ in columns]
+    rows = [[cell(item) for _, cell in columns] for item in items]
+    if width < ROOM_FOR_VERDICTS:
+        rows = [[SHORT_VERDICTS.get(text, text) for text in row] for row in rows]
+    widest = max(len(text) for row in (headings, *rows) for text in row[1:])
+    longest = max(SHORTEST_NAME, width - widest - len(GAP))
+    return table(
+        [cut_middle(headings[0], longest), *headings[1:]],
+        [[cut_middle(name, longest), *others] for name, *others in rows],
+        width,
+    )
 
 
 def shown_name(item: MetricComparison) -> str:

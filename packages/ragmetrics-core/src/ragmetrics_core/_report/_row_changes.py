@@ -2,12 +2,14 @@
 
 Strategy. Evidence has no fixed form, so claims are found by shape and never by metric: a list of objects that hold a text and
 whether it is ``supported``, or a list of ``statements`` beside one of ``statement_scores``, 0 and 1. Claims are the same claim if
-their texts are the same but for spaces. Of other evidence the sentence is kept that each score has to say for itself.
+their texts are the same but for spaces and marks of citations, such as [1]. Of other evidence the sentence is kept that each score
+has to say for itself.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -19,6 +21,8 @@ __all__ = ["ClaimChange", "RowChange", "claim_changes", "claims_of", "most_chang
 
 MOST_CHANGED = 10
 """Rows that are kept for every metric."""
+
+CITATION = re.compile(r"\s*\[\d+(?:\s*[,;\u2013-]\s*\d+)*\]")
 
 NO_CLAIMS = frozenset({"reason", "verdict"})
 """Texts beside a verdict that are not what it is about."""
@@ -167,4 +171,5 @@ def _side_by_side(details: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.split())
+    """The text of a claim without marks of citations: one that is cited now and was not before is the same claim."""
+    return " ".join(CITATION.sub("", text).split()) or " ".join(text.split())

@@ -60,10 +60,19 @@ class LoadedRun:
         if not (path / SCORES).exists():
             raise InvalidInput(f"{path} holds no {SCORES}: no row was finished there")
         columns = stored.settings.metrics if stored.settings else ()
-        records = ScoresFile(path / SCORES, writing=False, metrics=[item.name for item in columns]).records()
+        scored = ScoresFile(path / SCORES, writing=False, metrics=[item.name for item in columns])
+        records = scored.records()
         if stored.settings is not None:
-            return cls(columns, stored.account, records, stored.settings, path)
+            return cls(columns, _as_far_as_read(stored.account, scored.unreadable), records, stored.settings, path)
         scores = records[0].scores if records else {}
         rebuilt = tuple(MetricColumn.named(name, score.scale, name) for name, score in scores.items())
         damaged = f"{ACCOUNT} is damaged: settings, models and costs of this run are not known"
         return cls(rebuilt, replace(stored.account, caveats=(damaged,)), records, None, path)
+
+
+def _as_far_as_read(account: RunAccount, unreadable: int) -> RunAccount:
+    """The account of a run; one that came to its end is not complete all the same where lines of it cannot be read."""
+    if account.stopped is not None or not unreadable:
+        return account
+    lines = f"{unreadable:,} line{'s' * (unreadable != 1)} of {SCORES} cannot be read"
+    return replace(account, stopped=f"{lines}: give the command of this run once more, which scores their rows again")

@@ -10,8 +10,7 @@ import json
 import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from hashlib import blake2b
+from dataclasses import dataclass, field
 from typing import Any
 
 from .._engine import identity_digest
@@ -19,11 +18,10 @@ from .._kernel._drive import Models
 from .._kernel._errors import InvalidInput
 from .._kernel._metric import Metric
 from .._kernel._model_traits import ModelTraits
-from .._kernel._plain import plain
-from .._kernel._prompt import Prompt
 from .._kernel._requests import Usage
 from .._kernel._saved_settings import built_in_metric, metric_paths
 from ._prices import ModelUsage
+from ._setting_digests import digest_of, setting_digests
 
 __all__ = ["KINDS", "MetricColumn", "ModelIdentity", "ScoredBy", "class_named", "digest_of", "unequal"]
 
@@ -31,9 +29,6 @@ KINDS = {"llm": "the LLM", "embeddings": "the embedding model"}
 CLASS_NAME = re.compile(r"\w+(?=\()")
 UNKNOWN = "unknown"
 """The one part of a model that does not say what it is: its digest is a new one every time."""
-
-ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-"""The address of an object in memory, which differs from process to process."""
 
 
 def class_named(settings: str) -> str | None:
@@ -215,7 +210,7 @@ class ScoredBy:
         """A metric with the models that answer it."""
         asked = list(models.leaves())
         llm, embeddings = (ModelIdentity.of_all([getattr(one, kind) for one in asked]) for kind in KINDS)
-        return cls(_settings(metric), llm, embeddings)
+        return cls(setting_digests(metric), llm, embeddings)
 
     def carried_on(self, earlier: ScoredBy | None) -> ScoredBy:
         """The same, with the models of an earlier part of the run where this one has none."""
@@ -239,28 +234,6 @@ def _saved(metric: Metric) -> dict[str, Any] | None:
         return None
 
 
-def _settings(metric: Metric) -> dict[str, str]:
-    """By name a digest of each setting; of a prompt, of all the words that are sent."""
-    found = {}
-    for item in fields(metric):
-        if item.compare:
-            found[item.name] = digest_of(_setting(metric, getattr(metric, item.name)))
-    return found
-
-
-def _setting(metric: Metric, value: Any) -> str:
-    if value and value == metric.parts:  # with the words of their prompts, as of any metric
-        return json.dumps([[type(part).__name__, _settings(part)] for part in metric.parts])
-    return value.system if isinstance(value, Prompt) else _as_text(value)
-
-
-def _as_text(value: Any) -> str:
-    try:
-        return json.dumps(plain(value), sort_keys=True)
-    except (TypeError, ValueError):  # JSON has no form for it, as for a function
-        return ADDRESS.sub("", repr(value))
-
-
 def _parts(identity: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, str]]:
     for name, value in identity.items():
         if isinstance(value, Mapping) and value:
@@ -275,11 +248,6 @@ def _whole(identity: Mapping[str, Any] | str) -> str | None:
         return identity_digest(identity)
     except InvalidInput:
         return None
-
-
-def digest_of(text: str) -> str:
-    """A short digest of a text."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _checked_text(value: object) -> str:

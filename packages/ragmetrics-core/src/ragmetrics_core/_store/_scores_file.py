@@ -40,6 +40,9 @@ class ScoresFile:
             name, which goes with this process.
         metrics: names of the metrics that a line must have scores of, and of no others; empty: those of the first line.
 
+    Attributes:
+        unreadable: lines that were cut short or damaged, or are of other metrics; their rows are not there.
+
     Raises:
         InvalidInput: the file cannot be opened.
         RagmetricsError: (later) it cannot be written.
@@ -51,6 +54,7 @@ class ScoresFile:
         self._starts = array("q")
         self._lengths = array("q")
         self._lines = 0
+        self.unreadable = 0
         self._metrics = frozenset(metrics)
         self._cut = False
         if named:
@@ -168,10 +172,13 @@ class ScoresFile:
         try:
             record = record_of(line)
         except ValueError:
-            return  # cut short by a kill, or damaged: the row is scored again
+            self.unreadable += 1  # cut short by a kill, or damaged: the row is scored again
+            return
         self._metrics = self._metrics or frozenset(record.scores)
         if record.index < self._lines + MOST_AHEAD and self._metrics == record.scores.keys():
             self._note(record.index, start, len(line))
+        else:
+            self.unreadable += 1
 
     def _note(self, index: int, start: int, length: int) -> None:
         missing = index + 1 - len(self._starts)
