@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import struct
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -16,7 +18,7 @@ import pytest
 
 from core.engine.virtual_time import run
 from core.evaluate.doubles import AsyncModel, Length, Rated, questions
-from ragmetrics_core import Ask, ModelError, aevaluate, evaluate
+from ragmetrics_core import Ask, ModelError, Usage, aevaluate, evaluate
 from ragmetrics_core._report._progress import Bar, _short
 from ragmetrics_core._report._progress import progress_bar as progress
 
@@ -35,14 +37,14 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [TESTS, *sys.path]))}
 
 
-def on_a_terminal(setting: str) -> str:
-    """All that the script writes to a terminal."""
+def on_a_terminal(setting: str, width: int = 120) -> str:
+    """All that the script writes to a terminal that is so many columns wide."""
     pty = pytest.importorskip("pty")
     main, terminal = pty.openpty()
     import fcntl
     import termios
 
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
     process = subprocess.Popen(
         [sys.executable, "-c", SCRIPT.replace("PROGRESS", setting)], stderr=terminal, stdout=terminal, env=environment()
     )
@@ -67,6 +69,12 @@ class TestTerminal:
         last = shown.replace("\n", "\r").rstrip("\r").split("\r")[-1]
         assert re.search(r"evaluate: 100%\|.*\| 100/100 \[.*, +[\d.]+ rows/s, 1 failed, 1\.2k tokens\]", last), last
         assert re.search(r"\d+/100 \[00:0\d<\d\d:\d\d", shown), "the time left"
+
+    def test_80_columns_hold_the_count_the_time_left_and_the_tokens(self) -> None:
+        shown = on_a_terminal("True", width=80)
+        last = shown.replace("\n", "\r").rstrip("\r").split("\r")[-1]
+        assert re.search(r"evaluate: 100% 100/100 \[\d\d:\d\d<\d\d:\d\d, 1 failed, 1\.2k tokens\]", last), last
+        assert max(map(len, re.split("[\r\n]", shown))) <= 80
 
     def test_unless_asked_not_to(self) -> None:
         assert on_a_terminal("False") == ""
@@ -201,6 +209,34 @@ class Watched:
         pass
 
 
+class TestNarrow:
+    """What tqdm makes of 10,000 rows in 80 columns."""
+
+    def lines(self, act: Callable[[Bar], None]) -> list[str]:
+        tqdm = pytest.importorskip("tqdm").tqdm
+        stream = io.StringIO()
+        with tqdm(total=10_000, initial=1_200, desc="generate", unit=" questions", file=stream, ncols=80) as bar:
+            bar.start_t -= 7_332
+            act(Bar(bar, "dropped", narrow=True))
+        return [line.rstrip() for line in re.split("[\r\n]", stream.getvalue())]
+
+    @pytest.mark.parametrize("reason", ["the server's limit (429)", "calls that failed are made again"])
+    def test_a_wait(self, reason: str) -> None:
+        lines = self.lines(lambda bar: bar.wait((123.0, reason)))
+        assert f"generate: 1200/10000 [2:02:12, waiting 123 s: {reason}]" in lines
+
+    def test_progress_after_a_wait(self) -> None:
+        def act(bar: Bar) -> None:
+            bar.wait((12.0, "the server's limit (429)"))
+            bar.advance(1_112, lambda: Usage(1, 120_000_000, 500_000))
+            bar.wait(None)
+
+        last = [line for line in self.lines(act) if "tokens" in line][-1]
+        assert re.fullmatch(
+            r"generate:  12% 1201/10000 \[2:02:1\d<[\d:, days?]+, 1112 dropped, 120\.5M tokens\]", last
+        ), last
+
+
 class TestWaiting:
     def test_a_pipe_is_told_once(self) -> None:
         watched = Watched()
@@ -229,7 +265,7 @@ class TestWaiting:
     def test_a_run_says_for_what_it_waits(
         self, limited: bool, reason: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setenv("COLUMNS", "120")  # old releases of tqdm cut what is wider
+        monkeypatch.setenv("COLUMNS", "80")
         failures = iter([ModelError("no", transient=True, rate_limited=limited, retry_after=3.0)])
 
         class Busy:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -11,6 +12,7 @@ from typing import Any, Literal
 from .._kernel._errors import InvalidInput
 from .._kernel._layout import readable
 from .._kernel._requests import Usage
+from ._table import room
 
 __all__ = ["Bar", "Progress", "check_progress", "progress_bar", "watching"]
 
@@ -19,6 +21,13 @@ Progress = bool | Literal["always"]
 SHORT = 1.0
 """Shorter waits, in seconds, are not shown."""
 
+WIDE = 110
+"""Columns in which a bar and the rate have room beside all that must be read; tqdm would cut the end of a line."""
+
+NARROW = "{desc}: {percentage:3.0f}% {n_fmt}/{total_fmt} [{elapsed}<{remaining}{postfix}]"
+WAITING = "{desc}: {n_fmt}/{total_fmt} [{elapsed}{postfix}]"
+"""What is shown in fewer columns, as tqdm's ``bar_format`` has it."""
+
 
 class Bar:
     """What is shown after every finished row: the rate and the time left (by tqdm), what failed, tokens used.
@@ -26,10 +35,12 @@ class Bar:
     Args:
         bar: tqdm's; None where nobody watches.
         lost: what has become of those that are counted as failures, in a word.
+        narrow: there is no room for a bar beside the words.
     """
 
-    def __init__(self, bar: Any = None, lost: str = "failed") -> None:
+    def __init__(self, bar: Any = None, lost: str = "failed", *, narrow: bool = False) -> None:
         self._bar = bar
+        self._narrow = narrow
         self._lost = lost
         self._failed = 0
         self._shown = ""  # beside the number of rows
@@ -44,7 +55,7 @@ class Bar:
         tokens = usage.prompt_tokens + usage.completion_tokens
         self._shown = f"{self._failed} {self._lost}, {_short(tokens)} tokens"
         self._reason = ""
-        self._bar.set_postfix_str(self._shown, refresh=False)
+        self._show(self._shown, NARROW, refresh=False)
         self._bar.update()
 
     @property
@@ -64,7 +75,12 @@ class Bar:
             return
         self._reason = reason
         words = f"waiting {waiting[0]:.0f} s: {readable(reason)}" if waiting and reason else self._shown
-        self._bar.set_postfix_str(words, refresh=True)
+        self._show(words, WAITING if reason else NARROW, refresh=True)
+
+    def _show(self, words: str, narrow: str, *, refresh: bool) -> None:
+        if self._narrow:
+            self._bar.bar_format = narrow
+        self._bar.set_postfix_str(words, refresh=refresh)
 
 
 def check_progress(progress: object) -> None:
@@ -97,8 +113,12 @@ def progress_bar(
     if notebook and not progress:
         yield Bar()
         return
-    with _tqdm(notebook)(total=count(), unit=f" {unit}", desc=title, file=None if notebook else sys.stderr) as bar:
-        yield Bar(bar, lost)
+    total = count()
+    narrow = not notebook and total is not None and _columns() < WIDE
+    settings: dict[str, Any] = {"bar_format": NARROW} if narrow else {}
+    file = None if notebook else sys.stderr
+    with _tqdm(notebook)(total=total, unit=f" {unit}", desc=title, file=file, **settings) as bar:
+        yield Bar(bar, lost, narrow=narrow)
 
 
 @asynccontextmanager
@@ -118,6 +138,15 @@ async def watching(bar: Bar, waiting: Callable[[], tuple[float, str] | None]) ->
         yield
     finally:
         watcher.cancel()
+
+
+def _columns() -> int:
+    """How wide the terminal behind stderr is, which is where the bar goes; stdout may be a file."""
+    try:
+        width = os.get_terminal_size(sys.stderr.fileno()).columns
+    except (OSError, ValueError):  # no terminal, or a stream that is no file
+        width = 0
+    return width or room()
 
 
 def _tqdm(notebook: bool) -> Any:
