@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html.parser import HTMLParser
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
 from core.evaluate.doubles import Length
-from ragmetrics_core import BadReply, Document, Evaluation, Metric, Sample, Score, Testset, evaluate
+from notebook_data import HOSTILE, KINDS, outputs
+from ragmetrics_core import Evaluation, Sample, Score, Testset, evaluate
 from ragmetrics_core._kernel._tags import element, joined
 
 VOID = {"br", "hr", "meta"}
@@ -43,102 +44,6 @@ class Read(HTMLParser):
         raise AssertionError(data)
 
     handle_decl = handle_pi = unknown_decl = handle_comment
-
-
-HOSTILE = [
-    "<script>alert(1)</script>",
-    "<ScRiPt src=//x.example/a.js>",
-    "</script><script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    "<img src=x onerror=alert(1)//",
-    "<svg onload=alert(1)>",
-    "<svg><script>alert(1)</script></svg>",
-    "<svg><animate onbegin=alert(1) attributeName=x dur=1s>",
-    "<math><mtext></mtext><mglyph><svg><mtext><textarea><path id='</textarea><img onerror=alert(1) src=1>'>",
-    "<iframe src=javascript:alert(1)>",
-    "<iframe srcdoc='<script>alert(1)</script>'>",
-    "<object data=javascript:alert(1)>",
-    "<embed src=javascript:alert(1)>",
-    "<a href=javascript:alert(1)>x</a>",
-    "<a href='data:text/html,<script>alert(1)</script>'>x</a>",
-    "<base href=//x.example/>",
-    "<meta http-equiv=refresh content='0;url=javascript:alert(1)'>",
-    "<link rel=stylesheet href=//x.example/a.css>",
-    "<style>*{background:url(//x.example)}</style>",
-    "</style><script>alert(1)</script>",
-    "</title><script>alert(1)</script>",
-    "</textarea><script>alert(1)</script>",
-    "</td></tr></table><script>alert(1)</script>",
-    "</details><script>alert(1)</script>",
-    "</div></div><script>alert(1)</script>",
-    '" onmouseover="alert(1)',
-    "' onmouseover='alert(1)",
-    '"><script>alert(1)</script>',
-    "'><script>alert(1)</script>",
-    "` onmouseover=alert(1)",
-    "<!-- --><script>alert(1)</script>",
-    "--><script>alert(1)</script><!--",
-    "<![CDATA[<script>alert(1)</script>]]>",
-    "<?xml version='1.0'?><script>alert(1)</script>",
-    "<!DOCTYPE html><script>alert(1)</script>",
-    "&lt;script&gt;alert(1)&lt;/script&gt;",
-    "&#60;script&#62;alert(1)&#60;/script&#62;",
-    "\x00<scr\x00ipt>alert(1)</scr\x00ipt>",
-    "<form action=javascript:alert(1)><input autofocus onfocus=alert(1)>",
-    "<details open ontoggle=alert(1)>",
-    "<video><source onerror=alert(1)>",
-    "javascript:alert(1)",
-    "{{constructor.constructor('alert(1)')()}}",
-    "\u202e<script>\u2066",
-]
-
-
-@dataclass(frozen=True)
-class Errors(Metric):
-    """Low is good; everything in its evidence is the response."""
-
-    higher_is_better: ClassVar[bool | None] = False
-
-    def measure(self, response: str, reference: str) -> Score:
-        if reference == "lost":
-            return Score.failed(BadReply(f"none {response}", [response]))
-        if reference == "none":
-            return Score.unscored(response, label=response)
-        verdict = {"claim": response, "supported": False, "reason": response, "verdict": response, "supported_by": [1]}
-        details = {"verdicts": [verdict, verdict], "ratings": [2], "reasons": [response], response: response}
-        return Score(len(reference) / 10, passing=False, reason=response, label=response, details=details)
-
-
-@dataclass(frozen=True)
-class Likeness(Metric):
-    """High is good; it looks at the reference alone."""
-
-    def measure(self, reference: str) -> Score:
-        return Score(len(reference) / 10)
-
-
-def outputs(text: str) -> dict[str, Any]:
-    """Everything that a notebook may show of data in which every text is this one."""
-    row = {"user_input": text, "response": text, "contexts": [text, text], f"k{text}": text, "lang": text}
-    rows = [Sample.from_mapping({**row, "reference": "x" * number, "id": f"{text}{number}"}) for number in range(1, 6)]
-    others = [Sample.from_mapping({**row, "reference": word, "id": f"{text}{word}"}) for word in ("lost", "none")]
-    metrics = [Errors(name=f"m{text}"), Likeness(name=f"l{text}")]
-    found = replace(evaluate([*rows, *others], metrics, progress=False), source=text, caveats=(text,), stopped=text)
-    later = evaluate([replace(sample, reference="xx") for sample in rows], metrics, progress=False)
-    documents = [Document(id=text, content=text)]
-    samples = [replace(sample, reference_contexts=[text], retrieved_documents=documents) for sample in rows]
-    return {
-        "score": found.scores[f"m{text}"][0],
-        "failed": found.scores[f"m{text}"][5],
-        "evaluation": found,
-        "summary": replace(found.summary(by="lang"), seconds=None, waited={text: 1.0}),
-        "worst": found.worst(f"m{text}", 9),
-        "comparison": found.compare(later, by="lang", allow_different_judges=True),
-        "testset": Testset(tuple(samples), missing=(text,), stopped=text),
-    }
-
-
-KINDS = ["score", "failed", "evaluation", "summary", "worst", "comparison", "testset"]
 
 
 def structure(shown: Any) -> list[tuple[str, tuple[tuple[str, str | None], ...]]]:

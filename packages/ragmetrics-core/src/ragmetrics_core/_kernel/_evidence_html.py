@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["block", "grid", "score_body", "score_html"]
 
 STYLE = Html(
+    ".ragmetrics{overflow-x:auto}"
     ".ragmetrics table{border-collapse:collapse;margin:.4em 0}"
     ".ragmetrics caption{text-align:left;font-weight:600;padding:.2em 0}"
     ".ragmetrics th,.ragmetrics td{text-align:left;vertical-align:top;padding:.2em .8em .2em 0;border-bottom:1px solid #8884;"

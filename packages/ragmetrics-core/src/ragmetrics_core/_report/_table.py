@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from .._kernel._layout import cells, filled, harmless, parted, printable, within
 
-__all__ = ["GAP", "cut_middle", "hanging", "printable", "room", "table", "wrapped", "wrapped_items"]
+__all__ = ["GAP", "cut_middle", "hanging", "printable", "room", "table", "whole", "wrapped", "wrapped_items"]
 
 USUAL = 80
 """Columns where their number is not known: in a file, a pipe, a notebook."""
@@ -22,6 +22,9 @@ LEAST = 40
 """The fewest columns that anything is laid out for: a narrower terminal wraps the lines itself."""
 
 GAP = "  "
+
+UNBROKEN = "\xa0"
+"""A space at which no line is broken."""
 
 LINE_ENDS = str.maketrans(dict.fromkeys("\t\n\v\f\r", " "))
 
@@ -78,7 +81,13 @@ def wrapped(text: str, width: int, *, indent: str = "") -> list[str]:
         if word
         for piece in (parted(word, cells(word)) if cells(word) > most else ((word, 1),))
     )
-    return filled(pieces, width, indent, following) if text.strip() else []
+    lines = filled(pieces, width, indent, following) if text.strip() else []
+    return [line.replace(UNBROKEN, " ") for line in lines]
+
+
+def whole(text: str) -> str:
+    """The text as one word, which ``wrapped`` and ``hanging`` do not part."""
+    return text.replace(" ", UNBROKEN)
 
 
 def hanging(remark: str, width: int) -> list[str]:

@@ -18,7 +18,7 @@ from ..statistics import METHODS
 from ._jury_text import jury_lines
 from ._metric_summary import MetricSummary
 from ._reasons import LONGEST_ROW, first_of
-from ._table import cut_middle, hanging, printable, table, wrapped, wrapped_items
+from ._table import cut_middle, hanging, printable, table, whole, wrapped, wrapped_items
 
 if TYPE_CHECKING:
     from ._summary import Summary
@@ -154,7 +154,7 @@ def _methods(metrics: Sequence[MetricSummary]) -> Iterator[str]:
 
 
 def _passed(item: MetricSummary) -> str:
-    limits = f", 95 % interval {item.pass_interval}" if item.pass_interval else ""
+    limits = f", {whole(f'95 % interval {item.pass_interval}')}" if item.pass_interval else ""
     return f"passed {item.name}: {item.passed} ({item.pass_rate:.3f}{limits})"
 
 
@@ -162,7 +162,7 @@ def _label_rates(metrics: Sequence[MetricSummary]) -> Iterator[str]:
     """How often a metric gave each of its labels, a remark per metric."""
     for item in metrics:
         rates = (
-            f"{label} {rate.count} ({rate.share:.3f}" + (f", {rate.interval})" if rate.interval else ")")
+            whole(f"{label} {rate.count} ({rate.share:.3f}" + (f", {rate.interval})" if rate.interval else ")"))
             for label, rate in item.label_rates.items()
         )
         if item.label_rates:

@@ -18,7 +18,7 @@ from .._kernel._plain import json_walk
 from .._kernel._sample import Sample
 from .._read import Columns, FileOptions, Look, keys_of, likely, look_at, rule
 from .._report._reasons import first_of
-from .._report._table import hanging, printable, room, wrapped, wrapped_items
+from .._report._table import hanging, printable, room, whole, wrapped, wrapped_items
 from ._columns import SHORT, Map, Separator, map_for, parse_columns
 from ._files import At, Data, Encoding
 from ._messages import in_cli_words
@@ -128,8 +128,7 @@ def _columns(found: Look, mapped: Mapping[str, str]) -> Iterator[str]:
 
 def _advice(text: str, option: str) -> Iterator[str]:
     """The lines of an advice; what is to be copied is not parted."""
-    whole = option.replace(" ", "\xa0")
-    return (line.replace("\xa0", " ") for line in hanging(f"{text} {whole}", room()))
+    return iter(hanging(f"{text} {whole(option)}", room()))
 
 
 def _unused(found: Look, parts: bool) -> list[str]:
