@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 from core.evaluate.doubles import Length
 from notebook_data import HOSTILE, KINDS, outputs
-from ragmetrics_core import Evaluation, Sample, Score, Testset, evaluate
+from ragmetrics_core import Evaluation, Sample, Score, Testset, estimate, evaluate
 from ragmetrics_core._kernel._tags import element, joined
 
 VOID = {"br", "hr", "meta"}
@@ -148,3 +149,37 @@ def test_elements() -> None:
     )
     assert element("br") == "<br>"
     assert joined(["<", element("b", "\x00"), None]) == "&lt;<b>\ufffd</b>"
+
+
+def test_items_below_items() -> None:
+    """What changed most in a comparison: each row, and what changed in it below."""
+    before = evaluate(ROWS, Length(), progress=False)
+    after = evaluate([{**row, "response": "x" * 10} for row in ROWS], Length(), progress=False)
+    markup = before.compare(after)._repr_html_()
+    (item,) = re.findall("<li>length of a: 0.1 to 1 [^<]*<ul>(.*?)</ul></li>", markup)
+    assert re.fullmatch("(<li>[^<]+</li>)+", item), item
+
+
+class Printer:
+    """IPython's, as far as it is asked."""
+
+    def __init__(self) -> None:
+        self.shown: list[str] = []
+
+    def text(self, text: str) -> None:
+        self.shown.append(text)
+
+
+def test_ipython_on_a_terminal_shows_texts() -> None:
+    result = evaluate(ROWS, Length(), progress=False)
+    for shown in (
+        result.summary(),
+        result.worst("length"),
+        result.compare(result),
+        result.gate("length >= 0.1"),
+        Testset((), asked=1),
+        estimate(ROWS, Length()),
+    ):
+        printer = Printer()
+        shown._repr_pretty_(printer, cycle=False)
+        assert printer.shown == [str(shown)]

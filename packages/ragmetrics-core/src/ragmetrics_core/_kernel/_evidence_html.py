@@ -29,6 +29,7 @@ STYLE = Html(
     ".ragmetrics td.number,.ragmetrics th.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}"
     ".ragmetrics .good{color:#2f8f4e}.ragmetrics .bad{color:#d6453d}.ragmetrics .open{color:#a8741a}"
     ".ragmetrics .mark{font-weight:700}.ragmetrics p{margin:.3em 0}"
+    ".ragmetrics ul,.ragmetrics ol{margin:.2em 0;padding-left:1.4em}"
     ".ragmetrics details{margin:.3em 0 .3em .6em}.ragmetrics summary{cursor:pointer}"
 )
 """Of our own writing, and of nothing else: it holds no text of the data."""

@@ -285,6 +285,10 @@ class Comparison:
     def __str__(self) -> str:
         return self.text()
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """IPython shows the text."""
+        printer.text("..." if cycle else str(self))
+
     def _repr_markdown_(self) -> str:
         """Where no HTML is shown, it is Markdown."""
         return self.to_markdown()

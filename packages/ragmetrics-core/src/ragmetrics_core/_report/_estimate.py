@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from .._kernel._requests import Usage
 from .._store._prices import ModelUsage
@@ -95,6 +96,10 @@ class Estimate:
 
     def __str__(self) -> str:
         return self.text()
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """IPython shows the text."""
+        printer.text("..." if cycle else str(self))
 
     def text(self, width: int | None = None, words: Callable[[str], str] = str) -> str:
         """The estimate as a table, with what it rests on below.

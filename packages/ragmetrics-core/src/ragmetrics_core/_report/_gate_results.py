@@ -182,3 +182,7 @@ class Decision:
 
     def __str__(self) -> str:
         return self.text(room())
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """IPython shows the text."""
+        printer.text("..." if cycle else str(self))

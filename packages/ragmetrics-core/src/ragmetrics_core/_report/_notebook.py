@@ -84,6 +84,21 @@ def _said(sections: Iterable[Sequence[str]]) -> Iterator[Html]:
         lines = [line for text in section for line in text.split("\n") if line.strip()]
         for indented, group in groupby(lines, key=lambda line: line.startswith(" ")):
             if indented:
-                yield element("ul", *(element("li", readable(line)) for line in group))
+                yield _listed(list(group))
             else:
                 yield from (element("p", readable(line)) for line in group)
+
+
+def _listed(lines: Sequence[str]) -> Html:
+    """Lines as a list; those that are indented more than the first belong to the item above them."""
+    items: list[tuple[str, list[str]]] = []
+    for line in lines:
+        if items and _indent(line) > _indent(lines[0]):
+            items[-1][1].append(line)
+        else:
+            items.append((line, []))
+    return element("ul", *(element("li", readable(head), _listed(below) if below else None) for head, below in items))
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from .._kernel._errors import InvalidInput
 from .._kernel._layout import printable, readable
@@ -158,6 +158,10 @@ class Testset(Sequence[Sample]):
         lines += [f"skipped: {line}" for line in by_reason(self.skipped)]
         lines += [f"caveat: {caveat}" for caveat in self.caveats]
         return "\n".join(map(printable, lines))
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """IPython shows the text."""
+        printer.text("..." if cycle else str(self))
 
     def _repr_html_(self) -> str:
         """Notebooks show the account and the first questions."""
