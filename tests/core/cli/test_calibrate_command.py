@@ -143,3 +143,21 @@ def test_a_metric_must_be_named_where_there_are_several(folder: Path) -> None:
 def test_the_help_shows_a_line_that_works(folder: Path) -> None:
     help_text = " ".join(call("calibrate", "--help").stdout.split())
     assert '{"id": "q1", "metric": "faithfulness", "label": true, "annotator": "ada"}' in help_text
+
+
+def test_the_corrected_score_in_summary_and_report(folder: Path) -> None:
+    found = Evaluation.load("run").calibrate("labels.jsonl")["exact_match"].corrected
+    assert found is not None
+    words = f"people would pass {found.mean:.3f} of the rows, 95 % interval {found.interval}, from 20 labels"
+    assert f"corrected:\n  exact_match: {words}\n" in call("show", "run", "--labels", "labels.jsonl").stdout
+    result = call("report", "run", "--labels", "labels.jsonl")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert words in Path("report.html").read_text(encoding="utf-8")
+
+
+def test_labels_are_about_the_summary(folder: Path) -> None:
+    result = call("show", "run", "--labels", "labels.jsonl", "--worst", "2")
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "ragmetrics: --labels is about the summary, and what is to be shown are rows: leave it out\n",
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from scipy import stats
 
 from core.report.comparing import run_of
 from ragmetrics_core import Calibration, Evaluation, InvalidInput, Score
+from ragmetrics_core._report._text import summary_text
 from ragmetrics_core._store._scored_by import MetricColumn
 from ragmetrics_core.statistics import agreement, annotator_alpha, corrected_mean, mean_interval
 from ragmetrics_core.statistics._mover import difference_of_means
@@ -325,6 +327,20 @@ class TestRefusals:
         assert problem(run(values), labels, metric="n") == "there is no metric 'n'; there are m"
         assert problem(run(values), [line(1, True, "n")]) == "label 1: the run has no metric 'n'; it has 'm'"
 
+    def test_ids_may_be_written_in_other_ways(self) -> None:
+        """Numbers of a table with a point, an accent that is written apart, blanks around."""
+        names = ["7", "caf\u00e9", *(f"q{row}" for row in range(18))]
+        evaluation = run_of(
+            ({"id": name, "question": name}, {"m": place % 2 * 1.0}) for place, name in enumerate(names)
+        )
+        labels = [{"id": 7.0, "metric": "m", "label": False}, {"id": " cafe\u0301", "metric": "m", "label": True}]
+        assert evaluation.calibrate([*labels, *(line(row, True) for row in range(0, 18, 2))])["m"].labels == 11
+
+    def test_rows_without_ids_are_called_by_their_places(self) -> None:
+        evaluation = run_of(({"question": f"{row}"}, {"m": row % 2 * 1.0}) for row in range(20))
+        labels = [{"id": f"line {row}", "metric": "m", "label": True} for row in range(2, 20, 2)]
+        assert evaluation.calibrate(labels)["m"].labels == 9
+
     def test_contradictions(self) -> None:
         labels = [line(1, True, annotator="a"), line(1, False, annotator="a")]
         assert problem(run([1.0, 0.0]), labels).startswith(
@@ -387,6 +403,54 @@ class TestPictures:
         assert data["metrics"]["m"]["agreement"]["kappa"]["interval"]["method"] == "wilson-chance"
         assert data["cluster"] == "id"
         assert "own" not in data["metrics"]["m"]
+
+
+class TestWhereItIsShown:
+    WORDS = "people would pass 0.795 of the rows, 95 % interval 0.691 to 0.887, from 40 labels"
+
+    def test_in_the_summary(self) -> None:
+        values, labels = judged()
+        evaluation = run(values)
+        summary = evaluation.summary(calibration=evaluation.calibrate(labels))
+        assert f"\n\ncorrected:\n  m: {self.WORDS}\n\n" in summary_text(summary, 200)
+        assert summary["m"].to_dict()["corrected"]["mean"] == pytest.approx(0.795, abs=5e-4)
+        assert "0.795" in summary.to_markdown()
+        assert "corrected" not in summary_text(evaluation.summary(), 200)
+        assert "corrected" not in evaluation.summary()["m"].to_dict()
+
+    def test_in_the_report(self, tmp_path: Path) -> None:
+        values, labels = judged()
+        evaluation = run(values)
+        evaluation.to_html(tmp_path / "page.html", calibration=evaluation.calibrate(labels))
+        page = (tmp_path / "page.html").read_text(encoding="utf-8")
+        assert f'<p class="corrected">{self.WORDS}</p>' in page
+
+    def test_grades_and_labels_alone(self) -> None:
+        grades = [line(row, 1.0 + row % 5, "grade") for row in range(0, 60, 4)]
+        evaluation = run([3.0] * 60, "grade", [GRADE])
+        summary = evaluation.summary(calibration=evaluation.calibrate(grades))
+        (words,) = (text for text in summary_text(summary, 200).splitlines() if text.startswith("  grade: people"))
+        assert words.startswith("  grade: people would give 3.000 on average, 95 % interval ")
+        assert words.endswith(", from 15 labels alone")
+
+    def test_metrics_without_labels_are_as_before(self) -> None:
+        values, labels = judged()
+        both = run_of(({"id": f"q{n}", "question": f"{n}"}, {"m": value, "n": value}) for n, value in enumerate(values))
+        summary = both.summary(calibration=both.calibrate([*labels, line(1, True, "n")]))
+        assert summary["m"].calibration is not None
+        assert summary["n"].calibration is None
+
+    def test_that_of_another_run_is_refused(self, tmp_path: Path) -> None:
+        values, labels = judged()
+        calibration = run(values).calibrate(labels)
+        with pytest.raises(InvalidInput) as caught:
+            run([1.0, *values[1:]]).summary(calibration=calibration)
+        assert str(caught.value) == (
+            "calibration is that of another run (200 scored rows of 'm', here 200): calibrate this one"
+        )
+        with pytest.raises(InvalidInput):
+            run(values[:100]).to_html(tmp_path / "page.html", calibration=calibration)
+        assert not (tmp_path / "page.html").exists()
 
 
 class TestRowsToLabel:

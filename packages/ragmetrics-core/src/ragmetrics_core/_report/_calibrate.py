@@ -21,6 +21,7 @@ from ._judged_rows import JudgedMetric, JudgedRows, judged_rows
 from ._label_doubts import doubts
 from ._labelled_claims import ClaimCalibration, claim_calibration
 from ._row_labels import MetricLabels, metric_labels
+from ._slices import as_label
 
 if TYPE_CHECKING:
     from ._scored_rows import ScoredRows
@@ -59,7 +60,7 @@ def known_labels(run: ScoredRows, labels: Any, metric: str | None) -> list[Label
     scales = {item.name: item.scale for item in run.metrics}
     if metric is not None and metric not in scales:
         raise InvalidInput(f"there is no metric {metric!r}; there are {', '.join(scales) or 'none'}")
-    given = read_labels(labels, metric, scales)
+    given = [replace(item, id=as_label(item.id) or item.id) for item in read_labels(labels, metric, scales)]
     found = [item for item in given if metric is None or item.metric == metric]
     if not found:
         others = ", ".join(dict.fromkeys(repr(item.metric) for item in given))

@@ -21,6 +21,7 @@ __all__ = [
     "numbers",
     "remarks",
     "slice_cells",
+    "summary_words",
     "threshold_words",
     "title",
 ]
@@ -60,6 +61,16 @@ def headline(item: MetricCalibration) -> str:
     said = f"pass {found.mean:.3f} of its {item.rows:,} rows" if item.verdicts else f"give {found.mean:.3f} on average"
     interval = f", 95 % interval {found.interval}" if found.interval else ""
     return f"{item.name}: people would {said}{interval}"
+
+
+def summary_words(item: MetricCalibration) -> str:
+    """The corrected score in one line; of a metric that has one."""
+    found = item.corrected
+    assert found is not None
+    said = f"pass {found.mean:.3f} of the rows" if item.verdicts else f"give {found.mean:.3f} on average"
+    interval = f", 95 % interval {found.interval}" if found.interval else ""
+    alone = " alone" if found.interval == found.label_interval else ""
+    return f"people would {said}{interval}, from {_count(found.labels, 'label')}{alone}"
 
 
 def corrected_words(item: MetricCalibration) -> Iterator[str]:

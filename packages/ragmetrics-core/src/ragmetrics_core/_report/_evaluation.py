@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._kernel._errors import InvalidInput, RagmetricsError
+from .._kernel._errors import RagmetricsError
 from .._kernel._metric import Metric
-from .._store._records import record_dict, record_line
-from .._store._run_dir import SCORES
+from .._store._records import record_dict
 from .._store._scored_by import MetricColumn
-from ._csv import write_csv
-from ._frame import frame_of
 from ._gate_cases import gated
 from ._gate_results import Decision
 from ._gates import Conditions, Gate, parsed_gates
@@ -21,12 +17,10 @@ from ._html import write_html
 from ._notebook import evaluation_html
 from ._ranked_rows import RankedRows
 from ._scores import Scores
-from ._summarised import sum_up
+from ._summarised import sum_up, with_calibration
 from ._summary import Summary, size_in_words
 
 if TYPE_CHECKING:
-    import pandas as pd  # type: ignore[import-untyped]
-
     from ._calibration import Calibration
     from ._comparison import Comparison
 
@@ -55,20 +49,22 @@ class Evaluation(RankedRows):
         """Notebooks show the summary and the worst rows."""
         return evaluation_html(self)
 
-    def summary(self, by: str | None = None) -> Summary:
+    def summary(self, by: str | None = None, *, calibration: Calibration | None = None) -> Summary:
         """Per metric: mean with its 95 % interval, scored, unscored, failed, calls, tokens; then why values are missing.
 
         Args:
             by: the path of a column, such as ``lang`` or ``metadata.document.id``: the metrics are summed up for each value there
                 too, in ``slices``.
+            calibration: what ``calibrate`` found for this run: metrics with labels show the mean that people would give too.
 
         Raises:
-            InvalidInput: no row has anything at that path, a row has a list or an object there, or there are too many values.
+            InvalidInput: no row has anything at that path, a row has a list or an object there, or there are too many values; or
+                the calibration is that of another run.
         """
         summed, size = sum_up(self.records, self.metrics, by), size_in_words(len(self), len(self.metrics))
         return Summary(
             title=f"{self.source}: {size}" if self.source else size,
-            metrics=summed.metrics,
+            metrics=summed.metrics if calibration is None else with_calibration(summed.metrics, calibration),
             reasons=summed.reasons,
             caveats=self.caveats,
             seconds=self.seconds,
@@ -212,61 +208,20 @@ class Evaluation(RankedRows):
             "summary": self.summary().to_dict(),
         }
 
-    def to_jsonl(self, path: str | os.PathLike[str]) -> None:
-        """Write one JSON object per row: its place, the sample, and every score with its evidence.
-
-        Raises:
-            InvalidInput: the path is that of the scores in the directory of the run, which hold just that.
-        """
-        self._spare_own_scores(path)
-        with Path(path).open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(map(record_line, self.records))
-
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write a table for spreadsheets: one row per sample, in the columns of ``to_pandas()``.
-
-        Lists are JSON in their cell. A text that a spreadsheet would take for a formula gets an apostrophe before it.
-
-        Raises:
-            InvalidInput: the path is that of the scores in the directory of the run.
-        """
-        self._spare_own_scores(path)
-        write_csv(path, list(self.records), [item.name for item in self.metrics])
-
-    def to_html(self, path: str | os.PathLike[str], *, max_megabytes: float = 12.0) -> None:
+    def to_html(
+        self, path: str | os.PathLike[str], *, max_megabytes: float = 12.0, calibration: Calibration | None = None
+    ) -> None:
         """Write one HTML file to look at in any browser, without a network: summary, rows, and the evidence of every score.
 
         Args:
             path: the file.
             max_megabytes: how large it may become; evidence that does not fit is left out, that of the best rows first, and the
                 page says so.
+            calibration: what ``calibrate`` found for this run: metrics with labels show the mean that people would give too.
 
         Raises:
-            InvalidInput: ``max_megabytes`` is no positive number, or the path is that of the scores in the directory of the run.
+            InvalidInput: ``max_megabytes`` is no positive number, or the path is that of the scores in the directory of the run; or
+                the calibration is that of another run.
         """
         self._spare_own_scores(path)
-        write_html(self, path, max_megabytes)
-
-    def _spare_own_scores(self, path: str | os.PathLike[str]) -> None:
-        if self.run_dir is not None and Path(path).resolve() == (self.run_dir / SCORES).resolve():
-            raise InvalidInput(f"{path} holds these scores already: give another path")
-
-    def to_pandas(self, *, evidence: bool = False) -> pd.DataFrame:
-        """One row per sample, in columns of one type each, so that ``to_parquet`` and ``to_sql`` take the frame as it is.
-
-        * the fields of the sample that any row has; a document that is no text is one of JSON;
-        * ``metadata.<key>``: a column per key. Values of different kinds, lists and objects become texts of JSON;
-        * ``<metric>``: the value; ``<metric>_passing``, where the metric gives verdicts; ``<metric>_label``, where it labels rows;
-          ``<metric>_state``; ``<metric>_note``, the reason or the error.
-
-        A pass rate is ``frame["<metric>_passing"].mean()``: over rows with a verdict, as in ``summary()``.
-
-        Args:
-            evidence: also ``<metric>_claims``, ``_parts`` (what they are, such as "response claims"), ``_verdicts``, ``_passages``
-                and ``_against`` (numbers from 1 of passages that support and that contradict), ``_reasons``: lists of equal
-                length, which ``frame.explode([...])`` makes rows of; and ``<metric>_details``, all evidence as JSON.
-
-        Raises:
-            MissingExtra: pandas is not installed.
-        """
-        return frame_of(list(self.records), [item.name for item in self.metrics], evidence=evidence)
+        write_html(self, path, max_megabytes, calibration)

@@ -30,6 +30,7 @@ from ._html_slices import slice_tables
 from ._metric_summary import MetricSummary
 
 if TYPE_CHECKING:
+    from ._calibration import Calibration
     from ._evaluation import Evaluation
 
 __all__ = ["LARGEST", "write_html"]
@@ -40,27 +41,34 @@ LARGEST = 12.0
 MEGABYTE = 1_000_000
 
 
-def write_html(evaluation: Evaluation, path: str | os.PathLike[str], max_megabytes: float = LARGEST) -> None:
+def write_html(
+    evaluation: Evaluation,
+    path: str | os.PathLike[str],
+    max_megabytes: float = LARGEST,
+    calibration: Calibration | None = None,
+) -> None:
     """Write the page of an evaluation.
 
     Args:
         evaluation: the run.
         path: the file.
         max_megabytes: how large the file may become; evidence that does not fit is left out, that of the best rows first.
+        calibration: of this run, with the means that people would give.
 
     Raises:
-        InvalidInput: ``max_megabytes`` is no positive number.
+        InvalidInput: ``max_megabytes`` is no positive number, or the calibration is that of another run.
     """
     if isinstance(max_megabytes, bool) or not isinstance(max_megabytes, int | float) or not max_megabytes > 0:
         raise InvalidInput(f"max_megabytes must be a number greater than 0, got {max_megabytes!r}")
+    page = page_of(evaluation, int(max_megabytes * MEGABYTE), calibration)
     # not line by line: the digests of the policy are of these very characters
     with Path(path).open("w", encoding="utf-8", newline="") as file:
-        file.write(page_of(evaluation, int(max_megabytes * MEGABYTE)))
+        file.write(page)
 
 
-def page_of(evaluation: Evaluation, most: int) -> str:
+def page_of(evaluation: Evaluation, most: int, calibration: Calibration | None = None) -> str:
     """The page, of about so many bytes at most."""
-    summary = evaluation.summary()
+    summary = evaluation.summary(calibration=calibration)
     index = RowIndex(evaluation.metrics)
     for record in evaluation.records:
         index.add(record)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from .._kernel._tags import Html, element
 from .._store._scored_by import MetricColumn
 from ..statistics import METHODS
+from ._calibration_words import summary_words
 from ._html_charts import distribution
 from ._jury_text import agreement_in_words, juror_in_words
 from ._metric_summary import MetricSummary
@@ -32,6 +33,7 @@ def _card(column: MetricColumn, item: MetricSummary, values: Sequence[float | No
         element("h3", item.name, dir="auto"),
         element("p", _direction(column, item), class_="direction"),
         _mean(item),
+        _corrected(item),
         distribution(item, known),
         _ends(item, known),
         _counts(item),
@@ -63,6 +65,12 @@ def _mean(item: MetricSummary) -> Html:
         ),
         class_="mean-line",
     )
+
+
+def _corrected(item: MetricSummary) -> Html | None:
+    """The mean that people would give, where labels tell it."""
+    words = summary_words(item.calibration) if item.calibration is not None else None
+    return element("p", words, class_="corrected") if words else None
 
 
 def _ends(item: MetricSummary, known: Sequence[float]) -> Html | None:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._kernel._not_asked import is_asked
 from .._kernel._requests import Usage
@@ -22,6 +22,9 @@ from ..statistics._means import mean_of
 from ._jury import JurySummary, JuryTally
 from ._repeats import spread_of
 from ._silence import is_silence
+
+if TYPE_CHECKING:
+    from ._calibration import MetricCalibration
 
 __all__ = ["LabelRate", "MetricSummary", "Tally", "common_scale"]
 
@@ -74,6 +77,7 @@ class MetricSummary:
         highest: of a metric for which low values are good, the rows with the highest values, the highest first; rows at the bottom
             of the scale are left out.
         jury: of a metric of several jurors, what each of them did and how far they agree; None of any other.
+        calibration: the metric beside people's labels, with the mean that they would give; None where nothing is known of that.
     """
 
     name: str
@@ -95,6 +99,7 @@ class MetricSummary:
     label_rates: Mapping[str, LabelRate] = field(default_factory=dict)
     highest: tuple[tuple[str, float], ...] = ()
     jury: JurySummary | None = None
+    calibration: MetricCalibration | None = None
 
     @property
     def rows(self) -> int:
@@ -156,6 +161,7 @@ class MetricSummary:
                 for label, rate in self.label_rates.items()
             },
             **({} if self.jury is None else {"jury": self.jury.to_dict()}),
+            **({} if self.calibration is None else {"corrected": self.calibration.to_dict()["corrected"]}),
         }
 
 

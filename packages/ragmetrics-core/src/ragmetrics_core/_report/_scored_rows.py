@@ -1,4 +1,4 @@
-"""The rows of a run and their scores, in input order: what an ``Evaluation`` holds, before anybody looks at it."""
+"""The rows of a run and their scores, in input order: what an ``Evaluation`` holds, as it is, and as tables for others."""
 
 from __future__ import annotations
 
@@ -7,18 +7,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
+from .._kernel._errors import InvalidInput
 from .._kernel._layout import printable
 from .._kernel._metric import Metric
 from .._kernel._sample import Sample
 from .._store._loaded_run import LoadedRun
 from .._store._prices import ModelUsage
-from .._store._records import Records
+from .._store._records import Records, record_line
+from .._store._run_dir import SCORES
 from .._store._run_settings import RunSettings
 from .._store._scored_by import MetricColumn
+from ._csv import write_csv
+from ._frame import frame_of
 from ._scores import Scores
 from ._summary import size_in_words
+
+if TYPE_CHECKING:
+    import pandas as pd  # type: ignore[import-untyped]
 
 __all__ = ["ScoredRows"]
 
@@ -100,3 +107,48 @@ class ScoredRows:
         # reads no score: asyncio puts the result into the repr of a task that is done
         size = size_in_words(len(self), len(self.metrics))
         return printable(f"<Evaluation of {size}: {', '.join(item.name for item in self.metrics)}>")
+
+    def to_jsonl(self, path: str | os.PathLike[str]) -> None:
+        """Write one JSON object per row: its place, the sample, and every score with its evidence.
+
+        Raises:
+            InvalidInput: the path is that of the scores in the directory of the run, which hold just that.
+        """
+        self._spare_own_scores(path)
+        with Path(path).open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(map(record_line, self.records))
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write a table for spreadsheets: one row per sample, in the columns of ``to_pandas()``.
+
+        Lists are JSON in their cell. A text that a spreadsheet would take for a formula gets an apostrophe before it.
+
+        Raises:
+            InvalidInput: the path is that of the scores in the directory of the run.
+        """
+        self._spare_own_scores(path)
+        write_csv(path, list(self.records), [item.name for item in self.metrics])
+
+    def to_pandas(self, *, evidence: bool = False) -> pd.DataFrame:
+        """One row per sample, in columns of one type each, so that ``to_parquet`` and ``to_sql`` take the frame as it is.
+
+        * the fields of the sample that any row has; a document that is no text is one of JSON;
+        * ``metadata.<key>``: a column per key. Values of different kinds, lists and objects become texts of JSON;
+        * ``<metric>``: the value; ``<metric>_passing``, where the metric gives verdicts; ``<metric>_label``, where it labels rows;
+          ``<metric>_state``; ``<metric>_note``, the reason or the error.
+
+        A pass rate is ``frame["<metric>_passing"].mean()``: over rows with a verdict, as in ``summary()``.
+
+        Args:
+            evidence: also ``<metric>_claims``, ``_parts`` (what they are, such as "response claims"), ``_verdicts``, ``_passages``
+                and ``_against`` (numbers from 1 of passages that support and that contradict), ``_reasons``: lists of equal
+                length, which ``frame.explode([...])`` makes rows of; and ``<metric>_details``, all evidence as JSON.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        return frame_of(list(self.records), [item.name for item in self.metrics], evidence=evidence)
+
+    def _spare_own_scores(self, path: str | os.PathLike[str]) -> None:
+        if self.run_dir is not None and Path(path).resolve() == (self.run_dir / SCORES).resolve():
+            raise InvalidInput(f"{path} holds these scores already: give another path")

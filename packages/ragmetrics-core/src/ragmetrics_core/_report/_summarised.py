@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._store._records import Record
 from .._store._scored_by import MetricColumn
@@ -12,7 +12,10 @@ from ._metric_summary import MetricSummary, Tally
 from ._reasons import Causes, Reason
 from ._slices import RowLabels, slice_name, slices_of
 
-__all__ = ["SliceSummary", "Summed", "named", "row_name", "sum_up"]
+if TYPE_CHECKING:
+    from ._calibration import Calibration
+
+__all__ = ["SliceSummary", "Summed", "named", "row_name", "sum_up", "with_calibration"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,17 @@ class SliceSummary:
             "rows": self.rows,
             "metrics": {item.name: item.to_dict() for item in self.metrics},
         }
+
+
+def with_calibration(metrics: Sequence[MetricSummary], calibration: Calibration) -> tuple[MetricSummary, ...]:
+    """The same with the mean that people would give, where labels tell it.
+
+    Raises:
+        InvalidInput: the calibration is that of another run.
+    """
+    return tuple(
+        replace(item, calibration=calibration.corrected_of(item.name, item.scored, item.mean)) for item in metrics
+    )
 
 
 class Summed(NamedTuple):

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..statistics import METHODS
+from ._calibration_words import summary_words
 from ._jury_text import jury_lines
 from ._metric_summary import MetricSummary
 from ._reasons import LONGEST_ROW, first_of
@@ -232,6 +233,13 @@ def _worst(title: str, named: Iterable[tuple[str, Sequence[tuple[str, float]]]],
     return [title, *lines] if lines else []
 
 
+def _corrected(summary: Summary, width: int) -> list[str]:
+    """What people would say, where labels tell it."""
+    found = [(item.name, item.calibration) for item in summary.metrics if item.calibration is not None]
+    texts = [f"{name}: {summary_words(calibration)}" for name, calibration in found]
+    return ["corrected:", *(line for text in texts for line in wrapped(text, width, indent="  "))] if texts else []
+
+
 def _unscored(summary: Summary, width: int) -> list[str]:
     return _reasons(summary, "unscored", width)
 
@@ -267,6 +275,7 @@ Section = Callable[["Summary", int], list[str]]
 
 HEAD: tuple[Section, ...] = (_title, _without_any_score)
 NOTES: tuple[Section, ...] = (
+    _corrected,
     _of_slices,
     _remarks,
     jury_lines,

@@ -9,7 +9,8 @@ import typer
 
 from .._kernel._errors import InvalidInput
 from .._report._evaluation import Evaluation
-from ._output import HTML, check_out, clear_errors, say, to_stdout, write
+from ._output import HTML, check_out, clear_errors, say, to_stdout
+from ._written import put_file
 
 __all__ = ["REPORT", "report_page"]
 
@@ -19,6 +20,7 @@ REPORT = """Write RUN, the directory of a run or a file of scores, as one HTML f
 Examples:
   ragmetrics report runs/today
   ragmetrics report scores.jsonl --out scores.html
+  ragmetrics report runs/today --labels labels.jsonl
 
 The file needs no network: it holds the summary, a table of the rows, and the evidence of every score, in any browser.
 """
@@ -30,13 +32,24 @@ Run = Annotated[
 Page = Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to write it: a .html file.")]
 
 
-def report_page(run: Run, *, out: Page = Path("report.html")) -> None:
+People = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels",
+        metavar="FILE",
+        help="What people say of rows: the cards show the mean that they would give too (`ragmetrics calibrate` says more).",
+    ),
+]
+
+
+def report_page(run: Run, *, out: Page = Path("report.html"), labels: People = None) -> None:
     """Write the file, and say where it is."""
     with clear_errors():
         if to_stdout(out) or out.suffix.lower() not in HTML:
             raise InvalidInput(f"--out: {out} is no name of a page: let it end in .html")
         check_out(out, str(run))
         evaluation = Evaluation.load(run)
-        write(evaluation, out)
+        calibration = None if labels is None else evaluation.calibrate(labels)
+        put_file(out, "--out", lambda part: evaluation.to_html(part, calibration=calibration))
         rows = "1 row" if len(evaluation) == 1 else f"{len(evaluation)} rows"
         say(f"{out}: {rows}, {out.stat().st_size / 1_000_000:.1f} MB")

@@ -76,6 +76,14 @@ OfRow = Annotated[
 Failed = Annotated[
     bool, typer.Option("--failed", help="The rows in which a metric failed, with the error and raw replies.")
 ]
+People = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels",
+        metavar="FILE",
+        help="What people say of rows: the summary shows the mean that they would give too (`ragmetrics calibrate` says more).",
+    ),
+]
 SliceBy = Annotated[
     str | None,
     typer.Option("--by", metavar="COLUMN", help="The metrics for each value of this column too, such as lang."),
@@ -94,6 +102,7 @@ def show(
     row: OfRow = None,
     failed: Failed = False,
     by: SliceBy = None,
+    labels: People = None,
 ) -> None:
     """Show a run, or rows of it."""
     with clear_errors():
@@ -108,6 +117,8 @@ def show(
             raise InvalidInput(f"{' and '.join(ways)} are different things to show: give one of them")
         if metric is not None and by is not None:
             raise InvalidInput("--by shows all metrics: leave --metric out")
+        if labels is not None and (metric is not None or any(given[name] for name in ("--worst", "--row", "--failed"))):
+            raise InvalidInput("--labels is about the summary, and what is to be shown are rows: leave it out")
         evaluation = Evaluation.load(run)
         names = _names(evaluation, metric)
         if row is not None:
@@ -119,7 +130,8 @@ def show(
         elif worst is not None or metric is not None:
             say_lines(_worst(evaluation, names, USUAL if worst is None else worst))
         else:
-            say(str(summary_in_cli_words(evaluation.summary(by))))
+            calibration = None if labels is None else evaluation.calibrate(labels)
+            say(str(summary_in_cli_words(evaluation.summary(by, calibration=calibration))))
 
 
 def _names(evaluation: Evaluation, metric: str | None) -> list[str]:
