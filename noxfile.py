@@ -191,9 +191,10 @@ def browser(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Write the generated pages anew, then run every code block of README and docs, those of the adapters included."""
+    """Write the generated pages and the picture of a report anew, then run every code block of README and docs."""
     install(session, "test", "docs")
     install_adapters(session, f"{sys.version_info.major}.{sys.version_info.minor}")
     session.run("python", "docs/metric_names.py")
     session.run("python", "docs/generate.py")
+    session.run("python", "docs/picture.py")
     session.run("pytest", "tests/test_docs.py", *session.posargs)
