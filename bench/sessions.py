@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from ragmetrics_core import Evaluation, evaluate, join_runs
 from ragmetrics_core.metrics import TokenF1
 from ragmetrics_pytest._decision import decide
@@ -86,6 +88,10 @@ class Settings:
     rootpath: Path
     given: Mapping[str, Any] = field(default_factory=dict)
     args: Sequence[str] = ()
+
+    @property
+    def invocation_params(self) -> pytest.Config.InvocationParams:
+        return pytest.Config.InvocationParams(args=(), plugins=None, dir=self.rootpath)
 
     def getoption(self, name: str, default: Any = None) -> Any:
         return self.given.get(name, default)

@@ -126,6 +126,28 @@ def test_a_gate_about_no_metric_of_the_session(suite, monkeypatch: pytest.Monkey
     assert (result.ret, f"FAILED {text}\n" in result.stdout.str()) == (1, True)
 
 
+def test_a_gate_on_the_command_line_is_not_forgotten(suite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever gates this session means it, also where nothing was scored."""
+    suite.tests("def test_it(): pass\n" + MARKED, rows=rows(2, 0))
+    options = ("-k", "test_it", "--ragmetrics-gate", "token_f1 >= 0.5")
+    text = "gate 'token_f1 >= 0.5' is not decided: no row of this session has a score of token_f1"
+    result = suite.run(*options)
+    assert (result.ret, f"UNDECIDED {text}\n" in result.stdout.str()) == (0, True)
+    monkeypatch.setenv("CI", "true")
+    result = suite.run(*options)
+    assert (result.ret, f"FAILED {text}\n" in result.stdout.str()) == (1, True)
+    assert not (suite.path / ".ragmetrics").exists()
+    assert suite.run("--collect-only", *options).ret == 0
+
+
+@pytest.mark.parametrize("name", ["ragmetrics_gates", "ragmetrics_gate"])
+def test_the_setting_has_two_names(suite, name: str) -> None:
+    """pytest only warns of a setting that it does not know."""
+    suite.tests(MARKED, rows=rows(19, 1))
+    suite.ini(**{name: "token_f1 <= 0.5"})
+    assert suite.run().ret == 1
+
+
 def test_a_limit_off_the_scale(suite) -> None:
     suite.tests(MARKED, rows=rows(2, 0))
     result = suite.run("--ragmetrics-gate", "token_f1 >= 80")
@@ -133,13 +155,16 @@ def test_a_limit_off_the_scale(suite) -> None:
     result.stdout.fnmatch_lines(["FAILED gate 'token_f1 >= 80': token_f1 goes from 0 to 1, so 80 is no limit for it"])
 
 
-def test_sessions_without_rows_have_no_gates(suite) -> None:
+def test_sessions_without_rows_have_no_gates(suite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The configuration is that of all sessions, also of unit tests in a job of their own."""
+    monkeypatch.setenv("CI", "true")
     suite.tests("def test_it(): pass\n", rows="")
-    result = suite.run("--ragmetrics-gate", "token_f1 >= 0.5")
+    suite.ini(ragmetrics_gates="token_f1 >= 0.5")
+    result = suite.run()
     assert (result.ret, summary_of(result)) == (0, "")
 
 
-def test_rows_chosen_by_their_outcome_decide_nothing(suite) -> None:
+def test_rows_chosen_by_their_outcome_decide_nothing(suite, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that failed last time are not like the others: a gate over them alone would be red."""
     suite.tests(MARKED.replace("pass", "assert_score(ragmetrics_row['token_f1'], at_least=1)"), rows=rows(15, 5))
     assert "gates: 1 passed" in suite.run("--ragmetrics-gate", "token_f1 >= 0.5").stdout.str()
@@ -148,6 +173,10 @@ def test_rows_chosen_by_their_outcome_decide_nothing(suite) -> None:
     text = summary_of(result)
     assert "UNDECIDED no gate is decided: --lf chooses tests by how they ended last time" in text
     assert "gates:" not in text
+    suite.tests(MARKED, rows=rows(15, 5))
+    assert suite.run("--lf", "--ragmetrics-gate", "token_f1 >= 0.5").ret == 0
+    monkeypatch.setenv("CI", "true")
+    assert suite.run("--lf", "--ragmetrics-gate", "token_f1 >= 0.5").ret == 1
 
 
 def test_junit(suite) -> None:
@@ -191,6 +220,78 @@ class TestBaseline:
         result = self.sessions(suite, rows(40, 0), rows(20, 20), "--ragmetrics-gate", f"token_f1 {gate}")
         assert result.ret == status
         result.stdout.fnmatch_lines([f"{verdict} token_f1 {gate}: drop 0.500, 95 % interval *"])
+
+    def test_all_gates_are_decided_together(self, suite) -> None:
+        options = ("--ragmetrics-gate", "token_f1 >= 0.9", "--ragmetrics-gate", "token_f1 drop <= 0.1")
+        result = self.sessions(suite, rows(40, 0), rows(20, 20), *options)
+        assert result.ret == 1
+        result.stdout.fnmatch_lines(
+            ["gates: 2 failed", "FAILED token_f1 >= 0.9: mean 0.500, *", "FAILED token_f1 drop <= 0.1: *"]
+        )
+        assert "when adjusted for the number of gates" in " ".join(summary_of(result).split())
+
+    def test_nobody_can_say(self, suite) -> None:
+        """Two of 40 rows have fallen: open, and so red only where that is set."""
+        result = self.sessions(suite, rows(40, 0), rows(38, 2), "--ragmetrics-undecided", "fail")
+        assert result.ret == 1
+        result.stdout.fnmatch_lines(
+            ["UNDECIDED nobody can say whether token_f1 is worse than in *main: only 2 of 40 *"]
+        )
+        assert suite.run("--ragmetrics-baseline", "main").ret == 0
+
+    def test_another_judge(self, suite, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What differs may come from it: open at a desk, red where nobody reads a warning."""
+        text = MARKED.replace('["token_f1"]', "[FirstLetters(length=1)]")
+        letters = """
+from dataclasses import dataclass
+from ragmetrics_core import Metric, Score
+
+@dataclass(frozen=True)
+class FirstLetters(Metric):
+    length: int = 1
+    def measure(self, response: str, reference: str) -> Score:
+        return Score(float(response[:self.length] == reference[:self.length]))
+"""
+        suite.tests(letters + text, rows=rows(40, 0))
+        suite.run().assert_outcomes(passed=40)
+        shutil.move(suite.path / ".ragmetrics", suite.path / "main")
+        suite.tests(letters + text.replace("length=1", "length=2"), rows=rows(20, 20))
+        result = suite.run("--ragmetrics-baseline", "main")
+        assert result.ret == 0
+        result.stdout.fnmatch_lines(["UNDECIDED first_letters was not compared with *main: *"])
+        monkeypatch.setenv("CI", "true")
+        assert suite.run("--ragmetrics-baseline", "main").ret == 1
+
+    def test_tests_that_are_chosen_are_no_drop(self, suite) -> None:
+        options = ("-k", "q1", "--ragmetrics-gate", "token_f1 drop <= 0.1")
+        result = self.sessions(suite, rows(40, 0), rows(20, 20), *options)
+        assert result.ret == 0
+        text = "no drop is decided: 29 of 40 rows of *main are not in this session, as -k chooses tests"
+        result.stdout.fnmatch_lines(
+            ["compared with main: 11 pairs of rows", "29 rows are in the baseline alone", f"UNDECIDED {text}"]
+        )
+        named = suite.run("test_rag.py::test_answers[q1]", "--ragmetrics-baseline", "main", *options[2:])
+        named.stdout.fnmatch_lines(
+            ["UNDECIDED no drop is decided: 39 of 40 rows of *, as test_rag.py::* chooses tests"]
+        )
+
+    def test_a_file_that_is_no_run_is_refused_before_anything_is_scored(self, suite) -> None:
+        suite.tests(MARKED, rows=rows(2, 0))
+        (suite.path / "main.jsonl").write_text("nothing\n", encoding="utf-8")
+        result = suite.run("--ragmetrics-baseline", "main.jsonl")
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        result.stderr.fnmatch_lines(["ERROR: --ragmetrics-baseline: *main.jsonl*"])
+        assert not (suite.path / ".ragmetrics").exists()
+
+    def test_a_test_that_leaves_another_directory(self, suite) -> None:
+        suite.tests(MARKED, rows=rows(40, 0))
+        suite.run().assert_outcomes(passed=40)
+        shutil.move(suite.path / ".ragmetrics", suite.path / "main")
+        suite.path.joinpath("else").mkdir()
+        suite.tests(MARKED + "\ndef test_moves(): __import__('os').chdir('else')\n", rows=rows(20, 20))
+        result = suite.processes("--ragmetrics-baseline", "main")
+        assert result.ret == 1
+        result.stdout.fnmatch_lines(["FAILED token_f1 is worse than in *main: *"])
 
     def test_runs_without_a_row_in_common(self, suite, monkeypatch: pytest.MonkeyPatch) -> None:
         other = rows(40, 0).replace("'id': 'q", "'id': 'other").replace("?'", "??'")

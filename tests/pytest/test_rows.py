@@ -223,6 +223,42 @@ def test_expected(ragmetrics_row): pass
     result.stdout.fnmatch_lines(["a row in error does not pass: broken failed: ModelError: the server is gone"])
 
 
+def test_a_row_that_a_fixture_scores_at_its_end_is_not_green_either(suite) -> None:
+    suite.tests(
+        """
+from dataclasses import dataclass
+from ragmetrics_core import Metric, ModelError, Score
+
+@dataclass(frozen=True)
+class Broken(Metric):
+    def measure(self, response: str) -> Score:
+        raise ModelError("the server is gone")
+
+@pytest.fixture
+def late(ragmetrics_scorer):
+    yield
+    ragmetrics_scorer.score(ROWS[0], Broken())
+
+def test_late(late): pass
+"""
+    )
+    result = suite.run()
+    result.assert_outcomes(passed=1, errors=1)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["a row in error does not pass: broken failed: ModelError: the server is gone"])
+
+
+def test_a_row_shows_itself_shortly(suite) -> None:
+    suite.tests(
+        """
+@pytest.mark.ragmetrics(rows=ROWS[:1], metrics=["faithfulness", "answer_relevance_rating"])
+def test_it(ragmetrics_row):
+    assert repr(ragmetrics_row) == "<row 'tall': faithfulness=1, answer_relevance_rating=1>"
+"""
+    )
+    suite.run().assert_outcomes(passed=1)
+
+
 def test_nothing_to_score_says_why(suite) -> None:
     suite.tests(
         ANSWERS, rows='ROWS = [{"question": "How tall?", "answer": "", "contexts": ["It is 330 metres tall."]}]\n'

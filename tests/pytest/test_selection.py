@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
 from loopback import OpenAIServer, judge
 from ragmetrics_core import Evaluation
 
@@ -87,17 +89,36 @@ def test_a_failure_before_the_first_row_costs_nothing(suite) -> None:
     assert not (suite.path / ".ragmetrics").exists()
 
 
-def test_skipped_rows_cost_nothing(suite, server: OpenAIServer) -> None:
+@pytest.mark.parametrize(
+    ("marker", "outcome"),
+    [
+        ("skip(reason='later')", "skipped"),
+        ("skipif(True, reason='not here')", "skipped"),
+        ("skipif('sys.version_info > (3,)', reason='not here')", "skipped"),
+        ("xfail(run=False)", "xfailed"),
+        ("skipif('no python here')", "errors"),
+    ],
+)
+def test_rows_of_tests_that_do_not_run_cost_nothing(suite, server: OpenAIServer, marker: str, outcome: str) -> None:
     suite.ini()
-    suite.tests("@pytest.mark.skip(reason='later')\n" + MARKED.replace("def test_first", "def test_first"))
-    suite.run().assert_outcomes(passed=1, skipped=3)
+    first, second = MARKED.strip().split("\n\n")
+    suite.tests(f"{second}\n\n@pytest.mark.{marker}\n{first}")
+    suite.run().assert_outcomes(passed=1, **{outcome: 3})
     assert len(server.chats) == 2
+
+
+def test_rows_of_tests_that_may_fail_are_scored(suite, server: OpenAIServer) -> None:
+    suite.ini()
+    suite.tests("@pytest.mark.xfail\n@pytest.mark.skipif(False, reason='never')" + MARKED)
+    suite.run().assert_outcomes(passed=1, xpassed=2, xfailed=1)
+    assert len(server.chats) == 6
 
 
 def test_collecting_asks_nobody(suite, server: OpenAIServer) -> None:
     suite.ini()
     suite.tests(MARKED)
     suite.run("--collect-only", "-q").stdout.fnmatch_lines(["test_rag.py::test_answers[[]tall[]]"])
+    suite.run("--setup-plan").stdout.fnmatch_lines(["*SETUP *ragmetrics_row*"])
     assert server.chats == []
     assert not (suite.path / ".ragmetrics").exists()
 
@@ -120,9 +141,11 @@ def test_a_directory_of_something_else_is_left_alone(suite) -> None:
     result = suite.run("--ragmetrics-run-dir", "run")
     result.assert_outcomes(errors=4)
     result.stdout.fnmatch_lines(
-        ["ragmetrics_run_dir * holds a run that is no session of pytest, and would be lost: give another*"]
+        ["ragmetrics_run_dir */run holds run.json, which is no session of pytest: name a directory of its own"]
     )
     assert (run / "scores.jsonl").read_bytes() == before
+    suite.run("--ragmetrics-run-dir", ".").assert_outcomes(errors=4)
+    assert not (suite.path / ".gitignore").exists()
 
 
 def test_git_does_not_see_it(suite) -> None:

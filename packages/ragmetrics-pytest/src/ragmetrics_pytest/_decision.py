@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ragmetrics_core import Comparison, Evaluation, Gate, InvalidInput
+from ragmetrics_core import Comparison, Evaluation, Gate, InvalidInput, RagmetricsError
 
 from ._options import setting, settings
 from ._outcome import Outcome
@@ -53,6 +53,10 @@ def check_settings(state: State) -> None:
         return
     if not baseline.exists():
         raise pytest.UsageError(f"--ragmetrics-baseline: there is no {baseline}")
+    try:
+        Evaluation.load(baseline)
+    except RagmetricsError as error:
+        raise pytest.UsageError(f"--ragmetrics-baseline: {error}") from None
     if state.run_dir.resolve() in (baseline.resolve(), *baseline.resolve().parents):
         raise pytest.UsageError(
             f"--ragmetrics-baseline: {baseline} is in the directory of this session, which writes over it: copy it to another "
@@ -73,8 +77,9 @@ def decide(config: pytest.Config, outcome: Outcome) -> None:
         return
     paths = settings(config, "by", "cluster")
     before = None if baseline is None else Evaluation.load(baseline)
-    if baseline is not None and before is not None:
-        known = _compare(config, baseline, before, known, outcome)
+    if before is not None:
+        outcome.baseline = setting(config, "baseline")
+        known = _compare(config, before, known, outcome)
     if not known:
         return
     conditions = settings(config, "min_coverage", "max_failed")
@@ -82,9 +87,7 @@ def decide(config: pytest.Config, outcome: Outcome) -> None:
     outcome.decision = evaluation.gate(*known, baseline=before if drops else None, **paths, **conditions)
 
 
-def _compare(
-    config: pytest.Config, baseline: Path, before: Evaluation, gates: Sequence[Gate], outcome: Outcome
-) -> list[Gate]:
+def _compare(config: pytest.Config, before: Evaluation, gates: Sequence[Gate], outcome: Outcome) -> list[Gate]:
     """Compare with the baseline; the gates that are still to be decided.
 
     Gates on drops decide; where there are none, a metric that is worse beyond doubt fails.
@@ -94,24 +97,26 @@ def _compare(
     try:
         outcome.comparison = found = before.compare(outcome.evaluation, **settings(config, "by", "cluster"))
     except InvalidInput as error:
-        outcome.open(f"the session was not compared with {baseline}: {error}", fails=in_ci())
+        outcome.open(f"the session was not compared with {outcome.baseline}: {error}", fails=in_ci())
         return means
     chosen = _chosen(config, CHOSEN_BY_NAME)
     if drops and found.only_before and chosen:
-        what = f"{len(found.only_before)} of {found.rows_before} rows of {baseline} are not in this session"
+        what = f"{len(found.only_before)} of {found.rows_before} rows of {outcome.baseline} are not in this session"
         outcome.open(f"no drop is decided: {what}, as {chosen} chooses tests", fails=in_ci())
         return means
     if not drops and not _asks_for_drops(config):
-        _judge(found, baseline, outcome)
+        _judge(found, outcome)
     shared = {item.name for item in found.metrics}
     for gate in drops:
         if gate.metric not in shared:
-            outcome.open(f"gate '{gate}' is not decided: {baseline} has no scores of {gate.metric}", fails=in_ci())
+            problem = f"gate '{gate}' is not decided: {outcome.baseline} has no scores of {gate.metric}"
+            outcome.open(problem, fails=in_ci())
     return [*means, *(gate for gate in drops if gate.metric in shared)]
 
 
-def _judge(comparison: Comparison, baseline: Path, outcome: Outcome) -> None:
+def _judge(comparison: Comparison, outcome: Outcome) -> None:
     """Fail for every metric that is worse; what cannot be said of all rows is open."""
+    baseline = outcome.baseline
     for item in (*comparison.metrics, *comparison.slices):
         where = item.name if item.slice is None else f"{item.name}, {item.slice},"
         if item.verdict == "worse":
@@ -155,5 +160,5 @@ def _baseline(config: pytest.Config) -> Path | None:
     given = setting(config, "baseline")
     if given is None:
         return None
-    here = Path(given)
+    here = config.invocation_params.dir / given  # a test may have left another directory
     return here if here.exists() else config.rootpath / given

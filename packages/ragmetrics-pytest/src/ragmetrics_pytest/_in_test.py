@@ -71,7 +71,7 @@ class Call:
 
     def _finished(self, evaluation: Evaluation) -> list[ScoredRow]:
         count = len(evaluation)
-        self._part.write(session=self._state.session, places=[self._item.nodeid] * count, scored=count)
+        self._state.finished(self._part, places=[self._item.nodeid] * count, scored=count)
         rows = [ScoredRow(record.sample, dict(record.scores)) for record in evaluation.records]
         for row in rows:
             note_scores(self._item, row)

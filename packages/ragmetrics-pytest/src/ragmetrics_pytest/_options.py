@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-__all__ = ["add_options", "setting", "settings"]
+__all__ = ["RUN_DIR", "add_options", "setting", "settings"]
 
 RUN_DIR = ".ragmetrics"
 
@@ -76,7 +76,8 @@ def add_options(parser: pytest.Parser) -> None:
         )
         about = item.help.replace("%%", "%")
         if item.several:
-            parser.addini(f"ragmetrics_{name}", about, type="linelist", default=None)
+            for ini in (name, OPTIONS[name]):  # pytest would only warn of the other name, and the gates would be none
+                parser.addini(f"ragmetrics_{ini}", about, type="linelist", default=None)
         else:
             parser.addini(f"ragmetrics_{name}", about, type="string", default=None)
 
@@ -87,6 +88,9 @@ def setting(config: pytest.Config, name: str) -> Any:
     given = config.getoption(f"ragmetrics_{name}")
     if given is None and item.variable:
         given = os.environ.get(item.variable, "").strip() or None
+    if given is None and item.several:
+        given = [text for ini in (name, OPTIONS[name]) for text in config.getini(f"ragmetrics_{ini}") or ()]
+        return given or None
     return given if given is not None else config.getini(f"ragmetrics_{name}") or None
 
 

@@ -17,8 +17,10 @@ class Outcome:
     Attributes:
         run_dir: where it is kept.
         evaluation: all that was scored; None if nothing was.
+        summary: of what was scored, as text; empty if nothing was.
         decision: what became of the gates; None if none was decided.
         comparison: with the baseline, if there is one.
+        baseline: the baseline as the settings name it.
         failures: why the session fails, besides gates, in words.
         warnings: what is open, in words.
         unscored_tests: how many tests have no scores, and why.
@@ -27,8 +29,10 @@ class Outcome:
 
     run_dir: Path
     evaluation: Evaluation | None = None
+    summary: str = ""
     decision: Decision | None = None
     comparison: Comparison | None = None
+    baseline: str = ""
     failures: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     unscored_tests: list[str] = field(default_factory=list)

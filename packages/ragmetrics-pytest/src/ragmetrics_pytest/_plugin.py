@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
+CLAIMED = "ragmetrics_claimed"
 MARKER = (
     "ragmetrics(rows, metrics, llm, embeddings, columns): make a test of every row, which these metrics score before the first of "
     "them runs; the fixture ragmetrics_row gives the scores."
@@ -63,8 +64,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """A test that passed although a score of its rows failed does not pass."""
     result = yield
-    rows: list[ScoredRow] = item.stash.get(ROWS, [])
-    check_errors(rows)
+    check_errors(item)
+    return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
+    """Nor does one whose fixtures score such rows when they end."""
+    before = len(item.stash.get(ROWS, ()))
+    result = yield
+    check_errors(item, before)
     return result
 
 
@@ -95,11 +104,21 @@ def pytest_configure_node(node: object) -> None:
     node.workerinput["ragmetrics_session"] = state_of(config).session  # type: ignore[attr-defined]
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: object) -> None:
+    """pytest-xdist: what a worker has scored; nobody knows that of one that crashed."""
+    output: dict[str, list[str]] = getattr(node, "workeroutput", {})
+    state_of(node.config).claimed.update(output.get(CLAIMED, ()))  # type: ignore[attr-defined]
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Join what was scored, and decide the gates: before reports are written, which show the decision."""
     state = state_of(session.config)
-    if state.is_worker or not state.parts_of_session():
+    if state.is_worker:
+        session.config.workeroutput[CLAIMED] = sorted(state.claimed)  # type: ignore[attr-defined]
+        return
+    if not (state.claimed or state.parts_of_session() or state.asked_to_decide()):
         return
     from ._session import finish  # noqa: PLC0415  loads the core
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from reprlib import repr as shorten
 from typing import TYPE_CHECKING
@@ -71,11 +71,18 @@ ROWS: pytest.StashKey[list[ScoredRow]] = pytest.StashKey()
 """Of a test: the rows that were scored for it."""
 
 
-def check_errors(rows: Sequence[ScoredRow]) -> None:
-    """Fail the test if a score of its rows failed: nobody knows how good such a row is, whatever the test looked at."""
-    failed = [
-        f"{name} {score.explain()}" for row in rows for name, score in row.scores.items() if score.state == "failed"
-    ]
+def check_errors(item: pytest.Item, start: int = 0) -> None:
+    """Fail the test if a score of its rows failed: nobody knows how good such a row is, whatever the test looked at.
+
+    Args:
+        item: the test.
+        start: how many of its rows were looked at before.
+
+    Raises:
+        pytest.fail.Exception: a score failed.
+    """
+    scores = [scored for row in item.stash.get(ROWS, [])[start:] for scored in row.items()]
+    failed = [f"{name} {score.explain()}" for name, score in scores if score.state == "failed"]
     if failed:
         raise pytest.fail.Exception("a row in error does not pass: " + "; ".join(dict.fromkeys(failed)), pytrace=False)
 

@@ -9,17 +9,16 @@ them scores while the others that need scores wait, and then read what it has le
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
 
-from ragmetrics_core import Evaluation, Metric, RagmetricsError, Sample, embeddings_named, evaluate, llm_named
+from ragmetrics_core import Evaluation, Metric, RagmetricsError, Sample, Score, embeddings_named, evaluate, llm_named
 
+from ._locks import SCORING, locked
 from ._marks import Judged, key_of, marked, registry_of
 from ._options import settings
 from ._row import PARAM, RowParam, ScoredRow, note_scores
@@ -37,14 +36,12 @@ class RowsOutcome:
     """What became of the rows.
 
     Attributes:
-        scored: by the key of each row that has scores, its position in the run.
-        evaluation: the run; None if no row was scored.
+        scored: by the key of each row that has scores, these by metric; in memory, as another session may score in the same place.
         problem: why rows have no scores; empty if all have.
         needs_key: whether nothing but a key is missing.
     """
 
-    scored: Mapping[str, int]
-    evaluation: Evaluation | None
+    scored: Mapping[str, Mapping[str, Score]]
     problem: str = ""
     needs_key: bool = False
 
@@ -56,6 +53,8 @@ def prepare(item: pytest.Item) -> None:
         pytest.fail.Exception, pytest.skip.Exception: it has none.
     """
     param = row_param(item)
+    if item.config.getoption("setupplan", False):  # shows what would be done
+        return
     if param is None:
         if "rows" in marked(item) and not hasattr(item, "callspec"):
             pytest.fail(
@@ -65,13 +64,13 @@ def prepare(item: pytest.Item) -> None:
         return
     state = state_of(item.config)
     if state.rows is None:
-        state.rows = RowsOutcome({}, None, "the rows could not be scored: see the first test that needed them")
+        state.rows = RowsOutcome({}, "the rows could not be scored: see the first test that needed them")
         state.rows = _score_session(state, item.session.items)
     outcome = state.rows
-    if param.key not in outcome.scored or outcome.evaluation is None:
+    if param.key not in outcome.scored:
         stop(outcome.problem or "this row was not among those that were scored", needs_key=outcome.needs_key)
-    record = outcome.evaluation.records[outcome.scored[param.key]]
-    note_scores(item, ScoredRow(param.sample, {name: record.scores[name] for name in param.metrics}))
+    scores = outcome.scored[param.key]
+    note_scores(item, ScoredRow(param.sample, {name: scores[name] for name in param.metrics}))
 
 
 def in_pytest_words(error: RagmetricsError) -> str:
@@ -105,7 +104,7 @@ class _Row:
 def _rows_of(items: Sequence[pytest.Item]) -> dict[str, _Row]:
     """The rows of these tests by their keys, in the order of the files, whatever the order of the tests."""
     found: dict[str, _Row] = {}
-    wanted = [(item, param) for item in items if (param := row_param(item)) and not item.get_closest_marker("skip")]
+    wanted = [(item, param) for item in items if (param := row_param(item)) and not _is_left_out(item)]
     for item, param in sorted(
         wanted, key=lambda pair: (pair[0].nodeid.partition("[")[0], pair[1].number, pair[0].nodeid)
     ):
@@ -115,13 +114,26 @@ def _rows_of(items: Sequence[pytest.Item]) -> dict[str, _Row]:
     return found
 
 
+def _is_left_out(item: pytest.Item) -> bool:
+    """Whether a marker keeps the test from running: ``skip``, ``skipif`` or ``xfail(run=False)``, as pytest itself reads them."""
+    plugin = item.config.pluginmanager.get_plugin("skipping")
+    if plugin is None:
+        return False
+    try:
+        expected = plugin.evaluate_xfail_marks(item)
+        return plugin.evaluate_skip_marks(item) is not None or (expected is not None and not expected.run)
+    except pytest.fail.Exception:  # the marker cannot be read, and the test is going to say so
+        return True
+
+
 def _score_session(state: State, items: Sequence[pytest.Item]) -> RowsOutcome:
     rows = _rows_of(items)
     part = Part(state.parts / ROWS)
     part.claim()
-    with locked(state.run_dir / "lock.sqlite"):
+    with locked(state.run_dir / SCORING):
         noted = part.read()
         if noted.get("session") == state.session:
+            state.claimed.add(ROWS)
             return _loaded(part, noted)
         part.clear()
         with _shown(state.config):
@@ -145,20 +157,24 @@ def _score(state: State, rows: Mapping[str, _Row], part: Part) -> RowsOutcome:
         except RagmetricsError as error:
             problem, needs_key = in_pytest_words(error), error.needs_key
     scored = {} if evaluation is None else {key: index for index, key in enumerate(chosen)}
-    part.write(
-        session=state.session,
+    state.finished(
+        part,
         places=[rows[key].tests[0] for key in scored],
         scored=scored,
         problem=problem,
         needs_key=needs_key,
         left=sum(len(row.tests) for key, row in rows.items() if key not in scored),
     )
-    return RowsOutcome(scored, evaluation, problem, needs_key)
+    return RowsOutcome(_in_memory(scored, evaluation), problem, needs_key)
+
+
+def _in_memory(scored: Mapping[str, int], evaluation: Evaluation | None) -> dict[str, dict[str, Score]]:
+    return {key: dict(evaluation.records[index].scores) for key, index in scored.items()} if evaluation else {}
 
 
 def _loaded(part: Part, noted: Mapping[str, Any]) -> RowsOutcome:
     evaluation = Evaluation.load(part.path) if noted["scored"] else None
-    return RowsOutcome(noted["scored"], evaluation, noted["problem"], noted["needs_key"])
+    return RowsOutcome(_in_memory(noted["scored"], evaluation), noted["problem"], noted["needs_key"])
 
 
 def _run(state: State, rows: Mapping[str, _Row], judged: Mapping[str, Judged], part: Part) -> Evaluation:
@@ -201,26 +217,3 @@ def _shown(config: pytest.Config) -> Iterator[None]:
         if capture is not None:
             stack.enter_context(capture.global_and_fixture_disabled())
         yield
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Keep other processes out, until the end or the death of this one: a lock that every platform has, in a database."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    connection = sqlite3.connect(path, timeout=1.0, isolation_level=None)
-    try:
-        while not _begun(connection):
-            pass  # each try waits a second, so that Ctrl-C is heard
-        yield
-    finally:
-        connection.close()
-
-
-def _begun(connection: sqlite3.Connection) -> bool:
-    try:
-        connection.execute("BEGIN EXCLUSIVE")
-    except sqlite3.OperationalError as error:
-        if "locked" not in str(error):
-            raise
-        return False
-    return True

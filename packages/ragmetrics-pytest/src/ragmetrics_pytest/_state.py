@@ -21,6 +21,8 @@ __all__ = ["State", "in_ci", "state_of"]
 
 PARTS = "parts"
 PART = "part.json"
+OWN = {".gitignore", "joining.sqlite", "lock.sqlite"}
+"""What is there before anything was scored."""
 
 
 class State:
@@ -31,6 +33,7 @@ class State:
         is_worker: whether this is a worker of pytest-xdist.
         registry: the metrics of all marked tests; None before the first.
         rows: what became of the rows of marked tests; None before they were scored.
+        claimed: the parts that this session has scored, as far as this process knows.
         outcome: what became of the session; None before its end, and where nothing was scored.
     """
 
@@ -43,6 +46,7 @@ class State:
         self.session: str = given.get("ragmetrics_session") or uuid.uuid4().hex
         self.registry: Registry | None = None
         self.rows: RowsOutcome | None = None
+        self.claimed: set[str] = set()
         self.outcome: Outcome | None = None
 
     @property
@@ -70,6 +74,16 @@ class State:
             from ._decision import check_settings  # noqa: PLC0415  loads the core
 
             check_settings(self)
+
+    def asked_to_decide(self) -> bool:
+        """Whether a gate or a baseline stands on the command line: that of a session without rows is open, and not forgotten."""
+        option = self.config.getoption
+        return any(option(f"ragmetrics_{name}") for name in ("gates", "baseline")) and not option("collectonly")
+
+    def finished(self, part: Part, **noted: Any) -> None:
+        """Note that this session has scored a part."""
+        part.write(session=self.session, **noted)
+        self.claimed.add(part.path.name)
 
     def parts_of_session(self) -> list[Part]:
         """What the processes of this session have scored so far, the rows of marked tests first."""
@@ -104,9 +118,10 @@ class Part:
             pytest.fail.Exception: it does.
         """
         top = self.path.parent.parent
-        if not self.path.parent.is_dir() and any((top / name).exists() for name in ("run.json", "scores.jsonl")):
+        others = {path.name for path in top.iterdir()} - OWN if top.exists() else set()
+        if others and not self.path.parent.is_dir():
             raise pytest.fail.Exception(
-                f"ragmetrics_run_dir {top} holds a run that is no session of pytest, and would be lost: give another directory",
+                f"ragmetrics_run_dir {top} holds {min(others)}, which is no session of pytest: name a directory of its own",
                 pytrace=False,
             )
         self.path.mkdir(parents=True, exist_ok=True)

@@ -20,12 +20,12 @@ def write_summary(terminal: pytest.TerminalReporter, outcome: Outcome) -> None:
     """Means with their intervals, the rows to look at, what was asked and what it cost; then the gates."""
     terminal.section("ragmetrics")
     if outcome.evaluation is not None:
-        terminal.write_line(str(outcome.evaluation.summary()))
+        terminal.write_line(outcome.summary)
         terminal.write_line("")
     for text in outcome.unscored_tests:
         terminal.write_line(text, yellow=True)
     if outcome.comparison is not None:
-        _write_comparison(terminal, outcome.comparison)
+        _write_comparison(terminal, outcome.comparison, outcome.baseline)
     if outcome.decision is not None:
         terminal.write_line(str(outcome.decision), **COLOURS[outcome.decision.verdict])
     for text in outcome.warnings:
@@ -36,9 +36,9 @@ def write_summary(terminal: pytest.TerminalReporter, outcome: Outcome) -> None:
         terminal.write_line(f"run: {outcome.run_dir} (ragmetrics show, report and compare read it)")
 
 
-def _write_comparison(terminal: pytest.TerminalReporter, comparison: Comparison) -> None:
+def _write_comparison(terminal: pytest.TerminalReporter, comparison: Comparison, baseline: str) -> None:
     """Every metric, the slices that became better or worse, and what must be known of the two runs."""
-    terminal.write_line(f"compared with {comparison.before}: {comparison.pairs} pairs of rows")
+    terminal.write_line(f"compared with {baseline}: {comparison.pairs} pairs of rows")
     alone = ((comparison.only_before, "the baseline"), (comparison.only_after, "this session"))
     for rows, where in alone:
         if rows:

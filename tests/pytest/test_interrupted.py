@@ -1,0 +1,137 @@
+"""Sessions that do not come to their end, or that meet another one: what was paid for is kept, and nothing is green by it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+import pytest
+
+from loopback import OpenAIServer, judge
+from ragmetrics_core import Evaluation
+
+MARKED = """
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from ragmetrics_core import Metric, Score
+
+@dataclass(frozen=True)
+class ScoredBy(Metric):
+    def measure(self, response: str) -> Score:
+        Path("pid").write_text(str(os.getpid()))
+        return Score(1.0)
+
+@pytest.mark.ragmetrics(rows=ROWS, metrics=[ScoredBy(), "faithfulness"])
+def test_answers(ragmetrics_row): pass
+"""
+ONE_AFTER_THE_OTHER = {"ragmetrics_max_concurrency": "1"}
+
+
+def stopping(suite, server: OpenAIServer, number: int, what: signal.Signals) -> None:
+    """The process that asks dies, or hears Ctrl-C, before this call is answered."""
+
+    def responder(body):
+        if len(server.chats) == number:
+            os.kill(int((suite.path / "pid").read_text()), what)
+        return judge(body)
+
+    server.responder = responder
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_loses_nothing_that_was_answered(suite, server: OpenAIServer) -> None:
+    stopping(suite, server, 4, signal.SIGINT)
+    suite.ini(**ONE_AFTER_THE_OTHER)
+    suite.tests(MARKED)
+    result = suite.processes("--ragmetrics-gate", "faithfulness >= 0.01")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert len(server.chats) == 4
+    again = suite.processes()
+    again.assert_outcomes(passed=3)
+    assert len(server.chats) <= 7  # three of six were answered, and perhaps the one that met Ctrl-C
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_another_worker_goes_on_where_one_has_died(suite, server: OpenAIServer) -> None:
+    pytest.importorskip("xdist")
+    stopping(suite, server, 4, signal.SIGKILL)
+    suite.ini(**ONE_AFTER_THE_OTHER)
+    suite.tests(MARKED)
+    result = suite.processes("-n2", "--ragmetrics-gate", "faithfulness >= 0.01")
+    result.assert_outcomes(passed=2, failed=1)  # the test that the worker was at
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["3 rows, 2 metrics, *", "gates: 1 *"])
+    assert len(server.chats) == 7
+    assert len(Evaluation.load(suite.path / ".ragmetrics")) == 3
+
+
+def test_a_failure_keeps_what_tests_have_scored_before(suite, server: OpenAIServer) -> None:
+    suite.ini()
+    suite.tests(
+        """
+def test_one(ragmetrics_scorer): ragmetrics_scorer.score(ROWS[0], "faithfulness")
+def test_red(ragmetrics_scorer):
+    ragmetrics_scorer.score(ROWS[1], "faithfulness")
+    assert False
+def test_never(ragmetrics_scorer): ragmetrics_scorer.score(ROWS[2], "faithfulness")
+"""
+    )
+    suite.run("-x").assert_outcomes(passed=1, failed=1)
+    assert {row.id for row in Evaluation.load(suite.path / ".ragmetrics").rows} == {"tall", "wrong"}
+    assert len(server.chats) == 4
+    suite.run().assert_outcomes(passed=2, failed=1)
+    assert len(server.chats) == 6
+
+
+def test_a_metric_with_a_bug_is_no_pass(suite) -> None:
+    """It ends the scoring of all rows: no test is green, and the first tells where the bug is."""
+    suite.tests(
+        """
+from dataclasses import dataclass
+from ragmetrics_core import Metric, Score
+
+@dataclass(frozen=True)
+class Buggy(Metric):
+    def measure(self, response: str) -> Score: return Score(1 / 0)
+
+@pytest.mark.ragmetrics(rows=ROWS, metrics=["faithfulness", Buggy()])
+def test_answers(ragmetrics_row): pass
+"""
+    )
+    result = suite.run()
+    result.assert_outcomes(errors=3)
+    result.stdout.fnmatch_lines(
+        ["E *ZeroDivisionError: *", "the rows could not be scored: see the first test that needed them"]
+    )
+
+
+def test_another_session_in_the_same_directory(suite) -> None:
+    """It writes over what this one has scored: no gate is green by what is left."""
+    suite.tests(
+        """
+@pytest.mark.ragmetrics(rows=ROWS[1:2], metrics=["faithfulness"])
+def test_other(ragmetrics_row): pass
+""",
+        name="other",
+    )
+    suite.tests(
+        """
+import subprocess, sys
+
+@pytest.mark.ragmetrics(rows=ROWS, metrics=["faithfulness"])
+def test_answers(ragmetrics_row):
+    if ragmetrics_row.sample.id == "tall":
+        subprocess.run([sys.executable, "-m", "pytest", "other.py"], check=True)
+    assert_score(ragmetrics_row["faithfulness"], at_least=0)
+
+def test_alone(): pass
+"""
+    )
+    result = suite.run("--ragmetrics-gate", "faithfulness >= 0.01")
+    result.assert_outcomes(passed=4)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        ["FAILED another session has scored in *.ragmetrics meanwhile, and 1 of 1 parts of this one *"]
+    )
