@@ -140,28 +140,26 @@ def small(path: Path) -> Evaluation:
     )
 
 
-def hostile(path: Path) -> Evaluation:
+def hostile(path: Path, value: float = 0.5, judge: str = XSS[2]) -> Evaluation:
     """Forty rows with another hostile text each in every field, and hostile names of everything around them."""
     first = XSS[0]
-    rows = [_hostile_line(number, text, first) for number, text in enumerate(XSS, 1)]
+    rows = [_hostile_line(number, text, first, value) for number, text in enumerate(XSS, 1)]
     loaded = written(path, rows)
     models = tuple(ModelUsage(text, f"http://{text}", Usage(1, 10, 10)) for text in XSS)
     columns = tuple(
         MetricColumn(name, scale.scale, f"{first}(x={XSS[1]!r})")
         for name, scale in zip((f"m {first}", "other"), loaded.metrics, strict=True)
     )
-    identity = ModelIdentity(XSS[2], {})
+    identity = ModelIdentity(judge, {})
     settings = RunSettings(columns, None, {}, {item.name: ScoredBy({}, identity, identity) for item in columns}, "")
     return replace(
         loaded, metrics=columns, source=XSS[4], caveats=tuple(XSS), stopped=XSS[5], models=models, settings=settings
     )
 
 
-def _hostile_line(number: int, text: str, name: str) -> dict[str, Any]:
-    verdicts = [
-        {**claim(text, word, [0, min(4, len(text))], [1], [1]), "reason": text}
-        for word in ("supported", "contradicted", text)
-    ]
+def _hostile_line(number: int, text: str, name: str, value: float) -> dict[str, Any]:
+    words = ("supported", "contradicted", text) if value < 1 else ("supported",)
+    verdicts = [{**claim(text, word, [0, min(4, len(text))], [1], [1]), "reason": text} for word in words]
     details = {
         "verdicts": verdicts,
         text: {text: [text, {text: text}]},
@@ -182,7 +180,7 @@ def _hostile_line(number: int, text: str, name: str) -> dict[str, Any]:
         "metadata": {text: text, "lang": XSS[number % 2], name: number % 3, "deep": {text: [text]}},
     }
     other = score("other", None, error=text, details=details) if number % 2 else score("other", None, reason=text)
-    found = line(number, sample, score(f"m {name}", 0.5, reason=text, label=text, details=details), other)
+    found = line(number, sample, score(f"m {name}", value, reason=text, label=text, details=details), other)
     return {**found, "place": text}
 
 
@@ -195,9 +193,12 @@ def unpacked(page: str, name: str) -> Any:
 WORDS = ["".join(random.Random(number).choices("etaoinshrdlucmfwypvbgk", k=2 + number % 9)) for number in range(4000)]
 
 
-def many(path: Path, rows: int) -> Evaluation:
-    """So many rows with five contexts of 800 characters, five claims each, four metrics; hardly a text stands twice."""
-    return written(path, (_one_of_many(number) for number in range(1, rows + 1)))
+def many(path: Path, rows: int, system: int = 0) -> Evaluation:
+    """So many rows with five contexts of 800 characters, five claims each, four metrics; hardly a text stands twice.
+
+    Each system answers the same questions, finds two of the five contexts that the others find, and says other things.
+    """
+    return written(path, (_one_of_many(number, system) for number in range(1, rows + 1)))
 
 
 def _text(chance: random.Random, length: int) -> str:
@@ -209,9 +210,13 @@ def _text(chance: random.Random, length: int) -> str:
 WEIGHTS = [1 / (place + 1) for place in range(len(WORDS))]
 
 
-def _one_of_many(number: int) -> dict[str, Any]:
+def _one_of_many(number: int, system: int) -> dict[str, Any]:
     chance = random.Random(number)
     contexts = [_text(chance, 800) for _ in range(5)]
+    question, reference, lang = _text(chance, 70), _text(chance, 120), chance.choice(["en", "de", "fr"])
+    if system:
+        chance = random.Random(number * 1000 + system)
+        contexts[2:] = [_text(chance, 800) for _ in range(3)]
     claims = [_text(chance, 60) for _ in range(5)]
     response = " ".join(claims)
     verdicts = []
@@ -223,11 +228,11 @@ def _one_of_many(number: int) -> dict[str, Any]:
     value = sum(row["supported"] for row in verdicts) / 5
     sample = {
         "id": f"q{number}",
-        "user_input": _text(chance, 70),
+        "user_input": question,
         "response": response,
-        "reference": _text(chance, 120),
+        "reference": reference,
         "retrieved_contexts": contexts,
-        "metadata": {"lang": chance.choice(["en", "de", "fr"]), "topic": f"topic {chance.randrange(12)}"},
+        "metadata": {"lang": lang, "topic": f"topic {number % 12}"},
     }
     usage = {"calls": 2, "prompt_tokens": 1700, "completion_tokens": 300, "cached_calls": 0}
     return line(

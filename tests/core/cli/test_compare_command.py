@@ -88,6 +88,32 @@ def test_to_stdout_with_the_table_on_stderr(folder: Path, option: str) -> None:
         assert result.stdout == comparison.to_markdown()
 
 
+def test_one_file_in_the_format_that_its_name_says(folder: Path) -> None:
+    comparison = Evaluation.load("old").compare("new", by="lang")
+    comparison.to_html("expected.html")
+    for name in ("out.html", "out.HTM", "out.md", "out.markdown", "out.json"):
+        result = call("compare", "old", "new", "--by", "lang", "--out", name)
+        assert (result.exit_code, result.stderr, result.stdout) == (0, "", f"{comparison.text(100)}\n")
+    assert json.loads((folder / "out.json").read_text()) == comparison.to_dict()
+    assert (folder / "out.md").read_text() == (folder / "out.markdown").read_text() == comparison.to_markdown()
+    assert (
+        (folder / "out.html").read_text() == (folder / "out.HTM").read_text() == (folder / "expected.html").read_text()
+    )
+    assert not list(folder.glob(".ragmetrics*"))
+
+
+def test_the_page_shows_what_became_of_gates(folder: Path) -> None:
+    result = call("compare", "old", "new", "--gate", "exact_match drop <= 0.03", "--out", "out.html")
+    assert result.exit_code == 0
+    page = (folder / "out.html").read_text()
+    assert '<h2 id="gates-title">Gates: 1 passed</h2>' in page
+    assert page.index("gates-title") < page.index("metrics-title")
+
+
+NO_FORMAT = (
+    "says no format that a comparison can be written in: let its name end in .html (to look at), .md (a comment for a pull "
+    "request) or .json (everything, for programs)"
+)
 NO_ROW = "no row has it; columns of the metadata: lang; fields have their own names, such as 'user_input'"
 
 
@@ -96,6 +122,13 @@ NO_ROW = "no row has it; columns of the metadata: lang; fields have their own na
     [
         (("--json", "-", "--markdown", "-"), "--json and --markdown name the same place, -: give each its own"),
         (("--json", "x", "--markdown", "./x"), "--json and --markdown name the same place, x: give each its own"),
+        (
+            ("--out", "x.md", "--json", "y", "--markdown", "x.md"),
+            "--out and --markdown name the same place, x.md: give each its own",
+        ),
+        (("--out", "x.jsonl"), f"--out: x.jsonl {NO_FORMAT}"),
+        (("--out", "-"), f"--out: - {NO_FORMAT}"),
+        (("--out", "none/x.html"), "--out: there is no directory none"),
         (
             ("--json", "old/run.json"),
             "--json: old/run.json is a file of a run that is compared: give another path",

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import base64
 import re
-from collections import Counter
 from hashlib import sha256
-from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
+from core.report.skeleton import ALLOWED, Skeleton
 from ragmetrics_core import Evaluation, InvalidInput, evaluate
 from ragmetrics_core._kernel._tags import Html, element, joined, shown
 from ragmetrics_core._report._html_charts import histogram
@@ -30,24 +29,6 @@ def page_of(evaluation: Evaluation, folder: Path, **options: float) -> str:
 SOURCES = sorted(
     item.name for item in (files("ragmetrics_core._report") / "page").iterdir() if item.name.endswith((".js", ".css"))
 )
-
-
-class Skeleton(HTMLParser):
-    """Counts what a page is made of: elements with the names of their attributes, and where links lead."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.parts: Counter[tuple[str, ...]] = Counter()
-        self.links: set[str] = set()
-        self.texts: list[str] = []
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.parts[(tag, *sorted(name for name, _ in attrs))] += 1
-        self.links |= {value or "" for name, value in attrs if name in ("href", "src", "action", "srcset", "data")}
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
 
 
 class TestMarkup:
@@ -158,12 +139,6 @@ class TestContent:
         content = packed(["ü\ud800"])
         page = f'<script type="application/octet-stream" id="x">{content}</script>'
         assert unpacked(page, "x") == ["ü\ud800"]
-
-
-ALLOWED = """
-html head meta title style body a header p span b h1 h2 h3 h4 dl div dt dd main section ul li svg rect line code
-select option form label input button nav article noscript footer script
-"""
 
 
 class TestHostileTexts:

@@ -73,6 +73,7 @@ def compared(
         notes=tuple(_notes(pairing, parts.notes)),
         incomplete=tuple(_incomplete(pairing)),
         allow_different_judges=allow_different_judges,
+        pairing=pairing,
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..statistics import Interval
 from ._comparison_markdown import comparison_markdown
@@ -14,50 +15,16 @@ from ._gate_results import Decision
 from ._gates import Conditions, Gate, parsed_gates
 from ._paired_values import PairedValues
 from ._row_changes import ClaimChange, RowChange
+from ._row_counts import RowCounts
 from ._slices import slice_name
 from ._table import room
+
+if TYPE_CHECKING:
+    from ._row_pairs import Pairing
 
 __all__ = ["ClaimChange", "Comparison", "MetricComparison", "RowChange", "RowCounts", "Verdict"]
 
 Verdict = Literal["better", "worse", "no difference larger than the margin", "cannot say"]
-
-
-@dataclass(frozen=True)
-class RowCounts:
-    """The rows of one run, or of a slice of it, by what a metric made of them. Repeats of a row are one row.
-
-    Attributes:
-        rows: all of them, also those that the other run has not.
-        unscored: names of those in which there was nothing to score.
-        failed: names of those where something went wrong.
-        lost: names of those without a value here that have one in the other run.
-    """
-
-    rows: int
-    unscored: tuple[str, ...] = ()
-    failed: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
-
-    @property
-    def scored(self) -> int:
-        """Rows with a value."""
-        return self.rows - len(self.unscored) - len(self.failed)
-
-    @property
-    def coverage(self) -> float | None:
-        """Share of the rows that have a value, 0 to 1; None if there are no rows."""
-        return self.scored / self.rows if self.rows else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain JSON values."""
-        return {
-            "rows": self.rows,
-            "scored": self.scored,
-            "coverage": self.coverage,
-            "unscored": list(self.unscored),
-            "failed": list(self.failed),
-            "lost": list(self.lost),
-        }
 
 
 @dataclass(frozen=True)
@@ -203,6 +170,7 @@ class Comparison:
         notes: what else must be known.
         incomplete: which of the runs did not come to their end, and why.
         allow_different_judges: whether metrics are compared although who scored them differs.
+        pairing: the runs themselves, row by row, which a page shows; None in a comparison that was put together by hand.
     """
 
     before: str
@@ -225,6 +193,7 @@ class Comparison:
     notes: tuple[str, ...] = ()
     incomplete: tuple[str, ...] = ()
     allow_different_judges: bool = False
+    pairing: Pairing | None = field(default=None, repr=False, compare=False)
 
     def __getitem__(self, key: str | tuple[str, str | None]) -> MetricComparison:
         name, sliced = (key, False) if isinstance(key, str) else (key[0], True)
@@ -277,6 +246,22 @@ class Comparison:
     def to_markdown(self) -> str:
         """The comparison as a comment for a pull request; what comes from the data is shown as it is and has no effect there."""
         return comparison_markdown(self)
+
+    def to_html(self, path: str | os.PathLike[str], *, max_megabytes: float = 12.0) -> None:
+        """Write one HTML file to look at in any browser, without a network: verdicts, slices, and changed rows side by side.
+
+        Args:
+            path: the file.
+            max_megabytes: how large it may become; evidence that does not fit is left out, that of the rows that changed least
+                first, and the page says so.
+
+        Raises:
+            InvalidInput: ``max_megabytes`` is no positive number, the path is that of the scores in the directory of one of the
+                runs, or the comparison was not made by ``Evaluation.compare``, so that it does not know its rows.
+        """
+        from ._html_comparison import write_comparison  # noqa: PLC0415  needed by few
+
+        write_comparison(self, path, max_megabytes)
 
     def text(self, width: int | None = None) -> str:
         """The comparison as tables that fit ``width`` columns; default: those of the terminal."""

@@ -14,18 +14,15 @@ from dataclasses import dataclass
 from .._kernel._errors import InvalidInput
 from ._compared_rows import Run
 from ._reasons import first_of
-from ._row_pairs import Pairing
+from ._row_pairs import Pairing, Unit
 from ._slices import slices_of
 
-__all__ = ["Part", "Parts", "Unit", "parts_of"]
+__all__ = ["Part", "Parts", "parts_of"]
 
 OUTCOME = (
     "rows are chosen by a label that differs between the runs: those that did badly in the first by chance do better in any "
     "second one, so nothing can be concluded from their difference"
 )
-
-Unit = tuple[int | None, int | None]
-"""A row by its position in either run; None where that run has not got it."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +65,7 @@ def parts_of(pairing: Pairing, by: str | None, cluster: str | None, *, by_labels
     Raises:
         InvalidInput: there are too many slices, or a pair has no cluster.
     """
-    units: list[Unit] = [
-        *pairing.pairs,
-        *((row, None) for row in pairing.only_before),
-        *((None, row) for row in pairing.only_after),
-    ]
+    units = pairing.units()
     before, after = pairing.before, pairing.after
     clusters = None if cluster is None else _clusters(pairing, cluster)
     whole = Part(None, None, units, clusters)

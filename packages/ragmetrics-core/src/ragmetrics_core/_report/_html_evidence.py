@@ -7,12 +7,12 @@ have to be unpacked for one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .._store._exchanges import Exchanges
-from .._store._records import Record, Records, json_value, record_dict
+from .._store._records import Record, json_value, record_dict
 from ._html_packed import packed
 
 __all__ = ["Evidence", "row_evidence"]
@@ -36,13 +36,13 @@ class Evidence:
     left_out: frozenset[int]
 
     @classmethod
-    def of(cls, records: Records, exchanges: Exchanges, order: Sequence[int], most: int) -> Evidence:
-        """The evidence of the rows in this order, as long as it takes at most so many bytes."""
+    def of(cls, evidence: Callable[[int], Any], order: Sequence[int], most: int) -> Evidence:
+        """What is known of the rows, in this order, as long as it takes at most so many bytes."""
         blocks: list[str] = []
         rows: list[tuple[int, ...]] = []
         left = most
         for part in _parts(order):
-            fitting = [row_evidence(records[row], exchanges) for row in part]
+            fitting = [evidence(row) for row in part]
             block = packed(fitting)
             while fitting and len(block) > left:  # the last block has as many rows as fit
                 fitting = fitting[: len(fitting) * left // (len(block) + 1)]

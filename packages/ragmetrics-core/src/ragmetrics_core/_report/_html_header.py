@@ -8,14 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .._kernel._tags import Html, element, joined
 from .._store._prices import ModelUsage
+from .._store._run_dir import SCORES
 from .._store._run_settings import RunSettings
 from ._reasons import Reason
 from ._summary import Summary
 
-__all__ = ["Origin", "header", "without_scores"]
+if TYPE_CHECKING:
+    from ._evaluation import Evaluation
+
+__all__ = ["PROMPTS", "Origin", "facts", "header", "notice", "scored_at", "without_scores"]
 
 MOST_REASONS = 12
 """Reasons that the page shows per state; the rest is counted."""
@@ -51,15 +57,16 @@ def header(summary: Summary, origin: Origin) -> Html:
         [
             element("p", "ragmetrics report", class_="kicker"),
             element("h1", origin.source or "Evaluation", dir="auto"),
-            *(_notice("Read this first", text, "caveat") for text in summary.caveats),
-            _notice("Stopped", summary.stopped, "caveat") if summary.stopped is not None else None,
+            *(notice("Read this first", text, "caveat") for text in summary.caveats),
+            notice("Stopped", summary.stopped, "caveat") if summary.stopped is not None else None,
             _without_any(summary),
-            element("dl", *(part for fact in _facts(summary, origin) for part in _fact(*fact)), class_="facts"),
+            element("dl", *(part for fact in facts(summary, origin) for part in _fact(*fact)), class_="facts"),
         ]
     )
 
 
-def _notice(head: str, text: str, kind: str) -> Html:
+def notice(head: str, text: str, kind: str) -> Html:
+    """A paragraph that stands out."""
     return element(
         "p", element("span", "!", class_="sign", aria_hidden="true"), element("b", f"{head}: "), text, class_=kind
     )
@@ -67,7 +74,7 @@ def _notice(head: str, text: str, kind: str) -> Html:
 
 def _without_any(summary: Summary) -> Html | None:
     names = summary.failed_everywhere
-    return _notice("Failed on every row", ", ".join(names), "caveat bad") if names else None
+    return notice("Failed on every row", ", ".join(names), "caveat bad") if names else None
 
 
 def _fact(name: str, values: Sequence[str]) -> tuple[Html, ...]:
@@ -75,7 +82,8 @@ def _fact(name: str, values: Sequence[str]) -> tuple[Html, ...]:
     return (element("div", element("dt", name), *shown, class_="wide" if name == PROMPTS else None),)
 
 
-def _facts(summary: Summary, origin: Origin) -> Iterator[tuple[str, Sequence[str]]]:
+def facts(summary: Summary, origin: Origin) -> Iterator[tuple[str, Sequence[str]]]:
+    """Who gave the scores, when, and what that cost: the name of each fact, and what it is."""
     share = f" ({origin.complete / origin.rows:.0%})" if origin.rows else ""
     yield "Rows", [f"{origin.rows:,}"]
     yield "Coverage", [f"{origin.complete:,} of {origin.rows:,} rows{share} have a value of every metric"]
@@ -86,6 +94,17 @@ def _facts(summary: Summary, origin: Origin) -> Iterator[tuple[str, Sequence[str
     yield from _spent(summary)
     versions = [f"{name} {', '.join(found)}" for name, found in origin.prompts.items()]
     yield PROMPTS, [", ".join(versions) or "no prompt was used"]
+
+
+def scored_at(evaluation: Evaluation) -> datetime | None:
+    """When the scores were written: their file says so; those of a run without one were made in this process."""
+    if evaluation.run_dir is None and evaluation.settings is not None:
+        return datetime.now(timezone.utc)
+    file = evaluation.run_dir / SCORES if evaluation.run_dir else Path(evaluation.source)
+    try:
+        return datetime.fromtimestamp(file.stat().st_mtime, timezone.utc)
+    except OSError:
+        return None
 
 
 def _spent(summary: Summary) -> Iterator[tuple[str, Sequence[str]]]:

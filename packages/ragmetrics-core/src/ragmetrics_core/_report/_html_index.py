@@ -7,24 +7,15 @@ Texts stand here with their beginning only; all else about a row is evidence, wh
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .._kernel._score import Score
-from .._store._records import Record, json_value
+from .._store._records import Record
 from .._store._scored_by import MetricColumn
-from ._slices import MOST_SLICES
+from ._html_columns import LONGEST_ANSWER, LONGEST_NOTE, LONGEST_QUESTION, MetadataColumns, beginning, short
 
 __all__ = ["RowIndex", "goodness"]
-
-LONGEST_QUESTION, LONGEST_ANSWER = 200, 300
-"""Characters of a question and of an answer that the table shows and the search reads."""
-
-LONGEST_NOTE = 300
-"""Characters of the reason of a row whose evidence is not in the page."""
-
-LONGEST_VALUE = 80
-"""Characters of a value of the metadata that can be a slice."""
 
 FAILED, NOTHING = -1.0, 2.0
 """Goodness of a row that failed, before all others, and of one without any value, behind them."""
@@ -51,7 +42,7 @@ class RowIndex:
         self._passing: dict[str, list[str]] = {item.name: [] for item in metrics}
         self._labels: dict[str, list[str | None]] = {item.name: [] for item in metrics}
         self._notes: list[list[str | None]] = []
-        self._metadata: dict[str, list[str | None]] = {}
+        self._metadata = MetadataColumns()
         self.prompts: dict[str, dict[str, None]] = {}
 
     def __len__(self) -> int:
@@ -60,15 +51,15 @@ class RowIndex:
     def add(self, record: Record) -> None:
         """Note one row."""
         sample = record.sample
-        self._add_metadata(sample.metadata)
+        self._metadata.add(sample.metadata)
         self.ids.append(None if sample.id is None else str(sample.id))
         self._places.append(record.place)
-        self._questions.append(_beginning(sample.user_input, LONGEST_QUESTION))
-        self._answers.append(_beginning(sample.response, LONGEST_ANSWER))
+        self._questions.append(beginning(sample.user_input, LONGEST_QUESTION))
+        self._answers.append(beginning(sample.response, LONGEST_ANSWER))
         for metric in self._metrics:
             self._add_score(metric.name, record.scores[metric.name])
         notes = (record.scores[metric.name] for metric in self._metrics)
-        self._notes.append([_beginning(score.error or score.reason, LONGEST_NOTE) or None for score in notes])
+        self._notes.append([beginning(score.error or score.reason, LONGEST_NOTE) or None for score in notes])
         self.worst.append(
             min((goodness(metric, record.scores[metric.name]) for metric in self._metrics), default=NOTHING)
         )
@@ -83,18 +74,9 @@ class RowIndex:
             for prompt, version in versions.items():
                 self.prompts.setdefault(str(prompt), {})[str(version)] = None
 
-    def _add_metadata(self, metadata: Mapping[str, Any]) -> None:
-        row = len(self.ids)
-        found = dict(_leaves(json_value(metadata)))
-        for path in found:
-            if path not in self._metadata:
-                self._metadata[path] = [None] * row
-        for path, column in self._metadata.items():
-            column.append(found.get(path))
-
     def slices(self) -> dict[str, list[str | None]]:
-        """The columns of the metadata by which rows can be told apart into groups: few values, each on several rows on average."""
-        return {path: column for path, column in self._metadata.items() if _is_slice(column)}
+        """The columns of the metadata by which rows can be told apart into groups."""
+        return self._metadata.slices()
 
     def worst_first(self) -> list[int]:
         """The rows, those with the worst scores first, in input order where they are equal."""
@@ -113,7 +95,7 @@ class RowIndex:
             "questions": self._questions,
             "answers": self._answers,
             "worst": [round(value, 6) for value in self.worst],
-            "values": [[_short(value) for value in self.values[name]] for name in names],
+            "values": [[short(value) for value in self.values[name]] for name in names],
             "states": ["".join(self._states[name]) for name in names],
             "passing": ["".join(self._passing[name]) for name in names],
             "labels": [self._labels[name] if any(self._labels[name]) else None for name in names],
@@ -134,33 +116,3 @@ def goodness(metric: MetricColumn, score: Score) -> float:
         return NOTHING
     share = (score.value - low) / (high - low)
     return share if metric.higher_is_better else 1.0 - share
-
-
-def _beginning(text: object, length: int) -> str:
-    """The beginning of a text on one line; of a value of another type, of what it looks like."""
-    if text is None:
-        return ""
-    whole = text if isinstance(text, str) else str(json_value(text))
-    line = " ".join(whole[: 4 * length].split())
-    return line if len(line) <= length and len(whole) <= 4 * length else f"{line[: length - 1].rstrip()}\u2026"
-
-
-def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """What stands in the metadata, by path: single values, as text."""
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _leaves(item, f"{path}.{key}" if path else str(key))
-    elif isinstance(value, bool):
-        yield path, str(value).lower()
-    elif isinstance(value, str | int | float) and 0 < len(text := str(value).strip()) <= LONGEST_VALUE:
-        yield path, text
-
-
-def _is_slice(column: Sequence[str | None]) -> bool:
-    groups = set(column)
-    return len(groups) > 1 and len(groups - {None}) <= min(MOST_SLICES - 1, max(2, len(column) // 2))
-
-
-def _short(value: float | None) -> float | None:
-    """The value with as many digits as anybody looks at."""
-    return None if value is None else round(value, 6)

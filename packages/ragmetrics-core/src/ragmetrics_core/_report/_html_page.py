@@ -17,7 +17,7 @@ from importlib.resources import files
 
 from .._kernel._tags import Html, shown
 
-__all__ = ["REPORT", "PageKind", "joined_page", "policy", "source"]
+__all__ = ["COMPARISON", "REPORT", "PageKind", "joined_page", "policy", "source"]
 
 SCRIPTS = ("dom", "unpack", "rows", "filters", "table", "claims", "marks", "texts", "evidence", "row")
 """The parts of the script that all pages have, in the order in which they are joined; ``main``, which starts it, is the last."""
@@ -30,7 +30,7 @@ class PageKind:
     """What one kind of page has that others have not.
 
     Attributes:
-        name: its markup above the rows is in ``<name>.html``, the fields of its filters are in ``<name>-filters.html``.
+        name: its markup around the rows is in ``<name>.html``, the fields of its filters are in ``<name>-filters.html``.
         scripts: the parts of its script besides ``SCRIPTS``, which call them where a comment says so.
         styles: the parts of its style besides ``STYLES``.
     """
@@ -44,6 +44,7 @@ LABELS = ("labels-kept", "labels-file", "labels-rows", "labels-view", "labels")
 """The parts of label mode, which is one of the pages of one run."""
 
 REPORT = PageKind("report", ("scores", "slices", "record", *LABELS), ("labels",))
+COMPARISON = PageKind("comparison", ("changes", "pair"), ("comparison",))
 
 PLACE = re.compile(r"\{\{(\w+)\}\}")
 
@@ -87,10 +88,10 @@ def joined_page(title: str, parts: Mapping[str, Html], kind: PageKind = REPORT) 
     style = "".join(source(f"{name}.css") for name in (*STYLES, *kind.styles, "print"))
     scripts = (source(f"{name}.js") for name in (*SCRIPTS, *kind.scripts, "main"))
     script = "".join(["'use strict';\n(() => {\n", *scripts, "})();\n"])
+    rows = _filled(source("rows.html"), {"filters": source(f"{kind.name}-filters.html")})
     given = {
         **parts,
-        "overview": _filled(source(f"{kind.name}.html"), parts),
-        "filters": source(f"{kind.name}-filters.html"),
+        "overview": _filled(source(f"{kind.name}.html"), {**parts, "rows": rows}),
         "title": shown(title),
         "policy": shown(policy(style, script)),
         "style": style,

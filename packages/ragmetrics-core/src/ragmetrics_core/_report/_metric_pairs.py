@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from .._kernel._not_asked import NOT_ASKED
 from ._compared_rows import Column, Run
-from ._comparison import RowCounts
 from ._comparison_parts import Part
 from ._paired_values import PairedValues
+from ._row_counts import RowCounts
 from ._row_pairs import Pairing
 
 __all__ = ["MetricPairs"]

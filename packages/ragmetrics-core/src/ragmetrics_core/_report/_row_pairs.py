@@ -14,7 +14,10 @@ from .._kernel._errors import InvalidInput
 from ._compared_rows import Run, RunRow
 from ._table import cut_middle
 
-__all__ = ["Pairing", "paired"]
+__all__ = ["Pairing", "Unit", "paired"]
+
+Unit = tuple[int | None, int | None]
+"""A row by its position in either run; None where that run has not got it."""
 
 LONGEST_QUESTION, LONGEST_NAME = 60, 40
 """Characters of a question and of an id that a message shows."""
@@ -42,6 +45,12 @@ class Pairing:
     only_before: Sequence[int]
     only_after: Sequence[int]
     by_id: bool
+
+    def units(self) -> list[Unit]:
+        """Every row once: pairs, then the rows that only the first run has, then those that only the second has."""
+        before: list[Unit] = [(row, None) for row in self.only_before]
+        after: list[Unit] = [(None, row) for row in self.only_after]
+        return [*self.pairs, *before, *after]
 
     @property
     def words(self) -> str:

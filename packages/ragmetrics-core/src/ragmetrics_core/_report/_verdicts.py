@@ -19,7 +19,7 @@ from ..statistics import Interval, PairedDifference
 if TYPE_CHECKING:
     from ._comparison import Verdict
 
-__all__ = ["ALPHA", "Case", "p_text", "signed", "verdict_of"]
+__all__ = ["ALPHA", "Case", "about", "p_text", "signed", "verdict_of"]
 
 ALPHA = 0.05
 FEWEST_CHANGED = 6
@@ -178,11 +178,11 @@ def _rows(case: Case, found: PairedDifference) -> str:
             return f"how many rows would show {difference} is not known, as pairs do not differ among each other"
         return f"more than {MOST_ROWS:,} rows would be needed to show {difference}"
     if needed <= found.pairs:
-        return f"there are enough rows to show {difference} in 80 % of such comparisons (about {_about(needed):,})"
-    return f"about {_about(needed):,} rows would show {difference} in 80 % of such comparisons"
+        return f"there are enough rows to show {difference} in 80 % of such comparisons (about {about(needed):,})"
+    return f"about {about(needed):,} rows would show {difference} in 80 % of such comparisons"
 
 
-def _about(rows: int) -> int:
+def about(rows: int) -> int:
     """Rounded up to two digits: more of them would pretend to know more."""
     step = 10 ** max(0, len(str(rows)) - 2)
     return math.ceil(rows / step) * step

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from .._kernel._errors import InvalidInput
 from .._report._comparison import Comparison
 from .._report._evaluation import Evaluation
 from .._report._gate_results import Decision
+from .._report._html_comparison import write_comparison
 from ._gates import MaxFailed, MinCoverage, Undecided, decision_of, parse_gates
 from ._output import clear_errors, stop
 from ._text_files import check_files, put_texts
@@ -27,6 +30,7 @@ of scores (--out). A directory tells who scored; a file of scores does not.
 Examples:
   ragmetrics compare runs/before runs/after
   ragmetrics compare runs/before runs/after --by lang --cluster document
+  ragmetrics compare runs/before runs/after --out comparison.html
   ragmetrics compare main.jsonl branch.jsonl --markdown comment.md
   ragmetrics compare runs/before runs/after --gate 'faithfulness drop <= 0.03'
 
@@ -64,6 +68,14 @@ Allow = Annotated[
         help="Compare also where judge, prompts, parameters or settings differ; the warning stays on everything.",
     ),
 ]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write a page to look at (.html: verdicts, slices, and changed rows side by side), a comment for a pull request "
+        "(.md), or everything for programs (.json).",
+    ),
+]
 AsJson = Annotated[
     Path | None,
     typer.Option(
@@ -86,6 +98,12 @@ DropTexts = Annotated[
     ),
 ]
 
+MARKDOWN, JSON, HTML = "--markdown", "--json", "--html"
+"""What can be written; the first two are options too."""
+
+ENDINGS = {".md": MARKDOWN, ".markdown": MARKDOWN, ".json": JSON, ".html": HTML, ".htm": HTML}
+"""What is written into a file, by the ending of its name."""
+
 
 def compare(
     before: RunA,
@@ -95,6 +113,7 @@ def compare(
     cluster: Shared = None,
     margin: Margin = 0.03,
     allow_different_judges: Allow = False,
+    out: Out = None,
     as_json: AsJson = None,
     markdown: AsMarkdown = None,
     gates: DropTexts = None,
@@ -104,7 +123,8 @@ def compare(
 ) -> None:
     """Compare two runs, show the tables, and write what else is asked for."""
     with clear_errors():
-        files = {"--json": as_json, "--markdown": markdown}
+        files = {"--out": out, "--json": as_json, "--markdown": markdown}
+        check_ending(out)
         check_files(files, (before, after), "a file of a run that is compared")
         wanted = parse_gates(gates, min_coverage, max_failed, undecided, "drop")
         runs = [Evaluation.load(path) for path in (before, after)]
@@ -121,12 +141,28 @@ def compare(
             stop(complaint, wanted.status(decision))
 
 
+def check_ending(out: Path | None) -> None:
+    """Refuse a name that says no format.
+
+    Raises:
+        InvalidInput: its ending is none of those that can be written.
+    """
+    if out is not None and out.suffix.lower() not in ENDINGS:
+        raise InvalidInput(
+            f"--out: {out} says no format that a comparison can be written in: let its name end in .html (to look at), .md (a "
+            "comment for a pull request) or .json (everything, for programs)"
+        )
+
+
 def show(comparison: Comparison, decision: Decision, files: dict[str, Path | None]) -> None:
     """Write the files, and print the tables where nothing else takes their place."""
     gated = bool(decision.results)
     data = {**comparison.to_dict(), **({"gates": decision.to_dict()} if gated else {})}
-    texts = {
-        "--json": json.dumps(data, indent=1, allow_nan=False),
-        "--markdown": (f"{decision.to_markdown()}\n" if gated else "") + comparison.to_markdown(),
+    out = files["--out"]
+    texts: dict[str, str | Callable[[Path], None]] = {
+        HTML: lambda part: write_comparison(comparison, part, decision=decision),
+        JSON: json.dumps(data, indent=1, allow_nan=False),
+        MARKDOWN: (f"{decision.to_markdown()}\n" if gated else "") + comparison.to_markdown(),
     }
-    put_texts(texts, files, f"{comparison}\n\n{decision}" if gated else str(comparison))
+    shown = f"{comparison}\n\n{decision}" if gated else str(comparison)
+    put_texts(texts | {"--out": texts[ENDINGS[out.suffix.lower()]]} if out else texts, files, shown)

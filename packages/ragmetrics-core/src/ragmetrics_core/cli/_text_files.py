@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import combinations
 from pathlib import Path
 
 from .._kernel._errors import InvalidInput
@@ -26,10 +28,9 @@ def check_files(files: dict[str, Path | None], runs: Sequence[Path], called: str
         InvalidInput: two of them go to stdout, or to one file; or one cannot be written, or is a file of a run.
     """
     given = {option: path for option, path in files.items() if path is not None}
-    if len(given) > 1 and len({path.absolute() for path in given.values()}) == 1:
-        raise InvalidInput(
-            f"{' and '.join(given)} name the same place, {next(iter(given.values()))}: give each its own"
-        )
+    for (one, path), (other, there) in combinations(given.items(), 2):
+        if path.absolute() == there.absolute():
+            raise InvalidInput(f"{one} and {other} name the same place, {path}: give each its own")
     for option, path in given.items():
         if to_stdout(path):
             continue
@@ -39,11 +40,17 @@ def check_files(files: dict[str, Path | None], runs: Sequence[Path], called: str
         check_place(path, option)
 
 
-def put_texts(texts: Mapping[str, str], files: Mapping[str, Path | None], shown: str, *, err: bool = False) -> None:
+def put_texts(
+    texts: Mapping[str, str | Callable[[Path], None]],
+    files: Mapping[str, Path | None],
+    shown: str,
+    *,
+    err: bool = False,
+) -> None:
     """Write the files, and print what is shown: to stderr where one of the files goes to stdout.
 
     Args:
-        texts: by option, what its file holds.
+        texts: by option, what its file holds, or what writes a file that cannot go to stdout.
         files: by option, where it goes; None where it is not asked for.
         shown: the text for people.
         err: whether stdout is taken by something else already.
@@ -51,10 +58,15 @@ def put_texts(texts: Mapping[str, str], files: Mapping[str, Path | None], shown:
     piped = err or any(to_stdout(path) for path in files.values())
     try:
         for option, path in files.items():
-            if to_stdout(path):
-                say(texts[option].rstrip("\n"))
-            elif path is not None:
-                put_file(path, option, lambda part, text=texts[option]: _write(part, text))  # type: ignore[misc]
+            if path is None:
+                continue
+            text = texts[option]
+            if not isinstance(text, str):
+                put_file(path, option, text)
+            elif to_stdout(path):
+                say(text.rstrip("\n"))
+            else:
+                put_file(path, option, partial(_write, text=text))
     finally:
         say(shown, err=piped)
 

@@ -12,8 +12,8 @@ async function start() {
   takeIndex(found);
   byId("rows").hidden = false;
   byId("size").textContent = placeOf.size < rowCount ? leftOut(found.megabytes) : "";
-  startFilters();
   startPage(found);
+  startFilters();
   showTable();
   addEventListener("hashchange", route);
   addEventListener("keydown", keys);

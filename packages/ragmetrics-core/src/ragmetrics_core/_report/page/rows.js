@@ -22,7 +22,7 @@ function takeIndex(found) {
 }
 
 /** What a row is called: its id, else its number. */
-const nameOf = (row) => (index.ids[row] === null ? `row ${row + 1}` : index.ids[row]);
+const nameOf = (row) => (index.names || index.ids)[row] ?? `row ${row + 1}`;
 
 /** The address of a row in this file: by its id, where no other row has it. */
 function addressOf(row) {

@@ -81,10 +81,12 @@ function textPart(title, text, marks) {
   return el("section", { class: "part" }, el("h2", null, title), el("p", { class: "text", dir: "auto" }, body));
 }
 
+const TOLD = new Set(["user_input", "response", "reference", "retrieved_contexts", "id"]);
+const restOf = (sample) => Object.fromEntries(Object.entries(sample).filter(([name]) => !TOLD.has(name)));
+
 /** All that the row holds besides: metadata, documents, reference contexts, rubric. */
 function metadataPart(sample) {
-  const told = new Set(["user_input", "response", "reference", "retrieved_contexts", "id"]);
-  const rest = Object.fromEntries(Object.entries(sample).filter(([name]) => !told.has(name)));
+  const rest = restOf(sample);
   if (!Object.keys(rest).length) return null;
   return el("details", { class: "part", open: "metadata" in rest && Object.keys(rest).length === 1 }, el("summary", null, "Everything else in the row"), tree(rest));
 }

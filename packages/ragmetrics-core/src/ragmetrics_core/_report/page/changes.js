@@ -1,0 +1,139 @@
+// What a page of two runs shows of a row in its table, and which rows its filters let through by what changed.
+
+const CHANGE = "change";
+const BEFORE = 0;
+const AFTER = 1;
+const ROUNDING = 1e-6; // values stand here with six digits
+let runNames = [];
+let ranks = [];
+let wantedKind = "";
+
+const textsOf = (row) => [index.questions[row], index.answers[BEFORE][row], index.answers[AFTER][row]];
+
+/** Both answers, or one where they are the same. */
+function answerLines(row) {
+  const [before, after] = index.answers.map((answers) => answers[row]);
+  const line = (word, text) => el("span", { class: "answer" }, el("b", null, word), " ", el("bdi", null, text || "–"));
+  if (inOneRun(row)) return line("answer", before || after);
+  return before === after ? line("both", before) : [line("before", before), line("after", after)];
+}
+
+/** What became of a row by a metric in one of the runs. */
+function sideAt(row, metric, side) {
+  const labels = index.labels[metric][side];
+  return {
+    value: index.values[metric][side][row],
+    state: index.states[metric][side][row],
+    label: labels ? labels[row] : null,
+  };
+}
+
+const inOneRun = (row) => index.states[0].some((states) => states[row] === "-");
+
+/** After minus before; null where a value is missing, or where who scored forbids to compare. */
+function difference(row, metric) {
+  const [before, after] = index.values[metric].map((values) => values[row]);
+  return before === null || after === null || !metrics[metric].credited ? null : after - before;
+}
+
+/** Whether a metric became better (1) or worse (-1) by a difference; 0 where it is too small, or neither end is better. */
+function sense(change, metric) {
+  const { better } = metrics[metric];
+  return change === null || better === null || Math.abs(change) < ROUNDING ? 0 : Math.sign(change) * (better ? 1 : -1);
+}
+
+const KINDS_OF_CHANGE = {
+  changed: (change) => change !== null && Math.abs(change) >= ROUNDING,
+  better: (change, metric) => sense(change, metric) > 0,
+  worse: (change, metric) => sense(change, metric) < 0,
+  same: (change) => change !== null && Math.abs(change) < ROUNDING,
+  lost: (change, metric, row) => hasValue(row, metric, BEFORE) && inBoth(row) && !hasValue(row, metric, AFTER),
+  gained: (change, metric, row) => hasValue(row, metric, AFTER) && inBoth(row) && !hasValue(row, metric, BEFORE),
+  unscored: (change, metric, row) => index.states[metric].some((states) => states[row] === "u"),
+  failed: (change, metric, row) => index.states[metric].some((states) => states[row] === "f"),
+  before: (change, metric, row) => index.states[metric][AFTER][row] === "-",
+  after: (change, metric, row) => index.states[metric][BEFORE][row] === "-",
+};
+
+const hasValue = (row, metric, side) => index.states[metric][side][row] === "s";
+const inBoth = (row) => !inOneRun(row);
+
+/** Whether the change by the chosen metric, or by any, is one that is asked for. */
+function isWanted(row) {
+  if (!wantedKind) return true;
+  const isKind = KINDS_OF_CHANGE[wantedKind];
+  if (view.metric !== ANY) return isKind(difference(row, view.metric), view.metric, row);
+  return metrics.some((_, metric) => isKind(difference(row, metric), metric, row));
+}
+
+function startWanted() {}
+
+function readWanted() {
+  wantedKind = byId("kind").value;
+}
+
+/** The numbers that an order goes by: the place among all changes; the size of a metric's change; how much better it became. */
+function sortColumn(sort) {
+  if (sort === CHANGE) return ranks;
+  const metric = Number(sort.replace("size-", ""));
+  const sign = metrics[metric].better === false ? -1 : 1;
+  const changes = ranks.map((_, row) => difference(row, metric));
+  return sort.startsWith("size-") ? changes.map((change) => (change === null ? null : -Math.abs(change))) : changes.map((change) => (change === null ? null : sign * change));
+}
+
+const downAtFirst = () => false;
+
+function sortOptions() {
+  const [low, high] = ["most worse first", "most better first"];
+  return [
+    option(`${CHANGE} up`, "largest change first"),
+    option(`${INPUT} up`, "as in the data"),
+    metrics.map(({ name, better, credited }, metric) =>
+      credited
+        ? [
+            option(`size-${metric} up`, `${name}, largest change first`),
+            option(`${metric} up`, `${name}, ${better === null ? "largest fall first" : low}`),
+            option(`${metric} down`, `${name}, ${better === null ? "largest rise first" : high}`),
+          ]
+        : [],
+    ),
+  ];
+}
+
+/** Both scores of a row by a metric, and below them what changed. */
+function scoreCell(row, metric) {
+  const { scale } = metrics[metric];
+  const sides = [BEFORE, AFTER].map((side) => sideText(sideAt(row, metric, side), scale));
+  return [el("span", { class: "move" }, sides[BEFORE], el("span", { "aria-hidden": "true" }, " → "), el("span", { class: "aside" }, " to "), sides[AFTER]), changeText(row, metric)];
+}
+
+/** One score in a sign or a number. */
+function sideText({ value, state }) {
+  if (state === "f") return el("span", { class: "bad" }, sign("✘", ""), "failed");
+  if (state === "-") return el("span", { class: "open", title: "not in this run" }, "absent");
+  if (value === null) return el("span", { class: "open" }, sign("–", ""), state === "n" ? "not asked" : "unscored");
+  return el("span", { class: "value" }, digits(value));
+}
+
+/** The difference with a sign that says which way it went, and whether that is better. */
+function changeText(row, metric) {
+  const change = difference(row, metric);
+  if (change === null) return null;
+  const way = sense(change, metric);
+  const [mark, word, kind] = Math.abs(change) < ROUNDING ? ["=", "no change", "open"] : [change > 0 ? "▲" : "▼", { 1: "better", "-1": "worse", 0: "" }[way], { 1: "good", "-1": "bad", 0: "open" }[way]];
+  const size = Math.abs(change) < ROUNDING ? "" : ` ${signed(change)}`;
+  return [el("span", { class: `delta ${kind}` }, sign(mark, ""), `${word}${size}`), changeBar(change, metric, kind)];
+}
+
+const signed = (change) => `${change > 0 ? "+" : "−"}${digits(Math.abs(change))}`;
+
+/** A bar from the middle of the scale's width, to the right for a rise, to the left for a fall. */
+function changeBar(change, metric, kind) {
+  const { scale } = metrics[metric];
+  if (!scale || scale[1] <= scale[0]) return null;
+  const share = Math.min(1, Math.abs(change) / (scale[1] - scale[0])) * 50;
+  const inner = el("span", { class: `bar-inner ${kind}` });
+  inner.style.width = `${share}%`;
+  inner.style.marginLeft = `${change < 0 ? 50 - share : 50}%`;
+  return el("span", { class: "bar-outer from-middle", "aria-hidden": "true" }, inner);
+}

@@ -1,0 +1,259 @@
+"""The page of a comparison, used as a reader uses it: with a mouse, with keys alone, without scripts, on paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from comparison_data import ANSWER_AFTER, ANSWER_BEFORE, TALL, compared_small
+
+from .conftest import Opener, until
+
+LARGEST_FIRST = ["q1", "q2", "q3", "q5", "q4", "line 8", "q6", "q7"]
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Path:
+    path = tmp_path / "comparison.html"
+    compared_small(tmp_path, by="lang").to_html(path)
+    return path
+
+
+def ids(page: Any) -> list[str]:
+    return page.locator("#table tbody th").all_inner_texts()
+
+
+def words(locator: Any) -> list[str]:
+    return [" ".join(text.split()) for text in locator.all_inner_texts()]
+
+
+def test_the_summary_needs_no_script(opened: Opener, report: Path) -> None:
+    page = opened(report, scripts=False)
+    assert page.locator("h1").inner_text().count(".jsonl") == 2
+    assert page.locator(".card h3").all_inner_texts() == ["faithfulness", "diagnosis"]
+    assert words(page.locator(".card .verdict")) == ["?cannot say", "?cannot say"]
+    assert words(page.locator(".mean-line"))[0] == "0.667 → to 0.750 +0.083"
+    assert page.locator(".card svg.difference").count() == 2
+    first = page.locator("#slices tbody tr").first
+    assert words(first.locator("th, td"))[:4] == ["lang=de", "faithfulness", "?cannot say", "-0.125"]
+    assert [text.split(": ", 1)[1] for text in words(page.locator(".left-over summary"))] == [
+        "1 row",
+        "1 row",
+        "1 of 7",
+        f"1 of 7; 1 of them with a value in {report.parent}/after.jsonl",
+        f"2 of 7; 1 of them with a value in {report.parent}/before.jsonl",
+        f"2 of 7; 1 of them with a value in {report.parent}/after.jsonl",
+        f"2 of 7; 1 of them with a value in {report.parent}/before.jsonl",
+    ]
+    assert page.locator("noscript").is_visible()
+    assert not page.locator("#rows").is_visible()
+
+
+def test_the_picture_says_in_words_what_it_shows(opened: Opener, report: Path) -> None:
+    page = opened(report, scripts=False)
+    assert page.locator(".card svg.difference").first.get_attribute("aria-label") == (
+        "difference +0.083; 95 % interval -0.865 to +1.000, which holds 0; margin ±0.03"
+    )
+    assert words(page.locator(".card .ends"))[0] == "worse -1 0, shaded: margin ±0.03 +1 better"
+
+
+def test_the_rows_that_changed_most_come_first(opened: Opener, report: Path) -> None:
+    page = opened(report)
+    assert ids(page) == LARGEST_FIRST
+    cells = [words(row.locator("td.score")) for row in page.locator("#table tbody tr").all()]
+    assert cells == [
+        ["0.5 → to 1 ▲ better +0.5", "0 → to 1 ▲ better +1"],
+        ["1 → to 0.75 ▼ worse −0.25", "1 → to 1 = no change"],
+        ["✘ failed → to 0.8", "– unscored → to 1"],
+        ["0.75 → to – unscored", "0 → to – unscored"],
+        ["0.5 → to 0.5 = no change", "0 → to 0 = no change"],
+        ["– unscored → to – unscored", "– unscored → to – unscored"],
+        ["0.25 → to absent", "0 → to absent"],
+        ["absent → to 1", "absent → to 1"],
+    ]
+    answers = [words(row.locator(".answer")) for row in page.locator("#table tbody tr").all()]
+    assert answers[:2] == [[f"before {ANSWER_BEFORE}", f"after {ANSWER_AFTER}"], ["both It is there."]]
+
+
+@pytest.mark.parametrize(
+    ("fields", "rows"),
+    [
+        ({"text": "ROME"}, ["q1"]),
+        ({"text": "tower q2"}, ["q2"]),
+        ({"kind": "changed"}, ["q1", "q2"]),
+        ({"kind": "changed", "metric": "1"}, ["q1"]),
+        ({"kind": "better"}, ["q1"]),
+        ({"kind": "worse"}, ["q2"]),
+        ({"kind": "worse", "metric": "1"}, []),
+        ({"kind": "same", "metric": "0"}, ["q4"]),
+        ({"kind": "lost"}, ["q5"]),
+        ({"kind": "gained"}, ["q3"]),
+        ({"kind": "failed"}, ["q3"]),
+        ({"kind": "unscored", "metric": "0"}, ["q5", "line 8"]),
+        ({"kind": "before"}, ["q6"]),
+        ({"kind": "after"}, ["q7"]),
+        ({"slice": "1"}, ["q1", "q3"]),
+        ({"sort": "input up"}, ["q1", "q2", "q3", "q4", "q5", "line 8", "q6", "q7"]),
+        ({"sort": "0 up", "kind": "changed"}, ["q2", "q1"]),
+        ({"sort": "0 down", "kind": "changed"}, ["q1", "q2"]),
+        ({"sort": "size-1 up"}, ["q1", "q2", "q4", "q3", "q5", "line 8", "q6", "q7"]),
+        ({"text": "no such words"}, []),
+    ],
+)
+def test_filters(opened: Opener, report: Path, fields: dict[str, str], rows: list[str]) -> None:
+    page = opened(report)
+    for name, value in fields.items():
+        field = page.locator(f"#{name}")
+        field.fill(value) if name == "text" else field.select_option(value)
+    assert ids(page) == rows
+    page.get_by_role("button", name="Clear").click()
+    until(page, "document.getElementById('sort').value === 'change up'")
+    until(page, "document.getElementById('found').textContent === '8 rows'")
+    assert ids(page) == LARGEST_FIRST
+
+
+def test_headings_sort_by_what_became_worse_then_by_what_became_better(opened: Opener, report: Path) -> None:
+    page = opened(report)
+    page.get_by_role("button", name="faithfulness").click()
+    assert ids(page)[:3] == ["q2", "q4", "q1"]
+    assert page.locator("#sort").input_value() == "0 up"
+    page.keyboard.press("Enter")  # the focus has stayed on the heading
+    assert ids(page)[:3] == ["q1", "q4", "q2"]
+
+
+def test_slices_and_lists_lead_to_rows(opened: Opener, report: Path) -> None:
+    page = opened(report)
+    page.get_by_role("button", name="lang=en").first.click()
+    assert ids(page) == ["q1", "q3"]
+    page.locator(".left-over summary").first.click()
+    page.locator(".names a").first.click()
+    page.wait_for_selector("#row-title")
+    assert page.locator("#row-title").inner_text() == "q6"
+    assert words(page.locator(".side"))[1].endswith("This run has not got the row.")
+    assert page.locator(".what-changed").inner_text().endswith("Only the first run has this row.")
+
+
+def test_a_row_stands_side_by_side_with_what_changed(opened: Opener, report: Path) -> None:
+    page = opened(report, "#row=q1")
+    page.locator("#tab-0").click()
+    assert page.locator("#row-title").inner_text() == "q1"
+    changed = page.locator(".what-changed")
+    assert words(changed.locator(".difference-line")) == ["▲ better +0.5 67 % of all change by this metric"]
+    assert words(changed.locator(".claim-change")) == [
+        f"▲ Gained support (1) {TALL}",
+        "+ New (1) The tower is in Paris. ✔ supported",
+        "− Gone (1) The tower is in Rome. – not supported",
+    ]
+    assert page.locator(".part", has_text="Question").count() == 1, "what is the same stands once"
+    assert page.locator(".part", has_text="Reference").count() == 1
+    answers = page.locator(".sides").first.locator(".side")
+    assert words(answers.locator(".part p.text")) == [
+        "The tower is in Rome.✘1 It is 330 metres tall.–2",
+        "The tower is in Paris.✔1 It is 330 metres tall.✔2",
+    ]
+    assert words(answers.locator(".side-value")) == ["0.5", "1"]
+    assert answers.nth(0).locator(".claims .verdict").all_inner_texts() == ["✘\ncontradicted\n1", "–\nnot stated\n2"]
+    assert words(page.locator(".contexts h3")) == [
+        "Context 1 only here",
+        "Context 2 after: context 1",
+        "Context 1 before: context 2",
+        "Context 2 only here",
+    ]
+
+
+def test_the_label_of_a_row_changes_too(opened: Opener, report: Path) -> None:
+    page = opened(report, "#row=q1")
+    assert page.locator("#tab-1").get_attribute("aria-selected") == "true", "by this metric it changed most"
+    assert words(page.locator(".what-changed p")) == [
+        "▲ better +1 100 % of all change by this metric",
+        "label: contradicted → right",
+    ]
+
+
+def test_claims_are_marked_on_their_own_side(opened: Opener, report: Path) -> None:
+    page = opened(report, "#row=q1")
+    page.locator("#tab-0").click()
+    before, after = page.locator(".sides").first.locator(".side").all()
+    after.get_by_role("button", name="claim 2: supported").click()
+    assert page.evaluate("document.activeElement.id") == "claim-after-0-1"
+    assert before.locator(".lit").count() == 0
+    after.get_by_role("button", name="✔ context 2").click()
+    assert page.evaluate("document.activeElement.id") == "context-after-2"
+
+
+@pytest.mark.parametrize(
+    ("row", "words_of_it"),
+    [
+        ("q3", "The first run had no value here, and the second has one."),
+        ("q4", "The score is the same in both runs."),
+        ("q5", "The second run has no value here, and the first has one: the value was lost."),
+        ("q7", "Only the second run has this row."),
+    ],
+)
+def test_why_there_is_no_difference(opened: Opener, report: Path, row: str, words_of_it: str) -> None:
+    page = opened(report, f"#row={row}")
+    assert page.locator(".what-changed p").first.inner_text().endswith(words_of_it)
+
+
+def test_keys_alone(opened: Opener, report: Path) -> None:
+    page = opened(report)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the rows"
+    page.locator("#table tbody a").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#row-title")
+    assert page.url.endswith("#row=q1")
+    page.keyboard.press("j")
+    until(page, "document.getElementById('row-title').textContent === 'q2'")
+    page.keyboard.press("ArrowLeft")
+    until(page, "document.getElementById('row-title').textContent === 'q1'")
+    page.locator("#tab-1").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.id") == "tab-0"
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#table")
+    assert page.evaluate("document.activeElement.textContent") == "q1", "the focus is back on the row"
+
+
+def test_a_row_that_stands_several_times_is_shown_one_record_at_a_time(opened: Opener, tmp_path: Path) -> None:
+    path = tmp_path / "comparison.html"
+    compared_small(tmp_path, twice=True).to_html(path)
+    page = opened(path, "#row=q2")
+    page.locator("#tab-0").click()
+    before = page.locator(".side").first
+    assert words(before.locator(".side-value")) == ["0.5"], "the mean of both records is what counts"
+    shown = before.get_by_label("This row stands several times in the run; shown is")
+    shown.select_option("1")
+    assert words(page.locator(".side").first.locator(".part p.text")) == ["It is elsewhere."]
+    assert page.evaluate("document.activeElement.id") == "record-0"
+
+
+@pytest.mark.parametrize("address", ["", "#row=q1"])
+def test_nothing_is_wider_than_a_phone(opened: Opener, report: Path, address: str) -> None:
+    page = opened(report, address, width=390)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_paper_shows_both_sides(opened: Opener, report: Path) -> None:
+    page = opened(report, "#row=q1")
+    page.emulate_media(media="print")
+    assert not page.locator(".row-pages").is_visible()
+    left, right = (side.bounding_box() for side in page.locator(".sides").first.locator(".side").all())
+    assert left["y"] == right["y"]
+    assert left["x"] + left["width"] <= right["x"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("address", ["", "#row=q1", "#row=q3"])
+def test_assistive_technology_can_use_it(
+    opened: Opener, report: Path, axe: str, scheme: str, width: int, address: str
+) -> None:
+    page = opened(report, address, width=width, scheme=scheme)
+    if page.locator("#tab-0").count():
+        page.locator("#tab-0").click()
+    page.evaluate(axe)  # by the tools of the developer: the policy of the page stays as it is
+    violations = page.evaluate("axe.run().then((result) => result.violations)")
+    assert [(item["id"], [node["html"] for node in item["nodes"]]) for item in violations] == []
