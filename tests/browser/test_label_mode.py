@@ -109,6 +109,8 @@ class TestByKeysAlone:
         page.keyboard.press("n")
         told(page, f"{third}: wrong.")
         assert page.locator("progress").evaluate("(item) => [item.value, item.max]") == [3, 3]
+        turned(page, "ArrowLeft")
+        assert page.locator("#labels-told").inner_text() == "", "what was told of one row does not stand at another"
         path = exported(page, tmp_path)
         assert path.name == "labels-Ada.jsonl"
         told(page, "3 labels exported to labels-Ada.jsonl.")
@@ -206,6 +208,7 @@ class TestBlind:
         page.keyboard.press("s")
         assert page.locator("mark").count() == 5
         assert page.locator(".seen-score .score").inner_text() == "0.333"
+        assert page.locator(".seen-score .score").evaluate("(item) => item.getBoundingClientRect().bottom < innerHeight")
         page.get_by_role("button", name="show in the text").first.click()
         assert page.locator("mark.lit").count() > 0
         assert read_labels(exported(page, tmp_path))[0].blind is True, "the label was there before the score was seen"

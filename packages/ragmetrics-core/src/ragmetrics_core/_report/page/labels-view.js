@@ -33,8 +33,7 @@ function drawLabels() {
     el("h1", { id: "labels-title" }, "Label rows"),
     labelCaveats().map((text) => el("p", { class: "caveat" }, sign("!", ""), text)),
     labelOptions(),
-    labelProgress(),
-    el("p", { id: "labels-told", class: "found", role: "status" }, told),
+    labelProgress(told),
     el("section", { id: "labels-row", "aria-labelledby": "labels-row-title" }, labelRow()),
   );
   const chosen = byId("labels-target");
@@ -68,7 +67,7 @@ const labelled = () => now.rows.filter((row) => hasLabel(row, null)).length;
 const progressText = () => `${labelled().toLocaleString("en")} of ${count(now.rows.length, "row")} labelled.`;
 
 /** How far it is, and what can be done with what is there. */
-function labelProgress() {
+function labelProgress(told) {
   const button = (id, text, key, act, off) =>
     el("button", { type: "button", id, onclick: act, disabled: off, "aria-keyshortcuts": given.options.keys ? key : null }, text, keyHint(key));
   const file = el("input", { type: "file", id: "labels-file", class: "aside", tabindex: "-1", accept: ".jsonl,.ndjson,.json,.txt", "aria-label": "File of labels", onchange: (event) => readLabelFile(event.target) });
@@ -86,6 +85,7 @@ function labelProgress() {
       file,
       button("labels-clear", "Remove all", null, clearLabels, !given.labels.size),
     ),
+    el("p", { id: "labels-told", role: "status" }, told),
   );
 }
 
@@ -156,7 +156,7 @@ function verdictPart(metric) {
     { class: "verdict-bar", role: "group", "aria-labelledby": "labels-asked" },
     el("p", { id: "labels-asked", class: "asked" }, asked, claim === null ? null : el("span", { class: "asked-claim", dir: "auto" }, ` ${claim}`), grades ? el("span", { class: "limits" }, ` ${digits(grades.low)} to ${digits(grades.high)}${metric.better === false ? ", low is good" : ""}`) : null),
     el("div", { class: grades && grades.steps ? "gives grades" : "gives" }, answers),
-    el("p", { class: "steps" }, el("button", { type: "button", id: "labels-previous", onclick: () => goToRow(now.at - 1), disabled: now.at === 0 }, "← Previous row"), el("button", { type: "button", id: "labels-next", onclick: () => goToRow(now.at + 1), disabled: now.at + 1 >= now.rows.length }, "Next row →")),
+    el("p", { class: "steps" }, el("button", { type: "button", id: "labels-previous", onclick: () => goToRow(now.at - 1), disabled: now.at === 0 }, "← Previous row"), el("span", { class: "so-far", "aria-hidden": "true" }, `${labelled()} / ${now.rows.length}`), el("button", { type: "button", id: "labels-next", onclick: () => goToRow(now.at + 1), disabled: now.at + 1 >= now.rows.length }, "Next row →")),
   );
 }
 

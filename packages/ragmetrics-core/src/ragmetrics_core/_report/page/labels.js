@@ -75,6 +75,7 @@ async function beginRows() {
 async function takeRow(claim) {
   const row = rowNow();
   now.record = null;
+  if (byId("labels-told")) tellLabels(""); // what was told of the row before
   const record = now.rows.length ? await evidenceOf(row) : null;
   if (row !== rowNow()) return; // another one was asked for meanwhile
   now.record = record;
@@ -89,7 +90,7 @@ async function goToRow(at, claim) {
   now.at = at;
   await takeRow(claim);
   drawLabels();
-  scrollTo(0, byId("labels-row").getBoundingClientRect().top + scrollY - 16);
+  byId("labels-row").scrollIntoView();
   byId("labels-row-title").focus({ preventScroll: true });
   return undefined;
 }
@@ -166,6 +167,7 @@ function toggleScore() {
   now.open = !now.open;
   if (now.open) noteSeen([rowNow()]);
   drawLabels();
+  document.querySelector(".seen-score")?.scrollIntoView({ block: "nearest" });
   tellLabels(now.open ? "The score is shown. Labels that you give to this row from now on are not blind." : "The score is hidden.");
 }
 
