@@ -14,6 +14,7 @@ from .._kernel._score import Score
 from .._store._records import Record
 from .._store._scored_by import MetricColumn
 from ._html_columns import LONGEST_ANSWER, LONGEST_NOTE, LONGEST_QUESTION, MetadataColumns, beginning, short
+from ._judged_rows import name_of
 
 __all__ = ["RowIndex", "goodness"]
 
@@ -26,6 +27,7 @@ class RowIndex:
 
     Attributes:
         ids: the id of each row as text; None where it has none.
+        names: by which labels call each row.
         worst: per row how good its worst score is, 0 to 1; ``FAILED`` and ``NOTHING`` where there is none.
         values: by metric one value per row, None where there is none.
     """
@@ -33,6 +35,7 @@ class RowIndex:
     def __init__(self, metrics: Sequence[MetricColumn]) -> None:
         self._metrics = metrics
         self.ids: list[str | None] = []
+        self.names: list[str] = []
         self.worst: list[float] = []
         self.values: dict[str, list[float | None]] = {item.name: [] for item in metrics}
         self._places: list[str] = []
@@ -53,6 +56,7 @@ class RowIndex:
         sample = record.sample
         self._metadata.add(sample.metadata)
         self.ids.append(None if sample.id is None else str(sample.id))
+        self.names.append(name_of(record))
         self._places.append(record.place)
         self._questions.append(beginning(sample.user_input, LONGEST_QUESTION))
         self._answers.append(beginning(sample.response, LONGEST_ANSWER))

@@ -24,11 +24,12 @@ LONGEST = 400
 
 
 def label_data(metrics: Sequence[MetricColumn], index: RowIndex) -> dict[str, Any]:
-    """As the page reads it: the digest, and per metric what it asks; None where nobody knows."""
+    """As the page reads it: the digest, what labels call rows where that is not their id, and per metric what it asks, or None."""
     rows = index.to_dict(())
     told = [rows[name] for name in ("ids", "questions", "answers", "values", "states")]
     digest = sha256(json.dumps([[item.name for item in metrics], told]).encode()).hexdigest()
-    return {"digest": digest[:32], "asks": [_asked(column) for column in metrics]}
+    names = {row: name for row, name in enumerate(index.names) if name != index.ids[row]}
+    return {"digest": digest[:32], "names": names, "asks": [_asked(column) for column in metrics]}
 
 
 def _asked(column: MetricColumn) -> str | None:

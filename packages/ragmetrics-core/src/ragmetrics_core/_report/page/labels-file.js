@@ -30,7 +30,7 @@ function importLabels(text) {
     try {
       const entry = checkedLine(parsedLine(line));
       if (entry.weight !== null) given.weights.set(keyOfWeight(entry.id, entry.metric), entry.weight);
-      if (entry.label === null) drawn.add(rowsOfId.get(entry.id)[0]);
+      if (entry.label === null) drawn.add(rowsOfName.get(entry.id)[0]);
       const key = keyOfLabel(entry);
       const here = given.labels.get(key) || changes.get(key);
       if (here && here.label !== null && entry.label !== null && here.label !== entry.label) others += 1;
@@ -60,13 +60,13 @@ function parsedLine(text) {
 function checkedLine(line) {
   if (line === null || typeof line !== "object" || Array.isArray(line)) throw new Error("a line of labels must be a JSON object");
   const id = typeof line.id === "number" ? String(line.id) : line.id;
-  const rows = typeof id === "string" ? rowsOfId.get(id) || [] : [];
+  const rows = typeof id === "string" ? rowsOfName.get(id) || rowsOfName.get(id.trim().normalize("NFC")) || [] : [];
   if (rows.length !== 1) throw new Error(`${rows.length ? `${rows.length} rows have` : "no row has"} the id ${brief(id)}`);
   const metric = metrics.find((item) => item.name === line.metric);
   if (!metric) throw new Error(`this report has no metric ${brief(line.metric)}`);
   const claim = textIn(line, "claim");
   return {
-    id,
+    id: labelNames[rows[0]],
     metric: metric.name,
     claim,
     label: checkedLabel(line.label ?? null, claim === null ? gradesOf(metric) : null),

@@ -8,10 +8,19 @@ const ORDERS = {
   done: "those with a label",
 };
 
+let labelNames = []; // what labels call each row: its id, else where it stands
+let rowsOfName = new Map();
+
+function takeNames(others) {
+  labelNames = index.ids.map((id, row) => others[row] ?? id);
+  rowsOfName = new Map();
+  labelNames.forEach((name, row) => rowsOfName.set(name, [...(rowsOfName.get(name) || []), row]));
+}
+
 /** The metric that is labelled. */
 const labelMetric = () => Math.max(0, metrics.findIndex((metric) => metric.name === given.options.metric));
 const annotatorNow = () => given.options.annotator.trim() || null;
-const entryOf = (row, claim) => ({ id: index.ids[row], metric: metrics[labelMetric()].name, claim, annotator: annotatorNow() });
+const entryOf = (row, claim) => ({ id: labelNames[row], metric: metrics[labelMetric()].name, claim, annotator: annotatorNow() });
 const labelOf = (row, claim) => given.labels.get(keyOfLabel(entryOf(row, claim)));
 const hasLabel = (row, claim) => (labelOf(row, claim)?.label ?? null) !== null;
 
@@ -23,8 +32,9 @@ function gradesOf(metric) {
   return { low, high, steps: few ? Array.from({ length: high - low + 1 }, (_, step) => low + step) : null };
 }
 
-/** Rows that can be labelled: an id tells which row is meant, and their texts are in this file. */
-const canLabel = (row) => index.ids[row] !== null && rowsOfId.get(index.ids[row]).length === 1 && placeOf.has(row);
+/** Rows that can be labelled: their name tells which row is meant, and their texts are in this file. */
+const hasOwnName = (row) => rowsOfName.get(labelNames[row]).length === 1;
+const canLabel = (row) => hasOwnName(row) && placeOf.has(row);
 
 /** The rows to label, in order. */
 function rowsToLabel(digest) {
@@ -60,18 +70,20 @@ const orderTells = () =>
 /** What is labelled of a row: each claim by its text, then null for the row as a whole. */
 function targetsOf(record) {
   const { details } = scoreOf(record, metrics[labelMetric()]);
-  const texts = claimTables(details, record.sample).flatMap((table) => table.rows.map((row) => row.text));
+  const judgements = [details, ...(Array.isArray(details.repeats) ? details.repeats.map((item) => item.details || {}) : [])];
+  const rows = judgements.flatMap((item) => claimTables(item, record.sample)).flatMap((table) => table.rows);
+  const texts = rows.filter((row) => row.verdict).map((row) => row.text);
   return [...(given.options.claims ? new Set(texts) : []), null];
 }
 
 /** What keeps rows from being labelled, and what labels of the others would not say. */
 function labelCaveats() {
   const all = Array.from({ length: rowCount }, (_, row) => row);
-  const nameless = all.filter((row) => index.ids[row] === null || rowsOfId.get(index.ids[row]).length > 1).length;
+  const shared = all.filter((row) => !hasOwnName(row)).length;
   const left = rowCount - placeOf.size;
   return [
     storeProblem,
-    nameless ? `${count(nameless, "row")} cannot be labelled, having no id that only one row has. Labels name their rows by id: give every row one, and score them again.` : "",
+    shared ? `${count(shared, "row")} cannot be labelled: they share their ids, by which labels name rows. Give every row an id of its own, and score them again.` : "",
     left ? `The texts of ${count(left, "row")} are not in this file, which holds those with the worst scores first. So labels given here say nothing about all rows: a larger file has them (max_megabytes of to_html).` : "",
   ].filter(Boolean);
 }

@@ -94,7 +94,7 @@ const keyHint = (key) => (key && given.options.keys ? el("kbd", { "aria-hidden":
 /** The row: its texts on the left, without marks; what is asked about it on the right. */
 function labelRow() {
   if (!now.rows.length) return el("h2", { id: "labels-row-title", tabindex: "-1" }, "There are no such rows to label.");
-  if (!now.record) return el("h2", { id: "labels-row-title", tabindex: "-1" }, nameOf(rowNow()));
+  if (!now.record) return el("h2", { id: "labels-row-title", tabindex: "-1" }, labelNames[rowNow()]);
   const { sample } = now.record;
   const score = scoreOf(now.record, metrics[labelMetric()]);
   const tables = now.open ? keyed(claimTables(score.details, sample), sample) : [];
@@ -102,7 +102,7 @@ function labelRow() {
   const rest = metadataPart(sample);
   if (rest) rest.open = false; // a column may tell a score
   return [
-    el("h2", { id: "labels-row-title", tabindex: "-1" }, el("bdi", null, nameOf(rowNow())), el("span", { class: "limits" }, ` ${place}`)),
+    el("h2", { id: "labels-row-title", tabindex: "-1" }, el("bdi", null, labelNames[rowNow()]), el("span", { class: "limits" }, ` ${place}`)),
     el(
       "div",
       { class: "columns" },

@@ -13,6 +13,7 @@ const claimNow = () => now.targets[now.target];
 function startLabels(found) {
   reportDigest = found.digest;
   labelAsks = found.asks;
+  takeNames(found.names);
   loadLabels(reportDigest);
   byId("row").after(el("article", { id: "labels", hidden: true, tabindex: "-1", "aria-labelledby": "labels-title" }));
   const way = el("a", { href: "#labelling", class: "button" }, "Label rows");
@@ -122,7 +123,7 @@ async function giveLabel(label) {
   const blind = !given.seen.has(row) && !orderTells();
   const weight = given.weights.get(keyOfWeight(entry.id, entry.metric)) ?? before?.weight ?? null;
   change({ ...entry, label: same ? null : label, note: before?.note ?? null, blind: same ? null : blind, weight });
-  const what = `${nameOf(row)}${claim === null ? "" : `, claim ${now.target + 1}`}: ${same ? "label taken away" : labelWord(label)}.`;
+  const what = `${labelNames[row]}${claim === null ? "" : `, claim ${now.target + 1}`}: ${same ? "label taken away" : labelWord(label)}.`;
   if (!same && given.options.further) await goFurther();
   else drawLabels();
   tellLabels(what, progressText());
@@ -158,7 +159,7 @@ async function takeBack() {
     if (at >= 0) await goToRow(at, place.claim);
   }
   drawLabels();
-  return tellLabels(`Undone${place ? `: ${nameOf(place.row)}` : ""}.`, progressText());
+  return tellLabels(`Undone${place ? `: ${labelNames[place.row]}` : ""}.`, progressText());
 }
 
 /** Show what the judge said of this row, or hide it; that it was seen stays noted. */

@@ -1,0 +1,298 @@
+"""What label mode keeps, exports and reads again: in browsers that refuse, among hostile texts, and as a calibration reads it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragmetrics_core import evaluate
+from ragmetrics_core._store._labels import Label, read_labels
+from ragmetrics_core.llms import LexicalJudge
+from report_data import XSS, hostile, line, many, score, small, written
+from source_tree import ROOT
+
+from .conftest import Opener, until
+from .labels import ATTRIBUTES, ELEMENTS, chosen, exported, labelling, order, title, told, turned
+from .test_hostile_page import check
+
+NO_STORE = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } })"
+NO_ROOM = (
+    "const put = Storage.prototype.setItem; Storage.prototype.setItem = function (name, value) "
+    "{ if (value.length > 10) throw new DOMException('full', 'QuotaExceededError'); put.call(this, name, value); }"
+)
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Path:
+    path = tmp_path / "report.html"
+    small(tmp_path / "scores.jsonl").to_html(path)
+    return path
+
+
+class TestKept:
+    def test_what_the_browser_keeps(self, opened: Opener, report: Path) -> None:
+        page = labelling(opened, report)
+        page.locator("#labels-annotator").fill("Ada")
+        page.locator("#labels-row-title").focus()
+        first = title(page)
+        turned(page, "y")
+        page.keyboard.press("m")
+        page.keyboard.type("half a note")
+        page.reload()  # while it is being written
+        page.wait_for_selector("#labels-row-title")
+        assert page.locator("#labels-annotator").input_value() == "Ada"
+        assert title(page) != first, "it goes on with the first row without a label"
+        assert page.locator("#labels-note").input_value() == "half a note"
+        assert page.locator("#labels-progress").inner_text() == "1 of 4 rows labelled."
+        assert page.locator(".caveat", has_text="browser").count() == 0
+
+    def test_two_tabs_know_of_each_other(self, opened: Opener, report: Path) -> None:
+        page = labelling(opened, report)
+        other = page.context.new_page()
+        other.goto(page.url)
+        other.wait_for_selector("#labels-row-title")
+        page.keyboard.press("y")
+        until(other, "document.getElementById('labels-progress').textContent === '1 of 4 rows labelled.'")
+
+    def test_another_report_has_its_own(self, opened: Opener, report: Path, tmp_path: Path) -> None:
+        page = labelling(opened, report)
+        page.keyboard.press("y")
+        small(tmp_path / "scores.jsonl").to_html(tmp_path / "again.html")
+        text = (tmp_path / "scores.jsonl").read_text(encoding="utf-8")
+        written(
+            tmp_path / "other.jsonl", [json.loads(item) for item in text.replace('"q1"', '"q7"').splitlines()]
+        ).to_html(tmp_path / "other.html")
+        for name, labelled in (("again", 1), ("other", 0)):
+            tab = page.context.new_page()
+            tab.goto((tmp_path / f"{name}.html").as_uri() + "#labelling")
+            tab.wait_for_selector("#labels-row-title")
+            assert tab.locator("#labels-progress").inner_text() == f"{labelled} of 4 rows labelled."
+
+    @pytest.mark.parametrize(("script", "words"), [(NO_STORE, "keeps nothing"), (NO_ROOM, "no room left")])
+    def test_browsers_that_refuse(self, browser: Any, report: Path, tmp_path: Path, script: str, words: str) -> None:
+        context = browser.new_context()
+        context.set_default_timeout(5000)
+        page = context.new_page()
+        page.add_init_script(script)
+        asked: list[str] = []
+        page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+        page.goto(report.as_uri() + "#labelling")
+        page.wait_for_selector("#labels-row-title")
+        turned(page, "y")
+        caveat = page.locator(".caveat", has_text="This browser").inner_text()
+        assert words in caveat
+        assert "export them before you close it" in caveat
+        page.close(run_before_unload=True)
+        page.wait_for_timeout(300)
+        assert asked == ["beforeunload"], "labels that are nowhere else are not lost without a word"
+        assert len(read_labels(exported(page, tmp_path))) == 1
+        context.close()
+
+    def test_labels_without_a_name_belong_to_who_names_themself_first(
+        self, opened: Opener, report: Path, tmp_path: Path
+    ) -> None:
+        page = labelling(opened, report)
+        turned(page, "y")
+        page.locator("#labels-annotator").fill("Ada")
+        page.locator("#labels-give-false").click()  # the field is left by the click, which must not be lost
+        told(page, "wrong")
+        page.locator("#labels-annotator").fill("Bob")
+        page.keyboard.press("Escape")
+        until(page, "document.getElementById('labels-progress').textContent === '0 of 4 rows labelled.'")
+        page.keyboard.press("n")
+        labels = read_labels(exported(page, tmp_path))
+        assert [(item.annotator, item.label) for item in labels] == [("Ada", True), ("Ada", False), ("Bob", False)]
+
+
+class TestFiles:
+    def take(self, page: Any, path: Path, *lines: Any) -> None:
+        path.write_text(
+            "".join(f"{item if isinstance(item, str) else json.dumps(item)}\n" for item in lines), encoding="utf-8"
+        )
+        page.locator("#labels-file").set_input_files(path)
+
+    def test_to_go_on_elsewhere(self, opened: Opener, report: Path, tmp_path: Path) -> None:
+        page = labelling(opened, report)
+        turned(page, "y")
+        path = exported(page, tmp_path)
+        other = labelling(opened, report)
+        other.locator("#labels-file").set_input_files(path)
+        told(other, "Took 1 label from the file.")
+        assert other.locator("#labels-progress").inner_text() == "1 of 4 rows labelled."
+        other.locator("#labels-row-title").focus()
+        other.keyboard.press("n")
+        told(other, "wrong")
+        assert [item.label for item in read_labels(exported(other, tmp_path))] == [True, False]
+        other.keyboard.press("u")
+        other.keyboard.press("u")
+        told(other, "Undone.")
+        assert other.locator("#labels-progress").inner_text() == "0 of 4 rows labelled."
+
+    def test_lines_that_are_left_out(self, opened: Opener, report: Path, tmp_path: Path) -> None:
+        page = labelling(opened, report)
+        line_of = {"metric": "faithfulness", "label": True}
+        chosen(page, order="input")
+        page.keyboard.press("n")
+        told(page, "q1: wrong")
+        self.take(
+            page,
+            tmp_path / "labels.jsonl",
+            {"id": "q2", **line_of},
+            {"id": "q1", **line_of},
+            {"id": "nobody", **line_of},
+            {"id": "q3", "metric": "other", "label": True},
+            "not JSON",
+            {"id": "q3", "metric": "faithfulness", "label": "maybe"},
+        )
+        told(page, "Took 1 label from the file.")
+        assert page.locator("#labels-told").inner_text() == (
+            "Took 1 label from the file. 1 label that says something else here stayed as they are here. 4 lines left out: line 3: "
+            'no row has the id "nobody"; line 4: this report has no metric "other"; line 5: this is not JSON: a file of labels has '
+            "one JSON object per line; ..."
+        )
+        assert [(item.id, item.label) for item in read_labels(exported(page, tmp_path))] == [
+            ("q1", False),
+            ("q2", True),
+        ]
+
+    def test_rows_that_were_drawn_to_be_labelled(self, opened: Opener, report: Path, tmp_path: Path) -> None:
+        page = labelling(opened, report)
+        drawn = [{"id": "q3", "metric": "faithfulness", "label": None, "weight": 4.0}]
+        self.take(page, tmp_path / "suggested.jsonl", *drawn)
+        told(page, "Took 0 labels and 1 row to label from the file.")
+        assert page.locator("#labels-order").input_value() == "drawn"
+        assert page.locator("#labels-progress").inner_text() == "0 of 1 row labelled."
+        assert title(page) == "q3"
+        page.locator("#labels-row-title").focus()
+        page.keyboard.press("y")
+        told(page, "q3: right")
+        assert read_labels(exported(page, tmp_path)) == [Label("q3", "faithfulness", True, blind=True, weight=4.0)]
+
+    def test_nothing_to_export_and_notes_without_a_label(self, opened: Opener, report: Path, tmp_path: Path) -> None:
+        page = labelling(opened, report)
+        page.keyboard.press("e")
+        told(page, "There is no label to export yet.")
+        page.keyboard.press("m")
+        page.keyboard.type("later")
+        page.keyboard.press("Escape")
+        turned(page, "ArrowRight")
+        page.keyboard.press("y")
+        told(page, "right")
+        exported(page, tmp_path)
+        told(page, "1 label exported to labels.jsonl. 1 note without a label stays here.")
+        page.locator("#labels-clear").click()
+        told(page, "Undo brings them back.")
+        page.keyboard.press("u")
+        until(page, "document.getElementById('labels-progress').textContent === '1 of 4 rows labelled.'")
+
+
+def test_rows_that_share_an_id(opened: Opener, tmp_path: Path) -> None:
+    sample = {"user_input": "Where?", "response": "There.", "retrieved_contexts": ["It is there."]}
+    rows = [line(number, {**sample, "id": name}, score("m", 0.5)) for number, name in ((1, "q1"), (2, "q1"), (3, "q2"))]
+    written(tmp_path / "scores.jsonl", rows).to_html(tmp_path / "report.html")
+    page = labelling(opened, tmp_path / "report.html")
+    assert order(page) == ["q2"]
+    assert page.locator("#labels .caveat").inner_text().startswith("!\n2 rows cannot be labelled: they share their ids")
+
+
+def test_rows_that_are_not_in_the_file(opened: Opener, tmp_path: Path) -> None:
+    many(tmp_path / "scores.jsonl", 300).to_html(tmp_path / "report.html", max_megabytes=0.2)
+    page = labelling(opened, tmp_path / "report.html")
+    caveat = page.locator("#labels .caveat").inner_text()
+    assert "which holds those with the worst scores first. So labels given here say nothing about all rows" in caveat
+    assert int(page.locator("#labels-progress").inner_text().split()[2]) < 300
+
+
+def test_what_is_exported_calibrates_the_run_of_the_report(opened: Opener, tmp_path: Path) -> None:
+    """Rows and claims of a report, as the page names them, are those that a calibration looks for."""
+    evaluation = evaluate(
+        ROOT / "examples" / "lindholm" / "before.jsonl", ["faithfulness", "correctness"], llm=LexicalJudge(), limit=10
+    )
+    evaluation.to_html(tmp_path / "report.html")
+    page = labelling(opened, tmp_path / "report.html")
+    page.locator("#labels-claims").check()
+    page.locator("#labels-row-title").focus()
+    for number in range(400):
+        page.keyboard.press("yyn"[number % 3])
+        page.wait_for_timeout(10)
+        if page.locator("#labels-progress").inner_text().startswith("10 of 10"):
+            break
+    chosen(page, metric="1")
+    page.locator("#labels-row-title").focus()
+    for key in "1234512345":
+        turned(page, key) if key != "5" else page.keyboard.press(key)
+        page.wait_for_timeout(20)
+    path = exported(page, tmp_path)
+    labels = read_labels(path)
+    assert len([item for item in labels if item.claim is not None]) > 20
+    faithfulness, correctness = evaluation.calibrate(path).metrics
+    assert (faithfulness.labels + faithfulness.unscored, correctness.labels + correctness.unscored) == (10, 10)
+    assert faithfulness.claims is not None
+    assert faithfulness.claims.claims == len({(item.id, item.claim) for item in labels if item.claim is not None})
+
+
+@pytest.fixture(scope="module")
+def hostile_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("hostile")
+    hostile(folder / "scores.jsonl").to_html(folder / "report.html")
+    return folder / "report.html"
+
+
+class TestHostile:
+    def test_rows_notes_and_names(self, opened: Opener, hostile_report: Path, tmp_path: Path) -> None:
+        page = labelling(opened, hostile_report)
+        page.locator("#labels-claims").check()
+        page.locator("#labels-further").uncheck()
+        chosen(page, order="input")
+        for number, text in enumerate(XSS):
+            typed = text.replace("\ud800", "?")
+            page.locator("#labels-annotator").fill(typed)
+            page.locator("#labels-note").fill(typed)
+            page.locator("#labels-row-title").focus()
+            page.keyboard.press("y")
+            page.keyboard.press("s")
+            check(page, ELEMENTS, ATTRIBUTES)
+            if text.isprintable():
+                assert title(page) == text
+            if number < len(XSS) - 1:
+                turned(page, "ArrowRight")
+        labels = read_labels(exported(page, tmp_path))
+        assert [item.id for item in labels] == XSS
+        assert [item.note for item in labels] == [text.replace("\ud800", "?") for text in XSS]
+        assert all(item.claim == item.id for item in labels)
+        assert page.evaluate("window.hacked") is None
+
+    def test_a_file_of_labels(self, opened: Opener, hostile_report: Path, tmp_path: Path) -> None:
+        page = labelling(opened, hostile_report)
+        metric = page.locator("#labels-metric option").first.text_content()
+        path = tmp_path / "labels.jsonl"
+        lines = [
+            {"id": XSS[0], "metric": metric, "label": True, "annotator": text, "note": text, "claim": text}
+            for text in XSS
+        ] + [{"id": text * 2, "metric": metric, "label": text} for text in XSS]
+        path.write_text("".join(json.dumps(item) + "\n" for item in lines), encoding="utf-8")
+        page.locator("#labels-file").set_input_files(path)
+        told(page, "Took 40 labels")
+        check(page, ELEMENTS, ATTRIBUTES)
+        page.locator("#labels-row-title").focus()
+        assert {item.note for item in read_labels(exported(page, tmp_path))} == set(XSS)
+
+    def test_a_store_that_others_wrote(self, opened: Opener, hostile_report: Path) -> None:
+        page = labelling(opened, hostile_report)
+        page.keyboard.press("y")
+        name = page.evaluate("Object.keys(localStorage)[0]")
+        for text in ("nonsense", '{"labels": [{"id": "<img src=x onerror=window.hacked=1>"}]}', '{"labels": 3}'):
+            page.evaluate("([name, text]) => localStorage.setItem(name, text)", [name, text])
+            other = page.context.new_page()
+            other.goto(page.url)
+            other.wait_for_selector("#labels-row-title")
+            assert "cannot be read, and is left as it is" in other.locator("#labels .caveat").first.inner_text()
+            other.keyboard.press("y")
+            told(other, "right")
+            assert page.evaluate("(name) => localStorage.getItem(name)", name) == text
+            check(other, ELEMENTS, ATTRIBUTES)
+        other.evaluate("(name) => localStorage.setItem(name, 'while it is open')", name)
+        until(page, "document.querySelector('#labels').textContent.includes('cannot be read')")
