@@ -40,9 +40,14 @@ def _card(column: MetricColumn, item: MetricSummary, values: Sequence[float | No
         _passed(item),
         _labels(item),
         _jury(item),
-        element("p", element("code", column.settings), class_="settings") if column.settings != item.name else None,
+        element("p", element("code", column.settings), class_="settings") if _tells(column) else None,
         class_="card failed" if item.failed_everywhere else "card",
     )
+
+
+def _tells(column: MetricColumn) -> bool:
+    """Whether the metric in words says more than its name does."""
+    return column.settings != column.name and not column.settings.endswith("()")
 
 
 def _direction(column: MetricColumn, item: MetricSummary) -> str:
@@ -91,8 +96,9 @@ def _counts(item: MetricSummary) -> Html:
         element(
             "li",
             element("span", mark, class_="sign", aria_hidden="true"),
-            element("b", str(count)),
-            f" {name}",
+            element("b", f"{count:,}"),
+            " ",
+            element("span", name, class_="name"),
             class_=f"{name} none" if not count else name,
         )
         for mark, name, count in parts

@@ -10,10 +10,16 @@ function marked(text, marks) {
     const [start, end] = [edges[at], edges[at + 1]];
     const here = valid.filter(({ span }) => span[0] <= start && end <= span[1]);
     const piece = letters.slice(start, end).join("");
-    parts.push(here.length ? el("mark", { class: worstKind(here), "data-keys": here.map((item) => item.key).join(" ") }, piece) : piece);
+    parts.push(here.length && piece.trim() ? markedPiece(piece, here) : piece);
     parts.push(valid.filter(({ span }) => span[1] === end).map(reference));
   }
   return parts;
+}
+
+/** A piece as a mark, with the blanks at its ends outside of it. */
+function markedPiece(piece, marks) {
+  const [, before, core, after] = /^(\s*)([\s\S]*?)(\s*)$/.exec(piece);
+  return [before, el("mark", { class: worstKind(marks), "data-keys": marks.map((item) => item.key).join(" ") }, core), after];
 }
 
 const KINDS = ["bad", "open", "good"];

@@ -47,7 +47,7 @@ function columnWidths() {
 /** As wide as its name, its labels and a value need, within limits. */
 function scoreWidth(metric) {
   const label = Math.max(0, ...(metric.labels || []).map((text) => text.length));
-  return Math.min(12, Math.max(6, metric.name.length * 0.45 + 2.4, label && label * 0.41 + 2.5));
+  return Math.min(12, Math.max(6, metric.name.length * 0.48 + 2.4, label && label * 0.41 + 2.5));
 }
 
 function heading(name, sort, kind) {
