@@ -239,8 +239,21 @@ class TestConditions:
         (result,) = before.compare(after).gate("m drop <= 0.3").results
         assert (result.verdict, result.estimate, result.interval) == ("failed", None, None)
         assert result.why == (
-            "not credited to the system, since who scored differs: the LLM is gpt-4o in old, mini\\x1b[2J in new"
+            "not credited to the system: the LLM is gpt-4o in old, mini\\x1b[2J in new: a difference may come from that"
         )
+
+    def test_slices_by_an_outcome(self) -> None:
+        """Rows that are chosen by what became of them do better or worse in any second run."""
+
+        def run(good: int) -> Evaluation:
+            scores = [Score(1.0, label="good") if n < good else Score(0.0, label="bad") for n in range(100)]
+            return run_of(
+                [({"id": n, "question": f"{n}?"}, {"m": score}) for n, score in enumerate(scores)], name=f"r{good}"
+            )
+
+        whole, *slices = run(50).compare(run(45), by="m").gate("m drop <= 0.3").results
+        assert (whole.verdict, [result.verdict for result in slices]) == ("passed", ["failed", "failed"])
+        assert all("rows are chosen by a label that differs between the runs" in result.why for result in slices)
 
     def test_judges_that_may_differ(self) -> None:
         before, after = self.judged()

@@ -4,7 +4,7 @@ A drop has the direction of its metric: it is what the mean fell by where high v
 are. It is taken over the rows that have a value in both runs, on the metric's own scale, with the intervals of a comparison. Three
 things keep it honest:
 
-* A gate fails where a comparison would refuse: where who scored differs, nothing is credited to the system, good or bad.
+* A gate fails where a comparison refuses: where who scored differs, nothing is credited to the system, good or bad.
 * A system that is silent on hard questions must not pass, nor one whose rows never came to be judged. So green must hold too if
   the rows that the second run has lost, or has not got, count as the worst value; else the gate is undecided.
 * Few changes show little of how large changes are. With fewer than six changed pairs (or clusters) a gate is never red, and its
@@ -120,7 +120,7 @@ class _Drop:
         item = self._item
         yield from self._comparison.incomplete
         if not item.credited:
-            yield f"not credited to the system, since who scored differs: {printable('; '.join(item.warnings))}"
+            yield f"not credited to the system: {printable(item.why)}"
         for name, counts in ((self._comparison.before, item.rows_before), (self._comparison.after, item.rows_after)):
             if self._conditions.fails(len(counts.failed), counts.rows):
                 most = f"max_failed={self._conditions.max_failed:g}"
