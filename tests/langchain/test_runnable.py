@@ -18,7 +18,7 @@ from lc_parts import ANSWER, D1, D2, QUESTION, Scripted, Shelf, lcel, with_sourc
 from ragmetrics_core import Document as CoreDocument
 from ragmetrics_core import InvalidInput, MissingInput, ModelError, Sample, Score
 from ragmetrics_core.llms import LexicalJudge
-from ragmetrics_core.metrics import ExactMatch, Faithfulness, Recall, TokenF1
+from ragmetrics_core.metrics import Correctness, ExactMatch, Faithfulness, Jury, Recall, TokenF1
 from ragmetrics_core.testing import ScriptedLLM
 from ragmetrics_langchain import MetricRunnable
 
@@ -240,3 +240,26 @@ def test_it_judges_inside_a_running_loop() -> None:
 
 def test_a_lambda_that_calls_it_makes_it_a_child() -> None:
     assert RunnableLambda(FAITHFUL.invoke).invoke({**ROW, "context": [Document(ANSWER)]}).value == 1.0
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["invoke", "ainvoke"])
+def test_each_juror_of_a_jury_is_asked_by_its_own_model(*, asynchronous: bool) -> None:
+    def graded(grade: int) -> Scripted:
+        return Scripted(says=f'{{"score": {grade}, "reason": "so"}}')
+
+    own: Any = graded(2)
+    jury = Jury(
+        [Correctness(llm=own, name="own"), Correctness(name="given"), Correctness(llm=core_grade(5), name="core")]
+    )
+    row = {"question": QUESTION, "answer": ANSWER}
+    runnable = MetricRunnable(jury, llm=graded(4))
+    score = asyncio.run(runnable.ainvoke(row)) if asynchronous else runnable.invoke(row)
+    assert (score.value, score.usage.calls) == (4.0, 3)
+    assert [item["value"] for item in score.details["jurors"]] == [2.0, 4.0, 5.0]
+    assert all(item["model"] for item in score.details["jurors"])
+    with pytest.raises(InvalidInput, match="correctness_jury asks an LLM, but none is set"):
+        MetricRunnable(jury)
+
+
+def core_grade(grade: int) -> ScriptedLLM:
+    return ScriptedLLM(lambda _: f'{{"score": {grade}, "reason": "so"}}')

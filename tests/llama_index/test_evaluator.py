@@ -29,6 +29,7 @@ from ragmetrics_core.metrics import (
     Correctness,
     ExactMatch,
     Faithfulness,
+    Jury,
     PairwiseComparison,
     RefineFaithfulness,
     SemanticSimilarity,
@@ -38,7 +39,7 @@ from ragmetrics_core.metrics import (
 )
 from ragmetrics_core.metrics.windows import tokens as estimated
 from ragmetrics_core.testing import ScriptedLLM
-from ragmetrics_llama_index import MetricEvaluator, MetricResult
+from ragmetrics_llama_index import LlamaIndexLLM, MetricEvaluator, MetricResult
 
 NODES = [NodeWithScore(node=TextNode(text=text, id_=str(n)), score=1 / n) for n, text in enumerate(CONTEXTS, 1)]
 
@@ -473,3 +474,35 @@ def test_prompts_stay_inside_the_context_window(name: str) -> None:
     llm = Completions("no", context_window=2000)
     MetricEvaluator(RefineFaithfulness(), llm=llm).evaluate(response="It is in Paris.", contexts=[text])
     assert max(len(count(prompt)) for prompt in llm.prompts) <= 2000 - 200
+
+
+async def test_each_juror_of_a_jury_is_asked_by_its_own_model() -> None:
+    def graded(grade: float) -> LlamaIndexLLM:
+        return LlamaIndexLLM(Completions(f'{{"score": {grade}, "reason": "so"}}', model_name=f"m{grade}"))
+
+    jury = Jury(
+        [Correctness(llm=graded(2), name="own"), Correctness(name="given"), Correctness(llm=graded(5), name="other")]
+    )
+    evaluator = MetricEvaluator(jury, graded(4))
+    for result in (evaluator.evaluate("When?", "In 1889."), await evaluator.aevaluate("When?", "In 1889.")):
+        assert result.score == 4.0
+        assert [item["value"] for item in result.details["jurors"]] == [2.0, 4.0, 5.0]
+        assert all(item["model"] for item in result.details["jurors"])
+
+
+async def test_a_juror_whose_model_breaks_does_not_count() -> None:
+    class Broken(Completions):
+        def complete(self, *_: Any, **__: Any) -> Any:
+            raise RuntimeError("out of memory")
+
+    said = Completions('{"score": 4, "reason": "so"}')
+    jury = Jury(
+        [
+            Correctness(llm=LlamaIndexLLM(Broken("")), name="broken"),
+            Correctness(name="given"),
+            Correctness(4.5, name="strict"),
+        ]
+    )
+    result = MetricEvaluator(jury, said, on_error="record").evaluate("When?", "In 1889.")
+    assert result.score == 4.0
+    assert [item["state"] for item in result.details["jurors"]] == ["failed", "scored", "scored"]
