@@ -28,6 +28,7 @@ from ._fail_under import FailUnder
 from ._files import At, Data, Encoding
 from ._gates import By, Cluster, GateTexts, MaxFailed, MinCoverage, Undecided
 from ._generate import GENERATE, generate
+from ._jury import JuryOf, with_jury
 from ._look import LOOK, look
 from ._metrics import described, parse_metrics, propose_metrics
 from ._models import parse_budget, parse_models
@@ -177,6 +178,7 @@ def evaluate(
     *,
     metrics: Metrics = None,
     llm: LLMName = None,
+    jury: JuryOf = None,
     embeddings: EmbeddingsName = None,
     base_url: BaseURL = None,
     out: Out = None,
@@ -217,6 +219,7 @@ def _evaluate(data: str, *, out: Path | None, run_dir: Path | None, dry_run: boo
     file = FileOptions(given["encoding"], given["at"])
     proposed = Columns(named, given["separator"])
     selected = parse_metrics(given["metrics"] or []) or propose_metrics(data, proposed, file)
+    selected = with_jury(selected, given["jury"], given["llm"], called=not dry_run)
     wanted = parse_wanted(selected, given["fail_under"], given["gates"], **{name: given[name] for name in GATING})
     models = parse_models(given["llm"], given["embeddings"], given["base_url"], called=not dry_run)
     passed_on = {"run_dir": run_dir, **{name: given[name] for name in PASSED_ON}}

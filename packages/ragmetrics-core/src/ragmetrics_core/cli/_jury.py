@@ -1,0 +1,59 @@
+"""``--jury``: each metric that asks an LLM, put to several models instead of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Annotated, Any
+
+import typer
+
+from .._kernel._errors import InvalidInput
+from .._kernel._metric import Metric
+from .._kernel._prompt import Prompt
+from .._names._models import llm_named
+from .._names._priced import llm_to_price
+from ..metrics import Jury
+
+__all__ = ["JuryOf", "with_jury"]
+
+JuryOf = Annotated[
+    str | None,
+    typer.Option(
+        "--jury",
+        metavar="MODELS",
+        help="Several models as for --llm, with commas between, instead of one: each metric that asks an LLM is asked of all of "
+        "them, and has the median of what they say, or the majority of a yes or no.",
+    ),
+]
+
+
+def with_jury(metrics: Sequence[Metric], text: str | None, llm: str | None, *, called: bool = True) -> list[Metric]:
+    """The metrics, of which those that ask an LLM are juries of the models that the text names; they keep their names.
+
+    Where the models are not to be called, but only to have a price, their packages may be missing.
+
+    Raises:
+        InvalidInput: fewer than two models are named, one is not known, no metric asks an LLM, or there is ``--llm`` too.
+        MissingExtra: the package that a provider needs is not installed.
+    """
+    if text is None:
+        return list(metrics)
+    if llm is not None:
+        raise InvalidInput("--llm and --jury both say who judges: give one of them")
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if len(names) < 2:
+        example = "openai:gpt-4o-mini,ollama:qwen3"
+        raise InvalidInput(f"--jury takes at least two models with commas between, such as {example}, got {text!r}")
+    if not any(map(_asks, metrics)):
+        raise InvalidInput(f"--jury: none of the metrics asks an LLM: {', '.join(item.name for item in metrics)}")
+    models: list[Any] = [(llm_named if called else llm_to_price)(name) for name in names]
+    return [
+        Jury([replace(item, llm=model) for model in models], name=item.name) if _asks(item) else item
+        for item in metrics
+    ]
+
+
+def _asks(metric: Metric) -> bool:
+    """Whether a metric has prompts and nobody of its own to answer them."""
+    return metric.llm is None and any(isinstance(getattr(metric, item.name), Prompt) for item in fields(metric))
