@@ -319,6 +319,14 @@ class TestAnnotators:
         assert found.interval is not None
         assert -1 <= found.interval.low <= max(found.value, -1) <= found.interval.high <= 1
 
+    @pytest.mark.parametrize(
+        "ratings", [[(1, 1), (0, 0)], [(0.1, 0.1, 0.1), (0.7, 0.7)], [(0.3, None, 0.3), (1e6, 1e6)]]
+    )
+    def test_two_rows_of_equal_labels_have_no_interval(self, ratings: list[tuple[float | None, ...]]) -> None:
+        found = annotator_alpha(ratings)
+        assert (found.value, found.interval) == (pytest.approx(1.0, abs=1e-9), None)
+        assert found.problem == "without either row all labels are equal, so that nothing tells how sure this is"
+
     def test_annotators_who_always_agree_have_wilsons_interval(self) -> None:
         found = annotator_alpha([(1, 1), (0, 0)] * 10)
         quantile2 = stats.t.ppf(0.975, 19) ** 2

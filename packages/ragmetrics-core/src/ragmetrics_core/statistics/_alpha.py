@@ -19,6 +19,7 @@ from ._score_form import coefficient_limits
 __all__ = ["annotator_alpha"]
 
 FEWEST_ROWS = 2
+ROUNDING = 1e-12
 
 Unit = tuple[int, float, float]
 """Of one row: how many labels it has, their sum, and the sum of their squares."""
@@ -35,7 +36,8 @@ def annotator_alpha(ratings: Sequence[Sequence[float | None]], confidence: float
         confidence: how often such intervals hold, above 0 and below 1.
 
     Returns:
-        No value where fewer than two rows have labels of two annotators, and where all labels are equal.
+        No value where fewer than two rows have labels of two annotators, and where all labels are equal; no interval of two rows
+        each of which has equal labels.
 
     Source: Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, section D.
 
@@ -61,7 +63,10 @@ def annotator_alpha(ratings: Sequence[Sequence[float | None]], confidence: float
     ]
     observed, expected = _disagreement(units)
     value, count = 1 - observed / expected, len(units)
-    without = [1 - own / other for own, other in _each_left_out(units) if other > 0]
+    # what rounding leaves of no difference at all is none either
+    without = [1 - own / other for own, other in _each_left_out(units) if other > ROUNDING * expected]
+    if not without:
+        return Measure(value, problem="without either row all labels are equal, so that nothing tells how sure this is")
     middle = math.fsum(without) / len(without)
     variance = math.fsum((one - middle) ** 2 for one in without) * (count - 1) / count
     reach = (max(everything) - min(everything)) ** 2
