@@ -10,8 +10,8 @@ people say of such rows, and all judgements tell how many such rows there are. W
 
 Post-stratification: Holt & Smith 1979, JRSS A 142:33; a beta posterior for the two error rates of a judge that gives verdicts:
 Gart & Buck 1966, American Journal of Epidemiology 83:593, here with what people say given the verdict, so that it need not be
-solved for. Clusters multiply all variances by what the rows' likeness adds, and by what the few clusters leave unknown of it;
-weights count labels by how many rows they stand for (Kish's effective number within each stratum).
+solved for. Weights count labels by how many rows they stand for (Kish's effective number in each stratum). Clusters multiply all
+variances by what the rows' likeness adds, and by what the few clusters leave unknown of it; so do weights that go with labels.
 """
 
 from __future__ import annotations
@@ -76,30 +76,36 @@ def _stratum_mean(rows: LabelledRows, stratum: Stratum, prior: float) -> Bounded
 def _inflation(rows: LabelledRows, strata: Sequence[Stratum], means: Sequence[float], confidence: float) -> float:
     """By how much more the labels vary than the posterior says, in variances.
 
-    The spread within strata is known from the labels only, and clusters add to it. Both widen the interval as Student's t widens
-    that of a mean. A pass rate of two verdicts needs no such thing without clusters: its spread follows from the rate itself.
+    The spread within strata is known from the labels only, clusters add to it, and so do weights where heavy labels lie further
+    from the mean than light ones. All widen the interval as Student's t widens that of a mean. A pass rate of two verdicts needs
+    no such thing where rows count alike: its spread follows from the rate itself.
     """
-    clustered, freedom = 1.0, float(len(rows.labels) - len(strata))
-    if rows.clusters is not None:
-        clustered, freedom = _clustering(rows, strata, means)
-    elif rows.verdicts:
+    if rows.verdicts and rows.clusters is None and rows.weights is None:
         return 1.0
+    found, freedom = _variance(rows, strata, means)
+    if rows.clusters is None:
+        freedom = max(effective_count(rows.masses) - len(strata), 1.0)
     share = (1 + confidence) / 2
-    return max(clustered, 1.0) * (t_quantile(share, freedom) / normal_quantile(share)) ** 2
+    return max(found, 1.0) * (t_quantile(share, freedom) / normal_quantile(share)) ** 2
 
 
-def _clustering(rows: LabelledRows, strata: Sequence[Stratum], means: Sequence[float]) -> tuple[float, float]:
-    """The variance with clusters over the one without, and its degrees of freedom."""
+def _variance(rows: LabelledRows, strata: Sequence[Stratum], means: Sequence[float]) -> tuple[float, float]:
+    """The variance of the estimate over the one that the posterior takes for granted, and its degrees of freedom."""
     count = len(rows.judged)
     overall = math.fsum(len(stratum.rows) * mean for stratum, mean in zip(strata, means, strict=True)) / count
     of_judgements, of_labels = [0.0] * count, [0.0] * len(rows.labels)
+    granted = 0.0
     for stratum, mean in zip(strata, means, strict=True):
-        total = math.fsum(rows.masses[label] for label in stratum.labelled)
-        for label in stratum.labelled:
-            share = len(stratum.rows) / count * rows.masses[label] / total
-            of_labels[label] = share * (rows.labels[label] - mean)
+        masses = [rows.masses[label] for label in stratum.labelled]
+        squares = [(rows.labels[label] - mean) ** 2 for label in stratum.labelled]
+        total, part = math.fsum(masses), len(stratum.rows) / count
+        for label, mass in zip(stratum.labelled, masses, strict=True):
+            of_labels[label] = part * mass / total * (rows.labels[label] - mean)
         for row in stratum.rows:
             of_judgements[row] = (mean - overall) / count
-    clustered, freedom = variance_and_freedom(rows, of_labels, of_judgements)
-    plain = math.fsum(value * value for value in (*of_labels, *of_judgements))
-    return clustered / plain if plain else 1.0, freedom
+        if masses:
+            spread = math.fsum(map(math.prod, zip(masses, squares, strict=True))) / total
+            granted += part * part * spread / effective_count(masses)
+    granted += math.fsum(value * value for value in of_judgements)
+    found, freedom = variance_and_freedom(rows, of_labels, of_judgements)
+    return found / granted if granted else 1.0, freedom
