@@ -1,6 +1,6 @@
 """How often corrected means hold, and how wide they are beside labels alone: simulated, cell by cell.
 
-    python bench/calibration.py [--runs 400] [--again 2000] [--part verdicts|scores|grades|numbers|suggested|clusters ...]
+    python bench/calibration.py [--runs 400] [--again 2000] [--part verdicts|scores|grades|numbers|suggested|clusters|paired ...]
 
 Each cell is a population with a known mean label and a judge with known errors. A run draws rows from it, of which a few are
 labelled, and asks `corrected_mean` for its 95 % interval. Printed are: the share of intervals that hold the mean, corrected and of
@@ -42,6 +42,7 @@ class Cell:
         rows: how many are judged.
         suggested: whether the labelled rows are drawn by the judge's uncertainty.
         cluster_size: rows of a cluster; 1 where rows are independent.
+        scale: of the labels.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Cell:
     rows: int = 1000
     suggested: bool = False
     cluster_size: int = 1
+    scale: tuple[float, float] = UNIT
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ def simulated(cell: Cell, runs: int, seed: int = 0) -> Result:
             for row in generator.sample(range(cell.rows), cell.labels):
                 labels[row] = rows[row][0]
         clusters = [place // cell.cluster_size for place in range(cell.rows)] if cell.cluster_size > 1 else None
-        found = corrected_mean(judged, labels, weights, clusters, UNIT)
+        found = corrected_mean(judged, labels, weights, clusters, cell.scale)
         assert found.interval is not None
         assert found.label_interval is not None
         held += found.interval.low <= cell.truth <= found.interval.high
@@ -238,7 +240,39 @@ def clusters() -> Iterator[Cell]:
         yield Cell("clusters, numbers", _clustered_numbers(0.1), 0.5, labels, cluster_size=10)
 
 
-PARTS = {part.__name__: part for part in (verdicts, scores, grades, numbers, suggested, clusters)}
+def _changes(
+    rate: float, moves: tuple[float, float], errors: tuple[float, float]
+) -> Callable[[random.Random, float], Row]:
+    """By how much a row's pass or fail changes from one system to another, and the judge's verdict on both.
+
+    Args:
+        rate: of rows that pass in the first run.
+        moves: the share of these that fail in the second run, and of the others the share that pass there.
+        errors: sensitivity and specificity.
+    """
+
+    def verdict(generator: random.Random, label: bool) -> bool:
+        return generator.random() < errors[0] if label else generator.random() >= errors[1]
+
+    def row(generator: random.Random, _: float) -> Row:
+        before = generator.random() < rate
+        after = generator.random() >= moves[0] if before else generator.random() < moves[1]
+        return float(after) - before, float(verdict(generator, after)) - verdict(generator, before)
+
+    return row
+
+
+def paired() -> Iterator[Cell]:
+    """The difference between two systems, of rows with labels in both."""
+    for rate, moves, errors, labels in itertools.product(
+        (0.5, 0.85), ((0.05, 0.3), (0.2, 0.5), (0.1, 0.1)), JUDGES, (20, 50, 200)
+    ):
+        name = f"paired, {rate}, changes {moves[0]}/{moves[1]}, judge {errors[0]}/{errors[1]}"
+        truth = (1 - rate) * moves[1] - rate * moves[0]
+        yield Cell(name, _changes(rate, moves, errors), truth, labels, scale=(-1.0, 1.0))
+
+
+PARTS = {part.__name__: part for part in (verdicts, scores, grades, numbers, suggested, clusters, paired)}
 
 
 def main() -> None:

@@ -161,3 +161,23 @@ def test_labels_are_about_the_summary(folder: Path) -> None:
         2,
         "ragmetrics: --labels is about the summary, and what is to be shown are rows: leave it out\n",
     )
+
+
+def test_two_runs_with_labels_of_the_same_rows(folder: Path) -> None:
+    rows = [json.loads(text) for text in Path("rows.jsonl").read_text().splitlines()]
+    write(
+        "after.rows.jsonl", [{**row, "answer": "Gustave Eiffel"} if n % 8 == 0 else row for n, row in enumerate(rows)]
+    )
+    assert call("evaluate", "after.rows.jsonl", "-m", "exact_match", "--run-dir", "after").exit_code == 0
+    write("after.jsonl", [label(row, True) for row in range(1, 60, 3)])
+    result = call("compare", "run", "after", "--labels", "labels.jsonl", "--labels", "after.jsonl")
+    assert (result.exit_code, result.stderr) == (0, "")
+    before, after = Evaluation.load("run"), Evaluation.load("after")
+    calibration = before.calibrate("labels.jsonl"), after.calibrate("after.jsonl")
+    assert result.stdout == before.compare(after, calibration=calibration).text(100) + "\n"
+    assert "exact_match, by people's labels: +" in result.stdout
+    result = call("compare", "run", "after", "--labels", "labels.jsonl")
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "ragmetrics: --labels is given twice or not at all: the labels of RUN_A, then those of RUN_B\n",
+    )

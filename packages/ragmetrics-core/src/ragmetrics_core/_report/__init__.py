@@ -13,7 +13,8 @@ of several.
 
 `_calibrate` holds a run (`_judged_rows`) against people's labels (`_row_labels`), claim by claim too (`_labelled_claims`) and in
 slices (`_calibrated_slices`), and warns (`_label_doubts`). A `_calibration` is what comes of it; `_calibration_text` and
-`_calibration_markdown` draw it in the words of `_calibration_words`. `_label_lines` draws the rows to label next.
+`_calibration_markdown` draw it in the words of `_calibration_words`. `_label_lines` draws the rows to label next;
+`_corrected_difference` is what labels in two runs tell.
 
 `_gates` reads what a run must show. What it shows of a mean is `_gate_evidence`, what two runs show of a drop `_gate_drops`;
 `_gate_cases` brings gates and evidence together, `_gate_decision` decides, `_gate_results` is what comes of it, in `_gate_words`.

@@ -14,6 +14,7 @@ from .._kernel._errors import InvalidInput
 from ._compared_rows import Run
 from ._comparison import Comparison, MetricComparison
 from ._comparison_parts import Part, parts_of
+from ._corrected_difference import CorrectedDifference, corrected_difference
 from ._credit import Credit, credit
 from ._drafts import Draft, finished
 from ._metric_pairs import MetricPairs
@@ -22,6 +23,7 @@ from ._row_pairs import Pairing, paired
 from ._slices import RowLabels
 
 if TYPE_CHECKING:
+    from ._calibration import Calibration
     from ._evaluation import Evaluation
 
 __all__ = ["compared"]
@@ -35,6 +37,7 @@ def compared(
     cluster: str | None,
     margin: float,
     allow_different_judges: bool,
+    calibrations: tuple[Calibration, Calibration] | None = None,
 ) -> Comparison:
     """Compare two runs; ``Evaluation.compare`` says what the arguments are.
 
@@ -74,7 +77,18 @@ def compared(
         incomplete=tuple(_incomplete(pairing)),
         allow_different_judges=allow_different_judges,
         pairing=pairing,
+        corrected=() if calibrations is None else tuple(_corrected(wholes, (one, two), calibrations)),
     )
+
+
+def _corrected(
+    drafts: Sequence[Draft], runs: tuple[Run, Run], calibrations: tuple[Calibration, Calibration]
+) -> Iterator[CorrectedDifference]:
+    """The differences that people would see, where both runs have labels."""
+    for draft in drafts:
+        found = corrected_difference(draft.name, draft.pairs, runs, calibrations)
+        if found is not None:
+            yield found
 
 
 def _read(before: Evaluation, after: Evaluation, by: str | None, cluster: str | None) -> tuple[Run, Run, bool]:

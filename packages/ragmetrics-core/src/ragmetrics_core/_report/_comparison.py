@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..statistics import Interval
 from ._comparison_markdown import comparison_markdown
 from ._comparison_text import comparison_text
+from ._corrected_difference import CorrectedDifference
 from ._gate_decision import decide
 from ._gate_drops import drop_evidence
 from ._gate_results import Decision
@@ -171,6 +172,7 @@ class Comparison:
         incomplete: which of the runs did not come to their end, and why.
         allow_different_judges: whether metrics are compared although who scored them differs.
         pairing: the runs themselves, row by row, which a page shows; None in a comparison that was put together by hand.
+        corrected: of metrics with labels in both runs, the difference that people would see.
     """
 
     before: str
@@ -194,6 +196,7 @@ class Comparison:
     incomplete: tuple[str, ...] = ()
     allow_different_judges: bool = False
     pairing: Pairing | None = field(default=None, repr=False, compare=False)
+    corrected: tuple[CorrectedDifference, ...] = ()
 
     def __getitem__(self, key: str | tuple[str, str | None]) -> MetricComparison:
         name, sliced = (key, False) if isinstance(key, str) else (key[0], True)
@@ -241,6 +244,7 @@ class Comparison:
             "metrics_only_after": list(self.metrics_only_after),
             "metrics": {item.name: item.to_dict() for item in self.metrics},
             "slices": [item.to_dict() for item in self.slices],
+            "corrected": {item.metric: item.to_dict() for item in self.corrected},
         }
 
     def to_markdown(self) -> str:

@@ -44,6 +44,11 @@ def _reasons(comparison: Comparison) -> list[str]:
     return cut_lines([f"* {_name(item)}: {prose(item.why)}" for item in comparison.metrics])
 
 
+def _corrected(comparison: Comparison) -> list[str]:
+    """What people would say."""
+    return cut_lines([f"* {prose(str(item))}" for item in comparison.corrected])
+
+
 def _slices(comparison: Comparison) -> list[str]:
     """The slices; where there are too many, those with a verdict come first."""
     order = ("worse", "better")
@@ -92,6 +97,7 @@ SECTIONS: tuple[Callable[[Comparison], list[str]], ...] = (
     _warnings,
     _verdicts,
     _reasons,
+    _corrected,
     _slices,
     _changed,
     _rows,

@@ -51,6 +51,11 @@ def _verdicts(comparison: Comparison, width: int) -> list[str]:
     return lines
 
 
+def _corrected(comparison: Comparison, width: int) -> list[str]:
+    """What people would say."""
+    return [line for item in comparison.corrected for line in hanging(printable(str(item)), width)]
+
+
 def _numbers(comparison: Comparison, width: int) -> list[str]:
     return [_table(comparison.metrics, (("metric", shown_name), *NUMBERS), width)]
 
@@ -120,4 +125,4 @@ NOTES: tuple[Section, ...] = (
     _rows,
     _remarks,
 )
-SECTIONS = (*HEAD, _numbers, _slices, *NOTES)
+SECTIONS = (*HEAD, _corrected, _numbers, _slices, *NOTES)

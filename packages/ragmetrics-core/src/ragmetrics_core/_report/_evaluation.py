@@ -120,6 +120,8 @@ class Evaluation(RankedRows):
         cluster: str | None = None,
         margin: float = 0.03,
         allow_different_judges: bool = False,
+        *,
+        calibration: tuple[Calibration, Calibration] | None = None,
     ) -> Comparison:
         """Whether another run is better or worse than this one: ``before.compare(after)``; ``print`` shows it as tables.
 
@@ -134,16 +136,24 @@ class Evaluation(RankedRows):
             margin: the largest difference that does not matter, as a share of the width of each metric's scale: 0.03 is 0.03 for
                 a metric from 0 to 1, and 0.12 for one from 1 to 5. Where the scale is not known it is taken as it stands.
             allow_different_judges: compare also metrics whose judge differs; the comparison says so everywhere.
+            calibration: what ``calibrate`` found for this run, and what it found for the other: where people labelled the same rows
+                in both, the comparison tells the difference that they would see over all rows (``corrected``).
 
         Raises:
-            InvalidInput: the runs share no row or no metric, an id stands for several questions, a path names no column, or the
-                margin is not above 0 and at most 1.
+            InvalidInput: the runs share no row or no metric, an id stands for several questions, a path names no column, the
+                margin is not above 0 and at most 1, or a calibration is that of another run.
         """
         from ._compare import compared  # noqa: PLC0415  needed by few
 
         after = other if isinstance(other, Evaluation) else Evaluation.load(other)
         return compared(
-            self, after, by=by, cluster=cluster, margin=margin, allow_different_judges=allow_different_judges
+            self,
+            after,
+            by=by,
+            cluster=cluster,
+            margin=margin,
+            allow_different_judges=allow_different_judges,
+            calibrations=calibration,
         )
 
     def calibrate(

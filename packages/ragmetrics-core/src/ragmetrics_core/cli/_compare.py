@@ -105,6 +105,17 @@ ENDINGS = {".md": MARKDOWN, ".markdown": MARKDOWN, ".json": JSON, ".html": HTML,
 """What is written into a file, by the ending of its name."""
 
 
+People = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--labels",
+        metavar="FILE",
+        help="What people say of rows of RUN_A; a second --labels of the same rows in RUN_B. Tells the difference that people "
+        "would see over all rows.",
+    ),
+]
+
+
 def compare(
     before: RunA,
     after: RunB,
@@ -120,6 +131,7 @@ def compare(
     min_coverage: MinCoverage = None,
     max_failed: MaxFailed = None,
     undecided: Undecided = None,
+    labels: People = None,
 ) -> None:
     """Compare two runs, show the tables, and write what else is asked for."""
     with clear_errors():
@@ -127,8 +139,11 @@ def compare(
         check_ending(out)
         check_files(files, (before, after), "a file of a run that is compared")
         wanted = parse_gates(gates, min_coverage, max_failed, undecided, "drop")
+        if labels and len(labels) != 2:
+            raise InvalidInput("--labels is given twice or not at all: the labels of RUN_A, then those of RUN_B")
         runs = [Evaluation.load(path) for path in (before, after)]
-        comparison = runs[0].compare(runs[1], by, cluster, margin, allow_different_judges)
+        calibration = None if not labels else (runs[0].calibrate(labels[0]), runs[1].calibrate(labels[1]))
+        comparison = runs[0].compare(runs[1], by, cluster, margin, allow_different_judges, calibration=calibration)
         decision = decision_of(wanted, runs[1], by, cluster, comparison)
         show(comparison, decision, files)
         if not any(item.credited for item in comparison.metrics):
