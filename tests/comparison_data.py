@@ -108,10 +108,10 @@ def _nothing(number: int) -> dict[str, Any]:
     )
 
 
-def compared_hostile(folder: Path) -> Comparison:
+def compared_hostile(folder: Path, *, allow_different_judges: bool = True) -> Comparison:
     """Hostile texts in every field of both runs, whose judges differ: their names are hostile too. Sliced by a hostile column."""
     one, two = hostile(folder / "one.jsonl"), hostile(folder / "two.jsonl", value=1.0, judge=XSS[3])
-    return one.compare(two, by="lang", allow_different_judges=True)
+    return one.compare(two, by="lang", allow_different_judges=allow_different_judges)
 
 
 def compared_many(folder: Path, rows: int) -> Comparison:

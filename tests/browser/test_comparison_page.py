@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from comparison_data import ANSWER_AFTER, ANSWER_BEFORE, TALL, compared_small
+from comparison_data import ANSWER_AFTER, ANSWER_BEFORE, TALL, compared_hostile, compared_small
 
 from .conftest import Opener, until
 
@@ -157,8 +157,8 @@ def test_a_row_stands_side_by_side_with_what_changed(opened: Opener, report: Pat
     assert answers.nth(0).locator(".claims .verdict").all_inner_texts() == ["✘\ncontradicted\n1", "–\nnot stated\n2"]
     assert words(page.locator(".contexts h3")) == [
         "Context 1 only here",
-        "Context 2 after: context 1",
-        "Context 1 before: context 2",
+        "Context 2 also after, as context 1",
+        "Context 1 also before, as context 2",
         "Context 2 only here",
     ]
 
@@ -255,5 +255,24 @@ def test_assistive_technology_can_use_it(
     if page.locator("#tab-0").count():
         page.locator("#tab-0").click()
     page.evaluate(axe)  # by the tools of the developer: the policy of the page stays as it is
+    violations = page.evaluate("axe.run().then((result) => result.violations)")
+    assert [(item["id"], [node["html"] for node in item["nodes"]]) for item in violations] == []
+
+
+def test_runs_that_were_scored_by_others_are_told_so_first_and_not_compared(
+    opened: Opener, axe: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "comparison.html"
+    compared_hostile(tmp_path, allow_different_judges=False).to_html(path)
+    page = opened(path)
+    notice = page.locator("h1 + .caveat")
+    assert notice.inner_text().startswith("!NOT CREDITED TO THE SYSTEM, because who scored differs between the runs:")
+    assert page.locator("svg.difference").count() == 0
+    assert page.locator(".delta").count() == 0
+    assert page.locator("#sort option").all_inner_texts() == ["as in the data"]
+    page.evaluate("location.hash = '#n=1'")
+    page.wait_for_selector(".what-changed")
+    assert page.locator(".what-changed p").inner_text().startswith("Not compared: the LLM is ")
+    page.evaluate(axe)
     violations = page.evaluate("axe.run().then((result) => result.violations)")
     assert [(item["id"], [node["html"] for node in item["nodes"]]) for item in violations] == []

@@ -86,7 +86,7 @@ const downAtFirst = () => false;
 function sortOptions() {
   const [low, high] = ["most worse first", "most better first"];
   return [
-    option(`${CHANGE} up`, "largest change first"),
+    metrics.some((metric) => metric.credited) ? option(`${CHANGE} up`, "largest change first") : [],
     option(`${INPUT} up`, "as in the data"),
     metrics.map(({ name, better, credited }, metric) =>
       credited

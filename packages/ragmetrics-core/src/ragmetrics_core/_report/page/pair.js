@@ -176,7 +176,7 @@ function sourcesPart(views, side, shared) {
   const heads = [...list.querySelectorAll("li > h3")];
   contextsOf(sample).forEach((text, number) => {
     const at = there.indexOf(text);
-    if (other) heads[number].append(" ", el("span", { class: at < 0 ? "only-here" : "limits" }, at < 0 ? "only here" : `${SIDES[1 - side].toLowerCase()}: context ${at + 1}`));
+    if (other) heads[number].append(" ", el("span", { class: at < 0 ? "only-here" : "limits" }, at < 0 ? "only here" : `also ${SIDES[1 - side].toLowerCase()}, as context ${at + 1}`));
   });
   return [list, shared.rest ? null : metadataPart(sample)];
 }
