@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from ragmetrics_core import evaluate
 from ragmetrics_core._store._labels import Label, read_labels
 from ragmetrics_core.llms import LexicalJudge
-from report_data import XSS, hostile, line, many, score, small, written
+from report_data import XSS, hostile, small, written
 from source_tree import ROOT
 
 from .conftest import Opener, until
@@ -189,23 +190,6 @@ class TestFiles:
         until(page, "document.getElementById('labels-progress').textContent === '1 of 4 rows labelled.'")
 
 
-def test_rows_that_share_an_id(opened: Opener, tmp_path: Path) -> None:
-    sample = {"user_input": "Where?", "response": "There.", "retrieved_contexts": ["It is there."]}
-    rows = [line(number, {**sample, "id": name}, score("m", 0.5)) for number, name in ((1, "q1"), (2, "q1"), (3, "q2"))]
-    written(tmp_path / "scores.jsonl", rows).to_html(tmp_path / "report.html")
-    page = labelling(opened, tmp_path / "report.html")
-    assert order(page) == ["q2"]
-    assert page.locator("#labels .caveat").inner_text().startswith("!\n2 rows cannot be labelled: they share their ids")
-
-
-def test_rows_that_are_not_in_the_file(opened: Opener, tmp_path: Path) -> None:
-    many(tmp_path / "scores.jsonl", 300).to_html(tmp_path / "report.html", max_megabytes=0.2)
-    page = labelling(opened, tmp_path / "report.html")
-    caveat = page.locator("#labels .caveat").inner_text()
-    assert "which holds those with the worst scores first. So labels given here say nothing about all rows" in caveat
-    assert int(page.locator("#labels-progress").inner_text().split()[2]) < 300
-
-
 def test_what_is_exported_calibrates_the_run_of_the_report(opened: Opener, tmp_path: Path) -> None:
     """Rows and claims of a report, as the page names them, are those that a calibration looks for."""
     evaluation = evaluate(
@@ -213,6 +197,12 @@ def test_what_is_exported_calibrates_the_run_of_the_report(opened: Opener, tmp_p
     )
     evaluation.to_html(tmp_path / "report.html")
     page = labelling(opened, tmp_path / "report.html")
+    drawn = evaluation.rows_to_label(4, "faithfulness")
+    (tmp_path / "drawn.jsonl").write_text("".join(json.dumps(item) + "\n" for item in drawn), encoding="utf-8")
+    page.locator("#labels-file").set_input_files(tmp_path / "drawn.jsonl")
+    told(page, "Took 0 labels and 4 rows to label from the file.")
+    assert order(page) == [item["id"] for item in drawn]
+    chosen(page, order="random")
     page.locator("#labels-claims").check()
     page.locator("#labels-row-title").focus()
     for number in range(400):
@@ -228,7 +218,9 @@ def test_what_is_exported_calibrates_the_run_of_the_report(opened: Opener, tmp_p
     path = exported(page, tmp_path)
     labels = read_labels(path)
     assert len([item for item in labels if item.claim is not None]) > 20
-    faithfulness, correctness = evaluation.calibrate(path).metrics
+    weights = {item.id: item.weight for item in labels if item.weight is not None and item.claim is None}
+    assert weights == {item["id"]: item["weight"] for item in drawn}
+    faithfulness, correctness = evaluation.calibrate([replace(item, weight=None) for item in labels]).metrics
     assert (faithfulness.labels + faithfulness.unscored, correctness.labels + correctness.unscored) == (10, 10)
     assert faithfulness.claims is not None
     assert faithfulness.claims.claims == len({(item.id, item.claim) for item in labels if item.claim is not None})

@@ -267,3 +267,20 @@ def test_assistive_technology_can_use_it(opened: Opener, report: Path, axe: str,
         page.evaluate(axe)  # by the tools of the developer: the policy of the page stays as it is
         violations = page.evaluate("axe.run().then((result) => result.violations)")
         assert [(item["id"], [node["html"] for node in item["nodes"]]) for item in violations] == []
+
+
+def test_rows_that_share_an_id(opened: Opener, tmp_path: Path) -> None:
+    sample = {"user_input": "Where?", "response": "There.", "retrieved_contexts": ["It is there."]}
+    rows = [line(number, {**sample, "id": name}, score("m", 0.5)) for number, name in ((1, "q1"), (2, "q1"), (3, "q2"))]
+    written(tmp_path / "scores.jsonl", rows).to_html(tmp_path / "report.html")
+    page = labelling(opened, tmp_path / "report.html")
+    assert order(page) == ["q2"]
+    assert page.locator("#labels .caveat").inner_text().startswith("!\n2 rows cannot be labelled: they share their ids")
+
+
+def test_rows_that_are_not_in_the_file(opened: Opener, tmp_path: Path) -> None:
+    many(tmp_path / "scores.jsonl", 300).to_html(tmp_path / "report.html", max_megabytes=0.2)
+    page = labelling(opened, tmp_path / "report.html")
+    caveat = page.locator("#labels .caveat").inner_text()
+    assert "which holds those with the worst scores first. So labels given here say nothing about all rows" in caveat
+    assert int(page.locator("#labels-progress").inner_text().split()[2]) < 300

@@ -44,7 +44,8 @@ class Label:
     Attributes:
         id: of the row, as text.
         metric: the name of the metric whose question was answered.
-        label: True or False for a pass or a fail; a float for a grade on the metric's scale. Of a claim always True or False.
+        label: True or False for a pass or a fail, True being the good end also where low scores are good; a float for a grade on
+            the metric's scale. Of a claim always True or False.
         claim: None for a label of the row; else the claim's text (as the report writes it), or its number from 1 among the claims
             of the metric's evidence.
         annotator: who said it; None where that is not told.
