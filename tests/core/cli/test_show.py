@@ -285,6 +285,14 @@ def test_colours_are_for_those_who_watch(run: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_a_terminal_that_has_no_ticks(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    command = [sys.executable, "-m", "ragmetrics_core", "show", str(run), "--metric", "support", "--worst", "1"]
+    painted = in_terminal(command, PYTHONIOENCODING="ascii")
+    assert "\x1b[32m    \\u2714 It opens at nine.\x1b[0m\n" in painted
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 def test_wide_terminals_get_long_lines_and_the_same_words(run: Path) -> None:
     command = [sys.executable, "-m", "ragmetrics_core", "show", str(run), "--row", "a"]
     texts = [in_terminal(command, NO_COLOR="1", COLUMNS=width) for width in ("40", "80", "200")]

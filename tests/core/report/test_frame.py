@@ -140,3 +140,28 @@ def test_the_pass_rate_is_the_mean_of_the_column(tmp_path: Path) -> None:
     result = evaluate([{"response": text} for text in ("a", "b", "a", None)], verdict)
     frame = roundtrip(result.to_pandas(), tmp_path)
     assert frame["verdict_passing"].mean() == result.summary()["verdict"].pass_rate == pytest.approx(2 / 3)
+
+
+def test_no_column_hides_another() -> None:
+    """Metrics may be called as fields, as keys of the metadata, or as columns of other metrics are."""
+
+    def measure(self: object, response: str) -> Score:
+        return Score(len(response) / 10, label="x")
+
+    kind = type("Kind", (Metric,), {"measure": measure})
+    names = ["response", "a", "a_label", "metadata.lang", "x\ud800", "x\ud801"]
+    rows = [{"response": "ab", "lang": "en"}]
+    frame = evaluate(rows, [kind(name=name) for name in names]).to_pandas()
+    assert len(frame.columns) == 2 + 4 * len(names)
+    assert frame.columns.is_unique
+    values = [
+        "response",
+        "response_2",
+        "a_label",
+        "a_label_2",
+        "metadata.lang",
+        "metadata.lang_2",
+        "x\ufffd",
+        "x\ufffd_2",
+    ]
+    assert frame[values].iloc[0].tolist() == ["ab", 0.2, "x", 0.2, "en", 0.2, 0.2, 0.2]

@@ -10,8 +10,9 @@ Evidence is four columns of lists of equal length per metric, so that ``explode`
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import fields
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 from .._kernel._errors import MissingExtra
@@ -55,25 +56,38 @@ def frame_of(records: Sequence[Record], metrics: Sequence[str], *, evidence: boo
 
 
 def columns_of(records: Sequence[Record], metrics: Sequence[str], *, evidence: bool) -> dict[str, Column]:
-    """The columns by their names, in order."""
-    columns: dict[str, Column] = {}
-    for item in fields(Sample):
-        values = [getattr(record.sample, item.name) for record in records]
-        if item.name != "metadata" and any(map(is_given, values)):
-            columns[item.name] = _lists(values) if item.name in LISTS else _column(values)
-    samples = [record.sample.metadata for record in records]
-    for key in dict.fromkeys(key for metadata in samples for key in metadata):
-        columns[f"{METADATA}{key}"] = _column([metadata.get(key) for metadata in samples])
+    """The columns by their names, in order; where a name is taken already, the later column gets a number behind it."""
+    columns = _sample_columns([record.sample for record in records])
     for name in metrics:
-        columns |= _score_columns(name, [record.scores[name] for record in records], evidence=evidence)
-    return {_text(name): column for name, column in columns.items()}
+        columns += _score_columns(name, [record.scores[name] for record in records], evidence=evidence)
+    named: dict[str, Column] = {}
+    for name, column in columns:
+        named[_free(_text(name), named)] = column
+    return named
+
+
+def _free(name: str, taken: Container[str]) -> str:
+    """The name, with a number where a metric or a key of the metadata is called as another column is."""
+    numbered = (f"{name}_{number}" for number in count(2))
+    return next(each for each in chain([name], numbered) if each not in taken)
+
+
+def _sample_columns(samples: Sequence[Sample]) -> list[tuple[str, Column]]:
+    """The fields that any row has, and a column per key of the metadata."""
+    columns: list[tuple[str, Column]] = []
+    for item in fields(Sample):
+        values = [getattr(sample, item.name) for sample in samples]
+        if item.name != "metadata" and any(map(is_given, values)):
+            columns.append((item.name, _lists(values) if item.name in LISTS else _column(values)))
+    keys = dict.fromkeys(key for sample in samples for key in sample.metadata)
+    return columns + [(f"{METADATA}{key}", _column([sample.metadata.get(key) for sample in samples])) for key in keys]
 
 
 Column = tuple[list[Any], str]
 """The values, and the type that pandas has for them."""
 
 
-def _score_columns(name: str, scores: Sequence[Score], *, evidence: bool) -> dict[str, Column]:
+def _score_columns(name: str, scores: Sequence[Score], *, evidence: bool) -> list[tuple[str, Column]]:
     columns: dict[str, Column] = {name: ([score.value for score in scores], "float64")}
     if any(score.passing is not None for score in scores):
         columns[f"{name}_passing"] = [score.passing for score in scores], "boolean"
@@ -81,7 +95,7 @@ def _score_columns(name: str, scores: Sequence[Score], *, evidence: bool) -> dic
         columns[f"{name}_label"] = _column([score.label for score in scores])
     columns[f"{name}_state"] = _column([score.state for score in scores])
     columns[f"{name}_note"] = _column([score.error or score.reason for score in scores])
-    return columns | (_evidence_columns(name, scores) if evidence else {})
+    return list((columns | (_evidence_columns(name, scores) if evidence else {})).items())
 
 
 def _evidence_columns(name: str, scores: Sequence[Score]) -> dict[str, Column]:

@@ -137,6 +137,8 @@ class ScoredRows:
         * ``<metric>``: the value; ``<metric>_passing``, where the metric gives verdicts; ``<metric>_label``, where it labels rows;
           ``<metric>_state``; ``<metric>_note``, the reason or the error.
 
+        Where a metric is called as another column is, its columns get a number: ``response_2``.
+
         A pass rate is ``frame["<metric>_passing"].mean()``: over rows with a verdict, as in ``summary()``.
 
         Args:

@@ -39,6 +39,7 @@ __all__ = [
     "complain",
     "how_to_continue",
     "parse_progress",
+    "printable_on",
     "say",
     "stop",
     "to_stdout",
@@ -83,7 +84,7 @@ def say(text: str | bytes, *, err: bool = False) -> None:
     """
     stream = sys.stderr if err else sys.stdout
     try:
-        typer.echo(_printable(text, stream) if isinstance(text, str) else text, err=err)
+        typer.echo(printable_on(text, stream) if isinstance(text, str) else text, err=err)
     except BrokenPipeError:
         _silence(stream)
     except OSError as error:
@@ -102,7 +103,7 @@ def complain(message: str, command: str = "") -> None:
     one_line = " ".join(part.strip() for part in message.splitlines())
     lines = [f"ragmetrics: {one_line}", *([command] if command else [])]
     try:
-        typer.echo(_printable("\n".join(lines), sys.stderr), err=True)
+        typer.echo(printable_on("\n".join(lines), sys.stderr), err=True)
     except OSError:
         _silence(sys.stderr)  # the status says it all the same
 
@@ -160,7 +161,7 @@ def clear_errors(out: Path | None = None, run_dir: Path | None = None) -> Iterat
 def _show_traceback() -> None:
     """The traceback of what is being handled; it may quote data and keys."""
     try:
-        typer.echo(_printable(conceal(traceback.format_exc().rstrip()), sys.stderr), err=True)
+        typer.echo(printable_on(conceal(traceback.format_exc().rstrip()), sys.stderr), err=True)
     except OSError:
         _silence(sys.stderr)
 
@@ -225,7 +226,8 @@ def _write_to_stdout(evaluation: Evaluation) -> None:
                 say(line.removesuffix(b"\n"))
 
 
-def _printable(text: str, stream: TextIO | None) -> str:
+def printable_on(text: str, stream: TextIO | None) -> str:
+    """The text as this stream can take it: what would steer a terminal, or is not in its encoding, is shown as an escape."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     return harmless(text).encode(encoding, "backslashreplace").decode(encoding)
 

@@ -11,8 +11,7 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from .._kernel._evidence_text import Line, Tone
-from .._kernel._layout import harmless
-from ._output import say
+from ._output import printable_on, say
 
 __all__ = ["say_lines"]
 
@@ -41,5 +40,5 @@ def _painted(lines: Sequence[Line]) -> bool:
         return False
     console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
     for line in lines:
-        console.print(Text(harmless(line.text), style=STYLES.get(line.tone, "")))
+        console.print(Text(printable_on(line.text, sys.stdout), style=STYLES.get(line.tone, "")))
     return True
