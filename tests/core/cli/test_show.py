@@ -163,6 +163,11 @@ def test_a_row_without_an_id_is_called_by_its_line(run: Path) -> None:
     )
 
 
+def test_a_row_is_called_as_its_title_says(run: Path) -> None:
+    assert shown(run, "--row", "q.jsonl, line 3") == shown(run, "--row", "line 3")
+    assert shown(run, "--row", "q.jsonl, line 2") == shown(run, "--row", "b")
+
+
 def test_rows_that_failed(run: Path) -> None:
     assert shown(run, "--failed") == (
         "b (q.jsonl, line 2)\n"

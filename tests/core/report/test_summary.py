@@ -353,3 +353,11 @@ def test_unreadable_replies_can_be_found() -> None:
     assert unread.scores["faithfulness"][0].details["raw"] == ["no idea", "none"]
     refused = evaluate(rows, Rated(), llm=AsyncModel(lambda text: ModelError("the server is busy")))
     assert "details['raw']" not in str(refused.summary())
+
+
+def test_one_cause_of_metrics_with_hostile_names_is_one_reason() -> None:
+    """Errors show control characters of names and places as escapes; they are one cause all the same."""
+    metrics = [Length(name="one\x1b[31m"), Length(name="two\x1b[31m")]
+    (reason,) = evaluate([{"id": "a"}], metrics, progress=False).summary().reasons
+    assert reason.text.startswith("MissingInput: needs 'response'")
+    assert (reason.metrics, reason.counts) == (("one\x1b[31m", "two\x1b[31m"), (1, 1))

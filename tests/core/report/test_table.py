@@ -5,8 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragmetrics_core import Metric, Score, evaluate
 from ragmetrics_core._kernel._layout import cells
 from ragmetrics_core._report._table import cut_middle, hanging, table, wrapped, wrapped_items
+from ragmetrics_core._report._text import summary_text
 
 
 def test_columns_stand_below_each_other_in_every_script() -> None:
@@ -68,3 +70,22 @@ def test_no_line_of_a_table_is_wider_than_there_is_room_for_it(names: list[str],
     assert max(map(cells, shown.split("\n"))) <= max(width, 12 + 2 + 9)
     assert shown.count("0.123") >= len(names)
     assert shown.count("12 of 345") >= len(names)
+
+
+@given(
+    st.lists(TEXTS.filter(bool), min_size=2, max_size=2, unique=True), TEXTS.filter(bool), st.sampled_from([80, 200])
+)
+def test_a_summary_fits_whatever_metrics_labels_slices_and_rows_are_called(
+    names: list[str], text: str, width: int
+) -> None:
+    def measure(self: object, response: str) -> Score:
+        return Score(len(response) / 10, passing=len(response) > 3, label=text * len(response))
+
+    kind = type("Kind", (Metric,), {"measure": measure})
+    metrics = [kind(name=name) for name in names]
+    rows = [{"id": f"{text}{size}" * 9, "response": "x" * size, "lang": text * size} for size in range(1, 6)]
+    summary = evaluate([*rows, {"lang": text}], metrics, progress=False).summary(by="lang")
+    shown = summary_text(summary, width)
+    assert max(map(cells, shown.split("\n"))) <= width
+    assert all(f"{item.mean:.3f}" in shown for item in summary.metrics)
+    assert shown.count("5 of 6") >= len(names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .._kernel._layout import harmless
 from .._kernel._not_asked import is_asked
 from .._kernel._score import Score
 from ._table import cut_middle, printable
@@ -52,8 +53,8 @@ class Reason:
         """How many rows, and of which metrics; each metric has its own, so they are never added up."""
         if len(set(self.counts)) == 1:
             several = "each of " if len(self.metrics) > 1 else ""
-            return f"{_rows(self.counts[0])} in {several}{', '.join(map(printable, self.metrics))}"
-        first, *others = (f"in {printable(name)}" for name in self.metrics)
+            return f"{_rows(self.counts[0])} in {several}{', '.join(cut_middle(name, LONGEST_ROW) for name in self.metrics)}"
+        first, *others = (f"in {cut_middle(name, LONGEST_ROW)}" for name in self.metrics)
         rest = (f"{count} {name}" for count, name in zip(self.counts[1:], others, strict=True))
         return ", ".join([f"{_rows(self.counts[0])} {first}", *rest])
 
@@ -84,7 +85,7 @@ class Causes:
 
 def _cause(score: Score, metric: str, place: str) -> str:
     """Why there is no value, without the metric and the place of the row, so that equal causes are equal."""
-    error = score.error
+    error, metric, place = score.error, harmless(metric), harmless(place)  # errors show both so
     if error is None:
         return score.reason or ""
     if error.startswith("MissingInput: "):

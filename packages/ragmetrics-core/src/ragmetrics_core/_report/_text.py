@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..statistics import METHODS
 from ._calibration_words import summary_words
@@ -30,7 +30,7 @@ MOST_REASONS = 4
 """Reasons that the text shows per state; the rest is counted."""
 
 LONGEST_NAME = 40
-"""Characters of a metric's name that the table shows."""
+"""Columns of the name of a metric or a label that are shown."""
 
 
 def summary_text(summary: Summary, width: int) -> str:
@@ -41,23 +41,17 @@ def summary_text(summary: Summary, width: int) -> str:
 
 
 def printable_summary(summary: Summary) -> Summary:
-    """The summary with nothing in its texts that a terminal would obey; rows, reasons and slices look after themselves."""
+    """The summary with nothing in its texts that a terminal would obey, and no name too long for a line.
+
+    Labels, rows, reasons and slices look after themselves.
+    """
     return replace(
         summary,
         title=printable(summary.title),
-        metrics=tuple(replace(item, **_printable_names(item)) for item in summary.metrics),
+        metrics=tuple(replace(item, name=cut_middle(item.name, LONGEST_NAME)) for item in summary.metrics),
         caveats=tuple(map(printable, summary.caveats)),
-        waited={printable(name): seconds for name, seconds in summary.waited.items()},
         stopped=summary.stopped and printable(summary.stopped),
     )
-
-
-def _printable_names(item: MetricSummary) -> dict[str, Any]:
-    return {
-        "name": printable(item.name),
-        "labels": {printable(label): count for label, count in item.labels.items()},
-        "label_rates": {printable(label): rate for label, rate in item.label_rates.items()},
-    }
 
 
 def _title(summary: Summary, width: int) -> list[str]:
@@ -92,7 +86,7 @@ def _columns(summary: Summary, group: Sequence[Column], width: int) -> str:
 
 Column = tuple[str, Callable[[MetricSummary], str]]
 
-NAME: Column = ("metric", lambda item: cut_middle(item.name, LONGEST_NAME))
+NAME: Column = ("metric", lambda item: _label(item.name))
 SCORES: tuple[Column, ...] = (
     ("mean", lambda item: "-" if item.mean is None else f"{item.mean:.3f}"),
     ("scored", lambda item: f"{item.scored} of {item.rows}"),
@@ -126,7 +120,7 @@ def _slices(summary: Summary, width: int) -> list[str]:
 def slice_tables(summary: Summary) -> Iterator[tuple[list[str], list[list[str]]]]:
     """The headings and the lines of each of these tables."""
     for place, item in enumerate(summary.metrics if summary.slices else ()):
-        headings = [cut_middle(item.name, LONGEST_NAME), *(heading for heading, _ in IN_SLICES)]
+        headings = [_label(item.name), *(heading for heading, _ in IN_SLICES)]
         parts = [(part.name, part.metrics[place]) for part in summary.slices.values()]
         yield headings, [[name, *(cell(part) for _, cell in IN_SLICES)] for name, part in parts]
 
@@ -163,7 +157,7 @@ def _label_rates(metrics: Sequence[MetricSummary]) -> Iterator[str]:
     """How often a metric gave each of its labels, a remark per metric."""
     for item in metrics:
         rates = (
-            whole(f"{label} {rate.count} ({rate.share:.3f}" + (f", {rate.interval})" if rate.interval else ")"))
+            whole(f"{_label(label)} {rate.count} ({rate.share:.3f}" + (f", {rate.interval})" if rate.interval else ")"))
             for label, rate in item.label_rates.items()
         )
         if item.label_rates:
@@ -177,11 +171,15 @@ def _labels(metrics: Sequence[MetricSummary]) -> Iterator[str]:
     for item in metrics:
         others = Counter(item.labels) - Counter({label: rate.count for label, rate in item.label_rates.items()})
         if others:
-            rows = ", ".join(f"{label} on {count} of {item.rows} rows" for label, count in others.items())
+            rows = ", ".join(f"{_label(label)} on {count} of {item.rows} rows" for label, count in others.items())
             worst = f"; {item.silent} of them counted as the worst value" if item.silent else ""
             found.setdefault(f"{rows}{worst}", []).append(item.name)
     for text, names in found.items():
         yield f"{text}: {first_of(names)}"
+
+
+def _label(name: str) -> str:
+    return cut_middle(name, LONGEST_NAME)
 
 
 def _spreads(metrics: Sequence[MetricSummary]) -> Iterator[str]:
@@ -193,7 +191,9 @@ def _spreads(metrics: Sequence[MetricSummary]) -> Iterator[str]:
 
 def _waits(summary: Summary) -> Iterator[str]:
     if summary.waited:
-        yield "waiting per row: " + ", ".join(f"{name} {_seconds(mean)}" for name, mean in summary.waited.items())
+        yield "waiting per row: " + ", ".join(
+            f"{_label(name)} {_seconds(mean)}" for name, mean in summary.waited.items()
+        )
 
 
 def _unfinished(summary: Summary) -> Iterator[str]:

@@ -176,10 +176,10 @@ def _title(text: str) -> list[Line]:
 
 def _called(evaluation: Evaluation, name: str) -> list[Record]:
     """The rows with this id, or at this place."""
-    named = [(row_name(record), index) for index, record in enumerate(evaluation.records)]
-    found = [evaluation.records[index] for called, index in named if called == name]
+    named = [(row_name(record), record.place, index) for index, record in enumerate(evaluation.records)]
+    found = [evaluation.records[index] for *names, index in named if name in names]
     if not found:
-        some = [called for called, _ in named]
+        some = [called for called, *_ in named]
         raise InvalidInput(f"--row: no row is called {name!r}; rows are called {first_of(some)}")
     return found
 
