@@ -301,6 +301,19 @@ class TestWeights:
         assert found.interval is not None
         assert found.interval[:2] == pytest.approx((count / (count + z2), 1.0), abs=1e-9)
 
+    def test_equal_labels_of_few_clusters_count_for_as_many(self) -> None:
+        """12 labels in 3 clusters are 3 rows to Wilson: 3 / (3 + z²), fewer than Kish's 144 * 4 / 240 = 9.6 of the weights."""
+        documents = ["a", "a", "a", "b", "b", "b", "c", "c"] * 2
+        judged = [True, True, False, True, True, False, True, True] * 2
+        found = corrected_mean(judged, [True] * 12 + [None] * 4, [1.0, 3.0] * 8, clusters=documents)
+        assert found.label_interval is not None
+        assert found.label_interval[:2] == pytest.approx((3 / (3 + stats.norm.ppf(0.975) ** 2), 1.0), abs=1e-9)
+
+    def test_weighted_labels_of_one_cluster_have_no_interval(self) -> None:
+        labels = [True, False] * 5 + [None] * 10
+        found = corrected_mean([1, 0] * 10, labels, [1.0, 3.0] * 10, clusters=["a"] * 10 + ["b"] * 10)
+        assert (found.mean, found.label_interval) == (0.25, None)
+
 
 class TestClusters:
     def test_each_row_its_own_changes_little(self) -> None:
