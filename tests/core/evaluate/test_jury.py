@@ -261,6 +261,58 @@ class TestKept:
             ("juror 3, grade_correctness", 4.0),
         ]
 
+    def test_a_reply_that_could_not_be_read_is_asked_for_again_and_no_other(self, tmp_path: Path) -> None:
+        said = iter(["well", "hm", 3.0])
+        jury, judges = three(lambda _: 2.0, lambda _: next(said), lambda _: 4.0)
+        found = evaluate(rows(1), jury, run_dir=tmp_path, progress=False)
+        assert [item["state"] for item in found.scores[jury][0].details["jurors"]] == ["scored", "failed", "scored"]
+        assert [judge.calls for judge in judges] == [1, 2, 1]
+        again = Jury(jury.jurors, quorum=3)
+        found = evaluate(rows(1), again, run_dir=tmp_path, replace=True, progress=False)
+        assert plain(found) == [3.0]
+        assert [judge.calls for judge in judges] == [1, 3, 1]
+
+    def test_a_row_that_failed_is_scored_again_where_the_run_goes_on(self, tmp_path: Path) -> None:
+        gone = {"now": True}
+
+        def moody(_: str) -> Any:
+            return ModelError("no answer") if gone["now"] else 3.0
+
+        jury, judges = three(lambda _: 2.0, moody, moody)
+        assert plain(evaluate(rows(2), jury, run_dir=tmp_path, progress=False)) == [None, None]
+        gone["now"] = False
+        evaluate(rows(2), jury, run_dir=tmp_path, replace=True, progress=False)
+        assert [judge.calls for judge in judges] == [2, 4, 4], "the first juror is not paid twice"
+
+    def test_the_exchanges_of_the_others_are_told_where_one_juror_has_failed(self, tmp_path: Path) -> None:
+        class Deaf(LexicalJudge):
+            identity = {"model": "deaf"}  # noqa: RUF012
+
+            def generate(self, ask: Ask) -> Reply[str]:
+                raise ModelError("no answer")
+
+        class Other(LexicalJudge):
+            identity = {"model": "other"}  # noqa: RUF012
+
+        jury = Jury([Faithfulness(llm=LexicalJudge()), Faithfulness(llm=Deaf()), Faithfulness(llm=Other())])
+        evaluate(FAITHFUL[:1], jury, run_dir=tmp_path, progress=False)
+        loaded = Evaluation.load(tmp_path)
+        with closing(Exchanges(loaded.run_dir, loaded.settings, loaded.scores)) as exchanges:
+            (found,) = (exchanges.of(record) for record in loaded.records)
+        assert [(item["prompt"], item["reply"] is not None) for item in found["faithfulness_jury"]] == [
+            ("juror 1, extract_claims", True),
+            ("juror 2, extract_claims", False),
+            ("juror 3, extract_claims", True),
+            ("juror 1, verify_claims", True),
+            ("juror 3, verify_claims", True),
+        ]
+
+    def test_the_direction_of_a_jury_is_not_guessed_from_a_file_of_scores(self, tmp_path: Path) -> None:
+        jury, _ = three(lambda _: 2.0, lambda _: 3.0, lambda _: 4.0)
+        evaluate(rows(1), Jury(jury.jurors, name="jury"), progress=False).to_jsonl(tmp_path / "scores.jsonl")
+        with pytest.raises(InvalidInput, match="a file of scores does not tell which values of jury are better"):
+            Evaluation.load(tmp_path / "scores.jsonl").worst("jury")
+
     def test_no_file_names_a_module_to_be_loaded(self, tmp_path: Path) -> None:
         jury, _ = three(lambda _: 2.0, lambda _: 3.0, lambda _: 4.0)
         evaluate(rows(1), jury, run_dir=tmp_path, progress=False)

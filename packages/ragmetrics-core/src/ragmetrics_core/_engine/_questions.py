@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .._kernel._drive import Models
-from .._kernel._errors import BadReply, ModelError
+from .._kernel._errors import ModelError
 from .._kernel._requests import Ask, Reply, Request, Usage
 from .._kernel._steps import Outcome
 from .._support._tasks import all_of
@@ -136,7 +136,7 @@ class Answers:
         outcomes = [_checked(outcome) for outcome in found if outcome is not None]
         return outcomes if len(outcomes) == len(found) else None
 
-    def strike(self, error: BadReply, asked: Sequence[PendingCall], memory: RowMemory) -> None:
+    def strike(self, unread_texts: Sequence[str], asked: Sequence[PendingCall], memory: RowMemory) -> None:
         """Strike replies that proved unreadable out of the journal, so that a later run asks again."""
         if self._journal is None:
             return
@@ -144,7 +144,7 @@ class Answers:
         self._journal.strike(
             pending.digest
             for pending, reply in zip(asked, unread, strict=True)
-            if pending.digest is not None and reply is not None and reply.value in error.raw
+            if pending.digest is not None and reply is not None and reply.value in unread_texts
         )
 
     def close(self) -> None:

@@ -34,6 +34,7 @@ from ._batches import MOST_REQUESTS
 from ._pending import PendingCall, RowMemory
 from ._questions import Answers, no_op
 from ._task_group import TaskGroup
+from ._unread import unread_replies
 
 __all__ = ["Assignment", "Engine"]
 
@@ -231,10 +232,12 @@ class Engine:
             return next_round(work.program, outcomes)
         except StopIteration as done:
             score: Score = done.value
+            if unread := unread_replies(score.details):
+                self._answers.strike(unread, work.answered, work.memory)
             return score
         except ModelError as error:
             if isinstance(error, BadReply):
-                self._answers.strike(error, work.answered, work.memory)
+                self._answers.strike(error.raw, work.answered, work.memory)
             return self._failed(work.assignment, error)
         except (MissingInput, InvalidInput) as error:
             return self._failed(work.assignment, work.row.locate(error))

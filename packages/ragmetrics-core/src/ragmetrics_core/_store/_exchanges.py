@@ -21,7 +21,7 @@ from .._kernel._metric import Metric
 from .._kernel._requests import Ask, Reply, Request
 from .._kernel._saved_settings import metric_paths
 from .._kernel._score import Score
-from .._kernel._steps import next_round
+from .._kernel._steps import Outcome, next_round
 from ._journal import Journal
 from ._records import Record
 from ._run_dir import JOURNAL
@@ -113,7 +113,7 @@ class Exchanges:
             return
         if isinstance(program, Score):
             return
-        outcomes: list[Reply[Any]] | None = None
+        outcomes: list[Outcome] | None = None
         try:
             for _ in range(ROUNDS):
                 try:
@@ -124,9 +124,11 @@ class Exchanges:
                 for request, reply in zip(requests, replies, strict=True):
                     if isinstance(request, Ask):
                         yield _exchange(request, reply)
-                outcomes = [reply for reply in replies if reply is not None]
-                if len(outcomes) < len(replies):
-                    return  # what comes after follows from a reply that nobody has
+                if not any(replies):
+                    return  # what comes after follows from replies that nobody has
+                outcomes = [
+                    ModelError("its reply is not in the journal") if reply is None else reply for reply in replies
+                ]
         finally:
             program.close()
 

@@ -66,7 +66,9 @@ class MetricColumn:
     def named(cls, name: str, scale: tuple[float, float] | None, settings: str) -> MetricColumn:
         """A column of which only so much is known: if it is a built-in metric, that knows which end of its scale is better."""
         metric = built_in_metric(class_named(settings) or name, Metric)
-        return cls(name, scale, settings, metric.higher_is_better if metric else None, metric is not None)
+        # the direction of a metric made of others is that of its parts, which nobody tells
+        known = metric if metric is not None and metric.parts is Metric.parts else None
+        return cls(name, scale, settings, known.higher_is_better if known else None, known is not None)
 
     def to_dict(self) -> dict[str, Any]:
         """As ``run.json`` holds it."""

@@ -97,7 +97,7 @@ class Drive:
                 requests = next_round(program, outcomes)
             except StopIteration as done:
                 for error in done.value.unread:
-                    self._answers.strike(error, asked, memory)
+                    self._answers.strike(error.raw, asked, memory)
                 return done.value
             calls = self._answers.resolve(self._models, requests, 0)
             outcomes = self._answers.now(calls, memory)

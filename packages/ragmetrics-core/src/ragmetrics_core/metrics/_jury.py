@@ -72,6 +72,12 @@ class Jury(Metric):
         """What each juror asks, whatever it is called."""
         return [replace(item, name="", llm=None, embeddings=None) for item in self.jurors]
 
+    @cached_property
+    def _known_as(self) -> list[tuple[str, str | None]]:
+        """The name of each juror, and those of its models; found once, since what a model is may take long to tell."""
+        models = [", ".join(item.names) or None for item in self.models.members]
+        return list(zip(_names(self.jurors, models), models, strict=True))
+
     @classmethod
     def declared_inputs(cls) -> tuple[Input, ...]:
         """Those of its jurors, which only an instance knows."""
@@ -85,11 +91,9 @@ class Jury(Metric):
     def measure(self, **inputs: Any) -> Steps[Score]:
         """Ask all jurors side by side."""
         sample = Sample.from_mapping(inputs)
-        models = [", ".join(item.names) or None for item in self.models.members]
-        called = _names(self.jurors, models)
         votes = yield from together(
             *(
-                _vote(called[place], models[place], asked_of(place, juror.program(sample)))
+                _vote(*self._known_as[place], asked_of(place, juror.program(sample)))
                 for place, juror in enumerate(self.jurors)
             )
         )
