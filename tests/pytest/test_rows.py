@@ -188,9 +188,73 @@ class TestIt(unittest.TestCase):
     result.stdout.fnmatch_lines_random(
         [
             "ragmetrics_row needs a row: mark the test with @pytest.mark.ragmetrics(rows=..., metrics=[[]...[]])",
-            "tests of unittest cannot be given rows: write a function or a plain class, or use assert_score without the marker",
+            "the rows of this test were not collected: tests of unittest cannot be given rows *",
         ]
     )
+
+
+def test_a_marker_that_comes_late_is_no_pass(suite) -> None:
+    """Nothing would be scored, and the test would be green."""
+    suite.tests('@pytest.mark.parametrize("number", [1, 2])\ndef test_it(number): pass\n')
+    suite.pytester.makeconftest(
+        """
+import pytest
+def pytest_collection_modifyitems(items):
+    for item in items:
+        item.add_marker(pytest.mark.ragmetrics(rows=[{"answer": "a", "reference": "a"}], metrics=["exact_match"]))
+"""
+    )
+    result = suite.run()
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(["the rows of this test were not collected: *a marker that is added after *"])
+
+
+def test_nothing_steers_the_terminal(suite) -> None:
+    """What rows, names and servers say is escaped wherever it is shown."""
+    suite.tests(
+        r"""
+from dataclasses import dataclass
+from ragmetrics_core import Metric, ModelError, Score
+
+EVIL = "\x1b[31m\u202e\x07"
+
+@dataclass(frozen=True)
+class Broken(Metric):
+    def measure(self, response: str) -> Score:
+        raise ModelError(f"gone {EVIL}")
+
+@dataclass(frozen=True)
+class Length(Metric):
+    scale = None
+    def measure(self, response: str) -> Score:
+        return Score(float(len(response)))
+
+@pytest.mark.ragmetrics(rows=[{"id": f"a{EVIL}", "answer": EVIL, "lang": EVIL}], metrics=[Broken(), Length()])
+def test_broken(ragmetrics_row):
+    assert_score(ragmetrics_row["length"], at_least=100)
+"""
+    )
+    suite.tests(
+        r"""
+EVIL = "\x1b[31m\u202e\x07"
+
+@pytest.mark.ragmetrics(rows=[{EVIL: "x"}], metrics=["faithfulness"], columns={"answer": EVIL, "question": f"no {EVIL}"})
+def test_columns(ragmetrics_row): pass
+""",
+        name="test_columns",
+    )
+    options = (
+        "--ragmetrics-gate",
+        "length >= 3",
+        "--ragmetrics-by",
+        "metadata.lang",
+        "--continue-on-collection-errors",
+    )
+    result = suite.run(*options, "--tb=short")
+    assert result.ret == 1
+    shown = result.stdout.str()
+    assert "gone \\x1b[31m\\u202e\\x07" in shown
+    assert not {"\x1b", "\u202e", "\x07"} & set(shown)
 
 
 def test_a_row_in_error_is_never_green(suite) -> None:

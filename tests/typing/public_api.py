@@ -30,6 +30,7 @@ from ragmetrics_core import (
     Steps,
     Usage,
     aevaluate,
+    assert_score,
     compare,
     embed,
     evaluate,
@@ -45,6 +46,7 @@ from ragmetrics_core.metrics import (
     catalogue,
 )
 from ragmetrics_core.replies import JsonReply, LinesReply, RatingReply, ScoreReply, WithReason, YesNoReply
+from ragmetrics_pytest import ScoredRow, Scorer
 
 
 class Tone(BaseModel):
@@ -145,3 +147,12 @@ async def runs(rows: list[dict[str, Any]], samples: list[Sample]) -> None:
     assert_type(evaluate(rows, "faithfulness,ndcg(k=3)", llm="openai:gpt-4o-mini", embeddings="hashing"), Evaluation)
     assert_type(await aevaluate(rows, ["faithfulness", NDCG()], llm="lexical"), Evaluation)
     evaluate(rows, metrics, llm=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+async def test_rows(ragmetrics_row: ScoredRow, ragmetrics_scorer: Scorer) -> None:
+    """What the fixtures of the pytest plugin give."""
+    assert_type(ragmetrics_row["faithfulness"], Score)
+    assert_type(ragmetrics_row.sample, Sample)
+    assert_score(ragmetrics_row["faithfulness"], at_least=0.8)
+    assert_type(ragmetrics_scorer.score({"answer": "a"}, "exact_match"), ScoredRow)
+    assert_type(await ragmetrics_scorer.ascore_all([{"answer": "a"}], [NDCG(k=3)]), list[ScoredRow])

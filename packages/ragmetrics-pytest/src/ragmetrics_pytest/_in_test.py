@@ -12,6 +12,7 @@ import pytest
 from ragmetrics_core import Evaluation, RagmetricsError, aevaluate, evaluate, read_samples
 
 from ._marks import marked, registry_of
+from ._printable import printable
 from ._row import ScoredRow, note_scores
 from ._scoring import in_pytest_words, options_of, stop, with_models
 from ._state import Part, state_of
@@ -65,7 +66,7 @@ class Call:
             yield {"samples": self._samples, "metrics": metrics, "run_dir": self._part.path, **options}
         except RagmetricsError as error:
             words = in_pytest_words(error)
-            if not (error.needs_key or words != str(error)):
+            if not (error.needs_key or words != printable(str(error))):
                 raise
             stop(words, needs_key=error.needs_key)
 

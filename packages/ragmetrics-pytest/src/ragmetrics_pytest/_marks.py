@@ -18,6 +18,7 @@ import pytest
 
 from ragmetrics_core import InvalidInput, Metric, RagmetricsError, Sample, metrics_named, read_samples
 
+from ._printable import printable
 from ._row import PARAM, RowParam
 from ._state import State
 
@@ -142,7 +143,7 @@ def parametrize_rows(metafunc: pytest.Metafunc, state: State) -> None:
         if not samples:
             raise InvalidInput("there are no rows")
     except RagmetricsError as error:
-        raise pytest.Collector.CollectError(f"{node.nodeid}: {error}") from None
+        raise pytest.Collector.CollectError(printable(f"{node.nodeid}: {error}")) from None
     if PARAM not in metafunc.fixturenames:
         metafunc.fixturenames.append(PARAM)
     rows = [RowParam(sample, key_of(sample), names, number) for number, sample in enumerate(samples)]

@@ -21,6 +21,7 @@ from ragmetrics_core import Evaluation, Metric, RagmetricsError, Sample, Score, 
 from ._locks import SCORING, locked
 from ._marks import Judged, key_of, marked, registry_of
 from ._options import settings
+from ._printable import printable
 from ._row import PARAM, RowParam, ScoredRow, note_scores
 from ._state import Part, State, in_ci, state_of
 
@@ -29,6 +30,10 @@ __all__ = ["RowsOutcome", "in_pytest_words", "options_of", "prepare", "stop", "w
 ROWS = "rows"
 NO_MODEL = re.compile(r"give (llm|embeddings)=\.\.\. to the metric or to evaluate\(\)")
 """What the core says where a metric has no model."""
+NO_ROWS = (
+    "the rows of this test were not collected: tests of unittest cannot be given rows (write a function or a plain class, or use "
+    "assert_score without the marker), and a marker that is added after collection comes too late"
+)
 
 
 @dataclass(frozen=True)
@@ -56,11 +61,8 @@ def prepare(item: pytest.Item) -> None:
     if item.config.getoption("setupplan", False):  # shows what would be done
         return
     if param is None:
-        if "rows" in marked(item) and not hasattr(item, "callspec"):
-            pytest.fail(
-                "tests of unittest cannot be given rows: write a function or a plain class, or use assert_score without the marker",
-                pytrace=False,
-            )
+        if "rows" in marked(item):
+            pytest.fail(NO_ROWS, pytrace=False)
         return
     state = state_of(item.config)
     if state.rows is None:
@@ -75,7 +77,8 @@ def prepare(item: pytest.Item) -> None:
 
 def in_pytest_words(error: RagmetricsError) -> str:
     """What is wrong, with the names that settings have here."""
-    return NO_MODEL.sub(r"name one by ragmetrics_\1 in the configuration of pytest, or by --ragmetrics-\1", str(error))
+    text = printable(str(error))
+    return NO_MODEL.sub(r"name one by ragmetrics_\1 in the configuration of pytest, or by --ragmetrics-\1", text)
 
 
 def stop(problem: str, *, needs_key: bool) -> NoReturn:
