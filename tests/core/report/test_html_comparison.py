@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import base64
+import copy
+import pickle
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -139,6 +140,16 @@ class TestHead:
             runs.append(by_id([value] * 8, name=name, settings=settings))
         return runs
 
+    def test_the_difference_that_people_would_see_stands_in_the_card(self, tmp_path: Path) -> None:
+        before, after = (by_id([value] * 40, name=name) for name, value in (("old", 0.0), ("new", 1.0)))
+        lines = [[{"id": f"q{n}", "metric": "m", "label": label} for n in range(20)] for label in (False, True)]
+        calibration = before.calibrate(lines[0]), after.calibrate(lines[1])
+        comparison = before.compare(after, calibration=calibration)
+        (found,) = comparison.corrected
+        assert str(found).startswith("m, by people's labels: ")
+        text = words(page_of(comparison, tmp_path))
+        assert text.index("It goes from 0.000") < text.index(f"{found}.") < text.index("rows with a value")
+
     def test_gates_come_before_the_metrics(self, tmp_path: Path) -> None:
         from ragmetrics_core._report._html_comparison import write_comparison
 
@@ -234,8 +245,12 @@ def test_the_scores_of_a_run_are_not_written_over(tmp_path: Path) -> None:
             comparison.to_html(tmp_path / name / "scores.jsonl")
 
 
-def test_a_comparison_that_does_not_know_its_rows(tmp_path: Path) -> None:
-    comparison = replace(compared_small(tmp_path), pairing=None)
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda item: pickle.loads(pickle.dumps(item))])
+def test_a_copy_is_plain_data_that_does_not_know_its_rows(tmp_path: Path, copied: Callable[[Any], Any]) -> None:
+    whole = compared_small(tmp_path)
+    comparison = copied(whole)
+    assert comparison == whole
+    assert comparison.text(80) == whole.text(80)
     with pytest.raises(
         InvalidInput, match=r"^this comparison does not know its rows: have it made by Evaluation\.compare$"
     ):

@@ -171,7 +171,7 @@ class Comparison:
         notes: what else must be known.
         incomplete: which of the runs did not come to their end, and why.
         allow_different_judges: whether metrics are compared although who scored them differs.
-        pairing: the runs themselves, row by row, which a page shows; None in a comparison that was put together by hand.
+        pairing: the runs themselves, row by row, which a page shows; None in a copy, and in one that was put together by hand.
         corrected: of metrics with labels in both runs, the difference that people would see.
     """
 
@@ -197,6 +197,10 @@ class Comparison:
     allow_different_judges: bool = False
     pairing: Pairing | None = field(default=None, repr=False, compare=False)
     corrected: tuple[CorrectedDifference, ...] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is copied or pickled: the plain data. The runs stay behind, as they may be files that are open."""
+        return {**vars(self), "pairing": None}
 
     def __getitem__(self, key: str | tuple[str, str | None]) -> MetricComparison:
         name, sliced = (key, False) if isinstance(key, str) else (key[0], True)

@@ -60,7 +60,7 @@ def _content(comparison: Comparison, pairing: Pairing, decision: Decision | None
         parts={
             "header": comparison_header(comparison, rows),
             "gates": gate_list(decision),
-            "cards": difference_cards(comparison.metrics),
+            "cards": difference_cards(comparison),
             "slices": difference_slices(comparison),
             "left_over": left_over(comparison, rows),
             "rests_on": rests_on(comparison),

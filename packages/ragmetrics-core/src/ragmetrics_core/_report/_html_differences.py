@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from .._kernel._tags import EMPTY, Html, element
@@ -29,10 +29,12 @@ CELLS = dict(NUMBERS)
 ARROW = " \u2192 "
 
 
-def difference_cards(metrics: Sequence[MetricComparison]) -> Html:
+def difference_cards(comparison: Comparison) -> Html:
     """The cards of all metrics, in their order, on axes that can be compared."""
-    share = widest(metrics)
-    return element("ul", *(_card(item, share) for item in metrics), class_="cards differences")
+    share = widest(comparison.metrics)
+    people = {item.metric: str(item) for item in comparison.corrected}
+    cards = (_card(item, share, people.get(item.name)) for item in comparison.metrics)
+    return element("ul", *cards, class_="cards differences")
 
 
 def verdict_mark(item: MetricComparison) -> Html:
@@ -43,7 +45,8 @@ def verdict_mark(item: MetricComparison) -> Html:
     return element("span", sign, f"{item.verdict}{warned}", class_=f"verdict {kind}")
 
 
-def _card(item: MetricComparison, share: float) -> Html:
+def _card(item: MetricComparison, share: float, people: str | None) -> Html:
+    """The card of a metric; ``people`` is the difference that people would see, in words, where labels tell it."""
     return element(
         "li",
         element("h3", item.name, dir="auto"),
@@ -52,6 +55,7 @@ def _card(item: MetricComparison, share: float) -> Html:
         _means(item),
         difference_chart(item, share),
         element("p", sentence(item.why), class_="why", dir="auto"),
+        element("p", f"{people}.", class_="corrected", dir="auto") if people else None,
         _numbers(item),
         class_=f"card {MARKS[item.verdict][1]}",
     )
