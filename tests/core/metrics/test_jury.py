@@ -363,7 +363,7 @@ class TestWhatItIs:
             ),
             (
                 lambda: Jury([Faithfulness(), "faithfulness"]),
-                "Jury: jurors[1] must be a metric such as Faithfulness(llm=...), got 'faithfulness'",
+                "Jury: jurors[1] must be a metric such as Faithfulness(), got 'faithfulness'",
             ),
             (
                 lambda: Jury([Faithfulness(), Faithfulness()], quorum=3),

@@ -113,7 +113,7 @@ class Models:
                 if one.voice is not None and one.voice == other.voice and one.are_the_same(other):
                     raise InvalidInput(
                         f"{self.metric}: two members ask the same of the same model ({', '.join(one.names)}), which would be one "
-                        f"voice counted twice: give one of them another model, or judge several times with repeats=..."
+                        "voice counted twice: give one of them another model, or judge several times with repeats=..."
                     )
 
     def are_the_same(self, other: Models) -> bool:

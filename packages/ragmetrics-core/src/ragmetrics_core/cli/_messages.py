@@ -48,6 +48,8 @@ CURES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         "add --base-url, such as http://localhost:8000/v1",
     ),
     (r"use OpenAILLM\('([^']*)'\)|such as OpenAILLM\('([^']*)'\)", r"such as --llm openai:\1\2"),
+    (r"judge several times with repeats=\.\.\.", "judge several times with --repeats N"),
+    (r"write jury\(jurors=\.\.\.\)", "name other metrics, and their models with --jury MODEL,MODEL,..."),
     # keys and addresses
     (r"or pass api_key=\.\.\., or pass base_url=\.\.\. for", "or give --base-url for"),
     (r", or pass base_url=\.\.\.\)", ", or give --base-url)"),

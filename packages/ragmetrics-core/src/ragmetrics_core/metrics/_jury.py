@@ -117,7 +117,7 @@ def _checked(jurors: Any) -> tuple[Metric, ...]:
     found = tuple(Metric.from_dict(item) if isinstance(item, Mapping) else item for item in jurors)
     for place, item in enumerate(found):
         if not isinstance(item, Metric):
-            raise InvalidInput(f"Jury: jurors[{place}] must be a metric such as Faithfulness(llm=...), got {item!r}")
+            raise InvalidInput(f"Jury: jurors[{place}] must be a metric such as Faithfulness(), got {item!r}")
     if len(found) < 2:
         raise InvalidInput(f"Jury needs at least two jurors, got {len(found)}")
     return found
