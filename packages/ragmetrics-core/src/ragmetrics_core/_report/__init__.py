@@ -8,8 +8,8 @@ without an answer. `_slices` says which rows have something in common. `_progres
 `_compare` compares two runs: it reads each (`_compared_rows`), pairs their rows (`_row_pairs`), asks what may be credited
 (`_credit`), cuts slices (`_comparison_parts`), takes what each metric made of them (`_metric_pairs`, `_paired_values`), and
 finishes metrics and slices together (`_drafts`) with their `_verdicts` and `_row_changes`. A `_comparison` is what comes of it;
-`_comparison_text` and `_comparison_markdown` (with `_markdown`) draw it in the words of `_comparison_words`. `_join` makes one run
-of several.
+`_comparison_text` and `_comparison_markdown` (with `_markdown`) draw it in the words of `_comparison_words`, `_html_comparison` as
+a page, as `_html` does with one run. `_join` makes one run of several.
 
 `_calibrate` holds a run (`_judged_rows`) against people's labels (`_row_labels`), claim by claim too (`_labelled_claims`) and in
 slices (`_calibrated_slices`), and warns (`_label_doubts`). A `_calibration` is what comes of it; `_calibration_text` and
