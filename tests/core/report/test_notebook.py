@@ -69,9 +69,12 @@ def test_only_elements_without_effect() -> None:
     found = [item for shown in outputs("word").values() for item in structure(shown)]
     assert {name for name, _ in found} == {
         *("div", "style", "p", "strong", "table", "thead", "tbody", "tr", "th", "td", "span"),
-        *("details", "summary", "ol", "ul", "li"),
+        *("details", "summary", "ol", "ul", "li", "svg", "title", "rect", "line"),
     }
-    assert {name for _, attributes in found for name, _ in attributes} == {"class", "scope", "open"}
+    assert {name for _, attributes in found for name, _ in attributes} == {
+        *("class", "scope", "open", "viewbox", "role", "aria-label", "preserveaspectratio"),
+        *("x", "y", "width", "height", "rx", "x1", "x2", "y1", "y2"),
+    }
 
 
 def test_a_score() -> None:
@@ -102,6 +105,7 @@ def test_an_evaluation_shows_its_summary_and_the_worst_rows() -> None:
         *("metric", "mean", "scored", "95 % interval", "unscored", "failed", "scale"),
         *("length", "0.450", "4 of 4", str(result.summary()["length"].interval), "0"),
     ]
+    assert "Distribution of 4 values from 0 to 1" in texts
     start = texts.index("length: the lowest 3")
     assert texts[start:] == [
         "length: the lowest 3",

@@ -30,6 +30,9 @@ STYLE = Html(
     ".ragmetrics .good{color:#2f8f4e}.ragmetrics .bad{color:#d6453d}.ragmetrics .open{color:#a8741a}"
     ".ragmetrics .mark{font-weight:700}.ragmetrics p{margin:.3em 0}"
     ".ragmetrics ul,.ragmetrics ol{margin:.2em 0;padding-left:1.4em}"
+    ".ragmetrics .pictures{display:flex;flex-wrap:wrap;gap:.4em 2em;margin:.4em 0}"
+    ".ragmetrics svg{display:block;width:240px;height:70px}.ragmetrics .bar{fill:#6b8fd6}"
+    ".ragmetrics .axis,.ragmetrics .interval,.ragmetrics .mean{stroke:currentColor}.ragmetrics .mean{stroke-width:3}"
     ".ragmetrics details{margin:.3em 0 .3em .6em}.ragmetrics summary{cursor:pointer}"
 )
 """Of our own writing, and of nothing else: it holds no text of the data."""

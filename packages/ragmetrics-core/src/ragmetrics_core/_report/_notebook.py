@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from .._kernel._evidence_html import block, grid
 from .._kernel._layout import readable
-from .._kernel._tags import Html, element
+from .._kernel._tags import EMPTY, Html, element
 from . import _comparison_text, _text
 from ._comparison_words import NUMBERS
+from ._html_charts import distribution
 from ._row_html import row_parts
 from ._worst_rows import worst_of_each
 
@@ -39,11 +40,12 @@ def summary_html(summary: Summary) -> Html:
     return block(*_summary_parts(summary))
 
 
-def _summary_parts(summary: Summary) -> Iterator[Html]:
+def _summary_parts(summary: Summary, pictures: Html = EMPTY) -> Iterator[Html]:
     shown = _text.printable_summary(summary)
     yield from _said(section(shown, WIDE) for section in _text.HEAD)
     columns = (_text.NAME, *sum(_text.groups_of(shown), ()))
     yield _numbers(shown.metrics, columns)
+    yield pictures
     for headings, rows in _text.slice_tables(shown):
         yield grid(headings, rows, numbers=True)
     yield from _said(section(shown, WIDE) for section in _text.NOTES)
@@ -70,12 +72,25 @@ def _numbers(items: Iterable[T], columns: Sequence[tuple[str, Callable[[T], str]
 
 
 def evaluation_html(evaluation: Evaluation) -> Html:
-    """The summary, and of each metric the worst rows, to unfold."""
-    parts = [*_summary_parts(evaluation.summary())]
+    """The summary with pictures of the values, and of each metric the worst rows, to unfold."""
+    summary = evaluation.summary()
+    parts = [*_summary_parts(summary, _pictures(evaluation, summary))]
     for rows in filter(None, worst_of_each(evaluation.records, evaluation.metrics, MOST_ROWS)):
         title = f"{rows.metric}: the {rows.end} {len(rows)}"
         parts.append(element("details", element("summary", readable(title)), *row_parts(rows.records, rows.metric)))
     return block(*parts)
+
+
+def _pictures(evaluation: Evaluation, summary: Summary) -> Html:
+    """How the values of each metric are distributed, as in the report."""
+    values: dict[str, list[float]] = {item.name: [] for item in summary.metrics}
+    for record in evaluation.records:
+        for name, score in record.scores.items():
+            if score.value is not None:
+                values[name].append(score.value)
+    pictures = ((item.name, distribution(item, values[item.name])) for item in summary.metrics)
+    found = [element("div", element("p", readable(name)), picture) for name, picture in pictures if picture]
+    return element("div", *found, class_="pictures") if found else EMPTY
 
 
 def _said(sections: Iterable[Sequence[str]]) -> Iterator[Html]:
