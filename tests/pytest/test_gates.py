@@ -140,6 +140,17 @@ def test_a_gate_on_the_command_line_is_not_forgotten(suite, monkeypatch: pytest.
     assert suite.run("--collect-only", *options).ret == 0
 
 
+def test_in_pyproject(suite) -> None:
+    suite.tests(MARKED, rows=rows(19, 1))
+    (suite.path / "pytest.ini").unlink()
+    lines = ['ragmetrics_gates = ["token_f1 >= 0.5", "token_f1 <= 0.5"]', "ragmetrics_min_coverage = 0.8"]
+    usual = 'asyncio_default_fixture_loop_scope = "function"'
+    suite.pytester.makepyprojecttoml("\n".join(["[tool.pytest.ini_options]", usual, *lines]))
+    result = suite.run()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["gates: 1 failed, 1 passed"])
+
+
 @pytest.mark.parametrize("name", ["ragmetrics_gates", "ragmetrics_gate"])
 def test_the_setting_has_two_names(suite, name: str) -> None:
     """pytest only warns of a setting that it does not know."""
@@ -208,9 +219,11 @@ class TestBaseline:
         )
 
     def test_no_change_passes(self, suite) -> None:
-        result = self.sessions(suite, rows(30, 10), rows(30, 10))
+        result = self.sessions(suite, rows(30, 10), rows(30, 10), "--junit-xml=report.xml")
         assert result.ret == 0
         assert "FAILED" not in summary_of(result)
+        found = ET.parse(suite.path / "report.xml").getroot()[0].find("properties") or ()
+        assert {"name": "ragmetrics.compared: token_f1", "value": "cannot say"} in [item.attrib for item in found]
 
     @pytest.mark.parametrize(
         ("gate", "verdict", "status"), [("drop <= 0.8", "PASSED", 0), ("drop <= 0.1", "FAILED", 1)]

@@ -107,7 +107,8 @@ def test_answers(ragmetrics_row): pass
     )
 
 
-def test_another_session_in_the_same_directory(suite) -> None:
+@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["alone", "xdist"])
+def test_another_session_in_the_same_directory(suite, workers: tuple[str, ...]) -> None:
     """It writes over what this one has scored: no gate is green by what is left."""
     suite.tests(
         """
@@ -118,18 +119,22 @@ def test_other(ragmetrics_row): pass
     )
     suite.tests(
         """
-import subprocess, sys
+import os, subprocess, sys
 
 @pytest.mark.ragmetrics(rows=ROWS, metrics=["faithfulness"])
 def test_answers(ragmetrics_row):
     if ragmetrics_row.sample.id == "tall":
-        subprocess.run([sys.executable, "-m", "pytest", "other.py"], check=True)
+        outside = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+        subprocess.run([sys.executable, "-m", "pytest", "other.py"], check=True, env=outside)
     assert_score(ragmetrics_row["faithfulness"], at_least=0)
 
 def test_alone(): pass
 """
     )
-    result = suite.run("--ragmetrics-gate", "faithfulness >= 0.01")
+    if workers:
+        pytest.importorskip("xdist")
+    start = suite.processes if workers else suite.run
+    result = start("--ragmetrics-gate", "faithfulness >= 0.01", *workers)
     result.assert_outcomes(passed=4)
     assert result.ret == 1
     result.stdout.fnmatch_lines(

@@ -44,7 +44,9 @@ def test_they_are_part_of_the_session(suite, server: OpenAIServer) -> None:
         ("test_rag.py::test_waits", "Async too?"),
         ("test_rag.py::test_waits", "Async?"),
     ]
-    result.stdout.fnmatch_lines(["7 rows, 1 metric, *", "gates: 1 *"])
+    result.stdout.fnmatch_lines(
+        ["7 rows, 1 metric, *", "faithfulness     14       0 *", "cost gpt-4o-mini: *", "gates: 1 *"]
+    )
 
 
 def test_the_next_session_finds_the_replies(suite, server: OpenAIServer) -> None:
