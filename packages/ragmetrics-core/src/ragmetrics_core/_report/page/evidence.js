@@ -1,6 +1,6 @@
 // The evidence of one score: its claims, and whatever else its details hold.
 
-const ASIDE = new Set(["prompts", "raw", "repeats", "jurors", "exchanges"]);
+const ASIDE = new Set(["prompts", "raw", "repeats", "exchanges"]);
 const OWNERS = { response: "answer", reference: "reference" };
 const ASKED = { contexts: "contexts", response: "answer", reference: "reference" };
 
@@ -8,6 +8,7 @@ const ASKED = { contexts: "contexts", response: "answer", reference: "reference"
 function scoreEvidence(score, tables, sample) {
   const taken = new Set(tables.map((item) => item.name));
   if (taken.has("statements")) taken.add("statement_scores");
+  if (areJurors(score.details.jurors)) taken.add("jurors");
   const rest = Object.entries(score.details).filter(([name]) => !taken.has(name) && !ASIDE.has(name));
   return [
     scoreHead(score),
@@ -88,14 +89,24 @@ function tree(value) {
 
 /** Each judgement of a row that was judged several times, or by several jurors. */
 function repeatList(score, sample) {
+  const { repeats, jurors } = score.details;
   return [
-    judgementList(score.details.repeats, sample, "Judgements", (item, number) => `Judgement ${number}`),
-    judgementList(score.details.jurors, sample, "Jurors", (item, number) => [item.juror || `Juror ${number}`, item.model ? ` (${item.model})` : ""].join("")),
+    Array.isArray(repeats) ? judgementList(repeats, sample, "Judgements", (item, number) => `Judgement ${number}`) : null,
+    areJurors(jurors) ? judgementList(jurors, sample, "Jurors", jurorName) : null,
   ];
 }
 
+/** What a juror is called, with its model where the name does not tell it. */
+function jurorName(item) {
+  return !item.model || item.juror.includes(`(${item.model})`) ? item.juror : `${item.juror} (${item.model})`;
+}
+
+/** Whether these are the votes of a jury: other metrics may call something else so. */
+function areJurors(value) {
+  return Array.isArray(value) && value.length > 0 && value.every((item) => item && typeof item.juror === "string");
+}
+
 function judgementList(judgements, sample, title, named) {
-  if (!Array.isArray(judgements) || !judgements.every((item) => item && typeof item === "object" && !Array.isArray(item))) return null;
   const parts = judgements.map((item, number) => {
     const value = item.value === null || item.value === undefined ? item.state : digits(item.value);
     const tables = claimTables(item.details || {}, sample);
