@@ -173,6 +173,40 @@ def test_commands_that_look_at_runs(text: str) -> None:
 
 @DEEP
 @given(TEXTS)
+def test_calibrations(text: str) -> None:
+    with folder():
+        starts = [chr(97 + number) for number in range(12)]
+        run_of = scored(text, *starts, run_dir="run")
+        names = [str(row.id) for row in run_of.rows]
+        lines = [
+            {"id": name, "metric": f"m{text}", "label": place % 3 > 0, "annotator": who, "note": text, "claim": claim}
+            for place, name in enumerate(names)
+            for who in (f"a{text}", "b")
+            for claim in (None, 1)
+        ]
+        Path("labels.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        found = run_of.calibrate(lines, by="lang", cluster="lang")
+        for shown in (str(found), repr(found), found.text(40), found.to_markdown()):
+            check(shown, "calibration")
+        compared = run_of.compare(run_of, calibration=(found, found))
+        check(compared.text(60), "comparison")
+        check(run_of.summary(calibration=found).to_markdown(), "summary")
+        for more in (
+            ["--by", "lang"],
+            ["--markdown", "-"],
+            ["--json", "-"],
+            ["--cluster", f"z{text}"],
+            ["--metric", f"z{text}"],
+        ):
+            run("calibrate", "run", "--labels", "labels.jsonl", *more, statuses=(0, 2))
+        run("calibrate", "run", "--suggest", "3", "--metric", f"m{text}", "--out", "-", statuses=(0, 2))
+        for wrong in ({"id": f"z{text}"}, {"metric": f"z{text}"}, {"label": f"z{text}"}, {"claim": f"z{text}"}):
+            Path("wrong.jsonl").write_text(json.dumps({**lines[0], **wrong}) + "\n")
+            run("calibrate", "run", "--labels", "wrong.jsonl", statuses=(2,))
+
+
+@DEEP
+@given(TEXTS)
 def test_commands_that_read_data(text: str) -> None:
     with folder():
         Path("good.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows(text, "x", "y")))

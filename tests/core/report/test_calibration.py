@@ -395,6 +395,83 @@ class TestPictures:
         assert "<b>" not in shown
         assert "@" not in shown
 
+    def test_what_the_numbers_rest_on(self) -> None:
+        values, labels = judged()
+        both = [{**item, "annotator": name} for item in labels for name in "ab"]
+        both[1]["label"] = not both[1]["label"]
+        unscored = [line(0, True, annotator="a")]
+        evaluation = run([None, *values[1:]], langs="xy")
+        text = evaluation.calibrate([*both, *unscored], by="lang", cluster="id").text(200)
+        for words in (
+            "40 labelled rows by 2 annotators for m",
+            "m: 1 labelled row without a score, left out",
+            "m: on 1 row annotators are split: left out of the agreement, and half a pass in the corrected score",
+            "between annotators: alpha  ",
+            "clusters: rows with the same id are not independent",
+            "slices: error is the share on which judge and people differ",
+        ):
+            assert words in text
+
+    def test_labels_alone(self) -> None:
+        """A judge that says the same of every row adds nothing, and it says so; without a scale there may be no interval."""
+        text = run([1.0] * 40).calibrate([line(row, row % 5 > 0) for row in range(1, 40, 2)]).text(200)
+        assert "  from 20 labels alone (Wilson)\n" in text
+        assert "  the judge adds nothing: it gave all rows the same score, so the labels stand alone\n" in text
+        free = MetricColumn("free", None, "Free()")
+        evaluation = run([Score(float(row % 3)) for row in range(40)], "free", [free])
+        found = evaluation.calibrate([line(row, 7.0, "free") for row in range(1, 40, 2)])
+        assert found["free"].corrected is not None
+        assert found["free"].corrected.interval is None
+        assert "free: people would give 7.000 on average\n  from 20 labels alone (none)\n" in found.text(200)
+        assert "from 20 labels alone" in found.to_markdown()
+        assert "Spearman's rank correlation: all labels are equal, so there is no order" in found.text(200)
+        summary = summary_text(evaluation.summary(calibration=found), 200)
+        assert "  free: people would give 7.000 on average, from 20 labels alone" in summary
+
+    def test_claims_and_their_ceiling(self) -> None:
+        evaluation = run([TestClaims.score(row % 3 > 0, row % 4 > 0) for row in range(30)])
+        labels = [line(row, row % 3 > 0, claim=1, annotator=name) for row in range(0, 24, 2) for name in "ab"]
+        labels[1]["label"] = not labels[1]["label"]
+        found = evaluation.calibrate(labels)
+        assert found["m"].claims is not None
+        assert (found["m"].claims.claims, found["m"].claims.split) == (11, 1)
+        for shown in (found.text(200), found.to_markdown()):
+            assert "claim by claim: 11 claims of 11 rows" in shown
+            assert "between annotators: alpha" in shown
+            assert "m: on 1 claim annotators are split: left out" in shown
+        few = evaluation.calibrate([*[line(row, True) for row in range(9)], line(1, True, claim=1)])
+        assert "claims: 1 claim has a label: label at least 8" in few.text(200)
+        assert "9 labelled rows and 1 labelled claim for m" in few.text(200)
+
+    def test_warnings_slices_and_reasons_in_markdown(self) -> None:
+        values, labels = judged()
+        found = run(values, langs="xy").calibrate([{**row, "label": True, "blind": False} for row in labels], by="lang")
+        shown = found.to_markdown()
+        assert "> **Warning:** 40 of 40 labels were given by people who had seen the score" in shown
+        assert "| lang=x | 20 |" in shown
+        assert "* Cohen's kappa: all labels are passes, so agreement beyond chance cannot be told" in shown
+
+    def test_slices_need_verdicts(self) -> None:
+        """All labels are passes, and scores are no verdicts: nothing tells from which score on a row passes."""
+        evaluation = run([row % 7 / 6 for row in range(60)], langs="xy")
+        assert evaluation.calibrate([line(row, True) for row in range(1, 60, 2)], by="lang")["m"].slices == ()
+
+    def test_a_metric_of_which_nothing_is_known(self) -> None:
+        unknown = MetricColumn("mine", (0.0, 1.0), "mine", higher_is_better=None, knows_better=False)
+        values, labels = judged()
+        found = run(values, "mine", [unknown]).calibrate([{**row, "metric": "mine"} for row in labels])
+        assert found["mine"].warnings == (
+            "this file does not tell whether high values of the metric are good: they are taken to be",
+        )
+
+    def test_low_is_good_without_a_scale(self) -> None:
+        """Seconds: at most 3 are fast enough."""
+        seconds = MetricColumn("seconds", None, "Seconds()", higher_is_better=False)
+        evaluation = run([Score(float(row % 6)) for row in range(60)], "seconds", [seconds])
+        found = evaluation.calibrate([line(row, row % 6 <= 3, "seconds") for row in range(1, 60, 5)])
+        assert found["seconds"].threshold == 3.0
+        assert "best threshold: a row passes up to 3; " in found.text(200)
+
     def test_everything_is_plain_json(self) -> None:
         values, labels = judged()
         found = run(values, langs="xy").calibrate(labels, by="lang", cluster="id")

@@ -21,8 +21,11 @@ from scipy import stats
 from ragmetrics_core import InvalidInput
 from ragmetrics_core.statistics import METHODS, corrected_mean, mean_interval, suggest
 from ragmetrics_core.statistics._labelled import labelled_rows
+from ragmetrics_core.statistics._post_stratified import _variance
 from ragmetrics_core.statistics._posterior import dirichlet_mean, quantiles_of_sum
 from ragmetrics_core.statistics._ppi import powered_mean
+from ragmetrics_core.statistics._score_form import student_interval
+from ragmetrics_core.statistics._strata import strata_of
 
 BENCH = Path(__file__).resolve().parents[3] / "bench" / "calibration.py"
 UNIT = (0.0, 1.0)
@@ -224,6 +227,19 @@ class TestNumbers:
         assert found.note is not None
         assert found.note.startswith("the judge adds nothing: its scores do not tell")
 
+    def test_a_corrected_mean_beyond_the_scale_is_at_its_end(self) -> None:
+        """The judge has seen better rows than the labelled ones, which are nearly perfect already."""
+        labels: list[float | None] = [0.9 + place / 1000 for place in range(100)]
+        judged = [label or 0.0 for label in labels] + [1.4] * 400
+        found = corrected_mean(judged, [*labels, *[None] * 400], scale=UNIT)
+        assert 0 <= found.mean <= 1
+        assert found.interval is not None
+        assert 0 <= found.interval.low <= found.mean <= found.interval.high <= 1
+
+    def test_an_interval_at_an_end_is_cut_there(self) -> None:
+        assert student_interval(1.0, 0.01, 2.0, UNIT, "ppi++")[:2] == (0.8, 1.0)
+        assert student_interval(0.0, 0.01, 2.0, UNIT, "ppi++")[:2] == (0.0, 0.2)
+
 
 class TestLabelsAlone:
     def test_one_score_for_all(self) -> None:
@@ -313,6 +329,34 @@ class TestWeights:
         labels = [True, False] * 5 + [None] * 10
         found = corrected_mean([1, 0] * 10, labels, [1.0, 3.0] * 10, clusters=["a"] * 10 + ["b"] * 10)
         assert (found.mean, found.label_interval) == (0.25, None)
+
+    def test_weights_that_go_with_labels_widen_the_interval(self) -> None:
+        """The same weights: on labels near the mean of their stratum, and on those far from it."""
+        judged = [0.0, 1.0] * 200
+        grades = [0.25, 0.25, 0.25, 0.0, 0.5]
+        labels = [grades[row // 2 % 5] + row % 2 / 2 if row < 80 else None for row in range(400)]
+
+        def width(heavy: tuple[int, ...]) -> float:
+            weights = [2.0 if row // 2 % 5 in heavy else 0.75 for row in range(400)]
+            interval = corrected_mean(judged, labels, weights, scale=UNIT).interval
+            assert interval is not None
+            assert interval.method == "post-stratified-dirichlet"
+            return interval.high - interval.low
+
+        assert width((3, 4)) > 1.3 * width((0, 1))
+
+    def test_the_variance_of_weighted_labels_by_hand(self) -> None:
+        """Two strata alike, so that their shares do not matter: the posterior grants Kish's part of the spread."""
+        judged, labels = [0.0] * 8 + [1.0] * 8 + [0.0, 1.0] * 20, [0.0, 0.2, 0.4, 0.6] * 4
+        weight = [1.0, 2.0, 3.0, 4.0] * 4
+        none: list[float | None] = [None] * 40
+        rows = labelled_rows(judged, [*labels, *none], [*weight, *none], None, UNIT)
+        strata = strata_of(rows)
+        found, _ = _variance(rows, strata, [0.4, 0.4])
+        spread = sum(w * (x - 0.4) ** 2 for w, x in zip(weight[:8], labels[:8], strict=True)) / 20
+        kish = 20**2 / sum(w * w for w in weight[:8])
+        own = sum((w * (x - 0.4) / 20) ** 2 for w, x in zip(weight[:8], labels[:8], strict=True))
+        assert found == pytest.approx(own / (spread / kish))
 
 
 class TestClusters:
