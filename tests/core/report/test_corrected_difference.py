@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -79,8 +81,11 @@ def test_up_is_good_for_people_also_where_low_values_are() -> None:
     assert turned.corrected.mean > 0
 
 
-def test_where_it_is_shown() -> None:
+def test_where_it_is_shown(tmp_path: Path) -> None:
     comparison = compared()
+    comparison.to_html(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert f"{html.escape(str(comparison.corrected[0]))}</p>" in page
     (found,) = comparison.corrected
     assert found.corrected is not None
     assert found.corrected.interval is not None

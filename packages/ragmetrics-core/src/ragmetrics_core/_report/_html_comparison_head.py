@@ -39,6 +39,7 @@ def comparison_header(comparison: Comparison, rows: PairedRows) -> Html:
             *(notice("Read this first", text, "caveat") for text in _caveats(rows)),
             *(notice("Read this first", text, "caveat") for text in comparison.incomplete),
             element("p", f"{pairs}. Differences are after minus before.", class_="lead"),
+            *(element("p", str(item), class_="lead", dir="auto") for item in comparison.corrected),
             _runs(rows),
         ]
     )
