@@ -409,6 +409,7 @@ class TestResults:
             "coverage": 1.0,
             "rows_needed": None,
             "clusters": None,
+            "repeated": False,
             "missing": None,
             "warnings": [],
         }

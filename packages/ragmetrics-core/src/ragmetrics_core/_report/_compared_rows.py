@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .._kernel._not_asked import NOT_ASKED
 from .._kernel._score import Score
 from .._store._records import Record
 from .._store._scored_by import MetricColumn, digest_of
@@ -69,6 +70,7 @@ class Column:
         scales: one per row; None also where there is no value.
         prompts: by the name of each prompt that was asked, its versions.
         asked: whether any model was asked.
+        short: by row, the share of its repeats that have no value, where others have one; none before repeats are gathered.
     """
 
     metric: MetricColumn
@@ -78,6 +80,7 @@ class Column:
     scales: list[Scale] = field(default_factory=list)
     prompts: dict[str, set[str]] = field(default_factory=dict)
     asked: bool = False
+    short: list[float] = field(default_factory=list)
 
     def add(self, score: Score) -> None:
         """Note the score of one more record."""
@@ -92,6 +95,10 @@ class Column:
                 for name, version in asked.items():
                     self.prompts.setdefault(str(name), set()).add(str(version))
 
+    def short_at(self, row: int) -> float:
+        """The share of the repeats of a row that have no value, where others have one."""
+        return self.short[row] if self.short else 0.0
+
     def merged(self, rows: Sequence[RunRow]) -> Column:
         """The same by row instead of by record: repeats have the mean of those that have a value."""
         new = Column(self.metric, prompts=self.prompts, asked=self.asked)
@@ -99,6 +106,8 @@ class Column:
             values = [value for position in positions if (value := self.values[position]) is not None]
             scales = {self.scales[position] for position in positions if self.values[position] is not None}
             new.values.append(mean_of_repeats(values) if values else None)
+            asked = sum(self.labels[position] != NOT_ASKED for position in positions)
+            new.short.append(1 - len(values) / asked if values else 0.0)
             new.failed.append(not values and any(self.failed[position] for position in positions))
             new.labels.append(_shared([self.labels[position] for position in positions]))
             new.scales.append(scales.pop() if len(scales) == 1 else None)

@@ -61,7 +61,8 @@ class MetricComparison:
             can be concluded; ``why`` says so. Where who scored differs and it was allowed all the same, the warnings stay.
         changes: the rows that changed most; of all rows only, none in slices.
         values: the pairs themselves.
-        absent: how many rows have a value in the first run and are not in the second.
+        absent: how many rows have a value in the first run and are not in the second, or not asked this metric there.
+        short: how many rows have a value in both runs, and more repeats without one in the second.
         with_lost: the pairs, and the rows that the second run has lost or has not got, with the worst value there; None where there
             are no such rows, or where no value is known to be the worst.
     """
@@ -91,6 +92,7 @@ class MetricComparison:
     credited: bool = True
     changes: tuple[RowChange, ...] = ()
     absent: int = 0
+    short: int = 0
     values: PairedValues = field(default_factory=PairedValues, repr=False, compare=False)
     with_lost: PairedValues | None = field(default=None, repr=False, compare=False)
 
@@ -137,6 +139,7 @@ class MetricComparison:
             "margin": self.margin,
             "rows_needed": self.rows_needed,
             "absent": self.absent,
+            "short": self.short,
             "warnings": list(self.warnings),
             "credited": self.credited,
             "changes": [change.to_dict() for change in self.changes],

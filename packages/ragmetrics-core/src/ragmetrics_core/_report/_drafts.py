@@ -65,6 +65,7 @@ class Draft:
 
     def case(self, found: PairedDifference | None, p_adjusted: float | None, tests: int) -> Case:
         """What the verdict hangs on, but for lost rows."""
+        gone = {first for first, second in self.part.units if second is None}
         return Case(
             found=found,
             p_adjusted=p_adjusted,
@@ -75,8 +76,10 @@ class Draft:
             margin=self.margin,
             moved=self.pairs.values.moved(found) if found else 0,
             refusal=self.refusal,
-            absent=sum(second is None for _, second in self.part.units),
+            absent=len(gone),
+            unasked=sum(first not in gone for first, _ in self.pairs.absent),
             lost=len(self.pairs.lost),
+            short=len(self.pairs.short),
             worst=self.worst,
         )
 
@@ -108,6 +111,7 @@ class Draft:
             why=why,
             rows_needed=found.rows_needed(self.margin) if found and self.margin else None,
             absent=len(self.pairs.absent),
+            short=len(self.pairs.short),
             warnings=self.warnings,
             credited=not self.refusal,
             changes=self.changes,

@@ -37,7 +37,9 @@ def gated(
         if comparison is None or gate.of == "mean":
             check_mean(gate, scales)
     means = {gate.metric: scales[gate.metric] for gate in gates if gate.of == "mean"}
-    found = evidence_of(evaluation.records, means, by, cluster, conditions) if means else {}
+    items = () if comparison is None else (*comparison.metrics, *comparison.slices)
+    absent = {(item.name, item.by, item.label): item.absent for item in items if item.absent}
+    found = evidence_of(evaluation.records, means, by, cluster, conditions=conditions, absent=absent) if means else {}
     drops = [gate for gate in gates if gate.of == "drop"]
     dropped = drop_evidence(comparison, drops, conditions) if comparison is not None else {}
     return decide(

@@ -123,6 +123,7 @@ def _result(gate: Gate, evidence: Evidence, confidence: float, *, red: bool) -> 
         by=evidence.by,
         label=evidence.label,
         clusters=evidence.clusters,
+        repeated=evidence.repeated,
         warnings=evidence.warnings,
     )
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from ..statistics import Interval
 from ..statistics._distributions import normal_quantile
-from ._gate_evidence import Evidence
+from ._gate_evidence import Evidence, absent_rows
 from ._gates import Conditions, Gate, check_drop
 from ._paired_values import PairedValues
 from ._table import printable
@@ -108,12 +108,13 @@ class _Drop:
 
     def _missing(self) -> str:
         """The rows with a value in the first run that have none in the second, in words; empty if there are none."""
-        lost, absent = len(self._item.rows_after.lost), self._item.absent
-        parts = [f"{lost} row{'s' * (lost != 1)} lost the value that the first run gave"] if lost else []
-        if absent:
-            rows = f"{absent} row{'s' * (absent != 1)} of the first run"
-            parts.append(f"{rows} {'is' if absent == 1 else 'are'} not in the second")
-        return " and ".join(parts)
+        lost, short, absent = len(self._item.rows_after.lost), self._item.short, self._item.absent
+        parts = [
+            f"{count} row{'s' * (count != 1)} lost {what}"
+            for count, what in ((lost, "the value that the first run gave"), (short, "the value of some repeats"))
+            if count
+        ]
+        return " and ".join([*parts, absent_rows(absent)] if absent else parts)
 
     def _unmet(self) -> Iterator[str]:
         """The conditions that the rows do not meet, in words."""

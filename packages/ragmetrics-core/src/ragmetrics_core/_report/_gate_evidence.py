@@ -7,25 +7,29 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
 from .._kernel._not_asked import is_asked
 from .._kernel._score import Score
-from .._store._records import Records
+from .._store._records import Record, Records
 from ..statistics import Interval, mean_interval
 from ..statistics._interval import ROUNDING
 from ..statistics._means import mean_of
 from ..statistics._rates import rate_mid_p
+from ._compared_rows import RunRow
 from ._gates import Conditions, Gate
 from ._metric_summary import common_scale
 from ._slices import RowLabels, slices_of
 
-__all__ = ["Evidence", "evidence_of", "of_mean"]
+__all__ = ["Absent", "Evidence", "absent_rows", "evidence_of", "of_mean"]
 
 Scale = tuple[float, float] | None
+
+Absent = Mapping[tuple[str, str | None, str | None], int]
+"""By metric, path and label of the slice (None for all rows): rows with a value in an earlier run that this one has not got."""
 
 
 def no_doubt(_gate: Gate, _side: int, _confidence: float) -> str:
@@ -47,10 +51,11 @@ class Evidence:
         by: the path of the column that the slice is made by; None for all rows.
         label: what stands there in the rows of the slice; None for rows without a value there.
         clusters: how many clusters the scored rows are in; None if rows are taken to be independent.
+        repeated: whether these clusters are repeats of a row.
         unmet: the conditions that the rows do not meet, in words.
         doubt: why the interval at a confidence is not to be believed although it lies on the good side of the gate's limit (1),
             or on the bad one (-1); empty if it is.
-        missing: of a drop, the rows that have a value in the first run alone, in words; empty if there are none.
+        missing: against an earlier run, the rows that have a value there alone, in words; empty if there are none.
         warnings: what must be known to believe any of it.
     """
 
@@ -63,6 +68,7 @@ class Evidence:
     by: str | None = None
     label: str | None = None
     clusters: int | None = None
+    repeated: bool = False
     unmet: tuple[str, ...] = ()
     doubt: Callable[[Gate, int, float], str] = no_doubt
     missing: str = ""
@@ -77,10 +83,24 @@ class Part(NamedTuple):
     label: str | None = None
 
 
+def absent_rows(count: int) -> str:
+    """The rows that only an earlier run has, in words; empty if there are none."""
+    rows = f"{count} row{'s' * (count != 1)} of the first run {'is' if count == 1 else 'are'} not in the second"
+    return rows if count else ""
+
+
 def evidence_of(
-    records: Records, scales: Mapping[str, Scale], by: str | None, cluster: str | None, conditions: Conditions
+    records: Records,
+    scales: Mapping[str, Scale],
+    by: str | None,
+    cluster: str | None,
+    *,
+    conditions: Conditions,
+    absent: Absent,
 ) -> dict[str, list[Evidence]]:
     """For each metric that has a scale here what all rows show, and with ``by`` after that each slice.
+
+    Repeats of a row are clusters where none are named: ten answers to one question are no ten questions.
 
     Raises:
         InvalidInput: a path names nothing that rows have in common.
@@ -88,24 +108,42 @@ def evidence_of(
     slicing = None if by is None else RowLabels(by, "by")
     clustering = None if cluster is None else RowLabels(cluster, "cluster")
     columns = {name: _Column(scale) for name, scale in scales.items()}
-    for record in records:
+    repeats: list[Hashable] = []
+    for position, record in enumerate(records):
         for labels in (slicing, clustering):
             if labels is not None:
                 labels.add(record.sample, record.place)
+        if clustering is None:
+            repeats.append(_row_key(record, position))
         for name, column in columns.items():
             column.add(record.scores[name])
     if slicing is not None:
         slicing.check()
     if clustering is not None:
         clustering.check(every_row=True)
-    clusters = None if clustering is None else clustering.labels
+    repeated = len(set(repeats)) < len(repeats)
+    clusters = clustering.labels if clustering is not None else repeats if repeated else None
     parts = [Part(range(len(records)))]
     if slicing is not None and by is not None:
-        parts += [Part(rows, by, label) for label, rows in slices_of(slicing.labels, by).items()]
+        sliced = slices_of(slicing.labels, by)
+        gone = dict.fromkeys(label for _, path, label in absent if path == by and label not in sliced)
+        parts += [Part(rows, by, label) for label, rows in sliced.items()] + [Part((), by, label) for label in gone]
     return {
-        name: [column.evidence(part, clusters, conditions) for part in column.asked_parts(parts)]
+        name: [
+            replace(
+                column.evidence(part, clusters, conditions, absent.get((name, part.by, part.label), 0)),
+                repeated=repeated,
+            )
+            for part in column.asked_parts(parts, {label for metric, _, label in absent if metric == name})
+        ]
         for name, column in columns.items()
     }
+
+
+def _row_key(record: Record, position: int) -> Hashable:
+    """What is the same for all repeats of a row."""
+    row = RunRow.of(record, position)
+    return (row.id, row.question) if row.id is not None else row.digest or position
 
 
 class _Column:
@@ -125,20 +163,22 @@ class _Column:
         if score.value is not None:
             self._scales.add(score.scale)
 
-    def asked_parts(self, parts: Sequence[Part]) -> Iterator[Part]:
-        """The parts with the rows that the metric was asked about; slices without any such row are left out."""
+    def asked_parts(self, parts: Sequence[Part], expected: Container[str | None]) -> Iterator[Part]:
+        """The parts with the rows that the metric was asked about; slices without any are left out but for the expected ones."""
         for part in parts:
             rows = [row for row in part.rows if self._asked[row]]
-            if rows or part.by is None:
+            if rows or part.by is None or part.label in expected:
                 yield part._replace(rows=rows)
 
-    def evidence(self, part: Part, clusters: Sequence[str | None] | None, conditions: Conditions) -> Evidence:
+    def evidence(
+        self, part: Part, clusters: Sequence[Hashable] | None, conditions: Conditions, absent: int
+    ) -> Evidence:
         scored = [row for row in part.rows if not math.isnan(self._values[row])]
         values = [self._values[row] for row in scored]
         groups = None if clusters is None else [clusters[row] for row in scored]
         scale = common_scale(self._own_scale, self._scales)
         failed = sum(self._failed[row] for row in part.rows)
-        found = of_mean(values, scale, groups, conditions, rows=len(part.rows), failed=failed)
+        found = of_mean(values, scale, groups, conditions, rows=len(part.rows), failed=failed, absent=absent)
         return replace(found, by=part.by, label=part.label)
 
 
@@ -150,6 +190,7 @@ def of_mean(
     *,
     rows: int,
     failed: int,
+    absent: int = 0,
 ) -> Evidence:
     """What values show of their mean.
 
@@ -160,9 +201,12 @@ def of_mean(
         conditions: what the rows must meet.
         rows: all rows, those without a value too.
         failed: rows in which something went wrong.
+        absent: rows with a value in an earlier run that this one has not got.
     """
 
     def doubt(gate: Gate, side: int, confidence: float) -> str:
+        if side > 0 and absent:
+            return _absent_doubt(gate, values, scale, clusters, absent=absent, confidence=confidence)
         if side > 0 or clusters is not None or scale is None or _tail(values, scale, gate) <= (1 - confidence) / 2:
             return ""
         return "an exact test is not yet sure of it, and a few more rows would decide"
@@ -175,19 +219,42 @@ def of_mean(
         scored=len(values),
         failed=failed,
         clusters=None if clusters is None else len(set(clusters)),
-        unmet=tuple(_unmet(conditions, rows, len(values), failed)),
+        unmet=tuple(_unmet(conditions, rows, len(values), failed, absent)),
         doubt=doubt,
+        missing=absent_rows(absent),
     )
 
 
-def _unmet(conditions: Conditions, rows: int, scored: int, failed: int) -> Iterator[str]:
+def _absent_doubt(
+    gate: Gate,
+    values: Sequence[float],
+    scale: Scale,
+    clusters: Sequence[Hashable] | None,
+    *,
+    absent: int,
+    confidence: float,
+) -> str:
+    """Why a gate on a mean is not green because of rows that an earlier run alone has; empty if it is green with them too."""
+    if scale is None:
+        return f"{absent_rows(absent)}, and no value is known to be the worst that they could count as"
+    worst = scale[0] if gate.sign > 0 else scale[1]
+    groups = None if clusters is None else [*clusters, *(("absent", place) for place in range(absent))]
+    found = mean_interval([*values, *[worst] * absent], groups, scale, confidence)
+    holds = found is not None and (found.low >= gate.limit if gate.sign > 0 else found.high <= gate.limit)
+    return "" if holds else f"{absent_rows(absent)}; counted as the worst value, they could turn it"
+
+
+def _unmet(conditions: Conditions, rows: int, scored: int, failed: int, absent: int) -> Iterator[str]:
     """The conditions that rows do not meet, in words."""
+    rows += absent
     if conditions.stopped is not None:
         yield f"the run ended before its last row: {conditions.stopped}"
     if not rows:
         yield "there are no rows"
         return
-    lacking = f"{rows - scored - failed} unscored, {failed} failed"
+    lacking = f"{rows - absent - scored - failed} unscored, {failed} failed" + (
+        f", {absent} not there" if absent else ""
+    )
     if not scored:
         yield f"none of {rows} rows has a score ({lacking})"
         return

@@ -50,8 +50,9 @@ class GateResult:
         by: the path of the column that the slice is made by; None for all rows.
         label: what stands there in the rows of the slice; None for the rows without a value there.
         clusters: how many clusters the rows are in; None if they are taken to be independent.
-        missing: of a drop, the rows that have a value in the first run alone, in words; empty if there are none. ``passed`` holds
-            if they count as the worst value.
+        repeated: whether these clusters are repeats of a row.
+        missing: against an earlier run, the rows that have a value there alone, in words; empty if there are none. ``passed``
+            holds if they count as the worst value.
         warnings: what must be known to believe it: that who scored differs between two runs, where that was allowed.
     """
 
@@ -69,6 +70,7 @@ class GateResult:
     by: str | None = None
     label: str | None = None
     clusters: int | None = None
+    repeated: bool = False
     missing: str = ""
     warnings: tuple[str, ...] = ()
 
@@ -119,6 +121,7 @@ class GateResult:
             "coverage": self.coverage,
             "rows_needed": self.rows_needed,
             "clusters": self.clusters,
+            "repeated": self.repeated,
             "missing": self.missing or None,
             "warnings": list(self.warnings),
         }

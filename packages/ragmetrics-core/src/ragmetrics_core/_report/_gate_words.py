@@ -59,14 +59,18 @@ def _rows(result: GateResult) -> str:
         rows = f"{result.scored} row{'s' * (result.scored != 1)}"
     else:
         rows = f"{result.scored} of {result.rows} rows"
-    return rows if result.clusters is None else f"{rows} in {_clusters(result.clusters)}"
+    return rows if result.clusters is None else rows + _grouped(result, result.clusters)
+
+
+def _grouped(result: GateResult, clusters: int) -> str:
+    return f" ({clusters:,} without repeats)" if result.repeated else f" in {_clusters(clusters)}"
 
 
 def _without_interval(result: GateResult) -> str:
     if result.scored == 1:
         return "one row says nothing of the others"
     if result.clusters == 1:
-        return "one cluster says nothing of the others"
+        return f"one {'row' if result.repeated else 'cluster'} says nothing of the others"
     return "all values are equal, on a scale that is not known"
 
 
@@ -75,7 +79,7 @@ def _what_decides(result: GateResult) -> str:
     if rows is None:
         return f"so close to the limit that {MOST_ROWS:,} rows would not decide"
     clusters = result.clusters
-    where = "" if clusters is None else f" in {_clusters(_about(clusters * rows / result.scored))}"
+    where = "" if clusters is None else _grouped(result, _about(clusters * rows / result.scored))
     return f"if the {result.gate.of} stays there, about {_about(rows):,} rows{where} would decide"
 
 

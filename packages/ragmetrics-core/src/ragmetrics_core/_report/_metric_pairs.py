@@ -26,7 +26,9 @@ class MetricPairs:
         rows: by position in either run, the rows that have a value in both.
         values: their values.
         lost: of rows in both runs with a value in the first one alone, that value; by the position in the first run.
-        absent: the same of rows that the second run has not got.
+        absent: the same of rows that the second run has not got, or whose metric it did not ask.
+        short: of rows with a value in both runs of which more repeats are without one in the second, the share of these; by the
+            position among ``rows``.
         counts: the rows of either run, by what became of them.
         scale_problem: in words, that the two runs do not measure on one scale; empty if they do.
     """
@@ -35,6 +37,7 @@ class MetricPairs:
     values: PairedValues
     lost: Sequence[tuple[int, float]]
     absent: Sequence[tuple[int, float]]
+    short: Sequence[tuple[int, float]]
     counts: tuple[RowCounts, RowCounts]
     scale_problem: str
 
@@ -72,7 +75,12 @@ class MetricPairs:
         )
         gone = [first for first, second in units if first is not None and second is None]
         absent = [(first, value) for first in gone if (value := one.values[first]) is not None]
-        return cls(rows, values, [(first, _value(one, first)) for first in lost[0]], absent, counts, problem)
+        short = [
+            (place, two.short_at(second))
+            for place, (first, second) in enumerate(rows)
+            if two.short_at(second) > one.short_at(first)
+        ]
+        return cls(rows, values, [(first, _value(one, first)) for first in lost[0]], absent, short, counts, problem)
 
     @property
     def means(self) -> tuple[float, float] | None:
@@ -85,7 +93,7 @@ class MetricPairs:
     def with_lost(
         self, worst: float, clusters: Sequence[str | None] | None, *, absent: bool = False
     ) -> PairedValues | None:
-        """The values, with the rows that the second run has lost counted as the worst value; None where there are none.
+        """The values, with rows and repeats that the second run has lost counted as the worst value; None where there are none.
 
         Args:
             worst: that value.
@@ -94,7 +102,7 @@ class MetricPairs:
         """
         values = self.values
         lost = [*self.lost, *(self.absent if absent else ())]
-        if not lost:
+        if not lost and not self.short:
             return None
         shared: list[Hashable] | None = None
         if values.clusters is not None and clusters is not None:
@@ -103,6 +111,8 @@ class MetricPairs:
             shared = [*values.clusters, *(place if name is None else name for place, name in enumerate(names))]
         before = [*values.before, *(value for _, value in lost)]
         after = [*values.after, *(worst for _ in lost)]
+        for place, share in self.short:
+            after[place] = (1 - share) * after[place] + share * worst
         return PairedValues(before, after, shared, values.scale)
 
 

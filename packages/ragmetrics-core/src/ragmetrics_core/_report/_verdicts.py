@@ -47,7 +47,9 @@ class Case:
         moved: pairs that changed; with clusters, clusters whose rows changed in sum.
         refusal: why the two may not be compared; empty if they may.
         absent: rows that only the first run has.
+        unasked: rows with a value in the first run whose metric the second one did not ask.
         lost: rows without a value in the second run that have one in the first.
+        short: rows of which more repeats are without a value in the second run.
         worst: the value that they would count as; None if no value is known to be the worst.
         with_lost: the difference if they count so.
         p_with_lost: its p-value, adjusted as the other one.
@@ -63,7 +65,9 @@ class Case:
     moved: int
     refusal: str = ""
     absent: int = 0
+    unasked: int = 0
     lost: int = 0
+    short: int = 0
     worst: float | None = None
     with_lost: PairedDifference | None = None
     p_with_lost: float | None = None
@@ -86,8 +90,8 @@ def verdict_of(case: Case) -> tuple[Verdict, str]:
         return _sided(case, found)
     if _within(interval, case.margin):
         text = f"the 95 % interval, {_signed(interval)}, lies within {case.margin:.3g} of 0{_absent(case)}"
-        are = "is" if case.lost == 1 else "are"
-        return WITHIN, text + (f"; {_lost(case)}, and {are} not in this" if case.lost else "")
+        are = "is" if case.lost + case.short == 1 else "are"
+        return WITHIN, text + (f"; {_lost(case)}, and {are} not in this" if case.lost or case.short else "")
     if clear and significant:
         neither = (
             "neither high nor low values are better"
@@ -110,7 +114,7 @@ def _sided(case: Case, found: PairedDifference) -> tuple[Verdict, str]:
     if rose is not case.higher_is_better:
         return WORSE, text
     text += _absent(case)
-    if not case.lost:
+    if not (case.lost or case.short):
         return BETTER, text
     lost = _lost(case)
     if case.worst is None:
@@ -126,13 +130,24 @@ def _sided(case: Case, found: PairedDifference) -> tuple[Verdict, str]:
 def _absent(case: Case) -> str:
     """The rows that the second run has not got; empty if there are none."""
     are = "is" if case.absent == 1 else "are"
-    text = f"; {case.absent:,} of the first run's rows {are} not in the second, and not in this"
-    return text if case.absent else ""
+    text = f"; {case.absent:,} of the first run's rows {are} not in the second, and not in this" if case.absent else ""
+    if not case.unasked:
+        return text
+    rows = "1 row with a value" if case.unasked == 1 else f"{case.unasked:,} rows with a value"
+    return f"{text}; of {rows} in the first run the second did not ask this metric, and they are not in this"
 
 
 def _lost(case: Case) -> str:
-    rows = "1 row has" if case.lost == 1 else f"{case.lost:,} rows have"
-    return f"{rows} lost the value that the first run gave"
+    found = [
+        f"{_rows_have(count)} lost {what}"
+        for count, what in ((case.lost, "the value that the first run gave"), (case.short, "the value of some repeats"))
+        if count
+    ]
+    return " and ".join(found)
+
+
+def _rows_have(count: int) -> str:
+    return "1 row has" if count == 1 else f"{count:,} rows have"
 
 
 def _holds(found: PairedDifference | None, p_adjusted: float | None, *, rose: bool) -> bool:
