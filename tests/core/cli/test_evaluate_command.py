@@ -203,6 +203,17 @@ class TestOwnMetric:
         text = (folder / name).read_text(encoding="utf-8")
         assert text.startswith(beginnings[name.lower().rpartition(".")[2]])
 
+    def test_the_summary_as_markdown_has_the_slices_that_were_asked_for(self, folder: Path) -> None:
+        rows = [{"id": str(number), "response": "12345", "lang": ["en", "de"][number % 2]} for number in range(4)]
+        (folder / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        result = call("evaluate", "q.jsonl", "-m", OWN, "--by", "lang", "--out", "scores.md")
+        assert result.exit_code == 0
+        lines = (folder / "scores.md").read_text(encoding="utf-8").splitlines()
+        assert [line.split("|")[1].strip() for line in lines if "lang=" in line] == [
+            "<code>lang=de</code>",
+            "<code>lang=en</code>",
+        ]
+
     def test_out_to_stdout_and_the_table_to_stderr(self, own_table: str, folder: Path) -> None:
         (folder / "q.jsonl").write_text((folder / "q.jsonl").read_text().replace('"12345"', '"1\\u009b\\u20283"'))
         result = call("evaluate", "q.jsonl", "-m", OWN, "--out", "-")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
 from typing import Any
 
 from .._kernel._score import Score
@@ -28,7 +29,6 @@ class RowIndex:
     Attributes:
         ids: the id of each row as text; None where it has none.
         names: by which labels call each row.
-        worst: per row how good its worst score is, 0 to 1; ``FAILED`` and ``NOTHING`` where there is none.
         values: by metric one value per row, None where there is none.
     """
 
@@ -36,7 +36,7 @@ class RowIndex:
         self._metrics = metrics
         self.ids: list[str | None] = []
         self.names: list[str] = []
-        self.worst: list[float] = []
+        self._goodness: list[list[float]] = []
         self.values: dict[str, list[float | None]] = {item.name: [] for item in metrics}
         self._places: list[str] = []
         self._questions: list[str] = []
@@ -64,9 +64,7 @@ class RowIndex:
             self._add_score(metric.name, record.scores[metric.name])
         notes = (record.scores[metric.name] for metric in self._metrics)
         self._notes.append([beginning(score.error or score.reason, LONGEST_NOTE) or None for score in notes])
-        self.worst.append(
-            min((goodness(metric, record.scores[metric.name]) for metric in self._metrics), default=NOTHING)
-        )
+        self._goodness.append([goodness(metric, record.scores[metric.name]) for metric in self._metrics])
 
     def _add_score(self, name: str, score: Score) -> None:
         self.values[name].append(score.value)
@@ -82,9 +80,19 @@ class RowIndex:
         """The columns of the metadata by which rows can be told apart into groups."""
         return self._metadata.slices()
 
+    def worst(self) -> list[float]:
+        """Per row how good its worst score is, 0 to 1; ``FAILED`` and ``NOTHING`` where there is none.
+
+        A metric without a value of any row, such as one that failed on all of them, says nothing about which row is worse.
+        """
+        says = [any(value is not None for value in values) for values in self.values.values()]
+        if not any(says):
+            says = [True] * len(says)
+        return [min(compress(row, says), default=NOTHING) for row in self._goodness]
+
     def worst_first(self) -> list[int]:
         """The rows, those with the worst scores first, in input order where they are equal."""
-        return sorted(range(len(self)), key=self.worst.__getitem__)
+        return sorted(range(len(self)), key=self.worst().__getitem__)
 
     def complete(self) -> int:
         """How many rows have a value of every metric."""
@@ -98,7 +106,7 @@ class RowIndex:
             "places": self._places,
             "questions": self._questions,
             "answers": self._answers,
-            "worst": [round(value, 6) for value in self.worst],
+            "worst": [round(value, 6) for value in self.worst()],
             "values": [[short(value) for value in self.values[name]] for name in names],
             "states": ["".join(self._states[name]) for name in names],
             "passing": ["".join(self._passing[name]) for name in names],

@@ -39,7 +39,7 @@ def report(evaluation: Evaluation, out: Path | None, run_dir: Path | None, wante
         complain(f"where the data has it under another name: {map_for(unread)} (`ragmetrics look` shows the columns)")
     try:
         if out is not None:
-            write(evaluation, out)
+            write(evaluation, out, summary.by)
     finally:
         say(str(summary), err=to_stdout(out))
     status, problems = _decide(evaluation, summary, wanted, err=to_stdout(out))

@@ -54,13 +54,13 @@ JSONL = frozenset({".jsonl", ".ndjson"})
 
 HTML = frozenset({".html", ".htm"})
 
-WRITERS: dict[str, Callable[[Evaluation, Path], None]] = {
-    **dict.fromkeys(JSONL, lambda evaluation, path: evaluation.to_jsonl(path)),
-    **dict.fromkeys(HTML, lambda evaluation, path: evaluation.to_html(path)),
-    ".csv": lambda evaluation, path: evaluation.to_csv(path),
-    ".md": lambda evaluation, path: _put_text(path, evaluation.summary().to_markdown()),
+WRITERS: dict[str, Callable[[Evaluation, Path, str | None], None]] = {
+    **dict.fromkeys(JSONL, lambda evaluation, path, _by: evaluation.to_jsonl(path)),
+    **dict.fromkeys(HTML, lambda evaluation, path, _by: evaluation.to_html(path)),
+    ".csv": lambda evaluation, path, _by: evaluation.to_csv(path),
+    ".md": lambda evaluation, path, by: _put_text(path, evaluation.summary(by).to_markdown()),
 }
-"""Who writes a file, by the ending of its name."""
+"""Who writes a file, by the ending of its name; a summary has slices by a column too, where one is named."""
 
 
 def _put_text(path: Path, text: str) -> None:
@@ -204,8 +204,13 @@ def _check_name(out: Path) -> None:
         )
 
 
-def write(evaluation: Evaluation, out: Path) -> None:
+def write(evaluation: Evaluation, out: Path, by: str | None = None) -> None:
     """Write the file under another name and rename it when it is whole; or write it to stdout.
+
+    Args:
+        evaluation: what is written.
+        out: where; the ending of its name says what.
+        by: a column whose values are slices in a summary.
 
     Raises:
         InvalidInput: it cannot be written.
@@ -214,7 +219,7 @@ def write(evaluation: Evaluation, out: Path) -> None:
         _write_to_stdout(evaluation)
         return
     write_to = WRITERS.get(out.suffix.lower(), WRITERS[".jsonl"])
-    put_file(out, "--out", lambda part: write_to(evaluation, part))
+    put_file(out, "--out", lambda part: write_to(evaluation, part, by))
 
 
 def _write_to_stdout(evaluation: Evaluation) -> None:

@@ -50,7 +50,7 @@ function claimOf(item) {
 const numbers = (value) => (Array.isArray(value) ? value.filter((item) => Number.isInteger(item)) : []);
 
 function verdictOf(item) {
-  if (item.verdict in VERDICTS) return item.verdict;
+  if (typeof item.verdict === "string" && Object.hasOwn(VERDICTS, item.verdict)) return item.verdict;
   if (Array.isArray(item.passages)) return item.passages.length ? "supported" : "not stated";
   if (item.supported === true) return "supported";
   if (item.contradicted === true) return "contradicted";
@@ -87,7 +87,7 @@ function wordsHeld(rows, text) {
 }
 
 const WORDS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}\p{M}]+/gu;
-const wordsOf = (text) => new Set(text.toLowerCase().match(WORDS) || []);
+const wordsOf = (text) => new Set(text.normalize("NFKC").toLowerCase().match(WORDS) || []);
 
 /** The sentence of a passage whose words are nearest to a claim, as a span; null where none shares a quarter of their weight. */
 function nearestSentence(claim, passage) {

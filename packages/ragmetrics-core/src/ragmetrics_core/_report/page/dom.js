@@ -25,10 +25,15 @@ function sign(mark, word) {
   return [el("span", { class: "sign", "aria-hidden": "true" }, mark), el("span", { class: "aside" }, word)];
 }
 
-/** A number with as many digits as anybody reads. */
+/** What a table says of a name out of the data; undefined where it says nothing, also of "constructor", which every object inherits. */
+const own = (table, name) => (Object.hasOwn(table, name) ? table[name] : undefined);
+
+/** A number with as many digits as anybody reads; what is nearly a whole number, such as 0.9996, is not shown as one. */
 function digits(value) {
   if (value === null || value === undefined) return "–";
-  return Number.isInteger(value) && Math.abs(value) >= 1000 ? value.toLocaleString("en") : String(Number(value.toFixed(3)));
+  if (Number.isInteger(value)) return Math.abs(value) >= 1000 ? value.toLocaleString("en") : String(value);
+  const shortest = [3, 4, 5].map((places) => Number(value.toFixed(places))).find((rounded) => !Number.isInteger(rounded));
+  return String(shortest ?? Number(value.toFixed(6)));
 }
 
 const count = (number, one, many) => `${number.toLocaleString("en")} ${number === 1 ? one : many || `${one}s`}`;

@@ -73,15 +73,16 @@ function passageLink(passage, kind, mark, sample) {
   return known ? el("button", { type: "button", class: `passage ${kind}`, onclick: go }, `${mark}context ${passage}`) : el("span", null, `${mark}context ${passage}`);
 }
 
-/** Any JSON value as nested lists. */
-function tree(value) {
+/** Any JSON value as nested lists; names and values as they stand in the data where they are `given`, else as somebody would say them. */
+function tree(value, given) {
   if (Array.isArray(value)) {
-    return value.length ? el("ul", { class: "tree" }, value.map((item) => el("li", null, tree(item)))) : el("span", { class: "open" }, "none");
+    return value.length ? el("ul", { class: "tree" }, value.map((item) => el("li", null, tree(item, given)))) : el("span", { class: "open" }, "none");
   }
   if (value && typeof value === "object") {
-    const entries = Object.entries(value).map(([key, item]) => el("div", null, el("dt", { dir: "auto" }, key.replaceAll("_", " ")), el("dd", null, tree(item))));
+    const entries = Object.entries(value).map(([key, item]) => el("div", null, el("dt", { dir: "auto" }, given ? key : key.replaceAll("_", " ")), el("dd", null, tree(item, given))));
     return entries.length ? el("dl", { class: "tree" }, entries) : el("span", { class: "open" }, "none");
   }
+  if (given && (typeof value === "boolean" || typeof value === "number")) return el("span", null, String(value));
   if (typeof value === "boolean") return el("span", { class: value ? "good" : "bad" }, value ? "✔ yes" : "✘ no");
   if (value === null) return el("span", { class: "open" }, "–");
   return typeof value === "number" ? digits(value) : el("span", { class: "text", dir: "auto" }, value);

@@ -8,7 +8,7 @@ let shown = [];
 
 /** The rows that the filters let through, in order. */
 function chosenRows() {
-  const words = view.text.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = view.text.normalize("NFC").toLowerCase().split(/\s+/).filter(Boolean);
   return orderedRows().filter((row) => isChosen(row, words));
 }
 

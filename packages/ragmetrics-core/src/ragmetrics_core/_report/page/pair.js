@@ -9,7 +9,7 @@ function startPage(found) {
   index.order.forEach((row, rank) => { ranks[row] = rank; });
   for (const cell of document.querySelectorAll("#slices th[data-slice]")) {
     const { slice, value } = cell.dataset;
-    if (!(index.metadata[slice] || []).includes(value ?? null)) continue;
+    if (!(own(index.metadata, slice) || []).includes(value ?? null)) continue;
     const choose = () => chooseSlice(slice, value ?? null);
     fill(cell, el("button", { type: "button", class: "link", dir: "auto", title: "Show these rows", onclick: choose }, cell.textContent));
   }
@@ -61,7 +61,7 @@ function whatChanged(row, record) {
   const metric = metrics[currentMetric];
   const change = difference(row, currentMetric);
   const lines = [differenceLine(row, change, metric), labelLine(row)];
-  const claims = record ? claimLists(record.claims[metric.name] || []) : null;
+  const claims = record ? claimLists(own(record.claims, metric.name) || []) : null;
   return el("section", { class: "what-changed" }, el("h2", null, "What changed"), lines, claims);
 }
 

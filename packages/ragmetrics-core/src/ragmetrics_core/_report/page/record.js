@@ -12,13 +12,14 @@ const leftOut = (megabytes) =>
   `This file holds at most ${megabytes} MB, so the evidence of ${count(placeOf.size, "row")} is in it, that of the worst ones first. ` +
   `The other ${count(rowCount - placeOf.size, "row")} stand in the table with their scores.`;
 
-/** The metric by which the row is worst: the one to look at first. */
+/** The metric by which the row is worst: the one to look at first, unless it has no value of any row. */
 function firstMetric(row) {
   let [found, least] = [0, Infinity];
   metrics.forEach((metric, number) => {
     const { value, state } = scoreAt(row, number);
     const share = shareOf(value, metric.scale);
-    const good = state === "f" ? -1 : share === null || metric.better === null ? 2 : metric.better ? share : 1 - share;
+    const says = index.values[number].some((other) => other !== null);
+    const good = state === "f" ? (says ? -1 : 3) : share === null || metric.better === null ? 2 : metric.better ? share : 1 - share;
     if (good < least) [found, least] = [number, good];
   });
   return found;
@@ -39,7 +40,7 @@ function withoutEvidence(row) {
 
 /** A score of a row with all that is known of it. */
 function scoreOf({ scores, exchanges }, { name }) {
-  return { ...scores[name], details: scores[name].details || {}, exchanges: exchanges[name], problem: problems[name] };
+  return { ...scores[name], details: scores[name].details || {}, exchanges: own(exchanges, name), problem: own(problems, name) };
 }
 
 /** The texts and the evidence of the chosen score; in this order they are read aloud, and stand on a phone. */

@@ -18,7 +18,7 @@ function takeIndex(found) {
   index.ids.forEach((id, row) => {
     if (id !== null) rowsOfId.set(id, [...(rowsOfId.get(id) || []), row]);
   });
-  searched = index.ids.map((id, row) => [id || "", ...textsOf(row)].join("\n").toLowerCase());
+  searched = index.ids.map((id, row) => [id || "", ...textsOf(row)].join("\n").normalize("NFC").toLowerCase());
 }
 
 /** What a row is called: its id, else its number. */

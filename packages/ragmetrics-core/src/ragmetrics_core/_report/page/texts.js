@@ -59,9 +59,13 @@ function contextList(sample, tables) {
       el("p", { class: "text", dir: "auto" }, marked(text, contextMarks(tables, number + 1, text))),
     ),
   );
-  const list = contexts.length ? el("ol", { class: "contexts" }, contexts) : el("p", { class: "open" }, "nothing was retrieved");
+  const none = hasContexts(sample) ? "nothing was retrieved" : "the data has no contexts for this row";
+  const list = contexts.length ? el("ol", { class: "contexts" }, contexts) : el("p", { class: "open" }, none);
   return el("section", { class: "part" }, el("h2", null, "Contexts, in order"), list);
 }
+
+/** Whether the row says what was retrieved, be it nothing: an empty list is not a missing one. */
+const hasContexts = (sample) => (sample.retrieved_contexts ?? sample.retrieved_documents ?? null) !== null;
 
 function contextsOf(sample) {
   const given = sample.retrieved_contexts ?? (sample.retrieved_documents || []).map((item) => (item && typeof item === "object" ? item.content ?? item.id ?? "" : item));
@@ -88,5 +92,5 @@ const restOf = (sample) => Object.fromEntries(Object.entries(sample).filter(([na
 function metadataPart(sample) {
   const rest = restOf(sample);
   if (!Object.keys(rest).length) return null;
-  return el("details", { class: "part", open: "metadata" in rest && Object.keys(rest).length === 1 }, el("summary", null, "Everything else in the row"), tree(rest));
+  return el("details", { class: "part", open: "metadata" in rest && Object.keys(rest).length === 1 }, el("summary", null, "Everything else in the row"), tree(rest, true));
 }
