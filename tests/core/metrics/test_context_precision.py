@@ -7,7 +7,9 @@ from core.metrics.useful_calls import WORDS, useful_exchanges
 from ragmetrics_core.metrics import ContextPrecision
 from recording import REFERENCE
 
+EXCHANGES = useful_exchanges(ContextPrecision, REFERENCE, [False, True], 0.5)  # only rank 2 is useful: (1/2) / 1
+
 
 class TestContextPrecision(MetricContract):
-    exchanges = useful_exchanges(ContextPrecision, REFERENCE, [False, True], 0.5)  # only rank 2 is useful: (1/2) / 1
+    exchanges = EXCHANGES
     words = WORDS

@@ -7,7 +7,9 @@ from core.metrics.useful_calls import WORDS, useful_exchanges
 from ragmetrics_core.metrics import ContextUtilization
 from recording import RESPONSE
 
+EXCHANGES = useful_exchanges(ContextUtilization, RESPONSE, [True, False], 1.0)  # only rank 1 is useful: (1/1) / 1
+
 
 class TestContextUtilization(MetricContract):
-    exchanges = useful_exchanges(ContextUtilization, RESPONSE, [True, False], 1.0)  # only rank 1 is useful: (1/1) / 1
+    exchanges = EXCHANGES
     words = WORDS

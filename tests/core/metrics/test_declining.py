@@ -15,7 +15,14 @@ ENTRIES = {entry.name: entry for entry in catalogue()}
 def test_every_metric_is_treated_and_no_note_is_left_over() -> None:
     assert {*NOTES, *SET_UP} <= {*ENTRIES}
     kinds = {name: treatment(entry).split(":")[0].split(",")[0] for name, entry in ENTRIES.items()}
-    assert {*kinds.values()} == {"0", "1", "unscored", "the judge decides", "does not look at the response"}
+    assert {*kinds.values()} == {
+        "0",
+        "1",
+        "unscored",
+        "the judge decides",
+        "as its jurors decide",
+        "does not look at the response",
+    }
 
 
 def test_metrics_of_the_claims_citations_and_quotations_of_the_response_are_unscored() -> None:

@@ -114,6 +114,8 @@ def draft(name: str, rows: Sequence[Pair], population: Population, label: str | 
             rows=places,
             values=PairedValues(before, after, None, population.scale),
             lost=(),
+            absent=(),
+            short=(),
             counts=(RowCounts(len(rows)), RowCounts(len(rows))),
             scale_problem="",
         ),
