@@ -176,7 +176,8 @@ def test_runs_without_a_row_in_common(folder: Path) -> None:
     result = call("compare", "old", "x.jsonl")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == (
-        "ragmetrics: old and x.jsonl share no row: ids such as 'q0', 'q1', 'q2' there, ids such as 'x0', 'x1', 'x2' here\n"
+        "ragmetrics: old and x.jsonl share no row: ids such as 'q0', 'q1', 'q2' there, ids such as 'x0', 'x1', 'x2' here: compare "
+        "runs of the same questions\n"
     )
 
 

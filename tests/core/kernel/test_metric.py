@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -578,3 +579,18 @@ def test_a_metric_may_have_a_value_where_nothing_was_retrieved_or_answered() -> 
     assert Silent().score(response=" ", retrieved_contexts=[]).value == 1.0
     with pytest.raises(MissingInput, match="silent needs 'response', which is missing"):
         Silent().score(retrieved_contexts=[])
+
+
+@pytest.mark.parametrize("ends", [(0.0, math.inf), (-math.inf, math.inf), (1.0, 0.0)])
+def test_a_scale_without_two_ends_is_refused_before_any_question(ends: tuple[float, float]) -> None:
+    class Latency(Metric):
+        scale = ends
+
+        def measure(self, response: str) -> Score:
+            return Score(float(len(response)))
+
+    with pytest.raises(InvalidInput) as caught:
+        Latency()
+    assert str(caught.value) == (
+        f"latency: a scale is its two finite ends, the lower one first, got {ends!r}: None where an end is not known"
+    )

@@ -7,7 +7,9 @@ import dataclasses
 import json
 import math
 import pickle
+import re
 from dataclasses import FrozenInstanceError, dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,6 +61,18 @@ def test_a_value_lies_inside_the_scale() -> None:
         ValueError, match=r"m: 1.5 is outside the scale \(0.0, 1.0\); a metric tells its own by `scale`$"
     ):
         Score(1.5, metric="m", scale=(0.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    "scale",
+    [(0.0, math.inf), (math.nan, 1.0), (1.0, 0.0), (-1e308, 1e308), (0.0,), (0.0, 1.0, 2.0), "01x", 3, ("a", "b")],
+)
+def test_a_scale_has_two_finite_ends(scale: Any) -> None:
+    message = f"a scale is its two finite ends, the lower one first, got {scale!r}: None where an end is not known"
+    with pytest.raises(ValueError, match=re.escape(message) + "$"):
+        Score(0.5, scale=scale)
+    with pytest.raises(ValueError, match=re.escape(message) + "$"):
+        Score.from_dict({"value": None, "reason": "none", "scale": scale})
 
 
 def test_states_cannot_be_mixed() -> None:

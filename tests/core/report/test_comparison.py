@@ -85,7 +85,7 @@ class TestData:
         before = run_of([({"id": 1}, {"a": 0.5, "b": 0.5})], name="old")
         with pytest.raises(InvalidInput) as caught:
             before.compare(run_of([({"id": 1}, {"c": 0.5})], name="new"))
-        assert str(caught.value) == "old and new share no metric: a, b there, c here"
+        assert str(caught.value) == "old and new share no metric: a, b there, c here: score both by one metric at least"
 
     def test_a_metric_that_is_not_there(self) -> None:
         before, after = sliced(("de", 0.5, 0.5), ("en", 0.5, 0.5), (None, 0.5, 0.5))

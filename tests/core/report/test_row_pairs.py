@@ -182,7 +182,7 @@ class TestRefused:
         before, after = by_id([0.1] * 5, name="old"), rows({"id": "x\x1b[31m"}, {"id": "y" * 90}, name="new")
         assert refused(before, after) == (
             "old and new share no row: ids such as 'q0', 'q1', 'q2' there, ids 'x\\x1b[31m', "
-            f"'{'y' * 19}...{'y' * 18}' here"
+            f"'{'y' * 19}...{'y' * 18}' here: compare runs of the same questions"
         )
 
     def test_ids_that_differ_for_the_same_questions(self) -> None:
@@ -195,7 +195,7 @@ class TestRefused:
 
     def test_other_questions(self) -> None:
         assert refused(rows({"question": "A?"}, name="old"), rows({"question": "B?"}, {"id": 1}, name="new")) == (
-            "old and new share no row: question 'A?' there, question 'B?' here"
+            "old and new share no row: question 'A?' there, question 'B?' here: compare runs of the same questions"
         )
 
     def test_nothing_to_pair_by(self) -> None:

@@ -24,6 +24,7 @@ from ._protocols import AnyEmbeddings, AnyLLM
 from ._requests import Ask
 from ._sample import ALIASES, FIELD_NAMES, Sample
 from ._saved_settings import load_metric, settings_of
+from ._scale import checked_scale
 from ._score import NO_USAGE, Score
 from ._steps import Outcome, Steps, next_round
 
@@ -80,7 +81,14 @@ class Metric(abc.ABC):
         if not self.name:
             object.__setattr__(self, "name", self.usual_name)
         self.models  # noqa: B018  checks them
+        self._check_scale()
         self._check_prompts()
+
+    def _check_scale(self) -> None:
+        try:
+            _ = self.scale is None or checked_scale(self.scale)
+        except ValueError as error:
+            raise InvalidInput(f"{self.name}: {error}") from None
 
     def _check_prompts(self) -> None:
         for setting in fields(self):

@@ -22,6 +22,7 @@ from ._explain import in_words
 from ._layout import readable
 from ._plain import plain
 from ._requests import Usage
+from ._scale import checked_scale
 
 __all__ = ["Details", "Score"]
 
@@ -90,7 +91,7 @@ class Score:
         label: str | None = None,
     ) -> None:
         if scale is not None:
-            scale = (float(scale[0]), float(scale[1]))
+            scale = checked_scale(scale)
         if passing is not None:
             passing = bool(passing)
         if value is None:
@@ -207,7 +208,7 @@ class Score:
             error=data.get("error"),
             usage=Usage(**(data.get("usage") or {})),
             metric=data.get("metric"),
-            scale=(float(scale[0]), float(scale[1])) if scale else None,
+            scale=scale or None,
             label=data.get("label"),
         )
 

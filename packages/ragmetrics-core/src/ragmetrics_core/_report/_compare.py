@@ -128,7 +128,9 @@ def _shared_metrics(pairing: Pairing) -> list[str]:
     names = [name for name in one.columns if name in two.columns]
     if not names:
         there, here = (", ".join(run.columns) or "none" for run in (one, two))
-        raise InvalidInput(f"{one.name} and {two.name} share no metric: {there} there, {here} here")
+        raise InvalidInput(
+            f"{one.name} and {two.name} share no metric: {there} there, {here} here: score both by one metric at least"
+        )
     return names
 
 

@@ -172,7 +172,7 @@ def _nothing_shared(before: Run, after: Run, *, by_id: bool) -> str:
         )
     if not by_id and not all(any(row.digest for row in run.rows) for run in (before, after)):
         return f"{text}. Nothing tells which rows are the same: give each an id"
-    return text
+    return f"{text}: compare runs of the same questions"
 
 
 def _examples(run: Run, *, by_id: bool) -> str:
