@@ -137,3 +137,24 @@ def test_a_very_long_id_takes_four_lines_of_the_table(opened: Opener, tmp_path: 
     assert page.locator("#table tbody tr").bounding_box()["height"] < 150
     open_row(page, "x" * 3000)
     assert page.evaluate("document.documentElement.scrollWidth") == 1280
+
+
+def test_slices_say_on_how_many_rows_they_rest_and_blank_contexts_say_so(opened: Opener, tmp_path: Path) -> None:
+    values = [("a", "en", 0.5), ("b", "en", 0.7), ("c", "de", 0.25), ("d", "de", None), ("e", "fr", None)]
+    rows = [
+        line(
+            number,
+            {"id": name, "user_input": "?", "retrieved_contexts": ["Far.", " \n"], "metadata": {"lang": lang}},
+            score("m", value, **({} if value else {"reason": "nothing to score"})),
+        )
+        for number, (name, lang, value) in enumerate([*values, ("f", "fr", None)], 1)
+    ]
+    written(tmp_path / "scores.jsonl", rows).to_html(tmp_path / "report.html")
+    page = opened(tmp_path / "report.html")
+    told = page.locator("#slice-table td[data-name=m]").all_text_contents()
+    assert told[0] == "0.250no interval1 of 2 scored"
+    assert told[1].startswith("0.600")
+    assert "scored" not in told[1]
+    assert told[2] == "–0 of 2 scored"
+    open_row(page, "a")
+    assert page.locator(".contexts p.text").all_text_contents() == ["Far.", "blank"]

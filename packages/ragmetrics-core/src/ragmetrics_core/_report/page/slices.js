@@ -22,12 +22,14 @@ function showSlices() {
 function sliceRow(path, group) {
   const name = group.value === null ? `without ${path}` : group.value;
   const choose = el("button", { type: "button", class: "link", dir: "auto", title: "Show these rows", onclick: () => chooseSlice(path, group.value) }, name);
-  const cells = group.scores.map((score, number) => el("td", { class: "number", "data-name": metrics[number].name }, sliceScore(score)));
+  const cells = group.scores.map((score, number) => el("td", { class: "number", "data-name": metrics[number].name }, sliceScore(score, group.rows)));
   return el("tr", null, el("th", { scope: "row" }, choose), el("td", { class: "number", "data-name": "rows" }, digits(group.rows)), cells);
 }
 
-function sliceScore(score) {
-  if (score.mean === null) return "–";
+/** A mean with its interval, and on how many rows it rests where those are not all of the slice. */
+function sliceScore(score, rows) {
+  const some = score.scored < rows ? el("span", { class: "limits" }, `${digits(score.scored)} of ${digits(rows)} scored`) : null;
+  if (score.mean === null) return ["–", some];
   const limits = score.low === null ? "no interval" : `${score.low.toFixed(3)} to ${score.high.toFixed(3)}`;
-  return [el("b", null, score.mean.toFixed(3)), el("span", { class: "limits" }, limits)];
+  return [el("b", null, score.mean.toFixed(3)), el("span", { class: "limits" }, limits), some];
 }

@@ -56,7 +56,7 @@ function contextList(sample, tables) {
       "li",
       { id: contextId(sample, number + 1), tabindex: "-1" },
       el("h3", null, `Context ${number + 1}`, contextSource(sample, number)),
-      el("p", { class: "text", dir: "auto" }, marked(text, contextMarks(tables, number + 1, text))),
+      el("p", { class: "text", dir: "auto" }, text.trim() ? marked(text, contextMarks(tables, number + 1, text)) : el("span", { class: "open" }, "blank")),
     ),
   );
   const none = hasContexts(sample) ? "nothing was retrieved" : "the data has no contexts for this row";
