@@ -77,11 +77,15 @@ class Truth:
             return json.dumps({"claims": self.claims[ask.inputs["answer"]]})
         contexts = list(enumerate(ask.inputs["contexts"], 1))
         signs = [
-            {sign: [at for at, text in contexts if self.signs.get((claim, text)) == sign] for sign in "+-"}
-            for claim in ask.inputs["claims"]
+            {sign: [at for at, text in contexts if self.sign(claim, number, text) == sign] for sign in "+-"}
+            for number, claim in enumerate(ask.inputs["claims"], 1)
         ]
         against = {number: sign["-"] for number, sign in enumerate(signs, 1)}
         return told(*(sign["+"] for sign in signs), against=against)
+
+    def sign(self, claim: str, number: int, text: str) -> str | None:
+        """What the text says of the claim of this number: ``a#2`` is told of the second one, if it is ``a``."""
+        return self.signs.get((f"{claim}#{number}", text), self.signs.get((claim, text)))
 
 
 RIGHT = {("a", "wanted"): "+", ("d", "said"): "+"}
@@ -147,3 +151,25 @@ def test_the_evidence_is_kept() -> None:
     assert [row["verdict"] for row in score.details["reference_verdicts"]] == ["contradicted"]
     assert [row["verdict"] for row in score.details["reference_claims"]] == ["not stated"]
     assert [row["verdict"] for row in score.details["response_verdicts"]] == ["contradicted"]
+
+
+TWICE: dict[str, tuple[dict[tuple[str, str], str], list[str]]] = {
+    # the first of two equal claims is against the reference, and the contexts say different things of the two
+    "contradicted": ({("a#1", "wanted"): "-", ("a#1", "one"): "-", ("a#2", "wanted"): "+", ("a#2", "one"): "+"}, ["a"]),
+    "misled": ({("a#1", "wanted"): "-", ("a#1", "one"): "+", ("a#2", "wanted"): "+", ("a#2", "one"): "-"}, ["a"]),
+    # the response lacks the first of two equal claims of the reference; a context holds only the other, or only this one
+    "not_retrieved": ({("a#1", "wanted"): "+", ("d#2", "said"): "+", ("d#2", "one"): "+"}, ["d"]),
+    "not_used": ({("a#1", "wanted"): "+", ("d#2", "said"): "+", ("d#1", "one"): "+"}, ["d"]),
+}
+
+
+@pytest.mark.parametrize(("label", "signs", "because"), [(name, *case) for name, case in TWICE.items()])
+def test_a_claim_that_stands_twice_is_judged_by_its_own_row(
+    label: str, signs: dict[tuple[str, str], str], because: list[str]
+) -> None:
+    if label in ("contradicted", "misled"):
+        signs = {**signs, ("d", "said"): "+"}
+        score = diagnosed(Truth(["a", "a"], ["d"], signs))
+    else:
+        score = diagnosed(Truth(["a"], ["d", "d"], signs))
+    assert (score.label, score.details["because"]) == (label, because)

@@ -90,19 +90,23 @@ def diagnose(found: Findings) -> tuple[str, list[str]]:
 def _labels(found: Findings) -> Iterator[tuple[str, list[str] | None]]:
     """Every label in order, with its claims; None where it does not apply."""
     yield "declined", [] if found.declines else None
-    missing = [row["claim"] for row in found.wanted_by_response if not row["supported"]]
-    wrong = [row["claim"] for row in found.said_by_reference if _contradicted(row)]
-    by_contexts = {row["claim"]: row for row in found.said}
+    # by place, not by words: a claim that a text makes twice has two rows, and a judge may say different things of them
+    pairs = zip(found.wanted_by_response, found.wanted, strict=True)
+    missing = [(row["claim"], there) for row, there in pairs if not row["supported"]]
+    wrong = [
+        (row["claim"], by_contexts)
+        for row, by_contexts in zip(found.said_by_reference, found.said, strict=True)
+        if _contradicted(row)
+    ]
     if not missing and not wrong:
         unsupported = [row["claim"] for row in found.said if not row["supported"]]
         yield "right", None if unsupported else []
         yield "right_unsupported", unsupported
-    yield "contradicted", _some(claim for claim in wrong if _contradicted(by_contexts[claim]))
-    yield "misled", _some(claim for claim in wrong if by_contexts[claim]["supported"])
-    retrieved = {row["claim"] for row in found.wanted if row["supported"]}
-    yield "not_retrieved", _some(claim for claim in missing if claim not in retrieved)
-    yield "not_used", _some(missing)
-    yield "own_knowledge", wrong
+    yield "contradicted", _some(claim for claim, by_contexts in wrong if _contradicted(by_contexts))
+    yield "misled", _some(claim for claim, by_contexts in wrong if by_contexts["supported"])
+    yield "not_retrieved", _some(claim for claim, there in missing if not there["supported"])
+    yield "not_used", _some(claim for claim, _ in missing)
+    yield "own_knowledge", [claim for claim, _ in wrong]
 
 
 def _some(claims: Iterable[str]) -> list[str] | None:
