@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragmetrics_core._lexical._words import fold, guess_language, words_of
 
@@ -89,3 +91,15 @@ def test_guess_language(text: str, language: str) -> None:
 )
 def test_fold(word: str, folded: str) -> None:
     assert fold(word) == folded
+
+
+@given(
+    st.text(st.characters() | st.sampled_from("\u0301\u0308\u05b0\u064ba1.'’s[n't- "), max_size=12),
+    st.sampled_from(["en", "de"]),
+)
+def test_every_word_has_something_to_compare_it_by(text: str, language: str) -> None:
+    assert all(word.key for word in words_of(text, language))
+
+
+def test_accents_without_a_letter_are_no_word() -> None:
+    assert keys("the \u0301 tower \u0308\u0301") == ["tower"]

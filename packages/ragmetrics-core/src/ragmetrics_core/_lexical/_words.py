@@ -113,7 +113,7 @@ def words_of(text: str, language: str) -> tuple[Word, ...]:
             words.append(Word("not", "negation", start, found))
         elif group == "clitic":
             words.append(Word("'s", "stop", start, found))
-        else:
+        elif fold(found):  # of accents without a letter, nothing is left
             words.append(_word(found, start, language, first=not words))
     return tuple(_with_months(words))
 
