@@ -87,7 +87,7 @@ def read_labels(
         MissingExtra: the package that reads such a file is not installed.
     """
     lines = [_line(place, value, metric) for place, value in _lines(source)]
-    labels = [item for item in lines if item is not None]
+    labels = [_of_metric(item, scales) for item in lines if item is not None]
     if not labels:
         name = f"{Path(source).name}: " if isinstance(source, str | os.PathLike) else ""
         raise InvalidInput(f"{name}no line has a label: fill the column 'label' in")
@@ -194,7 +194,7 @@ def _label(place: str, found: Mapping[str, Any], metric: str | None) -> Label | 
     annotator = text_of("annotator", found.get("annotator"))
     return Label(
         id=row,
-        metric=said.strip(),
+        metric=said,
         label=label_of(found["label"]),
         claim=claim_of(found.get("claim")),
         annotator=annotator.strip() if annotator else None,
@@ -203,6 +203,11 @@ def _label(place: str, found: Mapping[str, Any], metric: str | None) -> Label | 
         weight=weight_of(found.get("weight")),
         place=found.get("place") or place,
     )
+
+
+def _of_metric(item: Label, scales: Scales | None) -> Label:
+    """The label, whose metric is called as in the run; blanks around a name that the run has not got are those of a file."""
+    return item if item.metric in (scales or ()) else replace(item, metric=item.metric.strip())
 
 
 def _check_scale(item: Label, scales: Scales | None) -> None:
