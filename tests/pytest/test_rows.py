@@ -137,6 +137,10 @@ class TestAll:
         ("rows=[], metrics='recall'", "there are no rows"),
         ("rows=[{'answer': 'x', 'response': 'y'}], metrics='recall'", "row 1: *"),
         ("rows=ROWS, metrics=[3]", "metrics must be metrics or their names, got 3"),
+        (
+            "metrics='recall')\n@pytest.mark.ragmetrics(rows=ROWS, metrics='faithfulness'",
+            "two markers in the same place give metrics=..., so one would be dropped: join them",
+        ),
     ],
 )
 def test_markers_that_cannot_be_read(suite, marker: str, text: str) -> None:
@@ -145,6 +149,47 @@ def test_markers_that_cannot_be_read(suite, marker: str, text: str) -> None:
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines([f"test_rag.py::test_it: {text}"])
     assert not (suite.path / ".ragmetrics").exists()
+
+
+def test_a_marker_about_nothing_is_no_pass(suite) -> None:
+    """A forgotten ``rows=`` would judge nothing, and be green; a class may say what only some of its tests need."""
+    suite.tests(
+        """
+@pytest.fixture
+def scored(ragmetrics_scorer): return ragmetrics_scorer.score(ROWS[0])
+
+@pytest.mark.ragmetrics(metrics=["faithfulness"])
+def test_scored(scored): assert scored["faithfulness"].value == 1
+
+@pytest.mark.ragmetrics(metrics=["faithfulness"])
+class TestSome:
+    def test_made(self, scored): assert scored["faithfulness"].value == 1
+    def test_plain(self): pass
+"""
+    )
+    suite.run().assert_outcomes(passed=3)
+    suite.tests('@pytest.mark.ragmetrics(metrics=["faithfulness"])\ndef test_it(): pass\n', name="test_forgotten")
+    result = suite.run("test_forgotten.py")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(
+        ["test_forgotten.py::test_it: the marker names no rows, and the test makes none: give rows=..., or use *"]
+    )
+
+
+def test_a_class_comes_before_its_bases(suite) -> None:
+    suite.tests(
+        """
+@pytest.mark.ragmetrics(rows=ROWS, metrics=["faithfulness"])
+class TestBase:
+    number = 3
+    def test_it(self, ragmetrics_row): assert ragmetrics_row.sample.id in [row["id"] for row in ROWS[: self.number]]
+
+@pytest.mark.ragmetrics(rows=ROWS[:1])
+class TestDerived(TestBase):
+    number = 1
+"""
+    )
+    suite.run().assert_outcomes(passed=4)
 
 
 def test_a_name_means_one_metric(suite) -> None:
@@ -280,10 +325,16 @@ def test_made(ragmetrics_scorer):
 @pytest.mark.ragmetrics(rows=ROWS[1:2], metrics=[Broken()])
 @pytest.mark.xfail(strict=True, reason="known")
 def test_expected(ragmetrics_row): pass
+
+@pytest.mark.ragmetrics(rows=ROWS[1:2], metrics=[Broken()])
+def test_skips_itself(ragmetrics_row): pytest.skip("no value")
+
+@pytest.mark.ragmetrics(rows=ROWS[:1], metrics=[Broken()])
+def test_skips_for_another_reason(ragmetrics_row): pytest.skip("not today")
 """
     )
     result = suite.run()
-    result.assert_outcomes(passed=2, failed=2, xfailed=1)
+    result.assert_outcomes(passed=2, failed=3, xfailed=1, skipped=1)
     result.stdout.fnmatch_lines(["a row in error does not pass: broken failed: ModelError: the server is gone"])
 
 

@@ -124,3 +124,19 @@ def pytest_runtest_protocol(item, nextitem):
     )
     suite.run().assert_outcomes(passed=1)
     assert [row.id for row in Evaluation.load(suite.path / ".ragmetrics").rows] == ["tall", "wrong"]
+
+
+def test_no_rows_are_no_pass(suite) -> None:
+    """A loop over no scores asserts nothing."""
+    suite.tests(
+        """
+def test_empty(ragmetrics_scorer):
+    for row in ragmetrics_scorer.score_all([], ["faithfulness"]):
+        assert_score(row["faithfulness"], at_least=0.8)
+"""
+    )
+    result = suite.run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["E * there are no rows: call 1 of ragmetrics_scorer in test_rag.py::test_empty was given none"]
+    )

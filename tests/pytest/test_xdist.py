@@ -54,3 +54,22 @@ def test_without_a_key_no_process_asks(suite) -> None:
     result.assert_outcomes(skipped=10)
     result.stdout.fnmatch_lines(["6 tests without scores: no API key for OpenAI: *"])
     assert result.ret == 0
+
+
+def test_rows_that_differ_between_processes(suite) -> None:
+    """Such as those of a system that is asked while tests are collected: they are no pass, and the reason says what to do."""
+    suite.tests(
+        """
+import os
+
+OTHERS = [{**row, "metadata": {"process": os.getpid()}} for row in ROWS]
+
+@pytest.mark.ragmetrics(rows=OTHERS, metrics=["faithfulness"])
+@pytest.mark.parametrize("number", range(4))
+def test_answers(ragmetrics_row, number): pass
+"""
+    )
+    result = suite.processes("-n2", "--dist=load")
+    assert result.ret == 1
+    assert result.parseoutcomes()["errors"] >= 1
+    result.stdout.fnmatch_lines(["this row is not among those that were scored. Every process of pytest-xdist *"])

@@ -143,7 +143,10 @@ def test_bounds_that_are_none(bounds: dict[str, Any], text: str) -> None:
 def test_only_scores(given: Any) -> None:
     with pytest.raises(TypeError) as raised:
         assert_score(given, at_least=0.5)
-    assert str(raised.value) == f"assert_score takes the Score that a metric returns, got {type(given).__name__}"
+    assert str(raised.value) == (
+        f"assert_score takes the Score that a metric returns, got {type(given).__name__}: give it the whole score, not its value, "
+        'and of a row the one of a metric, such as row["faithfulness"]'
+    )
 
 
 def test_judged_text_cannot_rule_the_terminal() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragmetrics_core import Evaluation, RagmetricsError, aevaluate, evaluate, read_samples
+from ragmetrics_core import Evaluation, InvalidInput, RagmetricsError, aevaluate, evaluate, read_samples
 
 from ._marks import marked, registry_of
 from ._printable import printable
@@ -30,7 +30,7 @@ class Call:
         metrics: metrics or their names; none: those of the marker.
 
     Raises:
-        InvalidInput: rows or metrics are not what they should be.
+        InvalidInput: rows or metrics are not what they should be, or there are no rows.
     """
 
     def __init__(self, item: pytest.Item, number: int, rows: Any, metrics: Any) -> None:
@@ -40,6 +40,8 @@ class Call:
         self._registry = registry_of(self._state)
         self._names = self._registry.add({**given, "metrics": metrics or given.get("metrics")}, item.nodeid)
         self._samples = read_samples(rows, columns=given.get("columns"))
+        if not self._samples:  # a loop over their scores would assert nothing
+            raise InvalidInput(f"there are no rows: call {number} of ragmetrics_scorer in {item.nodeid} was given none")
         digest = blake2b(item.nodeid.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
         self._part = Part(self._state.parts / f"test-{digest}-{number}")
 

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ __all__ = ["Judged", "Registry", "key_of", "marked", "parametrize_rows", "regist
 
 KNOWN = ("rows", "metrics", "llm", "embeddings", "columns")
 LONGEST_ID = 60
+SCORER = "ragmetrics_scorer"
+"""The name of the fixture that scores the rows of a test that makes them."""
 
 
 @dataclass(frozen=True)
@@ -113,15 +116,25 @@ def marked(node: pytest.Item | pytest.Function | Any) -> dict[str, Any]:
     """What the markers of a test say together; the closest one counts.
 
     Raises:
-        InvalidInput: a marker says something unknown.
+        InvalidInput: a marker says something unknown, or two of one function or module say the same, of which one would be dropped.
     """
     found: dict[str, Any] = {}
-    for mark in node.iter_markers("ragmetrics"):
-        unknown = [name for name in mark.kwargs if name not in KNOWN]
-        if mark.args or unknown:
-            what = repr(unknown[0]) if unknown else "an argument without a name"
-            raise InvalidInput(f"the marker ragmetrics takes {', '.join(KNOWN)}, got {what}")
-        found = {**mark.kwargs, **found}
+    for place, pairs in groupby(node.iter_markers_with_node("ragmetrics"), key=lambda pair: pair[0]):
+        here: dict[str, Any] = {}
+        for _, mark in pairs:
+            unknown = [name for name in mark.kwargs if name not in KNOWN]
+            if mark.args or unknown:
+                what = repr(unknown[0]) if unknown else "an argument without a name"
+                raise InvalidInput(f"the marker ragmetrics takes {', '.join(KNOWN)}, got {what}")
+            twice = [name for name in mark.kwargs if name in here]
+            if twice and not isinstance(
+                place, pytest.Class
+            ):  # a class has the markers of its bases first, then its own
+                raise InvalidInput(
+                    f"two markers in the same place give {twice[0]}=..., so one would be dropped: join them"
+                )
+            here.update(mark.kwargs)
+        found = {**here, **found}
     return found
 
 
@@ -134,8 +147,9 @@ def parametrize_rows(metafunc: pytest.Metafunc, state: State) -> None:
     node = metafunc.definition
     try:
         given = marked(node)
-        if "rows" not in given:
-            return  # settings for the rows that the test makes
+        if "rows" not in given:  # settings for the rows that the test makes
+            _check_purpose(node, metafunc.fixturenames)
+            return
         registry = registry_of(state)
         names = registry.add(given, node.nodeid)
         folders = (node.path.parent, metafunc.config.rootpath)
@@ -154,6 +168,15 @@ def key_of(sample: Sample) -> str:
     """A digest of all that a row holds."""
     text = json.dumps(sample.to_dict(), sort_keys=True, default=repr)
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _check_purpose(node: pytest.Item, fixtures: Sequence[str]) -> None:
+    """Refuse a marker of a test itself that names no rows where the test makes none: it would pass, and nothing be judged."""
+    own = any(mark.name == "ragmetrics" for mark in node.own_markers)
+    if own and not {SCORER, PARAM, "request"} & set(fixtures):
+        raise InvalidInput(
+            f"the marker names no rows, and the test makes none: give rows=..., or use {SCORER} in the test"
+        )
 
 
 def _metrics(given: Any) -> Iterator[Metric]:

@@ -62,8 +62,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """A test that passed although a score of its rows failed does not pass."""
-    result = yield
+    """A test that passed, or skipped itself, although a score of its rows failed does not get away with it."""
+    try:
+        result = yield
+    except pytest.skip.Exception:
+        check_errors(item)
+        raise
     check_errors(item)
     return result
 

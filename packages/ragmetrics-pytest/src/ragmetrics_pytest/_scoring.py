@@ -34,6 +34,10 @@ NO_ROWS = (
     "the rows of this test were not collected: tests of unittest cannot be given rows (write a function or a plain class, or use "
     "assert_score without the marker), and a marker that is added after collection comes too late"
 )
+NOT_SCORED = (
+    "this row is not among those that were scored. Every process of pytest-xdist collects the rows, and they must be the same "
+    "in all: keep what your system answered in a file, or score what differs in each call by the fixture ragmetrics_scorer"
+)
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,7 @@ def prepare(item: pytest.Item) -> None:
         state.rows = _score_session(state, item.session.items)
     outcome = state.rows
     if param.key not in outcome.scored:
-        stop(outcome.problem or "this row was not among those that were scored", needs_key=outcome.needs_key)
+        stop(outcome.problem or NOT_SCORED, needs_key=outcome.needs_key)
     scores = outcome.scored[param.key]
     note_scores(item, ScoredRow(param.sample, {name: scores[name] for name in param.metrics}))
 

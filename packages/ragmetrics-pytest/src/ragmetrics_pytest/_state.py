@@ -78,7 +78,9 @@ class State:
     def asked_to_decide(self) -> bool:
         """Whether a gate or a baseline stands on the command line: that of a session without rows is open, and not forgotten."""
         option = self.config.getoption
-        return any(option(f"ragmetrics_{name}") for name in ("gates", "baseline")) and not option("collectonly")
+        return any(option(f"ragmetrics_{name}") for name in ("gates", "baseline")) and not (
+            option("collectonly") or option("setupplan", False)
+        )
 
     def finished(self, part: Part, **noted: Any) -> None:
         """Note that this session has scored a part."""

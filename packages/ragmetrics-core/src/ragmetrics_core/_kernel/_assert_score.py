@@ -38,7 +38,10 @@ def assert_score(score: Score, *, at_least: float | None = None, at_most: float 
     """
     __tracebackhide__ = True  # pytest shows the line of the test
     if not isinstance(score, Score):
-        raise TypeError(f"assert_score takes the Score that a metric returns, got {type(score).__name__}")
+        raise TypeError(
+            f"assert_score takes the Score that a metric returns, got {type(score).__name__}: give it the whole score, not its "
+            'value, and of a row the one of a metric, such as row["faithfulness"]'
+        )
     _check_bounds(score, at_least, at_most)
     name = one_line(score.metric or "the score", LONGEST_NAME)
     if score.value is None:
