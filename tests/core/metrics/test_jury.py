@@ -398,6 +398,14 @@ class TestWhatItIs:
         assert str(caught.value) == message
         assert Jury([Correctness(llm=llm), Correctness(threshold=3.0, llm=llm)]).score(ROW).value == 2.0
 
+    def test_nor_if_it_speaks_in_a_jury_within_this_one_too(self) -> None:
+        llm = grading(2)
+        inner = Jury([Correctness(llm=llm), Correctness(llm=grading(3))])
+        with pytest.raises(InvalidInput, match="^outer: two members ask the same of the same model"):
+            Jury([inner, Correctness(llm=llm)], name="outer")
+        with pytest.raises(InvalidInput, match="^outer: two members ask the same of the same model"):
+            Jury([inner, Jury([Correctness(llm=llm), Correctness(llm=grading(4))])], name="outer")
+
     def test_namesakes_are_told_apart(self) -> None:
         def called(*jurors: Metric) -> list[str]:
             return [item["juror"] for item in Jury(jurors).score(ROW).details["jurors"]]

@@ -179,6 +179,42 @@ class TestWeights:
             "label 2: the row 'q1' has the weight 2, and 1 in label 1: give a row one weight"
         )
 
+    @pytest.mark.parametrize(
+        ("weight", "message"),
+        [
+            (
+                1e3,
+                # (1,000 + 39)² / (1,000,000 + 39) = 1.08
+                (
+                    "label 8: the weight is 1000, so much that 40 labels tell no more than 1.1 of equal weight would, and at "
+                    "least 3 are needed: give all labels weights on one scale, or label more rows"
+                ),
+            ),
+            (1e10, "label 1: the weight is 1, which is nothing beside 1e+10: give all labels weights on one scale"),
+            (
+                1e308,
+                (
+                    "label 8: the weight 1e+308 does not lie between 1e-12 and 1e+12: write how many rows the row stands for, or "
+                    "leave it out"
+                ),
+            ),
+        ],
+    )
+    def test_no_label_decides_alone(self, weight: float, message: str) -> None:
+        values, labels = judged()
+        heavy = [{**item, "weight": weight if place == 7 else 1.0} for place, item in enumerate(labels)]
+        assert problem(run(values), heavy) == message
+
+    @pytest.mark.parametrize("unit", [1e11, 1e-11])
+    def test_only_what_weights_are_beside_each_other_counts(self, unit: float) -> None:
+        values, labels = judged()
+        given = [[{**item, "weight": (1.0 + place % 2) * by} for place, item in enumerate(labels)] for by in (1, unit)]
+        one, two = (run(values).calibrate(each)["m"] for each in given)
+        assert one.corrected is not None
+        assert two.corrected is not None
+        assert two.corrected.mean == pytest.approx(one.corrected.mean, abs=1e-9)
+        assert two.warnings == one.warnings
+
 
 class TestClaims:
     @staticmethod

@@ -14,13 +14,13 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 from ragmetrics_core import InvalidInput
 from ragmetrics_core.statistics import METHODS, corrected_mean, mean_interval, suggest
-from ragmetrics_core.statistics._labelled import labelled_rows
+from ragmetrics_core.statistics._labelled import labelled_rows, weight_problem
 from ragmetrics_core.statistics._post_stratified import _variance
 from ragmetrics_core.statistics._posterior import dirichlet_mean, quantiles_of_sum
 from ragmetrics_core.statistics._ppi import powered_mean
@@ -421,6 +421,17 @@ class TestBadInput:
                 f"weights[1] is 0.0, {NO_WEIGHT}",
             ),
             (
+                {"weights": [*[1.0] * 3, 1e6, *[1.0] * 16]},
+                (
+                    "weights[3] is 1e+06, so much that 10 labels tell no more than 1.0 of equal weight would, and at least 3 are "
+                    "needed: give all labels weights on one scale, or label more rows"
+                ),
+            ),
+            (
+                {"weights": [1.0, 1e-300] * 10},
+                "weights[1] is 1e-300, which is nothing beside 1: give all labels weights on one scale",
+            ),
+            (
                 {"weights": [1.0]},
                 "weights has 1 entries for 20 rows: give one for each row, or None where there is no label",
             ),
@@ -445,6 +456,8 @@ def any_rows(draw: st.DrawFn) -> tuple[list[float], list[float | None], list[flo
     some = st.one_of(st.none(), st.lists(st.floats(0.1, 10), min_size=count, max_size=count))
     clusters = st.one_of(st.none(), st.lists(st.integers(0, 6), min_size=count, max_size=count))
     weights: list[float | None] | None = draw(some)  # type: ignore[assignment]
+    known = [weight for weight, label in zip(weights or [], labels, strict=False) if weight and label is not None]
+    assume(not known or weight_problem(known) is None)
     return judged, labels, weights, draw(clusters)
 
 

@@ -108,13 +108,20 @@ class Models:
         return member if same else replace(member, llm=llm, embeddings=embeddings)
 
     def _check_voices(self) -> None:
-        for place, one in enumerate(self.members):
-            for other in self.members[:place]:
+        voices = list(self._voices())
+        for place, one in enumerate(voices):
+            for other in voices[:place]:
                 if one.voice is not None and one.voice == other.voice and one.are_the_same(other):
                     raise InvalidInput(
                         f"{self.metric}: two members ask the same of the same model ({', '.join(one.names)}), which would be one "
                         "voice counted twice: give one of them another model, or judge several times with repeats=..."
                     )
+
+    def _voices(self) -> Iterator[Models]:
+        """The members, and theirs: a juror of a jury within this one speaks here too."""
+        for member in self.members:
+            yield member
+            yield from member._voices()
 
     def are_the_same(self, other: Models) -> bool:
         """Whether the answers come from the same models, as far as these say what they are; False where there are none."""

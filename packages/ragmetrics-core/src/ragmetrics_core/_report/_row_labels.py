@@ -14,6 +14,7 @@ from functools import cached_property
 
 from .._kernel._errors import InvalidInput
 from .._store._labels import Label
+from ..statistics._labelled import weight_problem
 
 __all__ = ["LabelledRow", "MetricLabels", "metric_labels"]
 
@@ -75,7 +76,7 @@ def metric_labels(labels: Sequence[Label]) -> MetricLabels:
         labels: of rows, not of claims; either all are passes and fails, or none is.
 
     Raises:
-        InvalidInput: a row has two weights, or labels with and without weights do not go together.
+        InvalidInput: a row has two weights, one weight decides alone, or labels with and without weights do not go together.
     """
     by_row: defaultdict[str, list[Label]] = defaultdict(list)
     for item in labels:
@@ -112,6 +113,11 @@ def _weight(items: Iterable[Label]) -> float | None:
 
 def _one_kind_of_weights(rows: Mapping[str, LabelledRow]) -> Mapping[str, LabelledRow]:
     """Where some rows have weights, those without were drawn uniformly, and count as 1."""
+    told = [row for row in rows.values() if row.weight is not None]
+    problem = weight_problem([row.weight or 0.0 for row in told]) if told else None
+    if problem is not None:
+        row = told[problem[0]]
+        raise InvalidInput(f"{row.place}: the weight is {row.weight:g}, {problem[1]}")
     without = [row for row in rows.values() if row.weight is None]
     if not without or len(without) == len(rows):
         return rows

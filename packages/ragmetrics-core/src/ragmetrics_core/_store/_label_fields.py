@@ -23,6 +23,9 @@ VERDICTS = {**dict.fromkeys(RIGHT, True), **dict.fromkeys(WRONG, False)}
 """What is read as a pass and as a fail, in small letters; besides, 1 and 0 are."""
 
 FORMS = "true or false (also yes/no, pass/fail, right/wrong, correct/incorrect, 1/0)"
+MOST_ROWS = 1e12
+"""That a label may stand for: squares and sums of such weights neither overflow nor vanish."""
+
 LONGEST = 80
 """Characters of a value that a message shows."""
 
@@ -73,6 +76,11 @@ def weight_of(value: Any) -> float | None:
     if number is None or number <= 0:
         raise InvalidInput(
             f"the weight {quoted(value)} is no number above 0: write how many rows the row stands for, or leave it out"
+        )
+    if not 1 / MOST_ROWS <= number <= MOST_ROWS:
+        raise InvalidInput(
+            f"the weight {quoted(value)} does not lie between {1 / MOST_ROWS:g} and {MOST_ROWS:g}: write how many rows the row "
+            "stands for, or leave it out"
         )
     return number
 

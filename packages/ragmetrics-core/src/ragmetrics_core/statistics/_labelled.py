@@ -11,10 +11,17 @@ from .._kernel._errors import InvalidInput
 from ._checks import check_clusters, check_scale, checked_values
 from ._interval import ROUNDING
 
-__all__ = ["FEWEST_LABELS", "LabelledRows", "effective_count", "labelled_rows"]
+__all__ = ["FEWEST_LABELS", "LabelledRows", "effective_count", "labelled_rows", "weight_problem"]
 
 FEWEST_LABELS = 8
 """With fewer labels no number about people's judgement is worth its name: its interval is most of the scale."""
+
+FEWEST_EFFECTIVE = 3.0
+"""Labels of equal weight that weights must leave: with fewer one label decides, and nothing tells its error. The weights of a
+suggested draw, 0.25 to 2, always leave more."""
+
+LIGHTEST = 1e-9
+"""Of the heaviest weight: a label that is lighter is lost to rounding."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +85,8 @@ def labelled_rows(
 
     Raises:
         InvalidInput: if lengths differ, if a value is not finite, if a label is not on the scale, if there are fewer than
-            ``FEWEST_LABELS``, if a labelled row has no weight or a row no cluster, or if the scale is impossible or a single point.
+            ``FEWEST_LABELS``, if a labelled row has no weight or a row no cluster, if weights let one label decide, or if the
+            scale is impossible or a single point.
     """
     check_scale(scale)
     if len(labels) != len(judged):
@@ -142,7 +150,24 @@ def _masses(weights: Sequence[float | None], places: Sequence[int], rows: int) -
                 "1 divided by the probability with which it was chosen"
             )
         found.append(weight)
-    mean = math.fsum(found) / len(found)
-    if max(found) - min(found) <= ROUNDING * mean:
-        return None
-    return [weight / mean for weight in found]
+    problem = weight_problem(found)
+    if problem is not None:
+        raise InvalidInput(f"weights[{places[problem[0]]}] is {found[problem[0]]:g}, {problem[1]}")
+    heaviest = max(found)
+    shares = [weight / heaviest for weight in found]  # sums of these neither overflow nor vanish
+    mean = math.fsum(shares) / len(shares)
+    return None if 1 - min(shares) <= ROUNDING * mean else [share / mean for share in shares]
+
+
+def weight_problem(weights: Sequence[float]) -> tuple[int, str] | None:
+    """Which of these weights, above 0, nothing can be reckoned with, and why; None if they will do."""
+    heaviest, lightest = max(weights), min(weights)
+    if lightest < LIGHTEST * heaviest:
+        return weights.index(lightest), f"which is nothing beside {heaviest:g}: give all labels weights on one scale"
+    count = effective_count([weight / heaviest for weight in weights])
+    if len(weights) >= FEWEST_LABELS and count < FEWEST_EFFECTIVE:
+        return weights.index(heaviest), (
+            f"so much that {len(weights)} labels tell no more than {count:.1f} of equal weight would, and at least "
+            f"{FEWEST_EFFECTIVE:g} are needed: give all labels weights on one scale, or label more rows"
+        )
+    return None
