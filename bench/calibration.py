@@ -8,6 +8,9 @@ labels alone; the mean width of the corrected one, and over that of labels alone
 goal is a coverage of .93 or more and a relative width of 1.03 or less. Coverage of 400 runs is known to +- .02 only, so a cell that
 falls short is run again, more often and with other draws; that line stands below it, and is marked if it falls short too. All parts
 take about an hour on one core.
+
+Not every cell reaches the goal. ``--part suggested --runs 150 --again 600``: 2 of 54 fall short (0.923, 0.913), ``--part paired
+--runs 100 --again 600``: 3 of 72 (0.922, 0.922, 0.928).
 """
 
 from __future__ import annotations
