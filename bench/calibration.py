@@ -10,7 +10,7 @@ falls short is run again, more often and with other draws; that line stands belo
 take about an hour on one core.
 
 Not every cell reaches the goal. ``--part suggested --runs 150 --again 600``: 2 of 54 fall short (0.923, 0.913), ``--part paired
---runs 100 --again 600``: 3 of 72 (0.922, 0.922, 0.928).
+--runs 100 --again 600``: 3 of 72 (0.922, 0.922, 0.928), ``--part verdicts --runs 100 --again 600``: 3 of 80 (0.902, 0.917, 0.920).
 """
 
 from __future__ import annotations
