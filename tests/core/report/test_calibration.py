@@ -531,6 +531,15 @@ class TestWhereItIsShown:
         assert "corrected" not in summary_text(evaluation.summary(), 200)
         assert "corrected" not in evaluation.summary()["m"].to_dict()
 
+    def test_rows_without_a_score_are_told(self) -> None:
+        values, labels = judged()
+        evaluation = run([*values, Score.unscored("no claims"), Score.unscored("no claims")])
+        found = evaluation.calibrate(labels)
+        assert (found["m"].rows, found["m"].without_score) == (200, 2)
+        assert "\n  of the run's 202 rows, 2 without a score: not counted here\n" in found.text(80)
+        words = self.WORDS.replace("of the rows", "of the 200 rows with a score")
+        assert f"  m: {words}\n" in summary_text(evaluation.summary(calibration=found), 200)
+
     def test_in_the_report(self, tmp_path: Path) -> None:
         values, labels = judged()
         evaluation = run(values)

@@ -82,6 +82,7 @@ def _calibrated_metric(name: str, labels: Sequence[Label], rows: JudgedRows, by:
         lower_is_better=judged.lower_is_better,
         scale=judged.scale,
         rows=len(judged.rows),
+        without_score=len(rows.names) - len(judged.rows),
         labels=len(beside.places),
         lines=own.lines,
         annotators=len({item.annotator for item in labels}),

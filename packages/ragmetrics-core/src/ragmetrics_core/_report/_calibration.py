@@ -57,6 +57,7 @@ class MetricCalibration:
         lower_is_better: whether low values of the metric are good, so that a pass is a low value.
         scale: of the metric; None where it is not known.
         rows: rows with a score: those that the corrected score is about.
+        without_score: rows of the run without one, about which it says nothing.
         labels: rows with a score and a label.
         lines: labels of rows, of all annotators.
         annotators: how many there are.
@@ -91,6 +92,7 @@ class MetricCalibration:
     claims: ClaimCalibration | None = None
     slices: tuple[SliceCalibration, ...] = ()
     warnings: tuple[str, ...] = ()
+    without_score: int = 0
     own: MetricLabels | None = field(default=None, repr=False, compare=False)
 
     @property

@@ -67,7 +67,8 @@ def summary_words(item: MetricCalibration) -> str:
     """The corrected score in one line; of a metric that has one."""
     found = item.corrected
     assert found is not None
-    said = f"pass {found.mean:.3f} of the rows" if item.verdicts else f"give {found.mean:.3f} on average"
+    rows = f"the {item.rows:,} rows with a score" if item.without_score else "the rows"
+    said = f"pass {found.mean:.3f} of {rows}" if item.verdicts else f"give {found.mean:.3f} on average"
     interval = f", 95 % interval {found.interval}" if found.interval else ""
     alone = " alone" if found.interval == found.label_interval else ""
     return f"people would {said}{interval}, from {_count(found.labels, 'label')}{alone}"
@@ -90,6 +91,8 @@ def corrected_words(item: MetricCalibration) -> Iterator[str]:
         yield f"the judge helps: about {found.worth_labels:.0f} labels alone would make as narrow an interval"
     if item.judge_mean is not None:
         yield f"the judge's own mean: {item.judge_mean:.3f}" + _not_a_rate(item)
+    if item.without_score:
+        yield f"of the run's {item.rows + item.without_score:,} rows, {item.without_score:,} without a score: not counted here"
 
 
 def _not_a_rate(item: MetricCalibration) -> str:
