@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from ragmetrics_core.metrics.squad import CJK
@@ -38,6 +39,12 @@ def spans_of(claims: Sequence[str], text: str) -> list[tuple[int, int] | None]:
     It is the claim itself where it stands in the text, else the sentence that holds most of its words, and more than half of
     them; words that many sentences hold count less.
     """
+    return list(_spans(tuple(claims), text))
+
+
+@lru_cache(maxsize=256)
+def _spans(claims: tuple[str, ...], text: str) -> tuple[tuple[int, int] | None, ...]:
+    """Kept, as the metrics of a sample ask for the same claims of the same text."""
     sentences = list(_sentences(text))
     held = [_words(text[start:end]) for start, end in sentences]
     spread = Counter(word for found in held for word in found)
@@ -47,7 +54,7 @@ def spans_of(claims: Sequence[str], text: str) -> list[tuple[int, int] | None]:
         span = _verbatim(claim, text, reached) or _by_words(claim, sentences, held, spread)
         spans.append(span)
         reached = span[0] if span else reached  # claims come in the order of their text
-    return spans
+    return tuple(spans)
 
 
 def _verbatim(claim: str, text: str, reached: int) -> tuple[int, int] | None:
