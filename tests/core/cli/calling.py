@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import sys
 from pathlib import Path
 from unittest.mock import patch
@@ -19,3 +20,18 @@ def call(*arguments: str | Path, stdin: bytes | None = None) -> Result:
     words = [str(argument) for argument in arguments]
     with patch.object(sys, "argv", ["ragmetrics", *words]):
         return CliRunner(**SEPARATE).invoke(app, words, input=stdin)
+
+
+def write_towers(path: Path, right: int, count: int) -> None:
+    """Rows of which so many answer what is expected, the first ones, in two languages."""
+    lines = (
+        {
+            "id": f"q{n}",
+            "question": f"Who built tower {n}?",
+            "answer": "Gustave Eiffel" if n < right else "Nobody knows it",
+            "reference": "Gustave Eiffel",
+            "lang": "de" if n % 2 else "en",
+        }
+        for n in range(count)
+    )
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))

@@ -7,25 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from core.cli.calling import call
+from core.cli.calling import call, write_towers
 from ragmetrics_core import Evaluation
 
 CURE = "give the directory of a run, or a file that to_jsonl() or --out wrote"
-
-
-def rows(path: Path, better: int, count: int = 40) -> None:
-    """Rows of which so many answer what is expected, in two languages."""
-    lines = (
-        {
-            "id": f"q{n}",
-            "question": f"Who built tower {n}?",
-            "answer": "Gustave Eiffel" if n < better else "Nobody knows it",
-            "reference": "Gustave Eiffel",
-            "lang": "de" if n % 2 else "en",
-        }
-        for n in range(count)
-    )
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
 @pytest.fixture
@@ -34,7 +19,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     for name, better in (("old", 10), ("new", 30)):
-        rows(tmp_path / f"{name}.rows.jsonl", better)
+        write_towers(tmp_path / f"{name}.rows.jsonl", better, 40)
         made = call("evaluate", f"{name}.rows.jsonl", "-m", "exact_match", "--run-dir", name, "--out", f"{name}.jsonl")
         assert made.exit_code == 0
     return tmp_path

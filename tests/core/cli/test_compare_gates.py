@@ -7,25 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from core.cli.calling import call
+from core.cli.calling import call, write_towers
 from ragmetrics_core import Evaluation
 
 ROWS = 200
-
-
-def write_rows(path: Path, right: int) -> None:
-    """Rows of which so many answer what is expected, the first ones, in two languages."""
-    lines = (
-        {
-            "id": f"q{n}",
-            "question": f"Who built tower {n}?",
-            "answer": "Gustave Eiffel" if n < right else "Nobody knows it",
-            "reference": "Gustave Eiffel",
-            "lang": "de" if n % 2 else "en",
-        }
-        for n in range(ROWS)
-    )
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
 @pytest.fixture
@@ -33,7 +18,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current directory, with the runs ``old`` and ``new``: 160 of 200 rows were right, then 140."""
     monkeypatch.chdir(tmp_path)
     for name, right in (("old", 160), ("new", 140)):
-        write_rows(tmp_path / f"{name}.rows.jsonl", right)
+        write_towers(tmp_path / f"{name}.rows.jsonl", right, ROWS)
         made = call("evaluate", f"{name}.rows.jsonl", "-m", "exact_match", "--run-dir", name)
         assert made.exit_code == 0
     return tmp_path
