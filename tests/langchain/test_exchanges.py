@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -61,6 +62,16 @@ def core_score(exchange: Exchange) -> Score:
     return metric.score(exchange.sample)
 
 
+def evidence(score: Score, *apart: str) -> dict[str, Any]:
+    """The details, apart from what they say of the models of jurors: LangChain's in one score, the core's in the other."""
+    details = dict(score.details)
+    if "jurors" in details:
+        details["jurors"] = [
+            {name: value for name, value in juror.items() if name not in apart} for juror in details["jurors"]
+        ]
+    return details
+
+
 def judge(exchange: Exchange) -> Scripted:
     def say(messages: list[BaseMessage]) -> str:
         system, user = messages
@@ -82,9 +93,14 @@ def test_the_score_is_the_core_s(exchange: Exchange) -> None:
     runnable = MetricRunnable(fresh(exchange), llm=judge(exchange), embeddings=Vectors())
     tracers = [Tracer(), Tracer()]
     config: Any = [{"callbacks": [tracer], "tags": ["t"], "metadata": {"m": 1}} for tracer in tracers]
-    score = runnable.invoke(exchange.sample, config[0])
-    assert score == expected
-    assert asyncio.run(runnable.ainvoke(as_langchain_writes_it(exchange.sample), config[1])) == expected
+    scores = [
+        runnable.invoke(exchange.sample, config[0]),
+        asyncio.run(runnable.ainvoke(as_langchain_writes_it(exchange.sample), config[1])),
+    ]
+    for score in scores:
+        assert replace(score, details=evidence(score, "model")) == replace(
+            expected, details=evidence(expected, "model")
+        )
     for tracer in tracers:
         (root,) = tracer.roots
         assert (root.name, root.run_type, root.parent_run_id) == (exchange.name, "chain", None)
@@ -111,7 +127,8 @@ def test_the_score_over_a_real_client_is_the_core_s(exchange: Exchange, server: 
     )
     runnable = MetricRunnable(fresh(exchange), llm=LangChainLLM(model), embeddings=Vectors())
     for score in (runnable.invoke(exchange.sample), asyncio.run(runnable.ainvoke(exchange.sample))):
-        assert (score.value, score.passing, score.details) == (expected.value, expected.passing, expected.details)
+        assert (score.value, score.passing) == (expected.value, expected.passing)
+        assert evidence(score, "model", "usage") == evidence(expected, "model", "usage")
         assert score.usage.calls == expected.usage.calls
         assert score.usage.prompt_tokens > 0
     assert len(server.chats) == 2 * len(exchange.calls)

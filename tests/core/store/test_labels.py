@@ -193,7 +193,7 @@ class TestMessages:
                 {"id": "q1", "label": True},
                 (
                     "the field 'metric' is missing: name the metric that the label is about, in this line, or for all lines with "
-                    "metric=... (--metric on the command line)"
+                    "the argument metric (--metric on the command line)"
                 ),
             ),
             (line(id=" "), "the field 'id' is empty: write the id of the row that the label is about"),

@@ -187,7 +187,7 @@ def _label(place: str, found: Mapping[str, Any], metric: str | None) -> Label | 
     if said is None:
         raise InvalidInput(
             "the field 'metric' is missing: name the metric that the label is about, in this line, or for all lines with "
-            "metric=... (--metric on the command line)"
+            "the argument metric (--metric on the command line)"
         )
     row = id_of(found["id"])
     if found["label"] is None:
