@@ -186,7 +186,7 @@ def browser(session: nox.Session) -> None:
     if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
         session.skip("Chromium is not installed, so the pages of reports are not tested here")
     install(session, "test", "browser")
-    session.run("pytest", "tests/browser", *session.posargs)
+    session.run("pytest", "tests/browser", "-n", "2", *session.posargs)
 
 
 @nox.session
