@@ -12,6 +12,8 @@ import shutil
 import sys
 import tempfile
 import zipfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -36,20 +38,25 @@ MODELS_PYTHON = "3.11"
 
 EXTRAS = "documents,excel,openai,pandas,parquet,prices,server"
 
+BUILD = sorted({"editables", *(item for project in PACKAGES.values() for item in project["build-system"]["requires"])})
+"""What builds the packages, also in place: installed once, so that no build makes an environment of its own."""
 
-def install(session: nox.Session, *groups: str, extras: str = EXTRAS) -> None:
-    """The core in place, with extras, and the named dependency groups of the workspace."""
-    wanted = nox.project.dependency_groups(WORKSPACE, *groups)
-    session.install("-q", "-c", CONSTRAINTS, "-e", f"packages/ragmetrics-core[{extras}]", *wanted)
+HAS_CHROMIUM = any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
+NO_CHROMIUM = "Chromium is not installed, so the pages of reports are not tested here"
 
 
-def install_adapters(session: nox.Session, version: str) -> list[str]:
-    """The adapters that run on this Python, in place, with the frameworks and what their tests use; their import names."""
-    names = [name for name, project in PACKAGES.items() if project is not CORE and runs_on(project, version)]
-    wanted = [item for name in names for item in nox.project.dependency_groups(WORKSPACE, name)]
-    editable = [item for name in names for item in ("-e", f"packages/{name}")]
-    session.install("-q", "-c", CONSTRAINTS, "-e", "packages/ragmetrics-core", *editable, *wanted)
-    return [name.replace("-", "_") for name in names]
+def install(session: nox.Session, *groups: str, extras: str = EXTRAS, adapters: Sequence[str] = ()) -> None:
+    """The core in place, with extras, adapters in place with what their tests use, and dependency groups of the workspace."""
+    wanted = nox.project.dependency_groups(WORKSPACE, *groups, *adapters)
+    editable = [item for name in adapters for item in ("-e", f"packages/{name}")]
+    core = f"packages/ragmetrics-core[{extras}]"
+    session.install("-q", *BUILD)
+    session.install("-q", "--no-build-isolation", "-c", CONSTRAINTS, "-e", core, *editable, *wanted)
+
+
+def adapters_on(version: str) -> list[str]:
+    """The adapters that run on this Python."""
+    return [name for name, project in PACKAGES.items() if project is not CORE and runs_on(project, version)]
 
 
 def runs_on(project: dict[str, Any], version: str) -> bool:
@@ -58,22 +65,33 @@ def runs_on(project: dict[str, Any], version: str) -> bool:
 
 
 def check_style(session: nox.Session) -> None:
+    session.install("-q", *nox.project.dependency_groups(WORKSPACE, "lint"))
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
 
 
 def check_types(session: nox.Session) -> None:
-    session.run("mypy")
-    session.run("basedpyright", "--pythonpath", str(Path(session.bin) / "python"))  # not that of a .venv in this folder
+    """Both checkers side by side, as each of them keeps one core busy; what they say comes one after the other."""
+    python = str(Path(session.bin) / "python")  # not that of a .venv in this folder
+    with ThreadPoolExecutor() as pool:
+        checks = [
+            pool.submit(session.run, *command, silent=True)
+            for command in (["mypy"], ["basedpyright", "--pythonpath", python])
+        ]
+        for check in checks:
+            session.log(str(check.result()).strip())
 
 
 def check_wheel(session: nox.Session) -> None:
     """Build the wheel of every package and compare its files with the source tree."""
+    session.install("-q", *BUILD)
+    pip = ("python", "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation")
+    with tempfile.TemporaryDirectory() as folder:
+        session.run(*pip, "--wheel-dir", folder, *(f"./packages/{name}" for name in PACKAGES))
+        found = {name: [*Path(folder).glob(f"{name.replace('-', '_')}-*.whl")] for name in PACKAGES}
+        files = {name: zipfile.ZipFile(wheel).namelist() for name, (wheel,) in found.items()}
     for name in PACKAGES:
-        with tempfile.TemporaryDirectory() as folder:
-            session.run("python", "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", folder, f"packages/{name}")
-            (wheel,) = Path(folder).glob("*.whl")
-            packed = {file for file in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in file}
+        packed = {file for file in files[name] if ".dist-info/" not in file}
         source = Path("packages") / name / "src"
         expected = {path.relative_to(source).as_posix() for path in source.rglob("*") if path.is_file()}
         expected = {file for file in expected if "__pycache__" not in file}
@@ -85,34 +103,48 @@ def check_wheel(session: nox.Session) -> None:
 
 def install_tests(session: nox.Session, version: str, *groups: str) -> list[str]:
     """Everything that the whole suite uses on this Python; the import names of the adapters."""
+    adapters = adapters_on(version)
     if version == MODELS_PYTHON:
-        install(session, *groups, "test", "docs", "models", extras=f"{EXTRAS},sentence-transformers")
+        extras = f"{EXTRAS},sentence-transformers"
+        install(session, *groups, "test", "docs", "models", extras=extras, adapters=adapters)
     else:
-        install(session, *groups, "test", "docs")
-    return install_adapters(session, version)
+        install(session, *groups, "test", "docs", adapters=adapters)
+    return [name.replace("-", "_") for name in adapters]
 
 
 def run_tests(session: nox.Session, adapters: list[str]) -> None:
-    """The whole suite, on every core; tests of one file stay together, as some share a model that takes time to load."""
+    """The whole suite but for pages, on every core; tests of one file stay together, as some share a model that takes long to load.
+
+    Files are handed out in the order of `tests/conftest.py`, the slowest first, and not by how many tests they have.
+    """
     measured = ("--cov", *(f"--cov={name}" for name in adapters))
-    session.run("pytest", *measured, "-n", str(os.cpu_count() or 1), "--dist", "loadfile", *session.posargs)
+    shared_out = ("-n", str(os.cpu_count() or 1), "--dist", "loadfile", "--no-loadscope-reorder")
+    session.run("pytest", *measured, *shared_out, "--ignore=tests/browser", *session.posargs)
+
+
+def run_browser(session: nox.Session, *arguments: str) -> None:
+    """The tests of pages, in a process of their own: playwright's event loop would be in the way of others."""
+    session.run("pytest", "tests/browser", "-n", "2", *arguments)
 
 
 @nox.session
 def gate(session: nox.Session) -> None:
-    """Everything that has to pass, on the Python that runs nox."""
-    install(session, "lint")  # first, as it fails fastest
-    check_style(session)
+    """Everything that has to pass, on the Python that runs nox; where Chromium is installed, the tests of pages too."""
+    check_style(session)  # first, as it fails fastest
     check_wheel(session)
-    adapters = install_tests(session, f"{sys.version_info.major}.{sys.version_info.minor}", "types")
+    pages = ["browser"] if HAS_CHROMIUM else []
+    adapters = install_tests(session, f"{sys.version_info.major}.{sys.version_info.minor}", "types", *pages)
     check_types(session)
     run_tests(session, adapters)
+    if HAS_CHROMIUM:
+        run_browser(session)
+    else:
+        session.warn(NO_CHROMIUM)
 
 
 @nox.session
 def lint(session: nox.Session) -> None:
     """Style, format, and what the wheel holds."""
-    install(session, "lint")
     check_style(session)
     check_wheel(session)
 
@@ -183,17 +215,17 @@ def lower_bound(requirement: str) -> str:
 @nox.session
 def browser(session: nox.Session) -> None:
     """The tests of pages, in Chromium; where it is not installed, that is said, and nothing is tested."""
-    if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
-        session.skip("Chromium is not installed, so the pages of reports are not tested here")
+    if not HAS_CHROMIUM:
+        session.skip(NO_CHROMIUM)
     install(session, "test", "browser")
-    session.run("pytest", "tests/browser", "-n", "2", *session.posargs)
+    run_browser(session, *session.posargs)
 
 
 @nox.session
 def docs(session: nox.Session) -> None:
     """Write the generated pages and the picture of a report anew, then run every code block of README and docs."""
-    install(session, "test", "docs")
-    install_adapters(session, f"{sys.version_info.major}.{sys.version_info.minor}")
+    adapters = adapters_on(f"{sys.version_info.major}.{sys.version_info.minor}")
+    install(session, "test", "docs", adapters=adapters)
     session.run("python", "docs/metric_names.py")
     session.run("python", "docs/generate.py")
     session.run("python", "docs/picture.py")

@@ -5,7 +5,7 @@
 Needs openai and tiktoken; the encoding's file must be there, or a network (TIKTOKEN_CACHE_DIR names a folder that holds it).
 No model is asked: a stand-in at the client's transport answers every question with as many claims, verdicts and words of
 reason for either library, and counts the messages that were sent and the replies. One row: five contexts of 150 words, an
-answer and a reference of 80 words, six claims in each.
+answer and a reference of 80 words, six claims in each. (ragas 0.4.3 cannot be imported without ``langchain-community<0.4``.)
 """
 
 from __future__ import annotations
@@ -134,10 +134,7 @@ def reply_to(prompt: str, body: Mapping[str, Any]) -> Any:
     """As many claims and verdicts for either library, told apart by the form that the prompt asks for."""
     claims = next((claims for text, claims in CLAIMS_OF.items() if text in prompt), CLAIMS_OF[ROW["response"]])
     verdicts = [{"statement": claim, "reason": REASON, "verdict": 1} for claim in claims]
-    ours = [
-        {"number": number, "reason": REASON, "supported_by": [1], "contradicted_by": [], "supported": True}
-        for number in range(1, CLAIMS + 1)
-    ]
+    ours = [{"number": number, "reason": REASON, "for": [1], "against": []} for number in range(1, CLAIMS + 1)]
     rag = {
         "StatementGeneratorOutput": {"statements": claims},
         "ClaimDecompositionOutput": {"claims": claims},

@@ -25,6 +25,29 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("busy")
 
+SLOWEST = (
+    "core/replies/test_properties.py",
+    "core/engine/test_noise.py",
+    "test_docs.py",
+    "pytest/test_xdist.py",
+    "pytest/test_interrupted.py",
+    "pytest/test_gates.py",
+    "core/statistics/test_coverage.py",
+    "langchain/test_cost.py",
+    "core/lexical/test_agreement_page.py",
+    "pytest/test_false_alarms.py",
+    "core/engine/test_pace.py",
+    "core/cli/test_process.py",
+)
+"""The files that take longest."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The slowest files come first: where files are shared out among processes, none is left alone with one of them at the end."""
+    order = {Path(__file__).parent / name: place for place, name in enumerate(SLOWEST)}
+    items.sort(key=lambda item: order.get(item.path, len(order)))
+
+
 DATA = Path(os.environ.get("RAGMETRICS_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
 
@@ -41,7 +64,11 @@ def shared_data() -> Path:
 
 @pytest.fixture
 def untraced() -> Iterator[None]:
-    """No line tracing in this thread and in those that it starts: what costs are measured must not be those of coverage."""
+    """No line tracing in this thread and in those that it starts.
+
+    What costs are measured must not be those of coverage. And simulations, which go through the same lines a million times, would
+    take three times as long; tests beside them have gone through each of these lines.
+    """
     own, others = sys.gettrace(), threading.gettrace()
     sys.settrace(None)
     threading.settrace(None)  # type: ignore[arg-type]  # None is what it takes to stop

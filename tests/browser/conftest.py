@@ -12,6 +12,8 @@ from typing import Any, NoReturn
 
 import pytest
 
+from report_data import hostile, small
+
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = [
     "--no-sandbox",
@@ -69,6 +71,32 @@ def opened(browser: Any) -> Iterator[Opener]:
     for context in contexts:
         context.close()
     assert troubles == []
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Path:
+    """The page of a small run; a file whose tests are about another page has a fixture of that name itself."""
+    path = tmp_path / "report.html"
+    small(tmp_path / "scores.jsonl").to_html(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def hostile_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a run whose every field holds a text that would do something."""
+    folder = tmp_path_factory.mktemp("hostile")
+    hostile(folder / "scores.jsonl").to_html(folder / "report.html")
+    return folder / "report.html"
+
+
+def first_view(opened: Opener, path: Path) -> tuple[Any, float]:
+    """The page, and the seconds to its first view: the shortest of three, as other programs take from the processor too."""
+    views = []
+    for _ in range(3):
+        start = time.perf_counter()
+        page = opened(path)
+        views.append(time.perf_counter() - start)
+    return page, min(views)
 
 
 def until(page: Any, expression: str) -> None:

@@ -6,11 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from ragmetrics_core import Ask, Reply, evaluate
 from ragmetrics_core.metrics import Faithfulness
-from report_data import XSS, hostile
+from report_data import XSS
 
 from .conftest import Opener, until
 
@@ -33,13 +31,6 @@ preserveAspectRatio role rx scope selected step style tabindex title type value 
 """All that the page is made of: what else is found was made by a text."""
 
 
-@pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("hostile")
-    hostile(folder / "scores.jsonl").to_html(folder / "report.html")
-    return folder / "report.html"
-
-
 def check(page: Any, elements: str = "", attributes: str = "") -> None:
     """Nothing was made by a text; ``elements`` and ``attributes`` are those that a part of the page has besides."""
     assert page.evaluate("window.hacked") is None
@@ -51,8 +42,19 @@ def check(page: Any, elements: str = "", attributes: str = "") -> None:
     assert page.evaluate("document.querySelectorAll('style, main').length") == 2
 
 
-def test_the_summary_and_the_table(opened: Opener, report: Path) -> None:
-    page = opened(report)
+def choose_each(page: Any, *fields: str) -> None:
+    """Choose whatever these fields of the table offer, one after the other; nothing of it does anything else."""
+    for name in fields:
+        values = page.locator(f"#{name} option").evaluate_all("(options) => options.map((option) => option.value)")
+        for value in values[:45]:
+            page.locator(f"#{name}").select_option(value)
+            assert page.evaluate("window.hacked") is None
+        page.get_by_role("button", name="Clear").click()
+        until(page, "document.getElementById('found').textContent.startsWith('40 rows')")
+
+
+def test_the_summary_and_the_table(opened: Opener, hostile_report: Path) -> None:
+    page = opened(hostile_report)
     assert page.locator("#table tbody tr").count() == len(XSS) == 40
     check(page)
     assert page.locator("h1").inner_text() == XSS[4]
@@ -61,8 +63,8 @@ def test_the_summary_and_the_table(opened: Opener, report: Path) -> None:
     assert all(any(text in caveat for caveat in shown) for text in XSS if text.isprintable())
 
 
-def test_each_row(opened: Opener, report: Path) -> None:
-    page = opened(report)
+def test_each_row(opened: Opener, hostile_report: Path) -> None:
+    page = opened(hostile_report)
     page.locator("#sort").select_option("input up")
     for number, text in enumerate(XSS, 1):
         page.evaluate(f"location.hash = 'n={number}'")
@@ -113,28 +115,22 @@ def test_messages_and_replies(opened: Opener, tmp_path: Path) -> None:
             assert json.loads(shown or "") == {"claims": [f"It says {text}"]}
 
 
-def test_choices_made_of_hostile_texts(opened: Opener, report: Path) -> None:
-    page = opened(report)
-    for name in ("label", "slice", "slice-path", "sort", "metric"):
-        values = page.locator(f"#{name} option").evaluate_all("(options) => options.map((option) => option.value)")
-        for value in values[:45]:
-            page.locator(f"#{name}").select_option(value)
-            assert page.evaluate("window.hacked") is None
-        page.get_by_role("button", name="Clear").click()
-        until(page, "document.getElementById('found').textContent.startsWith('40 rows')")
+def test_choices_made_of_hostile_texts(opened: Opener, hostile_report: Path) -> None:
+    page = opened(hostile_report)
+    choose_each(page, "label", "slice", "slice-path", "sort", "metric")
     check(page)
 
 
-def test_without_scripts(opened: Opener, report: Path) -> None:
-    page = opened(report, scripts=False)
+def test_without_scripts(opened: Opener, hostile_report: Path) -> None:
+    page = opened(hostile_report, scripts=False)
     assert page.locator("h1").inner_text() == XSS[4]
     assert page.locator("style, main, h1").count() == 3
     assert page.locator("img, iframe, object, embed, base, link, video, template, math").count() == 0
 
 
-def test_no_text_is_taken_for_markup_not_even_by_mistake(browser: Any, report: Path) -> None:
+def test_no_text_is_taken_for_markup_not_even_by_mistake(browser: Any, hostile_report: Path) -> None:
     page = browser.new_page()
-    page.goto(report.as_uri())
+    page.goto(hostile_report.as_uri())
     refused = "(() => { try { document.body.innerHTML = '<b>x</b>'; return 'taken'; } catch (error) { return error.name; } })()"
     assert page.evaluate(refused) == "TypeError"
     run = "document.body.append(Object.assign(document.createElement('a'), {id: 'bait', href: 'javascript:window.hacked=1'}))"

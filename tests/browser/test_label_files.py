@@ -12,7 +12,7 @@ import pytest
 from ragmetrics_core import evaluate
 from ragmetrics_core._store._labels import Label, read_labels
 from ragmetrics_core.llms import LexicalJudge
-from report_data import XSS, hostile, small, written
+from report_data import XSS, small, written
 from source_tree import ROOT
 
 from .conftest import Opener, until
@@ -24,13 +24,6 @@ NO_ROOM = (
     "const put = Storage.prototype.setItem; Storage.prototype.setItem = function (name, value) "
     "{ if (value.length > 10) throw new DOMException('full', 'QuotaExceededError'); put.call(this, name, value); }"
 )
-
-
-@pytest.fixture
-def report(tmp_path: Path) -> Path:
-    path = tmp_path / "report.html"
-    small(tmp_path / "scores.jsonl").to_html(path)
-    return path
 
 
 class TestKept:
@@ -224,13 +217,6 @@ def test_what_is_exported_calibrates_the_run_of_the_report(opened: Opener, tmp_p
     assert (faithfulness.labels + faithfulness.unscored, correctness.labels + correctness.unscored) == (10, 10)
     assert faithfulness.claims is not None
     assert faithfulness.claims.claims == len({(item.id, item.claim) for item in labels if item.claim is not None})
-
-
-@pytest.fixture(scope="module")
-def hostile_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("hostile")
-    hostile(folder / "scores.jsonl").to_html(folder / "report.html")
-    return folder / "report.html"
 
 
 class TestHostile:

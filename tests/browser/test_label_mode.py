@@ -8,17 +8,10 @@ from pathlib import Path
 import pytest
 
 from ragmetrics_core._store._labels import COLUMNS, Label, check_rows, read_labels
-from report_data import line, many, score, small, written
+from report_data import line, many, score, written
 
 from .conftest import Opener
 from .labels import chosen, exported, focused, labelling, order, title, told, turned
-
-
-@pytest.fixture
-def report(tmp_path: Path) -> Path:
-    path = tmp_path / "report.html"
-    small(tmp_path / "scores.jsonl").to_html(path)
-    return path
 
 
 class TestByKeysAlone:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from comparison_data import compared_many
 from report_data import unpacked
 
-from .conftest import Opener
+from .conftest import Opener, first_view
 
 ROWS = 3_000
 
@@ -24,13 +23,9 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_it_can_be_sent_and_looked_at(opened: Opener, report: Path) -> None:
     assert report.stat().st_size <= 12_000_000
-    views = []
-    for _ in range(3):
-        start = time.perf_counter()
-        page = opened(report)
-        views.append(time.perf_counter() - start)
-    print(f"{report.stat().st_size / 1e6:.2f} MB, first view {min(views):.2f} s")
-    assert min(views) <= 2
+    page, seconds = first_view(opened, report)
+    print(f"{report.stat().st_size / 1e6:.2f} MB, first view {seconds:.2f} s")
+    assert seconds <= 2
     assert page.locator("#table tbody tr").count() == 50
     said = page.locator("#size").inner_text()
     assert said.startswith("This file holds at most 12 MB, so the evidence of ")

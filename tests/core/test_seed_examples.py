@@ -205,7 +205,7 @@ def judge(body: dict[str, Any]) -> Any:
         return f'{{"reason": "as the rubric says", "rating": {RATINGS[system]}}}'
     if "claims" in data:
         # the game's date is in the contexts, everything else is not
-        rows = [(claim["number"], "1967" in claim["text"]) for claim in data["claims"]]
+        rows = [(int(number), "1967" in claim) for number, claim in data["claims"].items()]
         return {"verdicts": [{"number": number, "reason": "because", "supported": found} for number, found in rows]}
     if "number_of_questions" in data:
         return {"questions": QUESTIONS, "noncommittal": False}

@@ -21,11 +21,11 @@ ANSWER = "Ada Lovelace was born in London."
 def respond(body: dict[str, Any]) -> Any:
     """Three roles in one: the judge, the agent that searches first, and the model that answers."""
     system = body["messages"][0]["content"] if body["messages"][0]["role"] == "system" else ""
-    if "Take the answer apart into claims" in system:
+    if "Split the answer into claims" in system:
         return json.dumps({"claims": [json.loads(body["messages"][1]["content"])["answer"]]})
-    if "Decide for each numbered claim" in system:
+    if "Which contexts speak for each claim" in system:
         data = json.loads(body["messages"][1]["content"])
-        supported = any("born in London" in context["text"] for context in data["contexts"])
+        supported = any("born in London" in context for context in data["contexts"].values())
         return json.dumps({"verdicts": [{"number": 1, "reason": "stated", "supported": supported}]})
     if body.get("tools") and not any(message["role"] == "tool" for message in body["messages"]):
         call = {"name": "search", "arguments": json.dumps({"query": "where was Ada Lovelace born"})}

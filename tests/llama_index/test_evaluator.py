@@ -368,7 +368,7 @@ def test_prompts_are_shown_as_templates_that_render_what_is_asked(server: OpenAI
     before, after = (chat["messages"] for chat in server.chats)
     assert before == after
     assert isinstance(evaluator.get_prompts()["grade"], ChatPromptTemplate)
-    assert result.details["prompts"]["grade_correctness"] == "3", "nothing has changed"
+    assert result.details["prompts"]["grade_correctness"] == "4", "nothing has changed"
 
 
 @pytest.mark.parametrize("as_text", [True, False])
@@ -428,7 +428,7 @@ def test_numbered_inputs_have_their_numbers_in_templates() -> None:
     evaluator = MetricEvaluator(Faithfulness(), llm=Completions(reply))
     evaluator.update_prompts({"extract": "Split {answer}", "verify": "Check {claims} by {contexts}"})
     assert evaluator.evaluate(query="?", response="x", contexts=["c"]).score == 1.0
-    assert asked[1].startswith('Check [{"number": 1, "text": "one"}] by [{"number": 1, "text": "c"}]\n\nReply with')
+    assert asked[1].startswith('Check {"1": "one"} by {"1": "c"}\n\nReply in JSON')
 
 
 def test_a_bad_reply_of_the_model_itself_is_an_invalid_result() -> None:

@@ -25,8 +25,8 @@ def judge(body: Mapping[str, Any]) -> Response:
     if "claims" not in data:
         return Response({"claims": [text.strip() for text in data["answer"].split(".") if text.strip()]})
     verdicts = [
-        {"number": claim["number"], "reason": "it is so", "supported": share(claim["text"]) < 0.6}
-        for claim in data["claims"]
+        {"number": int(number), "reason": "it is so", "supported": share(claim) < 0.6}
+        for number, claim in data["claims"].items()
     ]
     return Response({"verdicts": verdicts})
 

@@ -29,6 +29,7 @@ def loaded() -> ModuleType:
 bench = loaded()
 
 
+@pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("case", bench.CASES, ids=lambda case: case.name)
 def test_at_most_5_in_100_sessions_are_falsely_red(case, tmp_path: Path) -> None:
     most = bench.GOAL + 2 * (bench.GOAL * (1 - bench.GOAL) / SESSIONS) ** 0.5

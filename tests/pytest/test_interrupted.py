@@ -20,7 +20,9 @@ from ragmetrics_core import Metric, Score
 @dataclass(frozen=True)
 class ScoredBy(Metric):
     def measure(self, response: str) -> Score:
-        Path("pid").write_text(str(os.getpid()))
+        whole = Path(f"pid {os.getpid()}")
+        whole.write_text(str(os.getpid()))
+        whole.replace("pid")
         return Score(1.0)
 
 @pytest.mark.ragmetrics(rows=ROWS, metrics=[ScoredBy(), "faithfulness"])
@@ -29,23 +31,28 @@ def test_answers(ragmetrics_row): pass
 ONE_AFTER_THE_OTHER = {"ragmetrics_max_concurrency": "1"}
 
 
-def stopping(suite, server: OpenAIServer, number: int, what: signal.Signals) -> None:
-    """The process that asks dies, or hears Ctrl-C, before this call is answered."""
+def stopping(suite, server: OpenAIServer, number: int, what: signal.Signals) -> list[int]:
+    """The process that asks dies, or hears Ctrl-C, before this call is answered; its number is in the list from then on."""
+    stopped: list[int] = []
 
     def responder(body):
-        if len(server.chats) == number:
-            os.kill(int((suite.path / "pid").read_text()), what)
+        if len(server.chats) >= number and not stopped:
+            stopped.append(int((suite.path / "pid").read_text()))
+            os.kill(stopped[0], what)
         return judge(body)
 
     server.responder = responder
+    return stopped
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_ctrl_c_loses_nothing_that_was_answered(suite, server: OpenAIServer) -> None:
-    stopping(suite, server, 4, signal.SIGINT)
+    stopped = stopping(suite, server, 4, signal.SIGINT)
     suite.ini(**ONE_AFTER_THE_OTHER)
     suite.tests(MARKED)
     result = suite.processes("--ragmetrics-gate", "faithfulness >= 0.01")
+    assert stopped, "the signal was sent"
     assert result.ret == pytest.ExitCode.INTERRUPTED
     assert len(server.chats) == 4
     again = suite.processes()
@@ -56,10 +63,11 @@ def test_ctrl_c_loses_nothing_that_was_answered(suite, server: OpenAIServer) -> 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_another_worker_goes_on_where_one_has_died(suite, server: OpenAIServer) -> None:
     pytest.importorskip("xdist")
-    stopping(suite, server, 4, signal.SIGKILL)
+    stopped = stopping(suite, server, 4, signal.SIGKILL)
     suite.ini(**ONE_AFTER_THE_OTHER)
     suite.tests(MARKED)
     result = suite.processes("-n2", "--ragmetrics-gate", "faithfulness >= 0.01")
+    assert stopped, "the signal was sent"
     result.assert_outcomes(passed=2, failed=1)  # the test that the worker was at
     assert result.ret == 1
     result.stdout.fnmatch_lines(["3 rows, 2 metrics, *", "gates: 1 *"])

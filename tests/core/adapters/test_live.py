@@ -57,12 +57,13 @@ def test_an_evaluation_without_metrics() -> None:
 
 def test_judgements_that_are_made_out_of_something_first(caplog: pytest.LogCaptureFixture) -> None:
     """Where that fails, there are none; a place is taken from the beginning."""
-    release = threading.Event()
+    release, handed_over = threading.Event(), threading.Event()
     got: list[Any] = []
     alone: list[bool] = []
-    live = judging(max_pending=3, timeout=0.5)
+    live = judging(max_pending=3, timeout=2.0)
 
     def fail() -> Any:
+        assert handed_over.wait(10)  # one that ends earlier gives its place away, and is the first to be logged
         raise ValueError("no question")
 
     def prepared() -> Any:
@@ -71,6 +72,7 @@ def test_judgements_that_are_made_out_of_something_first(caplog: pytest.LogCaptu
 
     for prepare in (lambda: release.wait(30), fail, prepared, prepared):
         live.judge(prepare, lambda outcomes: got.append({name: item.result().value for name, item in outcomes.items()}))  # type: ignore[arg-type]
+    handed_over.set()
     assert live.flush(10)
     release.set()
     assert sorted(got, key=str) == [{"m": 0.25}, {}, {}]

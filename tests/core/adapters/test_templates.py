@@ -54,10 +54,10 @@ def sent(text: str, slot: Slot, **inputs: Any) -> str:
 @pytest.mark.parametrize(
     ("text", "slot", "words"),
     [
-        ("{data}", Slot("p", adds_form=False), '{"claim": "c", "items": [{"number": 1, "text": "i"}], "none": null}'),
+        ("{data}", Slot("p", adds_form=False), '{"claim": "c", "items": {"1": "i"}, "none": null}'),
         ("{claim}?", Slot("p"), f"c?\n\n{FORM}"),
         ("{claim}? {reply_form}", Slot("p"), f"c? {FORM}"),
-        ("{items}", Slot("p", adds_form=False), '[{"number": 1, "text": "i"}]'),
+        ("{items}", Slot("p", adds_form=False), '{"1": "i"}'),
         ("{q}: {c}", Slot("p", {"q": "Q {claim}"}, {"c": "{claim}!"}, adds_form=False), "Q c: c!"),
         ("{none}", Slot("p", adds_form=False), "null"),
         ("{none}", Slot("p", missing="(none)", adds_form=False), "(none)"),

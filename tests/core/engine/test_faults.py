@@ -47,7 +47,7 @@ def values(evaluation: Evaluation) -> list[float | None]:
 
 
 class TestFaults:
-    @pytest.mark.parametrize("seed", [1])
+    @pytest.mark.parametrize("seed", [2])
     def test_every_sample_is_scored_as_without_faults_or_says_why_not(self, server: OpenAIServer, seed: int) -> None:
         right = values(score(server, 200))
         assert len({*right}) > 5

@@ -31,6 +31,7 @@ def noisy(latency: float, share: float, retry_after: float | None, seed: int = 1
     return server
 
 
+@pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("retry_after", [None, 0.2, 1.0])
 @pytest.mark.parametrize("share", [0.01, 0.02, 0.05, 0.1, 0.2])
 @pytest.mark.parametrize(("latency", "in_flight"), [(0.02, 16), (0.2, 16), (0.2, 32)])
@@ -43,6 +44,7 @@ def test_it_costs_no_more_than_its_refusals(
     assert plain / outcome.seconds >= 0.8
 
 
+@pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("in_flight", [8, 16, 32, 64, 128])
 @pytest.mark.parametrize("latency", [0.02, 0.2, 1.0])
 def test_a_run_of_1200_calls_finds_out_in_time(latency: float, in_flight: int) -> None:

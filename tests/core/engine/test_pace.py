@@ -23,6 +23,7 @@ def bucket(rate: float, model: str, **settings: object) -> TokenBucket:
     return TokenBucket(rate, constant(0.05), refusal_time=0.002, **settings)  # type: ignore[arg-type]
 
 
+@pytest.mark.usefixtures("untraced")
 # Goals: goodput of 0.92 of the limit; refused 4 % of the requests at 2 calls a second, 2 % above.
 @pytest.mark.parametrize("told", TOLD)
 @pytest.mark.parametrize(
@@ -82,6 +83,7 @@ def test_hard_openings_cost_little(rate: float, calls: int, burst: float, in_fli
     assert outcome.refusals <= 12 + 0.02 * calls + in_flight / 4
 
 
+@pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("told", TOLD)
 @pytest.mark.parametrize(("model", "in_flight"), [("slow", 64), ("slow", 128), ("fast", 32), ("near", 32)])
 def test_a_limit_that_falls_and_rises_is_followed(model: str, in_flight: int, told: str) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from ragmetrics_core import Ask, Metric, ModelError, Prompt, Reply, Score, Steps, Usage, aevaluate, together
 from ragmetrics_core._engine import Budget, Rules
+from ragmetrics_core._engine._pending import RowMemory
 from ragmetrics_core._engine._questions import Answers
 from ragmetrics_core._kernel._drive import Models
 from ragmetrics_core._kernel._requests import Message
@@ -46,7 +47,8 @@ def ask_together(model: Slow, cancelled: tuple[int, ...] = (), budget: dict[str,
         question = Ask((Message("user", "?"),), YES.reply, YES, {})
 
         async def one() -> Any:
-            found = await answers.later(answers.resolve(models, [question], 0), {})
+            memory = RowMemory()
+            found = await answers.later(answers.resolve(models, [question], 0, memory), memory)
             return found and found[0]
 
         tasks = [asyncio.ensure_future(one()) for _ in range(4)]
@@ -97,7 +99,8 @@ class TestShared:
         async def main() -> Any:
             answers = Answers(8, Rules(), budget, None)
             question = Ask((Message("user", "?"),), YES.reply, YES, {})
-            return await answers.later(answers.resolve(Models(Slow()), [question], 0), {})
+            memory = RowMemory()
+            return await answers.later(answers.resolve(Models(Slow()), [question], 0, memory), memory)
 
         budget = Budget({"calls": 1})
         assert budget.take()

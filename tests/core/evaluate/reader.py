@@ -103,12 +103,12 @@ def _reply(data: Mapping[str, Any]) -> dict[str, Any]:
         return {
             "verdicts": [
                 {
-                    "number": claim["number"],
-                    "reason": REASONS[(len(claim["text"]) + claim["number"]) % len(REASONS)],
-                    "contradicted": False,
-                    "supported": len(claim["text"]) % 3 > 0,
+                    "number": int(number),
+                    "reason": REASONS[(len(claim) + int(number)) % len(REASONS)],
+                    "for": [1][: len(claim) % 3],
+                    "against": [],
                 }
-                for claim in data["claims"]
+                for number, claim in data["claims"].items()
             ]
         }
     if "number_of_questions" in data:

@@ -24,8 +24,9 @@ from ragmetrics_core import (
     evaluate,
 )
 from ragmetrics_core._store._exchanges import Exchanges
+from ragmetrics_core.embeddings import HashingEmbeddings
 from ragmetrics_core.llms import LexicalJudge
-from ragmetrics_core.metrics import Correctness, Faithfulness, Jury, SinglePassFaithfulness
+from ragmetrics_core.metrics import AnswerRelevancy, Correctness, Faithfulness, Jury, SinglePassFaithfulness
 from ragmetrics_core.testing import ScriptedLLM
 
 FAITHFUL = [
@@ -102,6 +103,43 @@ class TestScores:
         ]
         with pytest.raises(InvalidInput, match="two members ask the same of the same model"):
             evaluate(rows(2), jury, llm=other, progress=False)
+
+    def test_a_juror_that_computes_in_place_pays_its_own_calls_beside_one_that_waits(self) -> None:
+        class Slow(LexicalJudge):
+            identity = {"model": "slow"}  # noqa: RUF012
+            instant = False
+
+        jury = Jury([Faithfulness(llm=LexicalJudge()), Faithfulness(llm=Slow())])
+        found = evaluate(FAITHFUL[:1], jury, progress=False)
+        used = [item["usage"] for item in found.scores[jury][0].details["jurors"]]
+        assert [(item["calls"], item["cached_calls"]) for item in used] == [(2, 0), (2, 0)]
+        assert found.summary()["faithfulness_jury"].usage == Usage(4)
+
+    def test_the_models_of_the_run_that_a_juror_does_not_ask_are_none_of_its_own(self) -> None:
+        jury = Jury([Correctness(llm=Judge("a", lambda _: 1.0)), Correctness(llm=Judge("b", lambda _: 5.0))])
+        alone, beside = (
+            evaluate(rows(1), jury, embeddings=model, progress=False) for model in (None, HashingEmbeddings())
+        )
+        assert beside.scores[jury] == alone.scores[jury]
+        assert [(item["juror"], item["model"]) for item in beside.scores[jury][0].details["jurors"]] == [
+            ("correctness (a)", "a"),
+            ("correctness (b)", "b"),
+        ]
+
+    def test_a_juror_names_all_models_that_it_asks_and_its_namesakes_what_they_do_not_share(self) -> None:
+        models = HashingEmbeddings(), HashingEmbeddings(dimensions=64)
+        jury = Jury([AnswerRelevancy(embeddings=model) for model in models])
+        found = evaluate(FAITHFUL[:1], jury, llm=LexicalJudge(), progress=False)
+        both = "LexicalJudge, HashingEmbeddings"
+        assert [(item["juror"], item["model"]) for item in found.scores[jury][0].details["jurors"]] == [
+            ("answer_relevancy (LexicalJudge) 1", both),
+            ("answer_relevancy (LexicalJudge) 2", both),
+        ]
+        nested = Jury(
+            [Jury([Correctness(llm=Judge(name, lambda _: 1.0)) for name in "ab"]), Correctness(llm=Judge("c", float))]
+        )
+        found = evaluate(rows(1), nested, progress=False)
+        assert [item["model"] for item in found.scores[nested][0].details["jurors"]] == ["a, b", "c"]
 
     def test_metrics_of_several_rounds(self) -> None:
         jury = Jury([Faithfulness(), SinglePassFaithfulness()])
@@ -214,6 +252,21 @@ class TestKept:
         third, unasked = three(lambda _: 2.0, stopping, lambda q: float(int(q) % 5 + 1))
         assert evaluate(rows(8), third, run_dir=tmp_path, progress=False)["correctness_jury"] == plain(found)
         assert [judge.calls for judge in unasked] == [0, 0, 0]
+
+    def test_a_juror_that_failed_is_asked_again_by_the_next_run_and_nobody_else(self, tmp_path: Path) -> None:
+        gone = {"now": True}
+
+        def moody(question: str) -> Any:
+            return ModelError("no answer") if gone["now"] and question == "1" else 5.0
+
+        jury, judges = three(lambda _: 2.0, moody, lambda _: 3.0)
+        assert plain(evaluate(rows(3), jury, run_dir=tmp_path, progress=False)) == [3.0, 2.5, 3.0]
+        assert plain(evaluate(rows(3), jury, run_dir=tmp_path, progress=False)) == [3.0, 2.5, 3.0]
+        assert [judge.calls for judge in judges] == [3, 4, 3]
+        gone["now"] = False
+        found = evaluate(rows(3), jury, run_dir=tmp_path, progress=False)
+        assert [judge.calls for judge in judges] == [3, 5, 3]
+        assert found.scores[jury][1].reason == "median of 3 jurors: 2, 5, 3"
 
     def test_replies_of_a_metric_alone_are_those_of_the_juror(self, tmp_path: Path) -> None:
         jury, judges = three(lambda _: 2.0, lambda _: 3.0, lambda _: 4.0)

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from ragmetrics_core import BadReply, Details, Document, MissingInput, ModelError, Score, Usage
+from ragmetrics_core import BadReply, Details, Document, Evidence, MissingInput, ModelError, Score, Usage
 
 
 def test_scored() -> None:
@@ -239,3 +239,42 @@ def test_a_score_can_be_taken_apart_as_any_dataclass() -> None:
     parts = dataclasses.asdict(score)
     assert (parts["value"], parts["details"]) == (0.5, {"verdicts": [{"claim": "a", "supported": True}]})
     assert Details([("ranks", [1])], relevant=2) == {"ranks": [1], "relevant": 2}
+
+
+def test_closed_evidence_is_shown_as_lists_and_dicts_of_ones_own() -> None:
+    rows = [{"claim": "a", "by": [1, 2], "marks": [{"at": [0, 1]}], 3: 0.5}]
+    evidence = Evidence(rows)
+    rows[0]["claim"] = "b"
+    shown = [{"claim": "a", "by": [1, 2], "marks": [{"at": [0, 1]}], "3": 0.5}]
+
+    one, two = (
+        Score(0.5, details={"verdicts": evidence, "n": [1]}).made_by("m", None, prompts={"p": "1"}) for _ in "12"
+    )
+    assert json.dumps(one.to_dict()["details"]) == json.dumps({"verdicts": shown, "n": [1], "prompts": {"p": "1"}})
+    for copied in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one)), Score.from_dict(one.to_dict())):
+        assert copied == one
+        assert type(copied.details) in (Details, dict)
+    one.details["verdicts"][0]["marks"].append(1)
+    assert two.details == {"verdicts": shown, "n": [1], "prompts": {"p": "1"}}
+    assert Details(verdicts=evidence) == {"verdicts": shown}
+    assert Evidence(evidence) == evidence == copy.deepcopy(evidence) == pickle.loads(pickle.dumps(evidence))
+
+
+def test_closed_evidence_cannot_be_changed() -> None:
+    row: Any = Evidence([{"by": [1]}])[0]
+    with pytest.raises(TypeError):
+        row["by"] = [2]
+    assert row["by"] == (1,)
+
+
+@pytest.mark.parametrize("item", [{"a": math.nan}, {"a": [math.inf]}])
+def test_closed_evidence_holds_finite_numbers(item: Any) -> None:
+    with pytest.raises(ValueError, match="details hold finite numbers, got"):
+        Evidence([item])
+
+
+def test_closed_evidence_holds_json_values() -> None:
+    with pytest.raises(TypeError, match="details hold plain JSON values, got object"):
+        Evidence([{"a": object()}])
+    with pytest.raises(TypeError, match="an item of evidence is a mapping, got list"):
+        Evidence([[1]])  # type: ignore[list-item]

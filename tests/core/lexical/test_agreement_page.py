@@ -24,6 +24,7 @@ def bench() -> ModuleType:
     return module
 
 
+@pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("source", ["mtrag", "pairs", "people"])
 def test_the_page_has_what_is_measured(bench: ModuleType, shared_data: Path, source: str) -> None:
     page = PAGE.read_text(encoding="utf-8")

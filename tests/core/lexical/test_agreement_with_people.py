@@ -37,6 +37,7 @@ def test_balanced_accuracy_by_hand(bench: ModuleType) -> None:
     assert bench.balanced_accuracy([0.5, 0.6, 0.9, 0.1], [True, True, False, False]) == 0.75
 
 
+@pytest.mark.usefixtures("untraced")
 def test_better_than_plain_overlap_on_every_source(bench: ModuleType, shared_data: Path) -> None:
     rows = {source: bench.agreement(source, records) for source, records in bench.load(shared_data).items()}
     assert set(rows) == set(PLAIN_OVERLAP)

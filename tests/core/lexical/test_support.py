@@ -159,6 +159,7 @@ def test_one_verdict_per_claim_whatever_the_text(claims: list[str], contexts: li
     assert all(0 <= verdict.share <= 1 and verdict.reason for verdict in found)
 
 
+@pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize(
     "unit", ["word ", "a.", "1,", "AB ", "中", "not ", "(", "\n", "i  ", "1. ", '"', "hi ", "Is 3 b? "]
 )

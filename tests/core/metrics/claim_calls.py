@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from recording import CONTEXTS, QUESTION, REFERENCE, RESPONSE, Call
 
@@ -12,12 +11,18 @@ R1, R2 = "Ada Lovelace was born in London in 1815.", "Ada Lovelace died in 1852.
 G1, G2 = "Ada Lovelace was born in London.", "Ada Lovelace was born on 10 December 1815."
 
 WORDS = {
-    "extract_claims": {"1": "afd143ae103473dd", "2": "786080196102f9a8", "3": "01ef0c7d1afac995"},
+    "extract_claims": {
+        "1": "afd143ae103473dd",
+        "2": "786080196102f9a8",
+        "3": "01ef0c7d1afac995",
+        "4": "8e5177fea0bbc46c",
+    },
     "verify_claims": {
         "1": "34c1e0e3513b8152",
         "2": "2b15babe273b4442",
         "3": "f9127dcc4ddaa015",
         "4": "1e996a8a244b8c18",
+        "5": "e100c668644ffb25",
     },
 }
 
@@ -37,17 +42,16 @@ def told(*supporting: Sequence[int], against: Mapping[int, Sequence[int]] | None
         {
             "number": number,
             "reason": f"reason {number}",
-            "supported_by": list(contexts),
-            "contradicted_by": list((against or {}).get(number, ())),
-            "supported": bool(contexts),
+            "for": list(contexts),
+            "against": list((against or {}).get(number, ())),
         }
         for number, contexts in enumerate(supporting, 1)
     ]
     return json.dumps({"verdicts": rows})
 
 
-def numbered(*texts: str) -> list[dict[str, Any]]:
-    return [{"number": n, "text": text} for n, text in enumerate(texts, 1)]
+def numbered(*texts: str) -> dict[str, str]:
+    return {str(n): text for n, text in enumerate(texts, 1)}
 
 
 def verify(contexts: Sequence[str], claims: Sequence[str], reply: str) -> Call:

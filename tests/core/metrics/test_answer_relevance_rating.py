@@ -6,7 +6,14 @@ from core.metrics.contract import MetricContract
 from ragmetrics_core.metrics import AnswerRelevanceRating
 from recording import QUESTION, RESPONSE, Call, Exchange
 
-WORDS = {"rate_answer_relevance": {"1": "81a976d64b82c803", "2": "0c4fe656c5d1e513", "3": "23a0eea934e6489f"}}
+WORDS = {
+    "rate_answer_relevance": {
+        "1": "81a976d64b82c803",
+        "2": "0c4fe656c5d1e513",
+        "3": "23a0eea934e6489f",
+        "4": "1c880d3ef5a6b061",
+    }
+}
 
 EXCHANGES = [
     Exchange(

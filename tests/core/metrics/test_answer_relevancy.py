@@ -8,7 +8,14 @@ from core.metrics.contract import MetricContract
 from ragmetrics_core.metrics import AnswerRelevancy
 from recording import RESPONSE, Call, Exchange
 
-WORDS = {"questions_of_answer": {"1": "576e3e842d9bb2b8", "2": "ae8c6c6aa399e5ee", "3": "1e848646d929d110"}}
+WORDS = {
+    "questions_of_answer": {
+        "1": "576e3e842d9bb2b8",
+        "2": "ae8c6c6aa399e5ee",
+        "3": "1e848646d929d110",
+        "4": "a374dcafd5b3fcdb",
+    }
+}
 
 EXCHANGES = [
     # vectors [1, 0], [0.6, 0.8] and [0, 1] give cosines 0.6 and 0, mean 0.3

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from core.metrics.claim_calls import claims, told, verdicts
-from ragmetrics_core import BadReply, InvalidInput
+from ragmetrics_core import BadReply, Example, InvalidInput
 from ragmetrics_core.metrics import ContextRecall, FactualCorrectness, Faithfulness, PassagePrecision
-from ragmetrics_core.metrics.claims import VERIFY_CLAIMS, Verdict
+from ragmetrics_core.metrics.claims import VERIFY_CLAIMS, Verdict, Verdicts
+from ragmetrics_core.replies import JsonReply
 from ragmetrics_core.testing import ScriptedLLM
 
 FIELDS = {
@@ -73,8 +76,8 @@ def test_the_question_is_shown_and_claims_and_contexts_have_numbers() -> None:
     Faithfulness(llm=llm).score(FIELDS)
     assert json.loads(llm.asks[1].messages[1].content) == {
         "question": "q",
-        "contexts": [{"number": 1, "text": "c1"}, {"number": 2, "text": "c2"}, {"number": 3, "text": "c3"}],
-        "claims": [{"number": 1, "text": "x"}],
+        "contexts": {"1": "c1", "2": "c2", "3": "c3"},
+        "claims": {"1": "x"},
     }
 
 
@@ -109,20 +112,37 @@ def test_pieces_of_a_passage_have_its_number() -> None:
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a context that was not sent": (
         {"supported_by": [4], "contradicted_by": [], "supported": True},
-        "claim 1: supported_by names context 4, but the contexts are 1 to 3",
+        "claim 1: context 4 is named, but the contexts are 1 to 3",
     ),
     "context 0": (
         {"supported_by": [1], "contradicted_by": [0], "supported": True},
-        "claim 1: contradicted_by names context 0, but the contexts are 1 to 3",
+        "claim 1: context 0 is named, but the contexts are 1 to 3",
     ),
     "supported by nothing": (
         {"supported_by": [], "contradicted_by": [2], "supported": True},
-        "claim 1 is said to be supported, but supported_by names no context",
+        "claim 1 is said to be supported, but no context is named for it",
     ),
     "not supported by something": (
         {"supported_by": [2, 3], "contradicted_by": [], "supported": False},
-        "claim 1 is said to be not supported, but supported_by names context 2, 3",
+        "claim 1 is said to be not supported, but context 2, 3 is named for it",
     ),
+    "contradicted by nothing": (
+        {"for": [], "against": [], "contradicted": True},
+        "claim 1 is said to be contradicted, but no context is named against it",
+    ),
+    "not contradicted by something": (
+        {"supported_by": [], "contradicted_by": [1, 2], "contradicted": False, "supported": False},
+        "claim 1 is said to be not contradicted, but context 1, 2 is named against it",
+    ),
+    "two lists for it": (
+        {"for": [1], "supported_by": [], "against": []},
+        "verdicts[0].supported_by and 'for' say different things; give one",
+    ),
+    "two lists against it": (
+        {"for": [], "against": [], "contradicted_by": [3]},
+        "verdicts[0].contradicted_by and 'against' say different things; give one",
+    ),
+    "not a word on what is against it": ({"for": [1]}, "against is missing"),
 }
 
 
@@ -133,8 +153,17 @@ def test_what_does_not_fit_together_is_asked_once_more(verdict: dict[str, Any], 
     score = Faithfulness(llm=llm).score(FIELDS)
     assert (score.value, score.usage.calls) == (1.0, 3)
     assert complaint in llm.asks[2].messages[-1].content
-    with pytest.raises(BadReply, match=complaint):
+    with pytest.raises(BadReply, match=re.escape(complaint)):
         Faithfulness(llm=script(extract_claims=[claims("x")], verify_claims=[bad, bad])).score(FIELDS)
+
+
+@pytest.mark.parametrize("end", ["[", "[]", "[1", "[1]", "[], "])
+def test_a_reply_that_ends_before_it_says_what_is_against_a_claim_is_no_verdict(end: str) -> None:
+    """A server that does not say that it cut the reply must not turn contradicted claims into claims that are not stated."""
+    cut = '{"verdicts": [{"number": 1, "reason": "r", "for": ' + end
+    llm = script(extract_claims=[claims("x")], verify_claims=[cut, told([], against={1: [2]})])
+    score = Faithfulness(llm=llm).score(FIELDS)
+    assert (score.details["verdicts"][0]["verdict"], score.usage.calls) == ("contradicted", 3)
 
 
 def test_with_one_context_there_is_no_doubt_which_one_supports() -> None:
@@ -144,6 +173,51 @@ def test_with_one_context_there_is_no_doubt_which_one_supports() -> None:
     assert score.details["response_claims"][0]["supported_by"] == [1]
 
 
+def test_with_one_context_there_is_no_doubt_which_one_contradicts() -> None:
+    reply = json.dumps({"verdicts": [{"number": 1, "for": [], "against": [], "contradicted": True}]})
+    llm = script(extract_claims=[claims("x")], verify_claims=[reply])
+    (row,) = FactualCorrectness(mode="precision", llm=llm).score(FIELDS).details["response_claims"]
+    assert (row["verdict"], row["contradicted_by"]) == ("contradicted", [1])
+
+
+def test_what_one_of_several_calls_leaves_open_is_open() -> None:
+    """Replies of two forms to the calls for one claim: the claim may be contradicted, and its support may be elsewhere as well."""
+    llm = script(extract_claims=[claims("x")], verify_claims=[told([]), verdicts(False), told([])])
+    (row,) = Faithfulness(llm=llm, per_passage=True).score(FIELDS).details["verdicts"]
+    assert row == {"claim": "x", "supported": False, "reason": "reason 1 / reason 1 / reason 1"}
+    llm = script(extract_claims=[claims("x")], verify_claims=[told([1]), verdicts(True), told([])])
+    with pytest.raises(BadReply, match="passage_precision needs the passages that support a claim"):
+        PassagePrecision(llm=llm, per_passage=True).score(FIELDS)
+
+
+def test_a_model_of_your_own_needs_no_more_than_number_and_supported() -> None:
+    class Plain(BaseModel):
+        number: int
+        supported: bool
+
+    class Plains(BaseModel):
+        verdicts: list[Plain]
+
+    verify: Any = VERIFY_CLAIMS.replace(reply=JsonReply(Plains))  # with the check of the built-in prompt
+    llm = script(extract_claims=[claims("x", "y")], verify_claims=[verdicts(True, False)])
+    score = Faithfulness(llm=llm, verify=verify).score(FIELDS)
+    assert score.details["verdicts"] == [
+        {"claim": "x", "supported": True, "reason": ""},
+        {"claim": "y", "supported": False, "reason": ""},
+    ]
+
+
+def test_an_example_shows_a_verdict_as_it_is_asked_for() -> None:
+    verdict = Verdict(number=1, reason="r", supported_by=[1], contradicted_by=[])
+    example = Example({"claims": ["x"]}, Verdicts(verdicts=[verdict]))
+    assert example.output == {"verdicts": [{"number": 1, "reason": "r", "for": [1], "against": []}]}
+    assert verdict.model_dump()["supported"] is True  # as evidence, a verdict tells all that it knows
+    old = Example({"claims": ["x"]}, Verdicts(verdicts=[Verdict(number=1, reason="r", supported=False)]))
+    assert old.output == {"verdicts": [{"number": 1, "reason": "r", "for": [], "against": [], "supported": False}]}
+    for shown in (example, old):
+        assert VERIFY_CLAIMS.reply.parse(json.dumps(shown.output)).verdicts[0].supported is (shown is example)
+
+
 def test_replies_of_the_old_form_name_no_passages() -> None:
     """Faithfulness needs none; a metric of passages says what it lacks, and makes up nothing."""
     llm = script(extract_claims=[claims("x", "y")], verify_claims=[verdicts(True, False)])
@@ -151,12 +225,66 @@ def test_replies_of_the_old_form_name_no_passages() -> None:
     llm = script(extract_claims=[claims("x", "y")], verify_claims=[verdicts(True, False)])
     with pytest.raises(
         BadReply,
-        match="passage_precision needs the passages that support a claim, but the judge's verdicts name none: ask for them with "
-        "supported_by, as the built-in prompt does",
+        match="passage_precision needs the passages that support a claim, but the judge's verdicts name none: ask for them, "
+        "as the built-in prompt does",
     ):
         PassagePrecision(llm=llm).score(FIELDS)
     llm = script(extract_claims=[claims("x", "y")], verify_claims=[verdicts(False, False)])
     assert PassagePrecision(llm=llm).score(FIELDS).value == 0.0
+
+
+OLD_FORMS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "version 1": ({"supported": False}, {"supported": False}),
+    "version 2": (
+        {"supported": False, "contradicted": True},
+        {"supported": False, "verdict": "contradicted", "contradicted": True},
+    ),
+    "version 2, silent": (
+        {"supported": False, "contradicted": False},
+        {"supported": False, "verdict": "not stated"},
+    ),
+    "version 4": (
+        {"supported_by": [2], "contradicted_by": [1, 3], "supported": True},
+        {
+            "supported": True,
+            "verdict": "supported",
+            "supported_by": [2],
+            "contradicted_by": [1, 3],
+            "contradicted": True,
+        },
+    ),
+    "version 5": (
+        {"for": [], "against": [3]},
+        {
+            "supported": False,
+            "verdict": "contradicted",
+            "supported_by": [],
+            "contradicted_by": [3],
+            "contradicted": True,
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize(("verdict", "row"), OLD_FORMS.values(), ids=OLD_FORMS.keys())
+def test_replies_of_every_form_stay_valid(verdict: dict[str, Any], row: dict[str, Any]) -> None:
+    """A row says as much as the reply did."""
+    reply = json.dumps({"verdicts": [{"number": 1, "reason": "r", **verdict}]})
+    score = Faithfulness(llm=script(extract_claims=[claims("x")], verify_claims=[reply])).score(FIELDS)
+    assert score.details["verdicts"] == [{"claim": "x", "reason": "r", **row}]
+
+
+def test_a_verdict_that_says_neither_is_asked_for_once_more() -> None:
+    silent = json.dumps({"verdicts": [{"number": 1, "reason": "r", "against": []}]})
+    llm = script(extract_claims=[claims("x")], verify_claims=[silent, told([1])])
+    assert Faithfulness(llm=llm).score(FIELDS).value == 1.0
+    assert "for is missing" in llm.asks[2].messages[-1].content
+
+
+def test_what_is_not_asked_for_is_not_in_the_words() -> None:
+    for text in (VERIFY_CLAIMS.reply.instructions(), json.dumps(VERIFY_CLAIMS.reply.schema)):
+        assert '"for"' in text
+        assert "supported" not in text
 
 
 def test_the_old_flag_is_read_and_not_asked_for() -> None:

@@ -120,9 +120,9 @@ def test_contexts_that_contradict_each_other_mean_the_same_in_windows_and_in_one
         assert [
             {k: v for k, v in verdict.items() if k not in {"window", "reason"}} for verdict in score.details["verdicts"]
         ] == [
-            {"claim": "It is 330 m tall.", "supported": True, "contradicted": True},
-            {"claim": "It is 300 m tall.", "supported": False, "contradicted": True},
-            {"claim": "It is red.", "supported": False},
+            {"claim": "It is 330 m tall.", "supported": True, "verdict": "supported", "contradicted": True},
+            {"claim": "It is 300 m tall.", "supported": False, "verdict": "contradicted", "contradicted": True},
+            {"claim": "It is red.", "supported": False, "verdict": "not stated"},
         ]
         assert score.explain() == (
             "1 of 3 claims supported; not supported: 'It is 300 m tall.', 'It is red.'; "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core.metrics.claim_origin import located, spans_of
+from ragmetrics_core.metrics.claim_origin import PlacedClaims, _sentences, located, spans_in, spans_of
 
 ANSWER = (
     "She was born in London in 1815. She designed no machine; Babbage did! Did she write? In 1843 she published notes."
@@ -70,3 +70,15 @@ def test_a_place_lies_in_the_text_and_is_not_empty(claims: list[str], text: str)
     assert len(spans) == len(claims)
     for span in spans:
         assert span is None or (0 <= span[0] < span[1] <= len(text) and text[slice(*span)].strip())
+
+
+def test_the_places_of_claims_are_looked_up_once() -> None:
+    claims = PlacedClaims.of(["She was born in London."], ANSWER)
+    assert claims.spans is claims.spans is spans_in(claims, ANSWER)
+    assert claims.spans == ((0, 22),)
+    assert spans_in(claims, "Was she born in London? She was born in London.") == ((24, 46),)
+
+
+@given(st.text("ab.!?\n\r\t\x0b\x1c ", max_size=60))
+def test_ascii_is_cut_as_all_other_texts(text: str) -> None:
+    assert list(_sentences(text + "\ne")) == list(_sentences(text + "\né"))

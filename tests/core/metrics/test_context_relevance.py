@@ -7,8 +7,18 @@ from ragmetrics_core.metrics import ContextRelevance
 from recording import CONTEXTS, QUESTION, Call, Exchange
 
 WORDS = {
-    "rate_contexts": {"1": "46e9154b21e53838", "2": "831608863ca122b6", "3": "e9c7ff2f32830a3e"},
-    "rate_contexts_again": {"1": "0037124b8b571e8c", "2": "7d17f5a12e8e3de2", "3": "103078b203ad7585"},
+    "rate_contexts": {
+        "1": "46e9154b21e53838",
+        "2": "831608863ca122b6",
+        "3": "e9c7ff2f32830a3e",
+        "4": "1b23d35840374200",
+    },
+    "rate_contexts_again": {
+        "1": "0037124b8b571e8c",
+        "2": "7d17f5a12e8e3de2",
+        "3": "103078b203ad7585",
+        "4": "703facfa67f67692",
+    },
 }
 
 EXCHANGES = [

@@ -7,8 +7,18 @@ from ragmetrics_core.metrics import ContextRelevanceRating
 from recording import CONTEXTS, QUESTION, Call, Exchange
 
 WORDS = {
-    "rate_context_relevance": {"1": "47723c779d470c09", "2": "3691e951170faaa5", "3": "687350a5d4f559de"},
-    "refine_context_relevance": {"1": "28ad1a184feac80e", "2": "db4c9da04a6681c8", "3": "1c4feb050a5220d5"},
+    "rate_context_relevance": {
+        "1": "47723c779d470c09",
+        "2": "3691e951170faaa5",
+        "3": "687350a5d4f559de",
+        "4": "22c08a4b4aae0b7a",
+    },
+    "refine_context_relevance": {
+        "1": "28ad1a184feac80e",
+        "2": "db4c9da04a6681c8",
+        "3": "1c4feb050a5220d5",
+        "4": "6b2657c3eb9971fb",
+    },
 }
 
 EXCHANGES = [

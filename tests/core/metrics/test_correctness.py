@@ -6,7 +6,14 @@ from core.metrics.contract import MetricContract
 from ragmetrics_core.metrics import Correctness
 from recording import QUESTION, REFERENCE, RESPONSE, Call, Exchange
 
-WORDS = {"grade_correctness": {"1": "c10fc2acaf2a8876", "2": "ae4283d3b057eaa0", "3": "069feafbcd024312"}}
+WORDS = {
+    "grade_correctness": {
+        "1": "c10fc2acaf2a8876",
+        "2": "ae4283d3b057eaa0",
+        "3": "069feafbcd024312",
+        "4": "616e2d279d361417",
+    }
+}
 
 EXCHANGES = [
     Exchange(

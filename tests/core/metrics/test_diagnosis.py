@@ -22,7 +22,7 @@ from core.metrics.claim_calls import (
 from core.metrics.contract import MetricContract
 from core.metrics.test_answer_or_abstain import WORDS as ABSTENTION_WORDS
 from core.metrics.test_answer_or_abstain import told as abstention
-from ragmetrics_core import Ask, Score
+from ragmetrics_core import Ask, BadReply, Score
 from ragmetrics_core.metrics import Diagnosis
 from recording import CONTEXTS, QUESTION, RESPONSE, Call, Exchange
 
@@ -117,6 +117,47 @@ def test_the_label_says_whose_fault_it_is(
     assert (score.label, score.details["because"]) == (label, because)
     assert (score.value, score.passing) == (float(label.startswith("right")), label.startswith("right"))
     assert judge.calls == (9 if per_passage else 7)
+
+
+class OldForm(Truth):
+    """The same judge, replying as the first versions of the prompt had it: ``flags`` of a verdict instead of passages."""
+
+    flags: tuple[str, ...] = ("supported",)
+
+    def generate(self, ask: Ask) -> str:
+        reply = super().generate(ask)
+        if ask.prompt.name != "verify_claims":
+            return reply
+        verdicts = [
+            {"number": row["number"], "reason": "", "supported": bool(row["for"]), "contradicted": bool(row["against"])}
+            for row in json.loads(reply)["verdicts"]
+        ]
+        kept = {"number", "reason", *self.flags}
+        return json.dumps({"verdicts": [{key: row[key] for key in row if key in kept} for row in verdicts]})
+
+
+class SecondForm(OldForm):
+    flags = ("supported", "contradicted")
+
+
+@pytest.mark.parametrize("per_passage", [False, True])
+@pytest.mark.parametrize(("label", "signs", "because"), [(name, *case) for name, case in CASES.items()])
+def test_flags_of_contradiction_are_enough(
+    label: str, signs: dict[tuple[str, str], str], because: list[str], *, per_passage: bool
+) -> None:
+    score = diagnosed(SecondForm(["a"], ["d"], signs), per_passage=per_passage)
+    assert (score.label, score.details["because"]) == (label, because)
+
+
+def test_verdicts_that_do_not_tell_contradicted_from_not_stated_are_no_diagnosis() -> None:
+    """An answer that nothing supports would be right, though the reference says the opposite."""
+    signs = {("a", "wanted"): "-", ("d", "said"): "+", ("d", "one"): "+"}
+    assert diagnosed(SecondForm(["a"], ["d"], signs)).label == "own_knowledge"
+    with pytest.raises(
+        BadReply, match="diagnosis needs to know which claims are contradicted, but the judge's verdicts"
+    ):
+        diagnosed(OldForm(["a"], ["d"], signs))
+    assert diagnosed(OldForm(["a"], ["d"], {**RIGHT, ("a", "one"): "+"})).label == "right"  # nothing is left open
 
 
 def test_a_response_that_declines_wholly_is_declined_whatever_it_says_besides() -> None:

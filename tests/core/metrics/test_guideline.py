@@ -8,7 +8,14 @@ from recording import QUESTION, RESPONSE, Call, Exchange
 
 SOURCES = "The response names its sources."
 
-WORDS = {"critique_by_guidelines": {"1": "258583f55349c089", "2": "5209999a2cae8551", "3": "ead5510bce9a4a45"}}
+WORDS = {
+    "critique_by_guidelines": {
+        "1": "258583f55349c089",
+        "2": "5209999a2cae8551",
+        "3": "ead5510bce9a4a45",
+        "4": "96c81fe5fbdd66fb",
+    }
+}
 
 EXCHANGES = [
     Exchange(

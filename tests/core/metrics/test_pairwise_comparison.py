@@ -8,7 +8,14 @@ from recording import QUESTION, REFERENCE, RESPONSE, SAMPLE, Call, Exchange
 
 SECOND = "Ada Lovelace was an English mathematician."
 
-WORDS = {"compare_responses": {"1": "27d6e9a72014feed", "2": "33c585c8d3a2fb19", "3": "e0a38ff5356e5e59"}}
+WORDS = {
+    "compare_responses": {
+        "1": "27d6e9a72014feed",
+        "2": "33c585c8d3a2fb19",
+        "3": "e0a38ff5356e5e59",
+        "4": "5d954f43de5c77db",
+    }
+}
 
 EXCHANGES = [
     Exchange(

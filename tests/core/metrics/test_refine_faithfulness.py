@@ -7,8 +7,18 @@ from ragmetrics_core.metrics import RefineFaithfulness
 from recording import CONTEXTS, RESPONSE, Call, Exchange
 
 WORDS = {
-    "refine_supported": {"1": "6d550c4d43af605d", "2": "7fa6280608ed3fde", "3": "fa13b80acbf5e825"},
-    "supported_by_context": {"1": "cf279e04afc763fd", "2": "ea120fa57c427e61", "3": "dcd4ed0d986c6aa3"},
+    "refine_supported": {
+        "1": "6d550c4d43af605d",
+        "2": "7fa6280608ed3fde",
+        "3": "fa13b80acbf5e825",
+        "4": "04c53839ff16575d",
+    },
+    "supported_by_context": {
+        "1": "cf279e04afc763fd",
+        "2": "ea120fa57c427e61",
+        "3": "dcd4ed0d986c6aa3",
+        "4": "c4f5d3c8a9f05f1e",
+    },
 }
 
 EXCHANGES = [

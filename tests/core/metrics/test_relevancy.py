@@ -7,8 +7,18 @@ from ragmetrics_core.metrics import Relevancy
 from recording import CONTEXTS, QUESTION, RESPONSE, Call, Exchange
 
 WORDS = {
-    "in_line_with_context": {"1": "0fccf398ea58d0e8", "2": "7b53e4cc7e86d8a4", "3": "a740254bf3441cc5"},
-    "refine_in_line": {"1": "9000ed54bbc85d0e", "2": "153e62d0d0dd7a57", "3": "a5314cb6a0ba8922"},
+    "in_line_with_context": {
+        "1": "0fccf398ea58d0e8",
+        "2": "7b53e4cc7e86d8a4",
+        "3": "a740254bf3441cc5",
+        "4": "279b9ace4728397f",
+    },
+    "refine_in_line": {
+        "1": "9000ed54bbc85d0e",
+        "2": "153e62d0d0dd7a57",
+        "3": "a5314cb6a0ba8922",
+        "4": "c5a1a4a0a5d941b0",
+    },
 }
 
 EXCHANGES = [

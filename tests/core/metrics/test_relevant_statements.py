@@ -8,7 +8,14 @@ from core.metrics.contract import MetricContract
 from ragmetrics_core.metrics import RelevantStatements
 from recording import CONTEXTS, QUESTION, Call, Exchange
 
-WORDS = {"find_relevant_statements": {"1": "6cde9f70dc0d8b81", "2": "5278fdd56b254642", "3": "af93915a2d2d11cb"}}
+WORDS = {
+    "find_relevant_statements": {
+        "1": "6cde9f70dc0d8b81",
+        "2": "5278fdd56b254642",
+        "3": "af93915a2d2d11cb",
+        "4": "f5b3037bf701ae7e",
+    }
+}
 
 EXCHANGES = [
     Exchange(

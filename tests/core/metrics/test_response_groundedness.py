@@ -7,8 +7,18 @@ from ragmetrics_core.metrics import ResponseGroundedness
 from recording import CONTEXTS, RESPONSE, Call, Exchange
 
 WORDS = {
-    "rate_groundedness": {"1": "80a9b355bb9431b9", "2": "105e275b32d43ab2", "3": "db0cfcd110014548"},
-    "rate_groundedness_again": {"1": "317b06b028bad67a", "2": "26629d95e5355b9d", "3": "621a113f96822f88"},
+    "rate_groundedness": {
+        "1": "80a9b355bb9431b9",
+        "2": "105e275b32d43ab2",
+        "3": "db0cfcd110014548",
+        "4": "7057c6943ce07bf6",
+    },
+    "rate_groundedness_again": {
+        "1": "317b06b028bad67a",
+        "2": "26629d95e5355b9d",
+        "3": "621a113f96822f88",
+        "4": "7f08e8c41abdb208",
+    },
 }
 
 EXCHANGES = [

@@ -6,7 +6,14 @@ from core.metrics.contract import MetricContract
 from ragmetrics_core.metrics import RubricScore
 from recording import CONTEXTS, QUESTION, REFERENCE, RESPONSE, Call, Exchange
 
-WORDS = {"grade_by_rubric": {"1": "7fbfd86c079fe150", "2": "3f678c96d0ee9fd7", "3": "c69f78768a1ef9ef"}}
+WORDS = {
+    "grade_by_rubric": {
+        "1": "7fbfd86c079fe150",
+        "2": "3f678c96d0ee9fd7",
+        "3": "c69f78768a1ef9ef",
+        "4": "202d5bc39ef213e8",
+    }
+}
 
 EXCHANGES = [
     Exchange(

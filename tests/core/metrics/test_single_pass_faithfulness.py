@@ -9,7 +9,14 @@ from core.metrics.contract import MetricContract
 from ragmetrics_core.metrics import SinglePassFaithfulness
 from recording import CONTEXTS, QUESTION, RESPONSE, Call, Exchange
 
-WORDS = {"split_and_check": {"1": "56055331949ce023", "2": "9673c24dd030a575", "3": "acbf8107b4411585"}}
+WORDS = {
+    "split_and_check": {
+        "1": "56055331949ce023",
+        "2": "9673c24dd030a575",
+        "3": "acbf8107b4411585",
+        "4": "22a0ce72a64dc81f",
+    }
+}
 
 EXCHANGES = [
     Exchange(

@@ -108,6 +108,7 @@ def test_the_list_of_entries_is_complete(trec: Trec) -> None:
     assert sorted(trec.values) == sorted(ENTRIES)
 
 
+@pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("name", ENTRIES)
 def test_equals_trec_eval_on_every_query(trec: Trec, name: str) -> None:
     entry = trec.entries[name]

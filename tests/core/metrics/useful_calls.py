@@ -9,8 +9,13 @@ from ragmetrics_core.metrics import ContextPrecision, ContextUtilization
 from recording import CONTEXTS, QUESTION, Call, Exchange
 
 WORDS = {
-    "judge_usefulness": {"1": "3f763ee3455964a0", "2": "2cfe8763f2656759", "3": "e2e48abf94c00a7f"},
-    "judge_usefulness_of_all": {"1": "0be7805a87826b36"},
+    "judge_usefulness": {
+        "1": "3f763ee3455964a0",
+        "2": "2cfe8763f2656759",
+        "3": "e2e48abf94c00a7f",
+        "4": "ceb89793d1766899",
+    },
+    "judge_usefulness_of_all": {"1": "0be7805a87826b36", "2": "ed478814e591dc1f"},
 }
 
 

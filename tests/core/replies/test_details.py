@@ -253,9 +253,9 @@ def test_odd_types_misread(given: dict[str, Any]) -> None:
 
 def test_the_instructions_of_odd_types() -> None:
     assert JsonReply(Odd).instructions().partition("\n")[2] == (
-        '{"size": <1 or 2: how large>, "names": ["<text>", ...], "levels": [<whole number>, ...], '
+        '{"size": <1 or 2: how large>, "names": ["<text>", ...], "levels": [<integer>, ...], '
         '"plain": [<value>, ...], "nothing": null, '
-        '"either": {"statement": "<text>", "verdict": <0 or 1>} or {"verdict": <true or false>} or null, "picked": <"yes" or "no">}'
+        '"either": {"statement": "<text>", "verdict": <0 or 1>} or {"verdict": <boolean>} or null, "picked": <"yes" or "no">}'
     )
 
 

@@ -92,9 +92,9 @@ def test_instructions_are_exact() -> None:
     )
     assert LinesReply().instructions() == "Reply with a numbered list, one item per line, and nothing else."
     assert JsonReply(Verdicts).instructions() == (
-        "Reply with one JSON object and nothing else, in this shape:\n"
+        "Reply in JSON:\n"
         '{"statements": [{"statement": "<the statement, word by word>", "reason": "<text>", "verdict": <0 or 1>}, ...], '
-        '"noncommittal": <true or false>, "share": <number> or null}'
+        '"noncommittal": <boolean>, "share": <number> or null}'
     )
 
 
@@ -169,7 +169,7 @@ def test_schemas_of_unusual_models() -> None:
     assert recursive.schema["properties"]["children"]["items"] == {"$ref": "#/$defs/Node"}
     assert recursive.schema["required"] == ["name", "children"]
     assert [JsonReply(model).schema for model in (Free, Pair, Whatever)] == [None, None, None]
-    assert '{"table": {"<name>": <whole number>, ...}}' in JsonReply(Free).instructions()
+    assert '{"table": {"<name>": <integer>, ...}}' in JsonReply(Free).instructions()
     assert '{"value": <value>}' in JsonReply(Whatever).instructions()
     assert recursive.instructions().endswith("{...}, ...]}, ...]}, ...]}, ...]}, ...]}, ...]}")
     assert recursive.parse('{"Name": "a", "children": [{"name": "b"}]}').children[0].name == "b"

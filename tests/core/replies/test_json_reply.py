@@ -367,6 +367,24 @@ def test_aliases_and_extra_fields() -> None:
     assert JsonReply(Strict).parse('{"answer": "yes", "comment": "x"}').answer is True
 
 
+def test_a_field_under_two_of_its_names() -> None:
+    """Which of them holds is not for the reader to say; reasons may differ."""
+
+    class Found(BaseModel):
+        pages: list[int] = Field(default_factory=list, validation_alias=AliasChoices("on", "pages"))
+        reason: str = ""
+
+    assert bad(Found, '{"on": [1], "pages": []}') == "pages and 'on' say different things; give one"
+    assert bad(Found, '{"On": [1], "pages": [2]}') == "pages and 'On' say different things; give one"
+    assert bad(Found, '{"pages": [1], "on": "see below"}') == "pages must be a list"
+    for same in (
+        '{"on": [1], "pages": ["1"]}',
+        '{"on": null, "pages": [1]}',
+        '{"On": [1], "Reason": "a", "reason": "b"}',
+    ):
+        assert JsonReply(Found).parse(same).pages == [1]
+
+
 def test_unions_of_models() -> None:
     class Cat(BaseModel):
         lives: int
@@ -385,7 +403,7 @@ def test_root_models() -> None:
     reply = JsonReply(RootModel[list[int]])
     assert reply.parse('Sure: ["1", 2]').root == [1, 2]
     assert reply.schema is None
-    assert reply.instructions().endswith("[<whole number>, ...]")
+    assert reply.instructions().endswith("[<integer>, ...]")
 
 
 def test_a_validator_of_the_user_speaks_in_the_reason() -> None:

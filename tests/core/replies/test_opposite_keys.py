@@ -62,7 +62,7 @@ def test_beside_the_answer_it_changes_nothing() -> None:
 def test_a_claim_that_is_not_supported_is_no_support(key: str) -> None:
     verdicts = f'{{"verdicts": [{{"number": 1, "reason": "", "{key}": true}}]}}'
     llm = ScriptedLLM(['{"claims": ["Paris is on Mars."]}', verdicts, verdicts])
-    with pytest.raises(BadReply, match=r"verdicts\[0\]\.supported is missing"):
+    with pytest.raises(BadReply, match=r"verdicts\[0\]: value error, for is missing"):
         Faithfulness(llm=llm).score(
             user_input="Where is Paris?", response="On Mars.", retrieved_contexts=["In France."]
         )

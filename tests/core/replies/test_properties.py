@@ -235,11 +235,13 @@ UNITS = [
 TIMED = [YesNoReply(), ScoreReply(1, 5), LinesReply(), JsonReply(Verdicts), JsonReply(Claims)]
 
 
+@pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("unit", UNITS, ids=ascii)
 def test_a_hundred_kilobytes_take_linear_time(unit: str) -> None:
     assert_fast("", unit)
 
 
+@pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("unit", ["[", '"', "\\", "1,", "{[", "</think>", '{"a":'], ids=ascii)
 @pytest.mark.parametrize("start", ['{"statements": ["', '{"statements": [', "<think>hm</think>"])
 def test_so_do_unfinished_replies_with_a_proper_beginning(start: str, unit: str) -> None:

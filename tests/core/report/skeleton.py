@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from collections import Counter
+from hashlib import sha256
 from html.parser import HTMLParser
 
 ALLOWED = """
@@ -27,3 +30,15 @@ class Skeleton(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.texts.append(data)
+
+
+def check_policy(page: str) -> None:
+    """A page lets its own script and its own style run, by their digests, and nothing else."""
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    (style,) = re.findall("<style>(.*?)</style>", page, re.DOTALL)
+    (script,) = re.findall("<script>(.*?)</script>", page, re.DOTALL)
+    digests = [base64.b64encode(sha256(text.encode()).digest()).decode() for text in (script, style)]
+    assert policy.replace("&#x27;", "'") == (
+        f"default-src 'none'; script-src 'sha256-{digests[0]}'; style-src 'sha256-{digests[1]}'; base-uri 'none'; "
+        "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    )

@@ -323,6 +323,28 @@ class TestDoubts:
         )["m"]
         assert [text.split(":")[0] for text in first.warnings] == ["the rows with a label are the first 30 of the run"]
 
+    def test_rows_of_which_the_judge_is_least_sure(self) -> None:
+        """Half the rows at 0.5 (unsure: 1/2), half at 0 or 1 (sure): the 20 have 1/2 for a mean of 1/4, with a spread of 1/4."""
+        values = [(0.5, 0.0, 0.5, 1.0)[row % 4] for row in range(200)]
+        found = run(values).calibrate([line(row, row % 3 == 0) for row in range(100, 140, 2)])["m"]
+        spread = ((200 * 0.25**2) / 199) ** 0.5
+        number = 0.25 / (spread * (1 / 20 - 1 / 200) ** 0.5)
+        (warning,) = found.warnings
+        assert warning == (
+            f"the judge is less sure of the rows with a label than of all rows, by {number:.1f} standard errors: rows that "
+            "somebody chose look so, and then the corrected score is wrong; --suggest draws rows at random"
+        )
+        surest = run(values).calibrate([line(row, row % 3 == 0) for row in range(101, 141, 2)])["m"]
+        assert surest.warnings == (warning.replace("less sure", "more sure"),)
+
+    def test_suggested_rows_are_not_doubted(self) -> None:
+        """Half of the draw prefers rows of which the judge is unsure; the weights put that right."""
+        evaluation = run([row / 200 for row in range(200)])
+        for seed in range(20):
+            lines = evaluation.rows_to_label(40, seed=seed)
+            found = evaluation.calibrate([{**item, "label": place % 3 > 0} for place, item in enumerate(lines)])
+            assert found["m"].warnings == ()
+
     def test_drawn_rows_are_not_doubted(self) -> None:
         values, labels = judged()
         assert run(values).calibrate(labels)["m"].warnings == ()
@@ -354,6 +376,16 @@ class TestRefusals:
         assert item.agreement.kappa.problem == "all labels are passes, so agreement beyond chance cannot be told"
         assert item.agreement.sensitivity.value == 0.8
         assert item.corrected.interval is not None
+
+    @pytest.mark.parametrize("label", [True, False])
+    def test_one_class_says_nothing_of_what_the_judge_is_worth(self, *, label: bool) -> None:
+        found = run([row % 7 / 6 for row in range(60)]).calibrate([line(row, label) for row in range(1, 60, 2)])
+        corrected = found["m"].corrected
+        assert corrected is not None
+        assert corrected.note == "all labels are equal, so nothing tells yet whether the judge helps"
+        assert (corrected.judge_helps, corrected.worth_labels) == (False, None)
+        assert "\n  all labels are equal, so nothing tells yet whether the judge helps\n" in found.text(80)
+        assert "the judge helps: about" not in found.text(80)
 
     def test_rows_and_metrics_that_are_not_there(self) -> None:
         values, labels = judged()
@@ -490,7 +522,12 @@ class TestPictures:
     def test_slices_need_verdicts(self) -> None:
         """All labels are passes, and scores are no verdicts: nothing tells from which score on a row passes."""
         evaluation = run([row % 7 / 6 for row in range(60)], langs="xy")
-        assert evaluation.calibrate([line(row, True) for row in range(1, 60, 2)], by="lang")["m"].slices == ()
+        found = evaluation.calibrate([line(row, True) for row in range(1, 60, 2)], by="lang")
+        assert found["m"].slices == ()
+        said = "m: no errors by lang, as nothing tells from which score on a row passes: label more rows"
+        assert f"\n{said}\n" in found.text(200)
+        assert f"* {said}\n" in found.to_markdown()
+        assert "no errors by" not in evaluation.calibrate([line(row, True) for row in range(1, 60, 2)]).text(200)
 
     def test_a_metric_of_which_nothing_is_known(self) -> None:
         unknown = MetricColumn("mine", (0.0, 1.0), "mine", higher_is_better=None, knows_better=False)
@@ -546,6 +583,19 @@ class TestWhereItIsShown:
         evaluation.to_html(tmp_path / "page.html", calibration=evaluation.calibrate(labels))
         page = (tmp_path / "page.html").read_text(encoding="utf-8")
         assert f'<p class="corrected">{self.WORDS}</p>' in page
+
+    def test_with_what_is_doubtful_about_it(self, tmp_path: Path) -> None:
+        """The ten rows after the first that the judge likes least are no draw, wherever their mean stands."""
+        evaluation = run([row / 200 for row in range(200)])
+        calibration = evaluation.calibrate([line(row, row % 3 == 0) for row in range(1, 41)])
+        (warning,) = calibration["m"].warnings
+        assert warning.startswith("the judge's scores of the rows with a label are lower than those of all rows, by ")
+        summary = evaluation.summary(calibration=calibration)
+        assert f"\n  m: WARNING: {warning}\n" in summary_text(summary, 400)
+        assert summary["m"].to_dict()["corrected"]["warnings"] == [warning]
+        evaluation.to_html(tmp_path / "page.html", calibration=calibration)
+        page = (tmp_path / "page.html").read_text(encoding="utf-8")
+        assert f'<p class="corrected">WARNING: {warning}</p>' in page.replace("&#x27;", "'")
 
     def test_grades_and_labels_alone(self) -> None:
         grades = [line(row, 1.0 + row % 5, "grade") for row in range(0, 60, 4)]

@@ -404,6 +404,7 @@ class TestChanges:
         assert change.says == ("it answers", "it declines")
 
 
+@pytest.mark.usefixtures("untraced")
 class TestLarge:
     def test_ten_thousand_rows_and_three_metrics(self, tmp_path: Path) -> None:
         """Hardly more processor time than reading them takes: two seconds, where this was written."""

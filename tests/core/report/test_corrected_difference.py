@@ -102,6 +102,31 @@ def test_where_it_is_shown(tmp_path: Path) -> None:
     assert run(before).compare(run(after)).corrected == ()
 
 
+def test_labels_of_chosen_rows_are_doubted_here_too(tmp_path: Path) -> None:
+    before, after, *_ = runs()
+    first, second = run(before), run(after)
+    chosen = labelled({row: row % 4 > 0 for row in range(30)})
+    drawn = labelled({row: row % 4 > 0 for row in range(1, 118, 4)})
+    comparison = first.compare(
+        second, calibration=(first.calibrate(drawn + chosen[:1]), second.calibrate(drawn + chosen[:1]))
+    )
+    assert comparison.corrected[0].warnings == ()
+    calibrations = first.calibrate(chosen), second.calibrate(chosen)
+    (warning,) = calibrations[1]["m"].warnings
+    assert warning.startswith("the rows with a label are the first 30 of the run: ")
+    comparison = first.compare(second, calibration=calibrations)
+    expected = tuple(f"labels of {name}: {warning}" for name in (comparison.before, comparison.after))
+    assert comparison.corrected[0].warnings == expected
+    assert json.loads(json.dumps(comparison.to_dict()))["corrected"]["m"]["warnings"] == list(expected)
+    comparison.to_html(tmp_path / "page.html")
+    for shown in (
+        comparison.text(400),
+        comparison.to_markdown(),
+        html.unescape((tmp_path / "page.html").read_text(encoding="utf-8")),
+    ):
+        assert all(f"m, {text}" in shown for text in expected)
+
+
 @pytest.mark.parametrize(
     ("one", "two", "problem"),
     [

@@ -331,6 +331,7 @@ class TestPassRates:
         assert 1 - (1 - red) ** gates <= 0.05
 
 
+@pytest.mark.usefixtures("untraced")
 def test_eight_slices_at_the_limit_are_seldom_red_by_chance() -> None:
     """Shares of 2 to 7 claims; each slice has the mean 5 / 5.7 that the gate asks for. Without adjustment, 16 % would be red."""
     chance = random.Random(16)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import copy
 import pickle
 import re
 from collections.abc import Callable, Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,7 @@ import pytest
 
 from comparison_data import ANSWER_AFTER, ANSWER_BEFORE, TALL, compared_hostile, compared_many, compared_small
 from core.report.comparing import by_id, judged_by, run_of
-from core.report.skeleton import ALLOWED, Skeleton
+from core.report.skeleton import ALLOWED, Skeleton, check_policy
 from ragmetrics_core import Comparison, InvalidInput, evaluate
 from ragmetrics_core._report._html_difference_chart import difference_chart, widest
 from ragmetrics_core._store._scored_by import ModelIdentity
@@ -104,7 +102,7 @@ class TestHead:
         assert text.count("Read this first: both runs: These scores are a lexical baseline") == 1
         assert "1 row in both, paired by id. Differences are after minus before." in text
         assert "Judge LexicalJudge" in text
-        assert "Prompt versions extract_claims 3, verify_claims 4" in text
+        assert "Prompt versions extract_claims 4, verify_claims 5" in text
 
     def test_who_scored_comes_before_everything_and_nothing_is_compared(self, tmp_path: Path) -> None:
         runs = self.runs()
@@ -201,15 +199,7 @@ class TestHostileTexts:
         assert all(text in shown for text in XSS if text.isprintable() and "&" not in text)
 
     def test_the_policy_is_that_of_the_page_of_one_run(self, tmp_path: Path) -> None:
-        page = page_of(compared_small(tmp_path), tmp_path)
-        (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
-        (style,) = re.findall("<style>(.*?)</style>", page, re.DOTALL)
-        (script,) = re.findall("<script>(.*?)</script>", page, re.DOTALL)
-        digests = [base64.b64encode(sha256(text.encode()).digest()).decode() for text in (script, style)]
-        assert policy.replace("&#x27;", "'") == (
-            f"default-src 'none'; script-src 'sha256-{digests[0]}'; style-src 'sha256-{digests[1]}'; base-uri 'none'; "
-            "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-        )
+        check_policy(page_of(compared_small(tmp_path), tmp_path))
 
 
 class TestSize:

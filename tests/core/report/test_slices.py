@@ -7,11 +7,21 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import InvalidInput, Sample
-from ragmetrics_core._report._slices import labels_of, slice_name, slices_of
+from ragmetrics_core._report._slices import RowLabels, slice_name, slices_of
 
 
 def rows(*values: Any, column: str = "lang") -> list[tuple[Sample, str]]:
     return [(Sample(metadata={column: value}), f"q.jsonl, line {line}") for line, value in enumerate(values, 1)]
+
+
+def labels_of(
+    given: list[tuple[Sample, str]], path: str, argument: str, *, every_row: bool = False
+) -> list[str | None]:
+    found = RowLabels(path, argument)
+    for sample, place in given:
+        found.add(sample, place)
+    found.check(every_row=every_row)
+    return found.labels
 
 
 @pytest.mark.parametrize(

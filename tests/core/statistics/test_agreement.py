@@ -264,7 +264,7 @@ class TestThreshold:
     )
     def test_too_few_of_a_class(self, labels: list[bool], start: str) -> None:
         found = agreement([row / 10 for row in range(10)], labels)
-        assert found.kappa == Measure(problem=f"{start}, so no threshold can be chosen: give one, or label more rows")
+        assert found.kappa == Measure(problem=f"{start}, so no threshold can be chosen: label more rows")
         assert found.threshold is None
 
 

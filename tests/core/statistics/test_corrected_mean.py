@@ -19,6 +19,7 @@ from scipy import stats
 
 from ragmetrics_core import InvalidInput
 from ragmetrics_core.statistics import METHODS, corrected_mean, mean_interval, suggest
+from ragmetrics_core.statistics._influence import unseen_variance
 from ragmetrics_core.statistics._labelled import labelled_rows, weight_problem
 from ragmetrics_core.statistics._post_stratified import _variance
 from ragmetrics_core.statistics._posterior import dirichlet_mean, quantiles_of_sum
@@ -310,6 +311,43 @@ class TestWeights:
         assert found.interval is not None
         assert found.interval[:2] == pytest.approx((mean - half, mean + half), abs=1e-9)
 
+    def test_on_a_scale_a_heavy_label_at_its_ends_may_be_unseen(self) -> None:
+        """Weights 1, 2 and 3, 12 in sum, vary by 0.5; half a label of such weights may be at 0 and at 1."""
+        label = [0.2, 0.9, 0.4, 0.8, 0.3, 0.7, 0.6, 1.0]
+        weight = [1.0, 2.0, 1.0, 3.0, 1.0, 2.0, 1.0, 1.0]
+        interval = corrected_mean([1.0] * 9, [*label, None], [*weight, None], scale=UNIT).interval
+        mean = float(np.average(label, weights=weight))
+        seen = 8 / 7 * sum((w * (x - mean) / 12) ** 2 for w, x in zip(weight, label, strict=True))
+        unseen = 0.5 * 0.5 * (mean**2 + (1 - mean) ** 2) / 144
+        quantile = stats.t.ppf(0.975, 144 / 22 - 1)
+        assert interval is not None
+        for end in interval[:2]:
+            spread = (seen + unseen) * end * (1 - end) / (mean * (1 - mean))
+            assert (end - mean) ** 2 == pytest.approx(quantile**2 * spread, abs=1e-9)
+
+    def test_what_is_unseen_by_hand(self) -> None:
+        """Weights 1, 1, 1, 3: the mean square is 3, the square of the mean 2.25. Ends 3 and 1 away from the mean."""
+        assert unseen_variance([1.0, 1.0, 1.0, 3.0], 4.0, (1.0, 5.0), 0.5) == pytest.approx(0.5 * 0.75 * 10 / 36)
+        assert unseen_variance([2.5] * 7, 4.0, (1.0, 5.0), 0.5) == 0.0
+
+    @given(
+        st.lists(st.floats(0.1, 10), min_size=2, max_size=30),
+        st.floats(0, 1),
+        st.floats(0.001, 1),
+        st.floats(0.01, 100),
+    )
+    def test_what_is_unseen_vanishes_smoothly_as_weights_become_equal(
+        self, masses: list[float], mean: float, nearer: float, factor: float
+    ) -> None:
+        """Weights half as far from their mean leave a quarter unseen; their size and the direction of the scale do not matter."""
+        average = math.fsum(masses) / len(masses)
+        whole = unseen_variance(masses, mean, UNIT, 0.5)
+        near = unseen_variance([average + nearer * (mass - average) for mass in masses], mean, UNIT, 0.5)
+        assert near == pytest.approx(nearer**2 * whole, abs=1e-12)
+        assert unseen_variance([factor * mass for mass in masses], mean, UNIT, 0.5) == pytest.approx(whole, abs=1e-12)
+        assert unseen_variance(masses, 1 - mean, UNIT, 0.5) == pytest.approx(whole, abs=1e-12)
+        assert 0 <= whole <= 0.5
+
     def test_equal_labels_count_for_kishs_number(self) -> None:
         found = corrected_mean([1] * 9, [True] * 8 + [None], [1.0, 3.0] * 4 + [None])
         count, z2 = 16**2 / 40, stats.norm.ppf(0.975) ** 2
@@ -345,17 +383,21 @@ class TestWeights:
         assert width((3, 4)) > 1.3 * width((0, 1))
 
     def test_the_variance_of_weighted_labels_by_hand(self) -> None:
-        """Two strata alike, so that their shares do not matter: the posterior grants Kish's part of the spread."""
+        """Two strata alike, so that their shares do not matter: the posterior grants Kish's part of the spread.
+
+        A quarter of a label is unseen at either end, 0.4 and 0.6 away; the weights of a stratum vary by 1.25 and sum to 20.
+        """
         judged, labels = [0.0] * 8 + [1.0] * 8 + [0.0, 1.0] * 20, [0.0, 0.2, 0.4, 0.6] * 4
         weight = [1.0, 2.0, 3.0, 4.0] * 4
         none: list[float | None] = [None] * 40
         rows = labelled_rows(judged, [*labels, *none], [*weight, *none], None, UNIT)
         strata = strata_of(rows)
-        found, _ = _variance(rows, strata, [0.4, 0.4])
+        found, _ = _variance(rows, strata, [0.4, 0.4], 0.25)
         spread = sum(w * (x - 0.4) ** 2 for w, x in zip(weight[:8], labels[:8], strict=True)) / 20
         kish = 20**2 / sum(w * w for w in weight[:8])
         own = sum((w * (x - 0.4) / 20) ** 2 for w, x in zip(weight[:8], labels[:8], strict=True))
-        assert found == pytest.approx(own / (spread / kish))
+        unseen = 0.25 * 1.25 * (0.16 + 0.36) / 400
+        assert found == pytest.approx((own + unseen) / (spread / kish))
 
 
 class TestClusters:
@@ -527,6 +569,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module("calibration")
 
 
+@pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize(
     ("part", "name", "labels"),
     [
@@ -535,6 +578,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         ("grades", "grades, skew, poor judge", 50),
         ("numbers", "numbers, beta(8, 2), noise 0.1", 100),
         ("suggested", "suggested, pass rate 0.7, scores 0.6 apart", 50),
+        ("suggested", "suggested, grades, two ends, poor judge", 20),
         ("clusters", "clusters, pass rate 0.7, judge 0.9/0.9", 50),
     ],
 )

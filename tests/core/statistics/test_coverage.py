@@ -65,6 +65,7 @@ def clear(each: MetricComparison, p_value: float | None) -> bool:
     return p_value is not None and p_value <= 0.05 and not each.interval.low <= 0 <= each.interval.high
 
 
+@pytest.mark.usefixtures("untraced")
 class TestDifferences:
     @pytest.mark.parametrize("name", POPULATIONS)
     def test_intervals_hold_with_20_rows(self, name: str) -> None:
@@ -92,6 +93,7 @@ class TestDifferences:
         assert simulation.pairs(population, 50, RUNS).rejected <= 0.065
 
 
+@pytest.mark.usefixtures("untraced")
 class TestClusters:
     @pytest.mark.parametrize("likeness", [0.1, 0.5])
     @pytest.mark.parametrize("number", [8, 15])
@@ -130,6 +132,7 @@ class TestClusters:
         assert simulation.clustered_means(pass_rates(0.95, 0.95), sizes, 0.3, 800) >= 0.93
 
 
+@pytest.mark.usefixtures("untraced")
 class TestRowsNeeded:
     CASES: ClassVar = {
         "claim fractions": claim_fractions(0.057),
@@ -149,6 +152,7 @@ class TestRowsNeeded:
         assert simulation.planned(population, population, 100, 300, share=0.5).power < 0.65
 
 
+@pytest.mark.usefixtures("untraced")
 class TestWholeComparisons:
     SAME = (claim_fractions(), pass_rates(0.8, 0.8), grades())
 
@@ -184,6 +188,7 @@ class TestWholeComparisons:
         assert comparison_simulation.compared(scene, 60, 0.3, 100).metrics == pytest.approx(1, abs=0.05)
 
 
+@pytest.mark.usefixtures("untraced")
 class TestGates:
     @pytest.mark.parametrize("population", [pass_rates(0.95, 0.95), claim_fractions(shape=(2.8, 0.7))], ids=str)
     def test_eight_gates_at_their_limit_are_seldom_red(self, population: Population) -> None:

@@ -1,4 +1,4 @@
-"""Normal, beta, F and Student's t, against scipy, closed forms and each other."""
+"""Normal, beta and Student's t, against scipy, closed forms and each other."""
 
 from __future__ import annotations
 
@@ -56,27 +56,11 @@ class TestBeta:
         assert (own.beta_quantile(0, 2, 3), own.beta_quantile(1, 2, 3)) == (0, 1)
 
 
-class TestF:
-    @given(st.floats(0.001, 100), FREEDOM, FREEDOM)
-    def test_share_below(self, x: float, numerator: float, denominator: float) -> None:
-        expected = stats.f.cdf(x, numerator, denominator)
-        assert own.f_cdf(x, numerator, denominator) == pytest.approx(expected, rel=1e-8, abs=1e-10)
-
-    @given(st.floats(0.001, 0.999), st.floats(1, 1000), st.floats(1, 1000))
-    def test_quantile(self, share: float, numerator: float, denominator: float) -> None:
-        expected = stats.f.ppf(share, numerator, denominator)
-        assert own.f_quantile(share, numerator, denominator) == pytest.approx(expected, rel=1e-8)
-
-    def test_nothing_lies_below_0(self) -> None:
-        assert own.f_cdf(-1.0, 3, 5) == own.f_cdf(0.0, 3, 5) == 0
-
-
 class TestStudent:
     @given(st.floats(-50, 50), FREEDOM)
     @example(0.0, 3.7)
     @example(1e-170, 5.0)
-    def test_share_below(self, t: float, freedom: float) -> None:
-        assert own.t_cdf(t, freedom) == pytest.approx(stats.t.cdf(t, freedom), rel=1e-8, abs=1e-12)
+    def test_share_at_least_as_far_away(self, t: float, freedom: float) -> None:
         assert own.t_two_sided(t, freedom) == pytest.approx(2 * stats.t.sf(abs(t), freedom), rel=1e-8)
 
     @given(SHARES, FREEDOM)

@@ -269,6 +269,7 @@ def coverage(draw: Draw, truth: float, count: int, method: Callable[[list[float]
     return hits / 2000
 
 
+@pytest.mark.usefixtures("untraced")
 class TestCoverage:
     """Nominal 0.95. With 2,000 samples the figures are right to about 0.01, and the bounds allow for that."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
 from .._kernel._drive import Call
@@ -15,25 +15,29 @@ __all__ = ["Key", "PendingCall", "RowMemory"]
 
 
 class Key:
-    """What makes two calls the same: model, request, repeat. Hashed once: a call is looked up many times."""
+    """What makes two calls the same: model, request, repeat. Hashed once: a call is looked up many times.
 
-    __slots__ = ("_hash", "_parts", "repeat")
+    Attributes:
+        repeat: which repeat it is.
+        digest: its key in the store of replies; None until it is needed.
+        looked_up: how many replies this run had kept there when it was last looked up; -1: never.
+    """
+
+    __slots__ = ("_hash", "_parts", "digest", "looked_up", "repeat")
 
     def __init__(self, model: Any, request: Request, repeat: int) -> None:
         # a text has one vector, however often it is asked for
         self.repeat = repeat if isinstance(request, Ask) else 0
         self._parts = (id(model), self.repeat, request)
         self._hash = hash(self._parts)
+        self.digest: bytes | None = None
+        self.looked_up = -1
 
     def __hash__(self) -> int:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Key) and self._parts == other._parts
-
-
-RowMemory = dict[Key, Reply[Any]]
-"""The replies that one row has had so far."""
 
 
 class PendingCall:
@@ -45,21 +49,42 @@ class PendingCall:
         make: makes such a call of another request, as a batch needs.
         request: the request.
         key: what makes it the same as another one.
-        digest: its key in the store of replies; None until it is needed.
-        looked_up: how many replies this run had kept there when it was last looked up; -1: never.
         tried_in_place: whether it was made in place, and lost.
+        known: the reply as those get it who ask again; None: it was not looked for, or is not there.
     """
 
-    __slots__ = ("call", "digest", "key", "looked_up", "make", "request", "route", "tried_in_place")
+    __slots__ = ("call", "key", "known", "make", "request", "route", "tried_in_place")
 
-    def __init__(
-        self, route: Route, call: Call, make: Callable[[Request], Call], request: Request, repeat: int
-    ) -> None:
+    def __init__(self, route: Route, call: Call, make: Callable[[Request], Call], request: Request, key: Key) -> None:
         self.route = route
         self.call = call
         self.make = make
         self.request = request
-        self.key = Key(route.model, request, repeat)
-        self.digest: bytes | None = None
-        self.looked_up = -1
+        self.key = key
         self.tried_in_place = False
+        self.known: Reply[Any] | None = None
+
+    def again(self) -> PendingCall:
+        """The same call, for another program that asks the same."""
+        return PendingCall(self.route, self.call, self.make, self.request, self.key)
+
+
+class RowMemory(dict[Key, Reply[Any]]):
+    """The replies that one row has had so far, each as those get it who ask again; and what it has asked.
+
+    Most metrics ask what another one has asked. Then nothing is written out, hashed or resolved again to find that out.
+    """
+
+    __slots__ = ("_asked",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._asked: dict[tuple[int, int, int, Hashable], PendingCall] = {}
+
+    def asked_before(self, model: Any, request: Ask, repeat: int) -> PendingCall | None:
+        """The call for an equal question that was noted."""
+        return self._asked.get((id(model), repeat, id(request.prompt), request.known_by))
+
+    def note(self, model: Any, request: Ask, repeat: int, pending: PendingCall) -> None:
+        """Note the call for a question; it holds the prompt and the model, so that their ids stay theirs."""
+        self._asked[id(model), repeat, id(request.prompt), request.known_by] = pending

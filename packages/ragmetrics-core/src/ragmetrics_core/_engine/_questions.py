@@ -24,7 +24,7 @@ from ._gate import Gate
 from ._pending import Key, PendingCall, RowMemory
 from ._reply_store import ReplyStore
 from ._route import Route
-from ._sharing import as_shared
+from ._sharing import as_shared, to_share
 
 __all__ = ["Answers", "no_op"]
 
@@ -95,33 +95,59 @@ class Answers:
         waits = [caller.waiting(asyncio.get_running_loop().time()) for caller in self.callers if not caller.busy]
         return min(filter(None, waits), default=None) if len(waits) == len(list(self.callers)) else None
 
-    def resolve(self, models: Models, requests: Sequence[Request], repeat: int) -> list[PendingCall]:
-        """The calls of a round.
+    def resolve(self, models: Models, requests: Sequence[Request], repeat: int, memory: RowMemory) -> list[PendingCall]:
+        """The calls of a round of a row with this memory.
 
         Raises:
             ModelError: no model is set that could answer.
         """
         calls = []
         for request in requests:
-            asked = models.asked_by(request)
-            call = asked.call(request)
+            asked = models.asked_by(request) if request.to else models
+            question = request if isinstance(request, Ask) and request.known_by is not None else None
             model = asked.llm if isinstance(request, Ask) else asked.embeddings
+            same = memory.asked_before(model, question, repeat) if question else None
+            if same is not None:
+                same.known = same.known or memory.get(same.key)
+                calls.append(same if same.known else same.again())
+                continue
+            call = asked.call(request)
             route = self._routes.get(id(model))
             if route is None:  # the entry holds the model, so that its id stays its own
                 route = Route(model, self._gate, self._rules, self.budget, stored=self._journal is not None)
                 self._routes[id(model)] = route
-            calls.append(PendingCall(route, call, asked.call, request, repeat))
+            pending = PendingCall(route, call, asked.call, request, Key(model, request, repeat))
+            if question:
+                memory.note(model, question, repeat, pending)
+            calls.append(pending)
         return calls
 
     def now(self, calls: Sequence[PendingCall], memory: RowMemory) -> list[Outcome] | None:
         """The outcomes, if no call has to be waited for; else None."""
+        # nothing is computed in place for a round that waits: it would be found again as a shared answer, and nobody had made it
+        if any(item.known is None and not item.call.in_place and self._at_hand(item, memory) is None for item in calls):
+            return None
         outcomes = []
         for pending in calls:
-            outcome = self._at_hand(pending, memory)
+            outcome = pending.known or self._at_hand(pending, memory)
             if outcome is None:
                 return None
             outcomes.append(_checked(outcome))
         return outcomes
+
+    def at_hand(self, calls: Sequence[PendingCall], memory: RowMemory) -> list[Outcome | None]:
+        """The outcomes of those calls that need not be waited for; None for the others."""
+        found = [pending.known or self._at_hand(pending, memory) for pending in calls]
+        return [None if outcome is None else _checked(outcome) for outcome in found]
+
+    async def one(self, pending: PendingCall, memory: RowMemory) -> Outcome | None:
+        """The outcome of one call; None: the budget is used up.
+
+        Raises:
+            ModelError: a model refuses in a way that all further calls would meet.
+        """
+        outcome = await self._one(pending, memory)
+        return None if outcome is None else _checked(outcome)
 
     async def later(self, calls: Sequence[PendingCall], memory: RowMemory) -> list[Outcome] | None:
         """The outcomes, asked concurrently; None: the budget is used up before all could be asked.
@@ -132,7 +158,7 @@ class Answers:
         if len(calls) == 1:
             found = [await self._one(calls[0], memory)]
         else:
-            found = await all_of(self._one(pending, memory) for pending in calls)
+            found = await self._several(calls, memory)
         outcomes = [_checked(outcome) for outcome in found if outcome is not None]
         return outcomes if len(outcomes) == len(found) else None
 
@@ -142,9 +168,9 @@ class Answers:
             return
         unread = [memory.get(pending.key) for pending in asked]
         self._journal.strike(
-            pending.digest
+            pending.key.digest
             for pending, reply in zip(asked, unread, strict=True)
-            if pending.digest is not None and reply is not None and reply.value in unread_texts
+            if pending.key.digest is not None and reply is not None and reply.value in unread_texts
         )
 
     def close(self) -> None:
@@ -155,7 +181,7 @@ class Answers:
     def _at_hand(self, pending: PendingCall, memory: RowMemory) -> Outcome | None:
         known = memory.get(pending.key)
         if known is not None:
-            return as_shared(known)
+            return known
         outcome: Outcome | None = self._from_journal(pending)
         if outcome is None and not pending.tried_in_place and pending.call.in_place:
             outcome = pending.route.caller.perform_in_place(pending.call)
@@ -163,43 +189,75 @@ class Answers:
                 pending.tried_in_place = isinstance(outcome, ModelError) and outcome.transient
                 outcome = None if pending.tried_in_place else self._journal_reply(pending, outcome)
         if isinstance(outcome, Reply):
-            memory[pending.key] = outcome
+            memory[pending.key] = as_shared(outcome)
         return outcome
 
     def _from_journal(self, pending: PendingCall) -> Outcome | None:
-        keys = pending.route.keys
-        if keys is None or self._journal is None or pending.looked_up == self._kept:
+        keys, key = pending.route.keys, pending.key
+        if keys is None or self._journal is None or key.looked_up == self._kept:
             return None
-        pending.looked_up = self._kept
-        if pending.digest is None:
-            pending.digest = keys.key(pending.request, pending.key.repeat)
-        found = self._journal.find(pending.digest)
-        return None if found is None else as_shared(found)
+        key.looked_up = self._kept
+        if key.digest is None:
+            key.digest = keys.key(pending.request, key.repeat)
+        found = self._journal.find(key.digest)
+        return None if found is None else to_share(as_shared(found))
 
     def _journal_reply(self, pending: PendingCall, outcome: Outcome) -> Outcome:
-        if isinstance(outcome, Reply) and pending.digest is not None and self._journal is not None:
+        if isinstance(outcome, Reply) and pending.key.digest is not None and self._journal is not None:
             self._kept += 1
             questions = pending.route.questions
             question = questions.key(pending.request, pending.key.repeat) if questions else None
-            outcome = self._journal.keep(pending.digest, outcome, question)
+            outcome = self._journal.keep(pending.key.digest, outcome, question)
         self._heard(outcome)
-        return outcome
+        return to_share(outcome)
+
+    async def _several(self, calls: Sequence[PendingCall], memory: RowMemory) -> list[Outcome | None]:
+        """The outcomes, in order. What others have asked is waited for as it is; only what nobody has asked takes a task."""
+        asked = [self._in_flight_for(pending.key) for pending in calls]
+        new = [place for place, answer in enumerate(asked) if answer is None]
+        found: dict[int, Outcome | None] = {}
+        if len(new) == 1:
+            found[new[0]] = await self._one(calls[new[0]], memory)
+        elif new:
+            found.update(zip(new, await all_of(self._one(calls[place], memory) for place in new), strict=True))
+        for place, answer in enumerate(asked):
+            if answer is not None:
+                found[place] = await self._answered(answer, calls[place], memory)
+        return [found[place] for place in range(len(calls))]
 
     async def _one(self, pending: PendingCall, memory: RowMemory) -> Outcome | None:
         outcome = self._at_hand(pending, memory)
         if outcome is not None:
             return outcome
-        while pending.key in self._in_flight:
-            shared = self._in_flight[pending.key]
-            if shared is None:
-                shared = self._in_flight[pending.key] = asyncio.get_running_loop().create_future()
-            await asyncio.wait((shared,))  # `await shared` would cancel it with any program that waits
-            if not shared.cancelled():
-                outcome = shared.result()
-                outcome = None if outcome is None else as_shared(outcome)
-                break
-        else:
-            outcome = await self._call(pending)
+        answer = self._in_flight_for(pending.key)
+        if answer is not None:
+            return await self._answered(answer, pending, memory)
+        outcome = await self._call(pending)
+        if isinstance(outcome, Reply):
+            memory[pending.key] = as_shared(outcome)
+        return outcome
+
+    def _in_flight_for(self, key: Key) -> asyncio.Future[Outcome | None] | None:
+        """What those wait for who ask what is in flight; None: it is not."""
+        if key not in self._in_flight:
+            return None
+        answer = self._in_flight[key]
+        if answer is None:
+            answer = self._in_flight[key] = asyncio.get_running_loop().create_future()
+        return answer
+
+    async def _answered(
+        self, answer: asyncio.Future[Outcome | None], pending: PendingCall, memory: RowMemory
+    ) -> Outcome | None:
+        """The outcome of a call that another program makes; one that is cancelled is made here."""
+        if not answer.done():
+            await asyncio.wait((answer,))  # `await answer` would cancel it with any program that waits
+        if answer.cancelled():
+            return await self._one(pending, memory)
+        outcome = answer.result()
+        if outcome is None:
+            return None
+        outcome = as_shared(outcome)
         if isinstance(outcome, Reply):
             memory[pending.key] = outcome
         return outcome

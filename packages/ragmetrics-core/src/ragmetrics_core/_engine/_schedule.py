@@ -33,6 +33,7 @@ from ._allowance import Allowance, RowAccount
 from ._batches import MOST_REQUESTS
 from ._pending import PendingCall, RowMemory
 from ._questions import Answers, no_op
+from ._row_calls import Found, RowCalls
 from ._task_group import TaskGroup
 from ._unread import unread_replies
 
@@ -162,17 +163,19 @@ class Engine:
     async def _score(self, row: Row, account: RowAccount) -> list[Score] | None:
         if row.problem is not None:
             return [self._failed(assignment, row.problem) for assignment in self._assignments]
-        memory: RowMemory = {}
+        memory = RowMemory()
         reading = Reading(row.sample)
         states = [self._start(assignment, row, reading, memory, account) for assignment in self._assignments]
         ready = [state for state in states if isinstance(state, Score)]
         if len(ready) == len(states):
             return ready
         waiting = [state for state in states if isinstance(state, ActiveProgram)]
-        if len(waiting) > 1:
+        if len(waiting) == 1:
+            late = iter([await self._finish(work) for work in waiting])
+        elif self._allowance.limited:  # where every round of every program has a turn of its own
             late = iter(await all_of(map(self._finish, waiting)))
         else:
-            late = iter([await self._finish(work) for work in waiting])
+            late = iter(await self._finish_together(waiting, memory))
         scores = [next(late) if isinstance(state, ActiveProgram) else state for state in states]
         complete = [score for score in scores if score is not None]
         return complete if len(complete) == len(scores) else None
@@ -198,7 +201,7 @@ class Engine:
         work = ActiveProgram(assignment, row, memory, account, program, time.monotonic())
         state = self._advance(work, None)
         while not isinstance(state, Score):
-            work.waiting_for = self._answers.resolve(assignment.models, state, assignment.repeat)
+            work.waiting_for = self._answers.resolve(assignment.models, state, assignment.repeat, memory)
             outcomes = self._answers.now(work.waiting_for, memory)
             if outcomes is None:
                 return work
@@ -214,12 +217,48 @@ class Engine:
             if outcomes is None:
                 work.program.close()
                 return None
-            self._book(work, outcomes, took_turn=True)
-            state = self._advance(work, outcomes)
+            state = self._proceed(work, outcomes)
             if isinstance(state, Score):
-                self.waited[work.assignment.metric.name] += time.monotonic() - work.started
                 return state
-            work.waiting_for = self._answers.resolve(work.assignment.models, state, work.assignment.repeat)
+
+    async def _finish_together(self, works: Sequence[ActiveProgram], memory: RowMemory) -> list[Score]:
+        """The scores of programs of one row; each goes on as soon as all that it has asked has landed."""
+        calls = RowCalls(self._answers, memory)
+        try:
+            states: list[Score | Found] = [calls.ask(work.waiting_for) for work in works]
+            while True:
+                pairs = zip(works, states, strict=True)
+                states = [
+                    state if isinstance(state, Score) else self._go_on(work, state, calls) for work, state in pairs
+                ]
+                scores = [state for state in states if isinstance(state, Score)]
+                if len(scores) == len(works):
+                    return scores
+                await calls.landing()
+        finally:
+            await calls.close()
+
+    def _go_on(self, work: ActiveProgram, found: Found, calls: RowCalls) -> Score | Found:
+        """Run a program as far as it goes with what has landed: to its score, or to a round of which something is missing."""
+        while True:
+            outcomes = [outcome for outcome in found if outcome is not None]
+            if len(outcomes) < len(found):
+                return found
+            state = self._proceed(work, outcomes)
+            if isinstance(state, Score):
+                return state
+            found = calls.ask(work.waiting_for)
+
+    def _proceed(self, work: ActiveProgram, outcomes: list[Outcome]) -> Score | tuple[Request, ...]:
+        """One step of a program that has waited: its score, or the next round, whose calls it then waits for."""
+        self._book(work, outcomes, took_turn=True)
+        state = self._advance(work, outcomes)
+        if isinstance(state, Score):
+            self.waited[work.assignment.metric.name] += time.monotonic() - work.started
+        else:
+            assignment = work.assignment
+            work.waiting_for = self._answers.resolve(assignment.models, state, assignment.repeat, work.memory)
+        return state
 
     def _book(self, work: ActiveProgram, outcomes: list[Outcome], *, took_turn: bool) -> None:
         work.answered += work.waiting_for
@@ -232,7 +271,7 @@ class Engine:
             return next_round(work.program, outcomes)
         except StopIteration as done:
             score: Score = done.value
-            if unread := unread_replies(score.details):
+            if unread := unread_replies(score.held):
                 self._answers.strike(unread, work.answered, work.memory)
             return score
         except ModelError as error:

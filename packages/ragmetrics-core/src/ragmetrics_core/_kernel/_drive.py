@@ -133,6 +133,17 @@ class Models:
         """What the models are called, such as ``gpt-4o-mini``: the LLM, then the embedding model, as far as there are."""
         return tuple(ModelTraits.of(model).called for model in (self.llm, self.embeddings) if model is not None)
 
+    @property
+    def called(self) -> dict[str, str]:
+        """What those that are asked are called, by their kind, ``llm`` and ``embeddings``, as far as there are; each name once."""
+        found = {}
+        for kind in KINDS:
+            models = (getattr(item, kind) for item in self.leaves())
+            names = dict.fromkeys(ModelTraits.of(model).called for model in models if model is not None)
+            if names:
+                found[kind] = ", ".join(names)
+        return found
+
     def leaves(self) -> Iterator[Models]:
         """Those that are asked: these, or instead of them those of the members."""
         if not self.members:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import inspect
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ from ._errors import InvalidInput, MissingInput
 from ._rubric import checked_rubric
 from ._sample import ALIASES, Document, Documents, Sample
 from ._score import Score
+from ._texts import Texts
 
 __all__ = ["Input", "Reading"]
 
@@ -45,6 +46,10 @@ SILENCE = {"retrieved_contexts": "no_retrieval", "response": "no_answer"}
 
 COMMON = frozenset({str, list, tuple, type(None)})
 """Types that need no further look."""
+
+
+READ_ONCE = frozenset({str, list, Documents})
+"""Types of values that are the same for all metrics of a row."""
 
 
 class Input(str):
@@ -147,12 +152,15 @@ class Reading:
         sample: what the row holds.
     """
 
-    __slots__ = ("_inputs", "_sample", "_shared")
+    __slots__ = ("_bound", "_found", "_inputs", "_sample", "_shared")
 
     def __init__(self, sample: Sample) -> None:
         self._sample = sample
         self._inputs: tuple[Input, ...] | None = None
         self._shared: Mapping[str, Any] = {}
+        # by the id of the inputs, which are held, so that it stays theirs
+        self._bound: dict[int, tuple[tuple[Input, ...], dict[str, Any]]] = {}
+        self._found: dict[Hashable, Any] = {}
 
     def bound(self, metric: str, inputs: tuple[Input, ...]) -> Mapping[str, Any] | Score:
         """The arguments for the ``measure`` of a metric with these inputs; ``metric`` is its name, for messages.
@@ -165,9 +173,12 @@ class Reading:
         """
         if inputs is self._inputs:  # signatures that name the same inputs share one tuple
             return self._shared
+        known = self._bound.get(id(inputs))
+        if known is not None:
+            return self._own(known[1])
         bound: dict[str, Any] = {}
         silent: list[Score] = []
-        shareable = True  # other lists are copies, which a metric may change as it likes
+        shareable = True
         for item in inputs:
             value = item.read(metric, self._sample)
             if value is None and not item.required:
@@ -180,7 +191,15 @@ class Reading:
             return min(silent, key=lambda score: list(SILENCE.values()).index(score.label or ""))
         if shareable:
             self._inputs, self._shared = inputs, bound
+        elif READ_ONCE.issuperset(map(type, bound.values())):
+            self._bound[id(inputs)] = (inputs, bound)
+            return self._own(bound)
         return bound
+
+    def _own(self, bound: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments for one metric; of a list a copy, which it may change as it likes."""
+        found = self._found
+        return {name: Texts.of(value, found) if type(value) is list else value for name, value in bound.items()}
 
 
 @cache

@@ -213,10 +213,14 @@ class Metric(abc.ABC):
             except ModelError as error:
                 error.usage, error.prompts = usage, prompts
                 raise
-            prompts.update((item.prompt.name, item.prompt.version) for item in requests if isinstance(item, Ask))
+            for item in requests:
+                if isinstance(item, Ask):
+                    prompts[item.prompt.name] = item.prompt.version
             outcomes = list((yield requests))
-            # a refused or filtered answer is billed as well, so an error may carry what its call cost
-            usage = sum((outcome.usage or NO_USAGE for outcome in outcomes), usage)
+            for outcome in outcomes:
+                # a refused or filtered answer is billed as well, so an error may carry what its call cost
+                if outcome.usage is not None:
+                    usage = outcome.usage if usage is NO_USAGE else usage + outcome.usage
         if not isinstance(result, Score):
             raise TypeError(f"{type(self).__name__}.measure must return a Score, got {type(result).__name__}")
         return result.made_by(self.name, self.scale, usage, prompts)

@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
-    from ._requests import Ask, Reply
+    from ._requests import Ask, Message, Reply
 
 __all__ = [
     "LLM",
@@ -36,6 +36,7 @@ __all__ = [
     "ReplyView",
     "SyncEmbeddings",
     "SyncLLM",
+    "WritingPrompt",
 ]
 
 T_co = TypeVar("T_co", covariant=True)
@@ -76,6 +77,19 @@ class PromptView(Protocol):
     @property
     def version(self) -> str:
         """Version of the wording."""
+        ...
+
+
+class WritingPrompt(PromptView, Protocol):
+    """A prompt that writes its questions out when they are needed."""
+
+    @property
+    def reply(self) -> ReplyView:
+        """The form of the reply."""
+        ...
+
+    def written_out(self, known_by: Any) -> tuple[Message, ...]:
+        """The messages of the question that is known by this."""
         ...
 
 

@@ -8,14 +8,14 @@ inputs travel along for models that do not read text, such as the offline judge.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from ._errors import InvalidInput
 
 if TYPE_CHECKING:
-    from ._protocols import PromptView, ReplyView
+    from ._protocols import PromptView, ReplyView, WritingPrompt
 
 __all__ = ["Ask", "Compare", "Embed", "Message", "Reply", "Request", "Usage", "counted", "is_json"]
 
@@ -85,6 +85,9 @@ class Ask:
         inputs: the data before rendering.
         to: whose model is asked, of a metric made of others: its place among them, from the outermost in. It says nothing about
             what is asked, so that the same question is the same, whoever asks it.
+        known_by: with the prompt, what tells an equal question before either is written out; None: only what is sent does. Filled
+            in by a prompt, whose questions are written out when their messages are looked at: of many that ask the same, only one
+            is.
     """
 
     messages: tuple[Message, ...]
@@ -92,6 +95,30 @@ class Ask:
     prompt: PromptView = field(compare=False)
     inputs: Mapping[str, Any] = field(compare=False)
     to: tuple[int, ...] = field(default=(), compare=False, repr=False)
+    # no copy with other messages has it
+    known_by: Hashable = field(default=None, init=False, compare=False, repr=False)
+
+    @classmethod
+    def known(cls, prompt: WritingPrompt, known_by: Hashable, inputs: Mapping[str, Any]) -> Ask:
+        """A question of a prompt, the messages of which the prompt makes of ``known_by`` when they are needed."""
+        ask = object.__new__(cls)
+        put = object.__setattr__
+        put(ask, "reply", prompt.reply)
+        put(ask, "prompt", prompt)
+        put(ask, "inputs", inputs)
+        put(ask, "to", ())
+        put(ask, "known_by", known_by)
+        return ask
+
+    if not TYPE_CHECKING:  # or a question would seem to have any attribute
+
+        def __getattr__(self, name: str) -> Any:
+            # reached only where a slot is still empty
+            if name != "messages":
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            messages = self.prompt.written_out(self.known_by)
+            object.__setattr__(self, "messages", messages)
+            return messages
 
     @property
     def wants_json(self) -> bool:
@@ -132,11 +159,13 @@ class Reply(Generic[T_co]):
         value: text for an ``Ask``, vectors for an ``Embed``, numbers for a ``Compare``.
         usage: what the answer cost.
         truncated: True when the model stopped at its token limit, so that the text may lack its end.
+        made: what was made of the value so far, by whom and of what; programs that share a reply share this. None: nobody does.
     """
 
     value: T_co
     usage: Usage = ONE_CALL
     truncated: bool = False
+    made: dict[Hashable, Any] | None = field(default=None, compare=False, repr=False)
 
 
 def texts_of(name: str, texts: Iterable[str]) -> tuple[str, ...]:

@@ -6,50 +6,34 @@
 
 An illegal score cannot be built, so nobody downstream has to look for NaN. What was checked once is not checked again: ranking
 metrics make a hundred thousand scores a second, and a run keeps them all. That is why a score has slots, and why scores that
-rest on the same evidence may share it.
+rest on the same evidence may share it: as ``Details``, or as ``Evidence`` in their details, of which each makes a copy of its own
+when somebody looks.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from ._details import Details, Held, Holder, held, with_prompts
 from ._errors import BadReply, ModelError, RagmetricsError
 from ._explain import in_words
 from ._layout import readable
-from ._plain import plain
 from ._requests import Usage
 from ._scale import checked_scale
 
-__all__ = ["Details", "Score"]
+__all__ = ["Score"]
 
 State = Literal["scored", "unscored", "failed"]
 
 NO_USAGE = Usage()
 
 
-class Details(dict[str, Any]):
-    """Evidence as plain JSON values, checked and copied once: scores that rest on the same evidence may share it.
-
-    ``Details(ranks=[1, 3], relevant=2)``, or like any dict from a mapping or from pairs, as ``dataclasses.asdict`` gives them.
-
-    Raises:
-        ValueError: a number is not finite.
-        TypeError: JSON has no such value.
-    """
-
-    __slots__ = ()
-
-    def __init__(self, values: Mapping[str, Any] | Iterable[tuple[str, Any]] | None = None, /, **named: Any) -> None:
-        given = dict(values, **named) if values else named
-        super().__init__({str(key): plain(item) for key, item in given.items()})
-
-
 @dataclass(frozen=True, slots=True, init=False)
-class Score:
+class Score(Holder):
     """The outcome of one metric on one sample.
 
     Attributes:
@@ -104,8 +88,8 @@ class Score:
             if error is not None:
                 raise ValueError(f"a failed score has no value, got {value}")
             _check_scale(value, metric, scale)
-        if type(details) is not Details:
-            details = Details(details)
+        if type(details) is not Details and type(details) is not Held:
+            details = held(details)
         if label is not None and not (isinstance(label, str) and label):
             raise TypeError(f"label must be a word or None, got {label!r}")
         _fill(self, value, passing, reason, details, error, usage, metric, scale, label)
@@ -142,7 +126,7 @@ class Score:
         prompts: Mapping[str, str] | None = None,
     ) -> Score:
         """This score with its origin filled in: the metric, its scale, the usage, the versions of the prompts asked."""
-        details = Details(self.details, prompts=prompts) if prompts else self.details
+        details = with_prompts(self.held, prompts) if prompts else self.held
         value, scale = self.value, self.scale or scale
         if value is not None:
             _check_scale(value, metric, scale)
@@ -192,7 +176,7 @@ class Score:
             "reason": self.reason,
             "error": self.error,
             "scale": list(self.scale) if self.scale else None,
-            "details": dict(self.details),
+            "details": dict(Details(self.held) if type(self.held) is Held else self.held),
             "usage": self.usage.to_dict(),
         }
 
@@ -211,6 +195,20 @@ class Score:
             scale=scale or None,
             label=data.get("label"),
         )
+
+    if not TYPE_CHECKING:  # or a score would seem to have any attribute
+
+        def __getattr__(self, name: str) -> Any:
+            # reached only where a slot is still empty
+            get, put = object.__getattribute__, object.__setattr__
+            if name == "details":
+                details = Details(get(self, "held"))
+                put(self, "details", details)
+                put(self, "held", details)
+                return details
+            if name == "held":  # of a copy, which was given the details
+                return get(self, "details")
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __float__(self) -> float:
         if self.value is None:
@@ -232,7 +230,7 @@ def _fill(  # noqa: PLR0917  keywords cost time
     value: float | None,
     passing: bool | None,
     reason: str | None,
-    details: Mapping[str, Any],
+    details: Details | Held,
     error: str | None,
     usage: Usage,
     metric: str | None,
@@ -244,7 +242,9 @@ def _fill(  # noqa: PLR0917  keywords cost time
     put(score, "value", value)
     put(score, "passing", passing)
     put(score, "reason", reason)
-    put(score, "details", details)
+    put(score, "held", details)
+    if type(details) is not Held:
+        put(score, "details", details)
     put(score, "error", error)
     put(score, "usage", usage)
     put(score, "metric", metric)

@@ -8,14 +8,14 @@ can catch them. Nothing in this module performs IO; ``run`` and ``arun`` do.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from types import GeneratorType
 from typing import Any, TypeVar, get_args
 
 from ._errors import BadReply, InvalidInput, ModelError
-from ._requests import Compare, Embed, Reply, Request, texts_of
+from ._requests import Ask, Compare, Embed, Reply, Request, texts_of
 
 __all__ = ["Outcome", "Steps", "asked_of", "compare", "embed", "together", "unwrap"]
 
@@ -77,41 +77,41 @@ def together(*programs: Steps[Any], keep_bad_replies: bool = False) -> Steps[lis
         if not isinstance(program, GeneratorType):
             raise TypeError(f"together() takes programs such as PROMPT.ask(...), got {type(program).__name__}")
     results: list[Any] = [None] * len(programs)
-    waiting: dict[int, tuple[Request, ...]] = {}
-
-    def advance(index: int, outcomes: Any) -> None:
-        waiting.pop(index, None)
-        try:
-            waiting[index] = next_round(programs[index], outcomes)
-        except StopIteration as done:
-            results[index] = done.value
-        except BadReply as error:
-            if not keep_bad_replies:
-                raise
-            results[index] = error
-
+    waiting: list[tuple[int, tuple[Request, ...]]] = []
+    left: list[tuple[int, Any]] = [(index, None) for index in range(len(programs))]
     try:
-        for index in range(len(programs)):
-            advance(index, None)
-        while waiting:
-            asked = list(waiting.items())
-            outcomes = yield tuple(request for _, requests in asked for request in requests)
-            start = 0
-            for index, requests in asked:
-                advance(index, outcomes[start : start + len(requests)])
-                start += len(requests)
+        while left:
+            for index, outcomes in left:
+                try:
+                    waiting.append((index, next_round(programs[index], outcomes)))
+                except StopIteration as done:  # noqa: PERF203  each program ends by itself
+                    results[index] = done.value
+                except BadReply as error:
+                    if not keep_bad_replies:
+                        raise
+                    results[index] = error
+            if not waiting:
+                break
+            found = yield tuple([request for _, requests in waiting for request in requests])
+            left, start = [], 0
+            for index, requests in waiting:
+                end = start + len(requests)
+                left.append((index, found[start:end]))
+                start = end
+            waiting = []
     finally:
         for program in programs:
             program.close()
     return results
 
 
-def asked_of(member: int, program: Steps[T]) -> Steps[T]:
+def asked_of(member: int, program: Steps[T], noted: Callable[[Request], object] | None = None) -> Steps[T]:
     """The program of another metric, with its requests put to that metric's own models.
 
     Args:
         member: its place among the ``members`` of the ``models`` of the metric that runs it.
         program: such as ``metric.program(sample)``.
+        noted: called with each request, before it is put.
 
     Raises:
         ModelError: whatever the program raises.
@@ -124,6 +124,9 @@ def asked_of(member: int, program: Steps[T]) -> Steps[T]:
             except StopIteration as done:
                 result: T = done.value
                 return result
+            if noted is not None:
+                for request in requests:
+                    noted(request)
             outcomes = yield tuple(replace(request, to=(member, *request.to)) for request in requests)
 
 
@@ -136,7 +139,7 @@ def next_round(program: Steps[Any], outcomes: Any) -> tuple[Request, ...]:
     requests = program.send(outcomes)
     if isinstance(requests, tuple):
         for request in requests:
-            if not isinstance(request, KINDS_OF_REQUEST):
+            if type(request) is not Ask and not isinstance(request, KINDS_OF_REQUEST):
                 break
         else:
             return requests

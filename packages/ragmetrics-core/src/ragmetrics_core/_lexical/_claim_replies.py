@@ -37,9 +37,8 @@ def _verdict(number: int, together: Support, alone: Sequence[Support]) -> dict[s
     return {
         "number": number,
         "reason": told.reason,
-        "supported_by": by,
-        "contradicted_by": [index for index, each in enumerate(alone, 1) if each.denied],
-        "supported": bool(by),
+        "for": by,
+        "against": [index for index, each in enumerate(alone, 1) if each.denied],
     }
 
 

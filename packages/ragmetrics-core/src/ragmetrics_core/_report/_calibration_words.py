@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from .._kernel._counts import count_of
 from ..statistics import METHODS, Interval, Measure
 
 if TYPE_CHECKING:
@@ -46,10 +47,10 @@ def title(calibration: Calibration) -> str:
 def _labelled(item: MetricCalibration) -> str:
     parts = []
     if item.lines or item.claims is None:
-        parts.append(_count(item.labels, "labelled row"))
+        parts.append(count_of(item.labels, "labelled row"))
     if item.claims is not None:
-        parts.append(_count(item.claims.claims, "labelled claim"))
-    people = f" by {_count(item.annotators, 'annotator')}" if item.annotators > 1 else ""
+        parts.append(count_of(item.claims.claims, "labelled claim"))
+    people = f" by {count_of(item.annotators, 'annotator')}" if item.annotators > 1 else ""
     return f"{' and '.join(parts)}{people} for {item.name}"
 
 
@@ -63,15 +64,16 @@ def headline(item: MetricCalibration) -> str:
     return f"{item.name}: people would {said}{interval}"
 
 
-def summary_words(item: MetricCalibration) -> str:
-    """The corrected score in one line; of a metric that has one."""
+def summary_words(item: MetricCalibration) -> Iterator[str]:
+    """The corrected score in one line, and a line for each reason to doubt it; of a metric that has one."""
     found = item.corrected
     assert found is not None
     rows = f"the {item.rows:,} rows with a score" if item.without_score else "the rows"
     said = f"pass {found.mean:.3f} of {rows}" if item.verdicts else f"give {found.mean:.3f} on average"
     interval = f", 95 % interval {found.interval}" if found.interval else ""
     alone = " alone" if found.interval == found.label_interval else ""
-    return f"people would {said}{interval}, from {_count(found.labels, 'label')}{alone}"
+    yield f"people would {said}{interval}, from {count_of(found.labels, 'label')}{alone}"
+    yield from (f"WARNING: {text}" for text in item.warnings)
 
 
 def corrected_words(item: MetricCalibration) -> Iterator[str]:
@@ -130,7 +132,7 @@ def claim_title(item: MetricCalibration) -> str:
     assert found is not None
     if found.problem is not None:
         return f"claims: {found.problem}"
-    return f"claim by claim: {_count(found.claims, 'claim')} of {_count(found.rows, 'row')}"
+    return f"claim by claim: {count_of(found.claims, 'claim')} of {count_of(found.rows, 'row')}"
 
 
 def claim_numbers(item: MetricCalibration) -> list[Number]:
@@ -204,14 +206,21 @@ def remarks(calibration: Calibration) -> Iterator[str]:
     """What the numbers rest on."""
     for item in calibration.metrics:
         if item.unscored:
-            yield f"{item.name}: {_count(item.unscored, 'labelled row')} without a score, left out"
+            yield f"{item.name}: {count_of(item.unscored, 'labelled row')} without a score, left out"
         if item.split:
             yield (
-                f"{item.name}: on {_count(item.split, 'row')} annotators are split: left out of the agreement, and half a pass "
+                f"{item.name}: on {count_of(item.split, 'row')} annotators are split: left out of the agreement, and half a pass "
                 "in the corrected score"
             )
         if item.claims is not None and item.claims.split:
-            yield f"{item.name}: on {_count(item.claims.split, 'claim')} annotators are split: left out"
+            yield f"{item.name}: on {count_of(item.claims.split, 'claim')} annotators are split: left out"
+        if calibration.by is not None and not item.slices and item.problem is None:
+            why = (
+                "only claims have labels"
+                if item.corrected is None
+                else "nothing tells from which score on a row passes"
+            )
+            yield f"{item.name}: no errors by {calibration.by}, as {why}: label more rows"
     found = [item for item in calibration.metrics if item.corrected is not None]
     if any(item.corrected is not None and item.labels < item.rows for item in found):
         yield (
@@ -230,7 +239,3 @@ def remarks(calibration: Calibration) -> Iterator[str]:
         )
     if calibration.cluster is not None:
         yield f"clusters: rows with the same {calibration.cluster} are not independent"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"

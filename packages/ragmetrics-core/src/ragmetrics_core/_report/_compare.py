@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .._kernel._counts import count_of
 from .._kernel._errors import InvalidInput
 from ._compared_rows import Run
 from ._comparison import Comparison, MetricComparison
@@ -20,7 +21,7 @@ from ._drafts import Draft, finished
 from ._metric_pairs import MetricPairs
 from ._row_changes import RowChange, claim_changes, most_changed
 from ._row_pairs import Pairing, paired
-from ._slices import RowLabels
+from ._slices import RowGroups
 
 if TYPE_CHECKING:
     from ._calibration import Calibration
@@ -93,12 +94,8 @@ def _corrected(
 
 def _read(before: Evaluation, after: Evaluation, by: str | None, cluster: str | None) -> tuple[Run, Run, bool]:
     """Both runs, with what their rows are sliced by and share; and whether they are sliced by the labels of a metric."""
-    runs, labels = [], []
-    for evaluation, name in zip((before, after), _names(before, after), strict=True):
-        slicing = None if by is None else RowLabels(by, "by")
-        clustering = None if cluster is None else RowLabels(cluster, "cluster")
-        runs.append(Run.of(evaluation, name, slicing, clustering))
-        labels.append((slicing, clustering))
+    groups = RowGroups(by, cluster), RowGroups(by, cluster)
+    runs = [Run.of(*given) for given in zip((before, after), _names(before, after), groups, strict=True)]
     if by is None or any(label for run in runs for label in run.slices or ()):
         return runs[0], runs[1], False
     for run in runs:
@@ -109,9 +106,8 @@ def _read(before: Evaluation, after: Evaluation, by: str | None, cluster: str | 
             raise InvalidInput(
                 f"by={by!r}: this metric gives rows no labels, and no column of the metadata has its name"
             )
-        for slicing, _ in labels:
-            if slicing is not None:
-                slicing.check()
+        for group in groups:
+            group.check_slices()
     return runs[0], runs[1], True
 
 
@@ -153,12 +149,12 @@ def _notes(pairing: Pairing, of_parts: Sequence[str]) -> Iterator[str]:
     rows = [(runs[0].rows[one], runs[1].rows[two]) for one, two in pairing.pairs]
     other = sum(one.question == two.question and one.digest != two.digest for one, two in rows)
     if other:
-        yield f"{_count(other, 'pair')} with another reference in each run: metrics that use it measure another thing there"
+        yield f"{count_of(other, 'pair')} with another reference in each run: metrics that use it measure another thing there"
     unchecked = sum((one.question is None) is not (two.question is None) for one, two in rows)
     if unchecked:
         yield (
-            f"{_count(unchecked, 'pair')} by id alone, as one of the runs has no question there: whether it is the same one is not "
-            "known"
+            f"{count_of(unchecked, 'pair')} by id alone, as one of the runs has no question there: whether it is the same one is "
+            "not known"
         )
     yield from of_parts
 
@@ -168,10 +164,6 @@ def _incomplete(pairing: Pairing) -> Iterator[str]:
     for run in (pairing.before, pairing.after):
         if run.evaluation.stopped is not None:
             yield f"{run.name} is not complete: {run.evaluation.stopped}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,9 @@ from .._kernel._not_asked import NOT_ASKED
 from .._kernel._score import Score
 from .._store._records import Record
 from .._store._scored_by import MetricColumn, digest_of
-from ._repeats import mean_of_repeats
-from ._slices import RowLabels, as_label
+from ._repeats import judgements, mean_of_repeats
+from ._row_names import name_of
+from ._slices import RowGroups, as_label
 
 if TYPE_CHECKING:
     from ._evaluation import Evaluation
@@ -54,8 +55,7 @@ class RunRow:
         row_id, question, reference = as_label(sample.id), _text(sample.user_input), _text(sample.reference)
         nothing = question is None and reference is None
         digest = None if nothing else digest_of(json.dumps([question, reference]))
-        name = record.place.rpartition(", ")[2] if row_id is None else row_id
-        return cls(row_id, question, digest, name, record.place, [position])
+        return cls(row_id, question, digest, name_of(record), record.place, [position])
 
 
 @dataclass(slots=True)
@@ -89,7 +89,7 @@ class Column:
         self.labels.append(score.label)
         self.scales.append(score.scale if score.value is not None else None)
         self.asked = self.asked or score.usage.calls > 0
-        for details in _details(score):
+        for details in (score.details, *judgements(score.details)):  # a metric may keep repeats of its own
             asked = details.get("prompts")
             if isinstance(asked, dict):
                 for name, version in asked.items():
@@ -137,26 +137,22 @@ class Run:
     records: int = 0
 
     @classmethod
-    def of(cls, evaluation: Evaluation, name: str, slicing: RowLabels | None, clustering: RowLabels | None) -> Run:
+    def of(cls, evaluation: Evaluation, name: str, groups: RowGroups) -> Run:
         """Read a run; every record is a row of its own yet.
 
         Args:
             evaluation: the run.
             name: what it is called.
-            slicing: collects what the rows are sliced by.
-            clustering: collects what they share with others.
+            groups: collects what the rows are sliced by and what they share with others.
         """
         columns = {item.name: Column(item) for item in evaluation.metrics}
         rows = []
         for position, record in enumerate(evaluation.records):
             rows.append(RunRow.of(record, position))
-            for labels in (slicing, clustering):
-                if labels is not None:
-                    labels.add(record.sample, record.place)
+            groups.add(record.sample, record.place)
             for metric, column in columns.items():
                 column.add(record.scores[metric])
-        slices, clusters = (None if labels is None else labels.labels for labels in (slicing, clustering))
-        return cls(name, evaluation, rows, columns, slices, clusters, len(rows))
+        return cls(name, evaluation, rows, columns, groups.slices, groups.clusters, len(rows))
 
     @property
     def has_ids(self) -> bool:
@@ -177,16 +173,6 @@ class Run:
     def scores(self, row: int, metric: str) -> list[Score]:
         """The scores of a row with their evidence, one for each of its repeats."""
         return [self.evaluation.records[position].scores[metric] for position in self.rows[row].records]
-
-
-def _details(score: Score) -> Iterator[Any]:
-    """The evidence of a score, and of each judgement where there are several."""
-    yield score.details
-    repeats = score.details.get("repeats")
-    for repeat in repeats if isinstance(repeats, list) else ():
-        details = repeat.get("details") if isinstance(repeat, dict) else None
-        if isinstance(details, dict):
-            yield details
 
 
 def _shared(labels: Sequence[str | None]) -> str | None:

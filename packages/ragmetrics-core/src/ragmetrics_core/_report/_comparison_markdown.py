@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ._comparison_words import MOST_SHOWN, NUMBERS, evidence, remarks, row_change, row_remarks, telling, warning_head
+from ._comparison_words import (
+    MOST_SHOWN,
+    NUMBERS,
+    evidence,
+    pairs_in_words,
+    remarks,
+    row_change,
+    row_remarks,
+    telling,
+    warning_head,
+)
 from ._markdown import code, cut_lines, folded, prose, row
 
 if TYPE_CHECKING:
@@ -22,8 +32,7 @@ def comparison_markdown(comparison: Comparison) -> str:
 
 
 def _title(comparison: Comparison) -> list[str]:
-    pairs = f"{comparison.pairs:,} row{'s' * (comparison.pairs != 1)} in both, paired by {comparison.paired_by}"
-    return [f"### From {code(comparison.before)} to {code(comparison.after)}", "", pairs]
+    return [f"### From {code(comparison.before)} to {code(comparison.after)}", "", pairs_in_words(comparison)]
 
 
 def _warnings(comparison: Comparison) -> list[str]:

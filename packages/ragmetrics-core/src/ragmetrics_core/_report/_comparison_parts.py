@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .._kernel._counts import count_of
 from .._kernel._errors import InvalidInput
 from ._compared_rows import Run
 from ._reasons import first_of
@@ -76,7 +77,7 @@ def parts_of(pairing: Pairing, by: str | None, cluster: str | None, *, by_labels
         for one, two in pairing.pairs
         if by_labels or _at(before.slices, one) is not None
     )
-    note = f"{other:,} pair{'s' * (other != 1)} with another {by} in {after.name}: that of {before.name} counts"
+    note = f"{count_of(other, 'pair')} with another {by} in {after.name}: that of {before.name} counts"
     chosen = OUTCOME if by_labels and other else ""
     labels = [
         _at(before.slices, one) if by_labels and one is not None else _label(before, after, (one, two))

@@ -10,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ._comparison_words import MOST_SHOWN, NUMBERS, evidence, remarks, row_change, row_remarks, telling, warning_head
+from ._comparison_words import (
+    MOST_SHOWN,
+    NUMBERS,
+    evidence,
+    pairs_in_words,
+    remarks,
+    row_change,
+    row_remarks,
+    telling,
+    warning_head,
+)
 from ._table import GAP, cut_middle, hanging, printable, table, wrapped
 
 if TYPE_CHECKING:
@@ -33,8 +43,7 @@ def comparison_text(comparison: Comparison, width: int) -> str:
 
 
 def _title(comparison: Comparison, width: int) -> list[str]:
-    pairs = f"{comparison.pairs:,} row{'s' * (comparison.pairs != 1)} in both, paired by {comparison.paired_by}"
-    return wrapped(printable(f"from {comparison.before} to {comparison.after}: {pairs}"), width)
+    return wrapped(printable(f"from {comparison.before} to {comparison.after}: {pairs_in_words(comparison)}"), width)
 
 
 def _warnings(comparison: Comparison, width: int) -> list[str]:

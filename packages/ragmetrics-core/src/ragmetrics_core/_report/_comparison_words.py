@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from .._kernel._counts import count_of
 from ..statistics import METHODS
 from ._reasons import LONGEST_ROW, MOST_ROWS
 from ._verdicts import ALPHA, p_text, signed
@@ -21,6 +22,7 @@ __all__ = [
     "NUMBERS",
     "Data",
     "evidence",
+    "pairs_in_words",
     "remarks",
     "row_change",
     "row_remarks",
@@ -39,6 +41,11 @@ MOST_SHOWN, MOST_CLAIMS = 3, 3
 
 KINDS = {"lost": "lost support", "gained": "gained support", "new": "new", "gone": "gone"}
 """What happened to claims."""
+
+
+def pairs_in_words(comparison: Comparison) -> str:
+    """How many rows were compared, and what says that they are the same."""
+    return f"{count_of(comparison.pairs, 'row')} in both, paired by {comparison.paired_by}"
 
 
 def warning_head(comparison: Comparison) -> str:
@@ -147,6 +154,7 @@ def remarks(comparison: Comparison) -> Iterator[str]:
     """What the numbers rest on, and what else must be known; plain sentences, which may quote data."""
     yield from (f"not known: {text}" for text in comparison.unknown)
     yield from (f"note: {text}" for text in comparison.notes)
+    yield from (f"note: {item.metric}, {text}" for item in comparison.corrected for text in item.warnings)
     yield from dict.fromkeys(
         f"slices: {item.why}" for item in comparison.slices if not (item.credited or item.warnings)
     )
@@ -193,7 +201,7 @@ def _few(names: Sequence[str]) -> str:
 
 
 def _rows(rows: Sequence[str], data: Data) -> str:
-    return f"{len(rows):,} row{'s' * (len(rows) != 1)} ({_first(rows, data)})"
+    return f"{count_of(len(rows), 'row')} ({_first(rows, data)})"
 
 
 def _first(rows: Sequence[str], data: Data) -> str:

@@ -7,7 +7,7 @@ the scores, and `corrected_mean` brings them together as it does with the labels
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .._kernel._errors import InvalidInput
@@ -35,6 +35,7 @@ class CorrectedDifference:
         pairs: pairs with a score in both runs.
         corrected: the mean of the differences, after minus before, with its interval; None where there is none.
         problem: why there is none.
+        warnings: why the labels of one of the runs may mislead; each names the run.
     """
 
     metric: str
@@ -43,6 +44,7 @@ class CorrectedDifference:
     pairs: int
     corrected: CorrectedMean | None
     problem: str | None = None
+    warnings: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         if self.corrected is None:
@@ -63,6 +65,7 @@ class CorrectedDifference:
             "labels": self.labels,
             "pairs": self.pairs,
             "problem": self.problem,
+            "warnings": list(self.warnings),
             "difference": None if found is None else found.mean,
             "interval": None if found is None or found.interval is None else list(found.interval[:2]),
             "method": None if found is None else found.method,
@@ -92,10 +95,10 @@ def corrected_difference(
     found = [_labels(items, [run.rows[row].name for run, row in zip(runs, pair, strict=True)]) for pair in pairs.rows]
     known = [both for both in found if both is not None]
     verdicts = items[0].verdicts
-    blank = CorrectedDifference(metric, verdicts, len(known), len(pairs.rows), None)
+    blank = CorrectedDifference(metric, verdicts, len(known), len(pairs.rows), None, warnings=_warnings(items, runs))
     problem = _problem(items, known, pairs)
     if problem:
-        return CorrectedDifference(metric, verdicts, len(known), len(pairs.rows), None, problem)
+        return replace(blank, problem=problem)
     turn = -1.0 if verdicts and items[0].lower_is_better else 1.0
     values = pairs.values
     scale = (0.0, 1.0) if verdicts else values.scale
@@ -107,7 +110,13 @@ def corrected_difference(
         values.clusters,
         None if scale is None else (scale[0] - scale[1], scale[1] - scale[0]),
     )
-    return CorrectedDifference(metric, verdicts, blank.labels, blank.pairs, corrected)
+    return replace(blank, corrected=corrected)
+
+
+def _warnings(items: tuple[MetricCalibration, MetricCalibration], runs: tuple[Run, Run]) -> tuple[str, ...]:
+    return tuple(
+        f"labels of {run.name}: {text}" for item, run in zip(items, runs, strict=True) for text in item.warnings
+    )
 
 
 def _labels(

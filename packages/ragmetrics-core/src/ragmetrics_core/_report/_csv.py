@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .._kernel._prompt import to_json
+from .._kernel._wording import to_json
 from .._store._records import Record
 from ._frame import columns_of
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from .._kernel._counts import count_of
 from .._kernel._requests import Usage
 from .._store._prices import ModelUsage
 from ._table import printable, room, table, wrapped
@@ -110,9 +111,8 @@ class Estimate:
         """
         wide = room() if width is None else width
         calls, dollars = self._of_run()
-        rows = f"{self.rows:,} {'row' if self.rows == 1 else 'rows'}"
         source = f" of {printable(self.source)}" if self.source else ""
-        title = f"{rows}{source}: {calls}{dollars}"
+        title = f"{count_of(self.rows, 'row')}{source}: {calls}{dollars}"
         paragraphs = [wrapped(title, wide), [self._table(wide)]]
         paragraphs += [wrapped(words(line), wide, indent="  ") for line in self._notes()]
         return "\n\n".join("\n".join(lines) for lines in paragraphs[:2]) + "".join(
@@ -125,7 +125,7 @@ class Estimate:
             return "none can be scored" if nothing else "no call is left to be made", ""
         known = self.dollars
         money = "" if known is None else f", about ${known:.4f}"
-        return f"about {self.calls:,} {'call' if self.calls == 1 else 'calls'}, {_time(self.seconds)}", money
+        return f"about {count_of(self.calls, 'call')}, {_time(self.seconds)}", money
 
     def _table(self, width: int) -> str:
         rows = [(item.name, item.usage, item.shared, item.measured, item.failed) for item in self.metrics]

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from .._kernel._errors import MissingExtra
 from .._kernel._findings import Finding, findings_of
-from .._kernel._prompt import to_json
 from .._kernel._sample import Sample
 from .._kernel._score import Score
+from .._kernel._wording import to_json
 from .._store._records import Record, is_given, json_value
 from ._silence import is_silence
 

@@ -22,7 +22,7 @@ from ..statistics._rates import rate_mid_p
 from ._compared_rows import RunRow
 from ._gates import Conditions, Gate
 from ._metric_summary import common_scale
-from ._slices import RowLabels, slices_of
+from ._slices import RowGroups, slices_of
 
 __all__ = ["Absent", "Evidence", "absent_rows", "evidence_of", "of_mean"]
 
@@ -105,27 +105,21 @@ def evidence_of(
     Raises:
         InvalidInput: a path names nothing that rows have in common.
     """
-    slicing = None if by is None else RowLabels(by, "by")
-    clustering = None if cluster is None else RowLabels(cluster, "cluster")
+    groups = RowGroups(by, cluster)
     columns = {name: _Column(scale) for name, scale in scales.items()}
     repeats: list[Hashable] = []
     for position, record in enumerate(records):
-        for labels in (slicing, clustering):
-            if labels is not None:
-                labels.add(record.sample, record.place)
-        if clustering is None:
+        groups.add(record.sample, record.place)
+        if cluster is None:
             repeats.append(_row_key(record, position))
         for name, column in columns.items():
             column.add(record.scores[name])
-    if slicing is not None:
-        slicing.check()
-    if clustering is not None:
-        clustering.check(every_row=True)
+    groups.check()
     repeated = len(set(repeats)) < len(repeats)
-    clusters = clustering.labels if clustering is not None else repeats if repeated else None
+    clusters = repeats if repeated else groups.clusters
     parts = [Part(range(len(records)))]
-    if slicing is not None and by is not None:
-        sliced = slices_of(slicing.labels, by)
+    if by is not None:
+        sliced = slices_of(groups.slices or (), by)
         gone = dict.fromkeys(label for _, path, label in absent if path == by and label not in sliced)
         parts += [Part(rows, by, label) for label, rows in sliced.items()] + [Part((), by, label) for label in gone]
     return {

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from .._kernel._counts import count_of
 from ..statistics import Interval
 from ._table import printable
 
@@ -63,7 +64,7 @@ def _rows(result: GateResult) -> str:
 
 
 def _grouped(result: GateResult, clusters: int) -> str:
-    return f" ({clusters:,} without repeats)" if result.repeated else f" in {_clusters(clusters)}"
+    return f" ({clusters:,} without repeats)" if result.repeated else f" in {count_of(clusters, 'cluster')}"
 
 
 def _without_interval(result: GateResult) -> str:
@@ -87,10 +88,6 @@ def _about(number: float) -> int:
     """The number, rounded up to two digits: what would decide is not known better."""
     unit = 10 ** max(len(str(math.ceil(number))) - 2, 0)
     return math.ceil(number / unit) * unit
-
-
-def _clusters(count: int) -> str:
-    return f"{count:,} cluster{'s' * (count != 1)}"
 
 
 def _ends(interval: Interval, limit: float) -> str:

@@ -33,7 +33,7 @@ def _card(column: MetricColumn, item: MetricSummary, values: Sequence[float | No
         element("h3", item.name, dir="auto"),
         element("p", _direction(column, item), class_="direction"),
         _mean(item),
-        _corrected(item),
+        *_corrected(item),
         distribution(item, known),
         _ends(item, known),
         _counts(item),
@@ -72,10 +72,10 @@ def _mean(item: MetricSummary) -> Html:
     )
 
 
-def _corrected(item: MetricSummary) -> Html | None:
+def _corrected(item: MetricSummary) -> Iterable[Html]:
     """The mean that people would give, where labels tell it."""
-    words = summary_words(item.calibration) if item.calibration is not None else None
-    return element("p", words, class_="corrected") if words else None
+    found = () if item.calibration is None else summary_words(item.calibration)
+    return [element("p", words, class_="corrected") for words in found]
 
 
 def _ends(item: MetricSummary, known: Sequence[float]) -> Html | None:

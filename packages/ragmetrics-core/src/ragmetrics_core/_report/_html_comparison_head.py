@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .._kernel._tags import Html, element, joined
 from ._compared_rows import Run
-from ._comparison_words import warning_head
+from ._comparison_words import pairs_in_words, warning_head
 from ._html_header import PROMPTS, Origin, facts, notice, scored_at
 from ._html_paired_rows import PairedRows
 
@@ -24,7 +24,6 @@ BOTH = "both runs"
 
 def comparison_header(comparison: Comparison, rows: PairedRows) -> Html:
     """The head of the page."""
-    pairs = f"{comparison.pairs:,} row{'s' * (comparison.pairs != 1)} in both, paired by {comparison.paired_by}"
     return joined(
         [
             element("p", "ragmetrics comparison", class_="kicker"),
@@ -38,7 +37,7 @@ def comparison_header(comparison: Comparison, rows: PairedRows) -> Html:
             _warnings(comparison),
             *(notice("Read this first", text, "caveat") for text in _caveats(rows)),
             *(notice("Read this first", text, "caveat") for text in comparison.incomplete),
-            element("p", f"{pairs}. Differences are after minus before.", class_="lead"),
+            element("p", f"{pairs_in_words(comparison)}. Differences are after minus before.", class_="lead"),
             *(element("p", str(item), class_="lead", dir="auto") for item in comparison.corrected),
             _runs(rows),
         ]

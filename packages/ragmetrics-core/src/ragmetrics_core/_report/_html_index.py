@@ -15,7 +15,7 @@ from .._kernel._score import Score
 from .._store._records import Record
 from .._store._scored_by import MetricColumn
 from ._html_columns import LONGEST_ANSWER, LONGEST_NOTE, LONGEST_QUESTION, MetadataColumns, beginning, short
-from ._judged_rows import name_of
+from ._row_names import name_of
 
 __all__ = ["RowIndex", "goodness"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from .._kernel._counts import count_of
 from .._kernel._tags import EMPTY, Html, element
 from ._comparison_words import remarks
 from ._html_paired_rows import PairedRows
@@ -70,7 +71,7 @@ def _list(head: Sequence[str], remark: str, found: Sequence[int], rows: PairedRo
     ]
     if len(found) > MOST_NAMES:
         names.append(element("li", f"and {len(found) - MOST_NAMES:,} more, which the table shows"))
-    count = f": {len(found):,}{remark}" if remark else f": {len(found):,} row{'s' * (len(found) != 1)}"
+    count = f": {len(found):,}{remark}" if remark else f": {count_of(len(found), 'row')}"
     title = element("summary", *(element("bdi", part) for part in head), count)
     yield element("details", title, element("ul", *names, class_="names"))
 

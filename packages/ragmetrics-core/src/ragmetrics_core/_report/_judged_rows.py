@@ -11,13 +11,13 @@ from .._kernel._not_asked import is_asked
 from .._kernel._score import Score
 from .._store._scored_by import MetricColumn
 from ._metric_summary import common_scale
-from ._slices import RowLabels, as_label
+from ._row_names import name_of
+from ._slices import RowGroups
 
 if TYPE_CHECKING:
-    from .._store._records import Record
     from ._scored_rows import ScoredRows
 
-__all__ = ["JudgedMetric", "JudgedRows", "judged_rows", "name_of"]
+__all__ = ["JudgedMetric", "JudgedRows", "judged_rows"]
 
 Claim = tuple[str, bool]
 """The text of a claim, its spaces made single ones, and whether the judge says that it holds."""
@@ -117,28 +117,16 @@ def judged_rows(
     Raises:
         InvalidInput: a path names nothing that rows have in common, or a row has nothing at that of ``cluster``.
     """
-    slicing = None if by is None else RowLabels(by, "by")
-    clustering = None if cluster is None else RowLabels(cluster, "cluster")
+    groups = RowGroups(by, cluster)
     found = {item.name: JudgedMetric(_known(item)) for item in run.metrics if item.name in metrics}
     names = []
     for row, record in enumerate(run.records):
         names.append(name_of(record))
-        for labels in (slicing, clustering):
-            if labels is not None:
-                labels.add(record.sample, record.place)
+        groups.add(record.sample, record.place)
         for name, metric in found.items():
             metric.add(row, record.scores[name], with_claims=names[-1] in (claims or {}).get(name, ()))
-    if slicing is not None:
-        slicing.check()
-    if clustering is not None:
-        clustering.check(every_row=True)
-    slices, clusters = (None if labels is None else labels.labels for labels in (slicing, clustering))
-    return JudgedRows(names, found, slices, clusters)
-
-
-def name_of(record: Record) -> str:
-    """By what labels call the row."""
-    return as_label(record.sample.id) or record.place.rpartition(", ")[2]
+    groups.check()
+    return JudgedRows(names, found, groups.slices, groups.clusters)
 
 
 def _known(column: MetricColumn) -> MetricColumn:

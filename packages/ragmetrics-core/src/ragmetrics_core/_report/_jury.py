@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from .._kernel._requests import Usage, counted
 from .._kernel._score import Score
 from ..statistics import Measure, annotator_alpha
-from ._repeats import mean_of_repeats
+from ._repeats import judgements, mean_of_repeats
 
 __all__ = ["JurorSummary", "JurySummary", "JuryTally", "difference_of"]
 
@@ -110,7 +110,8 @@ class _Juror:
     def add(self, votes: Sequence[_Vote]) -> float | None:
         """Count a row, with all judgements of it; returns the juror's value of it."""
         self.usage = sum((vote.usage for vote in votes), self.usage)
-        self.models.update((vote.model, None) for vote in votes if vote.model is not None)
+        # on one row a metric may ask its LLM alone, and on others its embedding model too
+        self.models.update((name, None) for vote in votes if vote.model is not None for name in vote.model.split(", "))
         values = [vote.value for vote in votes if vote.value is not None]
         error = next((vote.error for vote in votes if vote.error is not None), None)
         if values:
@@ -147,8 +148,8 @@ class JuryTally:
 
     def add(self, score: Score, label: str) -> None:
         """Count one score; the label names its row."""
-        judgements = list(_judgements(score.details))
-        votes = [vote for judgement in judgements for vote in _votes(judgement)]
+        judged = list(judgements(score.details))
+        votes = [vote for judgement in judged for vote in _votes(judgement)]
         if not votes:
             return
         for vote in votes:
@@ -157,7 +158,7 @@ class JuryTally:
         values = [self._jurors[name].add(found) if found else None for name, found in by_juror.items()]
         self._values.append(values)
         self._scales.add(score.scale)
-        self._tied += any(judgement.get("tied") is True for judgement in judgements)
+        self._tied += any(judgement.get("tied") is True for judgement in judged)
         self._incomplete += score.value is not None and any(vote.value is None for vote in votes)
         difference = _difference(values)
         if difference:
@@ -192,7 +193,7 @@ class JuryTally:
 def difference_of(score: Score) -> float | None:
     """By how much two jurors differ on average about a row; None where fewer than two have a value."""
     by_juror: dict[str, list[float]] = {}
-    for judgement in _judgements(score.details):
+    for judgement in judgements(score.details):
         for vote in _votes(judgement):
             if vote.value is not None:
                 by_juror.setdefault(vote.juror, []).append(vote.value)
@@ -202,17 +203,6 @@ def difference_of(score: Score) -> float | None:
 def _difference(values: Sequence[float | None]) -> float | None:
     pairs = list(combinations([value for value in values if value is not None], 2))
     return math.fsum(abs(one - other) for one, other in pairs) / len(pairs) if pairs else None
-
-
-def _judgements(details: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The details of each judgement of a row: of several, or of the one."""
-    repeats = details.get("repeats")
-    if not isinstance(repeats, list):
-        yield details
-        return
-    for item in repeats:
-        if isinstance(item, Mapping) and isinstance(item.get("details"), Mapping):
-            yield item["details"]
 
 
 def _votes(details: Mapping[str, Any]) -> Iterator[_Vote]:

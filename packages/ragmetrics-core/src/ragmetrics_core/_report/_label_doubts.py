@@ -1,7 +1,7 @@
 """Why labels may mislead: rows that somebody chose, annotators who had seen the score, a metric of which nothing is known.
 
 Nothing in a label tells how its row was chosen, but rows that were picked give themselves away: they are the first of the file, or
-the judge's scores of them differ from those of all rows by more than a draw explains.
+the judge's scores of them, or how sure it is of them, differ from those of all rows by more than a draw explains.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ import math
 from collections.abc import Iterator, Sequence
 
 from ..statistics._labelled import effective_count
+from ..statistics._suggest import uncertainty
 from ._judged_rows import JudgedMetric
 from ._row_labels import MetricLabels
 
 __all__ = ["doubts"]
 
 RARE = 3.0
-"""Standard errors that the mean score of drawn rows is from that of all rows in fewer than 3 of 1,000 draws."""
+"""Standard errors that the mean over drawn rows, of scores or of how unsure the judge is, lies from that over all rows in fewer
+than 3 of 1,000 draws."""
 
 
 def doubts(
@@ -45,11 +47,22 @@ def doubts(
         return
     shift = _shift(judged.values, places, weights)
     if abs(shift) > RARE:
-        yield (
-            f"the judge's scores of the rows with a label are {'lower' if shift < 0 else 'higher'} than those of all rows, by "
-            f"{abs(shift):.1f} standard errors: rows that somebody chose look so, and then the corrected score is wrong; --suggest "
-            "draws rows at random"
+        side = "lower" if shift < 0 else "higher"
+        yield _chosen(f"the judge's scores of the rows with a label are {side} than those of all rows", shift)
+        return
+    shift = _shift(uncertainty(judged.values, judged.scale), places, weights)
+    if abs(shift) > RARE:
+        yield _chosen(
+            f"the judge is {'more' if shift < 0 else 'less'} sure of the rows with a label than of all rows", shift
         )
+
+
+def _chosen(sign: str, shift: float) -> str:
+    """What gives it away that rows were picked, and what follows."""
+    return (
+        f"{sign}, by {abs(shift):.1f} standard errors: rows that somebody chose look so, and then the corrected score is wrong; "
+        "--suggest draws rows at random"
+    )
 
 
 def _shift(values: Sequence[float], places: Sequence[int], weights: Sequence[float] | None) -> float:

@@ -161,8 +161,13 @@ class MetricSummary:
                 for label, rate in self.label_rates.items()
             },
             **({} if self.jury is None else {"jury": self.jury.to_dict()}),
-            **({} if self.calibration is None else {"corrected": self.calibration.to_dict()["corrected"]}),
+            **({} if self.calibration is None else {"corrected": self._corrected(self.calibration)}),
         }
+
+    def _corrected(self, item: MetricCalibration) -> dict[str, Any]:
+        """The mean that people would give, and why it may be wrong."""
+        found = item.to_dict()
+        return {**found["corrected"], "warnings": found["warnings"]}
 
 
 def common_scale(of_metric: Scale, of_scores: Iterable[Scale]) -> Scale:

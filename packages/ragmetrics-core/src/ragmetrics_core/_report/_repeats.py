@@ -6,14 +6,14 @@ A judge that is asked twice may give two answers. Until that is measured, nobody
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .._kernel._metric import Metric
 from .._kernel._requests import Usage
 from .._kernel._score import Score
 
-__all__ = ["combined", "mean_of_repeats", "spread_of"]
+__all__ = ["combined", "judgements", "mean_of_repeats", "spread_of"]
 
 
 def combined(metric: Metric, scores: Sequence[Score]) -> Score:
@@ -41,6 +41,18 @@ def combined(metric: Metric, scores: Sequence[Score]) -> Score:
             label=_common_label(scores),
         )
     return score.made_by(metric.name, metric.scale, usage, {})
+
+
+def judgements(details: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The details of each judgement of a row: of several, or of the one; what is no judgement is passed over."""
+    repeats = details.get("repeats")
+    if not isinstance(repeats, list):
+        yield details
+        return
+    for repeat in repeats:
+        inner = repeat.get("details") if isinstance(repeat, Mapping) else None
+        if isinstance(inner, Mapping):
+            yield inner
 
 
 def spread_of(details: Mapping[str, Any]) -> float | None:

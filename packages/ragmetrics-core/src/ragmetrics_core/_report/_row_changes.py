@@ -16,6 +16,7 @@ from itertools import islice
 from typing import Any
 
 from .._kernel._score import Score
+from ._repeats import judgements
 
 __all__ = ["ClaimChange", "RowChange", "claim_changes", "claims_of", "most_changed"]
 
@@ -126,21 +127,10 @@ def claims_of(scores: Iterable[Score]) -> dict[str, bool]:
     """By its text, whether each claim is supported; of several judgements most decide, and a draw is no support."""
     votes: dict[str, list[bool]] = {}
     for score in scores:
-        for details in _judgements(score.details):
+        for details in judgements(score.details):
             for text, supported in _once(details).items():
                 votes.setdefault(text, []).append(supported)
     return {text: sum(given) * 2 > len(given) for text, given in votes.items()}
-
-
-def _judgements(details: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    repeats = details.get("repeats")
-    if not isinstance(repeats, list):
-        yield details
-        return
-    for repeat in repeats:
-        inner = repeat.get("details") if isinstance(repeat, Mapping) else None
-        if isinstance(inner, Mapping):
-            yield inner
 
 
 def _once(details: Mapping[str, Any]) -> dict[str, bool]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from .._kernel._counts import count_of
 from .._kernel._errors import InvalidInput
 from ._compared_rows import Run, RunRow
 from ._table import cut_middle
@@ -184,7 +185,7 @@ def _examples(run: Run, *, by_id: bool) -> str:
         shown = [_quoted(row.question) for row in run.rows if row.question]
         what = "question"
     else:
-        return f"{len(run.rows):,} {'row' if len(run.rows) == 1 else 'rows'} without id and question"
+        return f"{count_of(len(run.rows), 'row')} without id and question"
     return f"{what}{'s' * (len(shown) > 1)} {'such as ' * (len(shown) > EXAMPLES)}{', '.join(shown[:EXAMPLES])}"
 
 

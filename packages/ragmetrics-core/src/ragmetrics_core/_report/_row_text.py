@@ -7,11 +7,11 @@ from typing import Any
 
 from .._kernel._evidence_text import Line, evidence_lines
 from .._kernel._layout import fitted, printable
-from .._kernel._prompt import to_json
 from .._kernel._sample import Document, Sample
 from .._kernel._score import Score
+from .._kernel._wording import to_json
 from .._store._records import Record, json_value
-from ._summarised import row_name
+from ._row_names import row_name
 from ._table import cut_middle
 
 __all__ = ["brief_lines", "failed_lines", "full_lines", "plain_text", "text_lines", "title_of"]

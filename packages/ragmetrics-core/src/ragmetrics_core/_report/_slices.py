@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._kernel._errors import InvalidInput
@@ -20,7 +20,7 @@ from .._kernel._sample import ALIASES, FIELD_NAMES, Sample
 from ._reasons import first_of
 from ._table import cut_middle, printable
 
-__all__ = ["RowLabels", "as_label", "labels_of", "slice_name", "slices_of"]
+__all__ = ["RowGroups", "RowLabels", "as_label", "slice_name", "slices_of"]
 
 MOST_SLICES = 100
 """More slices than that are no slices: each row would be nearly one of its own."""
@@ -96,25 +96,56 @@ class RowLabels:
             )
 
 
-def labels_of(
-    rows: Iterable[tuple[Sample, str]], path: str, argument: str, *, every_row: bool = False
-) -> list[str | None]:
-    """What stands at the path in each of these rows.
+class RowGroups:
+    """What the rows of a run are sliced by, and what they share with others; either may be left out."""
 
-    Args:
-        rows: the samples, each with the place where it stands in the input.
-        path: such as ``lang``, ``metadata.document`` or ``user_input``.
-        argument: what the path was given for, ``by`` or ``cluster``; errors name it.
-        every_row: refuse rows that have none, as clusters need it.
+    def __init__(self, by: str | None, cluster: str | None) -> None:
+        """The path of a column that rows are sliced by, and of one with what they share.
 
-    Raises:
-        InvalidInput: the path is empty, no row has it, one has a list or an object there, or lacks it where every row must have it.
-    """
-    found = RowLabels(path, argument)
-    for sample, place in rows:
-        found.add(sample, place)
-    found.check(every_row=every_row)
-    return found.labels
+        Raises:
+            InvalidInput: a path is empty.
+        """
+        self._slicing = None if by is None else RowLabels(by, "by")
+        self._clustering = None if cluster is None else RowLabels(cluster, "cluster")
+
+    @property
+    def slices(self) -> list[str | None] | None:
+        """By row what it is sliced by, None for a row without; None where rows are not sliced."""
+        return None if self._slicing is None else self._slicing.labels
+
+    @property
+    def clusters(self) -> list[str | None] | None:
+        """By row what it shares with others; None where rows are taken to be independent."""
+        return None if self._clustering is None else self._clustering.labels
+
+    def add(self, sample: Sample, place: str) -> None:
+        """Note what stands in this row; ``place`` is where the row stands in the input.
+
+        Raises:
+            InvalidInput: what stands there is a list or an object.
+        """
+        for labels in (self._slicing, self._clustering):
+            if labels is not None:
+                labels.add(sample, place)
+
+    def check_slices(self) -> None:
+        """Refuse slices that are none.
+
+        Raises:
+            InvalidInput: no row has what rows are sliced by.
+        """
+        if self._slicing is not None:
+            self._slicing.check()
+
+    def check(self) -> None:
+        """Refuse slices and clusters that are none.
+
+        Raises:
+            InvalidInput: no row has what rows are sliced by, or one has not got what rows share.
+        """
+        self.check_slices()
+        if self._clustering is not None:
+            self._clustering.check(every_row=True)
 
 
 def slices_of(labels: Sequence[str | None], path: str) -> dict[str | None, list[int]]:

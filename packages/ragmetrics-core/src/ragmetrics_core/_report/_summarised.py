@@ -10,12 +10,13 @@ from .._store._records import Record
 from .._store._scored_by import MetricColumn
 from ._metric_summary import MetricSummary, Tally
 from ._reasons import Causes, Reason
+from ._row_names import row_name
 from ._slices import RowLabels, slice_name, slices_of
 
 if TYPE_CHECKING:
     from ._calibration import Calibration
 
-__all__ = ["SliceSummary", "Summed", "named", "row_name", "sum_up", "with_calibration"]
+__all__ = ["SliceSummary", "Summed", "named", "sum_up", "with_calibration"]
 
 
 @dataclass(frozen=True)
@@ -96,12 +97,6 @@ def sum_up(records: Iterable[Record], metrics: Sequence[MetricColumn], by: str |
 
 def _tallies(metrics: Sequence[MetricColumn]) -> dict[str, Tally]:
     return {item.name: Tally(item.name, item.scale, low_is_good=item.higher_is_better is False) for item in metrics}
-
-
-def row_name(record: Record) -> str:
-    """What a row is called: its id, else where it stands in its file."""
-    row_id = record.sample.id
-    return str(row_id) if row_id is not None else record.place.rpartition(", ")[2]
 
 
 def named(metrics: Sequence[MetricSummary], name: str) -> MetricSummary:

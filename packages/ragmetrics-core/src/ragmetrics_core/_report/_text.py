@@ -236,7 +236,7 @@ def _worst(title: str, named: Iterable[tuple[str, Sequence[tuple[str, float]]]],
 def _corrected(summary: Summary, width: int) -> list[str]:
     """What people would say, where labels tell it."""
     found = [(item.name, item.calibration) for item in summary.metrics if item.calibration is not None]
-    texts = [f"{name}: {summary_words(calibration)}" for name, calibration in found]
+    texts = [f"{name}: {words}" for name, calibration in found for words in summary_words(calibration)]
     return ["corrected:", *(line for text in texts for line in wrapped(text, width, indent="  "))] if texts else []
 
 

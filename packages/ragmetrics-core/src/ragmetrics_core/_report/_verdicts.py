@@ -14,6 +14,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .._kernel._counts import count_of
 from ..statistics import Interval, PairedDifference
 
 if TYPE_CHECKING:
@@ -133,8 +134,10 @@ def _absent(case: Case) -> str:
     text = f"; {case.absent:,} of the first run's rows {are} not in the second, and not in this" if case.absent else ""
     if not case.unasked:
         return text
-    rows = "1 row with a value" if case.unasked == 1 else f"{case.unasked:,} rows with a value"
-    return f"{text}; of {rows} in the first run the second did not ask this metric, and they are not in this"
+    rows = count_of(case.unasked, "row")
+    return (
+        f"{text}; of {rows} with a value in the first run the second did not ask this metric, and they are not in this"
+    )
 
 
 def _lost(case: Case) -> str:

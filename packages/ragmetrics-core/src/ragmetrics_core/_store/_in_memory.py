@@ -143,7 +143,7 @@ class KeptScores:
             and type(score) is Score
         ):
             self._values.append(value)
-            self._details.append(score.details)
+            self._details.append(score.held)
         else:
             self._values.append(score)
             self._details.append(None)

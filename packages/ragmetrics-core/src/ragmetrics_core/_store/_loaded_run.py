@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from .._kernel._counts import count_of
 from .._kernel._errors import InvalidInput
 from ._account import ACCOUNT, RunAccount, read_account
 from ._records import Records
@@ -74,5 +75,5 @@ def _as_far_as_read(account: RunAccount, unreadable: int) -> RunAccount:
     """The account of a run; one that came to its end is not complete all the same where lines of it cannot be read."""
     if account.stopped is not None or not unreadable:
         return account
-    lines = f"{unreadable:,} line{'s' * (unreadable != 1)} of {SCORES} cannot be read"
+    lines = f"{count_of(unreadable, 'line')} of {SCORES} cannot be read"
     return replace(account, stopped=f"{lines}: give the command of this run once more, which scores their rows again")

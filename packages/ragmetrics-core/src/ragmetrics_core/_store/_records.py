@@ -16,9 +16,9 @@ from typing import Any, Generic, TypeVar, overload
 
 from .._kernel._errors import InvalidInput
 from .._kernel._plain import json_walk
-from .._kernel._prompt import to_json
 from .._kernel._sample import Document, Sample
 from .._kernel._score import Score
+from .._kernel._wording import to_json
 
 __all__ = ["Record", "Records", "is_given", "json_value", "record_dict", "record_line", "record_of", "roundtripped"]
 

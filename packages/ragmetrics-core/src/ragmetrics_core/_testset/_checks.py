@@ -102,6 +102,7 @@ WRITE_UNANSWERABLE_QUESTIONS: Prompt[list[str]] = Prompt(
 
 ANSWER_FROM_PASSAGES: Prompt[TwoPassageAnswer] = Prompt(
     name="answer_from_passages",
+    version="2",
     instructions=(
         "Answer the question from the two passages alone, in the language of the question. Add nothing that they do not say. Copy "
         "from each passage the words that the answer needs. If the passages together do not answer the question, leave the answer "
@@ -113,6 +114,7 @@ ANSWER_FROM_PASSAGES: Prompt[TwoPassageAnswer] = Prompt(
 
 CHECK_QUESTION: Prompt[QuestionCheck] = Prompt(
     name="check_question",
+    version="2",
     instructions=(
         "Check an examination question and its answer, for which evidence quotes the passages.\n"
         f"- stands_alone: {STANDS_ALONE} Judge this from the question alone, as if you had not read the passages.\n"
@@ -125,6 +127,7 @@ CHECK_QUESTION: Prompt[QuestionCheck] = Prompt(
 
 CHECK_UNANSWERED: Prompt[UnansweredCheck] = Prompt(
     name="check_unanswered",
+    version="2",
     instructions=(
         "Check an examination question that the numbered passages are meant not to answer.\n"
         f"- stands_alone: {STANDS_ALONE}\n"

@@ -89,7 +89,7 @@ class Drive:
             note(index, result)
 
     async def _finish(self, program: Steps[Any]) -> Any:
-        memory: RowMemory = {}
+        memory = RowMemory()
         asked: list[PendingCall] = []
         outcomes: list[Outcome] | None = None
         while True:
@@ -99,7 +99,7 @@ class Drive:
                 for error in done.value.unread:
                     self._answers.strike(error.raw, asked, memory)
                 return done.value
-            calls = self._answers.resolve(self._models, requests, 0)
+            calls = self._answers.resolve(self._models, requests, 0, memory)
             outcomes = self._answers.now(calls, memory)
             if outcomes is None:
                 outcomes = await self._answers.later(calls, memory)

@@ -46,7 +46,7 @@ WRITE_QUESTIONS: Prompt[list[str]] = Prompt(
 
 ANSWER_FROM_DOCUMENT: Prompt[DocumentAnswer] = Prompt(
     name="answer_from_document",
-    version="3",
+    version="4",
     instructions=(
         "Answer the question from the document alone, in the language of the question. Add nothing that the document does not "
         "say. If it does not answer the question, leave the answer empty."

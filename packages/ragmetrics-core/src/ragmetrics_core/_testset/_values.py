@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, overload
 
 from .._kernel._errors import InvalidInput
 from .._kernel._layout import printable, readable
-from .._kernel._prompt import to_json
 from .._kernel._requests import Usage
 from .._kernel._sample import Document, Sample
+from .._kernel._wording import to_json
 from .._read import Columns, open_rows
 from .._store._prices import ModelUsage
 from ._documents import Skipped, by_reason

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
+from .._kernel._counts import count_of
 from .._kernel._layout import cells, within
 from .._kernel._plain import json_walk
 from .._kernel._sample import Sample
@@ -83,9 +84,8 @@ def look(
 
 def _parts(found: Look, mapped: Mapping[str, str]) -> Iterator[list[str]]:
     """The paragraphs of the output."""
-    rows = "1 row" if found.rows == 1 else f"{found.rows:,} rows"
     bad = f", {found.bad:,} of them with a problem" if found.bad else ""
-    yield hanging(f"{found.name}: {found.form()}: {rows}{bad}", room())
+    yield hanging(f"{found.name}: {found.form()}: {count_of(found.rows, 'row')}{bad}", room())
     yield list(_columns(found, mapped))
     for place, sample in found.first:
         yield [printable(place), *_shown(sample)]
@@ -122,7 +122,7 @@ def _columns(found: Look, mapped: Mapping[str, str]) -> Iterator[str]:
             text = f"{name} is an object with {first_of(keys)}: if one of these is meant, write"
             yield from _advice(text, f"--map {short}={column}.{likely(keys, name)}")
     for (name, word), count in found.placeholders.items():
-        where = "1 row" if count == 1 else f"{count:,} rows"
+        where = count_of(count, "row")
         yield from hanging(f"{name} is {word!r} in {where}: where that means missing, leave it empty", room())
 
 

@@ -16,8 +16,8 @@ from .._kernel._evidence_text import Line
 from .._kernel._score import Score
 from .._report._evaluation import Evaluation
 from .._report._reasons import first_of
+from .._report._row_names import row_name
 from .._report._row_text import failed_lines, full_lines
-from .._report._summarised import row_name
 from .._report._table import hanging, printable, room
 from .._report._worst_rows import why_no_worst
 from ._messages import in_cli_words

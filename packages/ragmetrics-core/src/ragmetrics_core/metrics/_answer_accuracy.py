@@ -13,7 +13,7 @@ __all__ = ["AnswerAccuracy"]
 
 RATE_ANSWER = Prompt(
     name="rate_answer",
-    version="3",
+    version="4",
     instructions=(
         "Rate how far the answer agrees with the reference answer to the same question.\n"
         "4: it says the same as the reference, as completely and as precisely; other words, politeness, and repeating the "
@@ -28,7 +28,7 @@ RATE_ANSWER = Prompt(
 
 COMPARE_ANSWERS = Prompt(
     name="compare_answers",
-    version="3",
+    version="4",
     instructions=(
         "Two people answered the same question. Take the first answer as right, whatever you know. Which mark does the second "
         "one get?\n"

@@ -21,7 +21,7 @@ def check_points(reply: tuple[float, str], _: Mapping[str, Any]) -> None:
 
 RATE_ANSWER_RELEVANCE = Prompt(
     name="rate_answer_relevance",
-    version="3",
+    version="4",
     instructions=(
         "Rate how relevant the response is to the query. Answer two questions with yes or no, and say why:\n"
         "1. Is the response about the subject that the query is about?\n"

@@ -22,12 +22,10 @@ class Questions(BaseModel):
 
 QUESTIONS_OF_ANSWER = Prompt(
     name="questions_of_answer",
-    version="3",
+    version="4",
     instructions=(
-        "Write exactly number_of_questions questions to which the answer as a whole would be the reply: what somebody who got it "
-        "most likely asked, each in other words, in the language of the answer. It is noncommittal if it gives nothing of what "
-        'could have been asked: it evades, stays vague ("it depends"), does not know, declines, or only greets or asks back. '
-        "An answer that gives a part is not."
+        "Write number_of_questions questions, in its language, that the whole answer most likely replies to, each in other words. "
+        "Noncommittal: it gives nothing (evades, is vague, does not know, declines, greets)."
     ),
     reply=JsonReply(Questions),
 )

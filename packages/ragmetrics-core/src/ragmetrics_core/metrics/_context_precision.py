@@ -19,7 +19,7 @@ __all__ = ["ContextPrecision"]
 class Usefulness(BaseModel):
     """Whether one context was useful."""
 
-    reason: str = Field("", description="what the context gives, briefly")
+    reason: str = Field("", description="briefly")
     useful: bool
 
 
@@ -27,7 +27,7 @@ class NumberedUsefulness(BaseModel):
     """Whether the context of this number was useful."""
 
     number: int
-    reason: str = Field("", description="what the context gives, briefly")
+    reason: str = Field("", description="briefly")
     useful: bool
 
 
@@ -46,25 +46,19 @@ def check_usefulness(reply: UsefulnessOfAll, inputs: Mapping[str, Any]) -> None:
     check_one_each((verdict.number for verdict in reply.verdicts), len(inputs["contexts"]), "contexts")
 
 
-RULE = (
-    "It is if it states a part of what the answer says or a fact that the answer rests on, or decides a yes or no. Being about "
-    "the same subject is not enough. An answer without information makes no context useful."
-)
+RULE = "give part of the answer, a fact it rests on, or decide a yes or no? Sharing the subject is not enough."
 
 JUDGE_USEFULNESS = Prompt(
     name="judge_usefulness",
-    version="3",
-    instructions=f"Is the context useful for arriving at the answer to the question? {RULE}",
+    version="4",
+    instructions=f"Does the context {RULE}",
     reply=JsonReply(Usefulness),
 )
 
 JUDGE_USEFULNESS_OF_ALL = Prompt(
     name="judge_usefulness_of_all",
-    version="1",
-    instructions=(
-        "Decide for each numbered context, by itself, whether it is useful for arriving at the answer to the question. "
-        f"{RULE} One verdict per context, in order."
-    ),
+    version="2",
+    instructions=f"Does each context, by itself, {RULE} One verdict per context.",
     reply=JsonReply(UsefulnessOfAll),
     check=check_usefulness,
     numbered=("contexts",),

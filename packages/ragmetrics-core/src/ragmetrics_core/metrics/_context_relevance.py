@@ -14,7 +14,7 @@ __all__ = ["ContextRelevance"]
 
 RATE_CONTEXTS = Prompt(
     name="rate_contexts",
-    version="3",
+    version="4",
     instructions=(
         "Rate how much of what is needed to answer the question the contexts contain, taken together.\n"
         "0: they contain nothing that helps to answer it.\n"
@@ -27,7 +27,7 @@ RATE_CONTEXTS = Prompt(
 
 RATE_CONTEXTS_AGAIN = Prompt(
     name="rate_contexts_again",
-    version="3",
+    version="4",
     instructions=(
         "Suppose somebody may read these contexts and nothing else. How well could they answer the question then?\n"
         "2: completely.\n"

@@ -25,7 +25,7 @@ CRITERIA = (
 
 RATE_CONTEXT_RELEVANCE = Prompt(
     name="rate_context_relevance",
-    version="3",
+    version="4",
     instructions=f"Rate how relevant the context is to the query, by two criteria, and say why:\n{CRITERIA}",
     reply=ScoreReply(0, FULL, halves=True),
     check=check_halves,
@@ -33,7 +33,7 @@ RATE_CONTEXT_RELEVANCE = Prompt(
 
 REFINE_CONTEXT_RELEVANCE = Prompt(
     name="refine_context_relevance",
-    version="3",
+    version="4",
     instructions=(
         f"Rate how relevant the context is to the query, by two criteria, and say why:\n{CRITERIA}\n"
         "An earlier part of the context was already rated; its score is in existing_score. Now refine that score with more "

@@ -15,7 +15,7 @@ __all__ = ["Correctness"]
 
 GRADE_CORRECTNESS = Prompt(
     name="grade_correctness",
-    version="3",
+    version="4",
     instructions=(
         "Grade the generated answer to the query by the reference answer; where there is none, by what you know.\n"
         '1: the answer is not relevant to the query, or does not answer it ("I don\'t know").\n'

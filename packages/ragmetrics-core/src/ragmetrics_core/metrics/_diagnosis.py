@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from ragmetrics_core import Prompt, Score, Steps, together
+from ragmetrics_core import BadReply, Prompt, Score, Steps, together
 from ragmetrics_core.metrics.abstention import JUDGE_ABSTENTION, Abstention, judge_abstention
 from ragmetrics_core.metrics.claim_metric import ClaimMetric, Rows
 
@@ -113,8 +113,19 @@ def _some(claims: Iterable[str]) -> list[str] | None:
     return list(claims) or None
 
 
-def _contradicted(row: dict[str, Any]) -> bool:
-    return bool(row.get("contradicted")) and not row["supported"]
+def _contradicted(row: Mapping[str, Any]) -> bool:
+    """Whether a claim is contradicted, and supported nowhere.
+
+    Raises:
+        BadReply: the judge said of no claim whether it is contradicted, as the first version of the prompt had it. Contradicted
+            or not stated is the difference between a wrong answer and a right one.
+    """
+    if not row["supported"] and "verdict" not in row:
+        raise BadReply(
+            "diagnosis needs to know which claims are contradicted, but the judge's verdicts do not say it of any: ask for the "
+            "contexts against a claim, as the built-in prompt does"
+        )
+    return not row["supported"] and row["verdict"] == "contradicted"
 
 
 def tables(found: Findings) -> dict[str, Rows]:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from ragmetrics_core import InvalidInput, Metric, Prompt, Score, Steps, together
-from ragmetrics_core.metrics.claim_origin import located
+from ragmetrics_core.metrics.claim_origin import placed
 from ragmetrics_core.metrics.claims import (
     EXTRACT_CLAIMS,
     VERIFY_CLAIMS,
     Claims,
     Verdicts,
-    extract,
+    claims_in,
+    evidence,
     supported_share,
-    verify,
 )
 
 __all__ = ["FactualCorrectness"]
@@ -61,16 +61,19 @@ class FactualCorrectness(Metric):
         """Take both texts apart in one round, check both ways in a second one."""
         text = {"response": response, "reference": reference}
         texts = [text[side] for side in SIDES[self.mode]]
-        claims = yield from together(*(extract(self.extract, user_input, text) for text in texts))
+        claims = yield from together(*(claims_in(self.extract, user_input, text) for text in texts))
         if not all(claims):
             return self._without_claims(claims)
         others = [text["reference" if side == "response" else "response"] for side in SIDES[self.mode]]
         checked = yield from together(
-            *(verify(self.verify, parts, [other], user_input) for parts, other in zip(claims, others, strict=True))
+            *(
+                evidence(self.verify, parts, [other], user_input, placed, parts.spans)
+                for parts, other in zip(claims, others, strict=True)
+            )
         )
-        return self._combine([located(rows, own) for rows, own in zip(checked, texts, strict=True)])
+        return self._combine(checked)
 
-    def _without_claims(self, claims: Sequence[list[str]]) -> Score:
+    def _without_claims(self, claims: Sequence[Sequence[str]]) -> Score:
         details = {f"{side}_claims": found for side, found in zip(SIDES[self.mode], claims, strict=True)}
         if self.mode != "precision" and not claims[-1]:
             return Score.unscored("the reference makes no claims", details=details)
@@ -79,7 +82,7 @@ class FactualCorrectness(Metric):
         # nothing of the reference is recalled, so F is 0 whatever the precision
         return Score(0.0, reason="the response makes no claims", details={**details, "recall": 0.0})
 
-    def _combine(self, checked: Sequence[list[dict[str, Any]]]) -> Score:
+    def _combine(self, checked: Sequence[Sequence[Mapping[str, Any]]]) -> Score:
         shares = [supported_share(verdicts) for verdicts in checked]
         names = ["precision", "recall"] if self.mode == "f1" else [self.mode]
         details: dict[str, Any] = dict(zip(names, shares, strict=True))

@@ -23,7 +23,7 @@ class Critique(BaseModel):
 
 CRITIQUE_BY_GUIDELINES = Prompt(
     name="critique_by_guidelines",
-    version="3",
+    version="4",
     notice=judged_by("text called guidelines"),
     instructions=(
         "Judge the response to the query by the guidelines, and by nothing else. Give constructive feedback: name what keeps the "

@@ -8,7 +8,20 @@ from functools import cached_property
 from itertools import count
 from typing import Any, ClassVar, Literal
 
-from ragmetrics_core import Input, InvalidInput, Metric, ModelError, Models, Sample, Score, Steps, asked_of, together
+from ragmetrics_core import (
+    Ask,
+    Input,
+    InvalidInput,
+    Metric,
+    ModelError,
+    Models,
+    Request,
+    Sample,
+    Score,
+    Steps,
+    asked_of,
+    together,
+)
 from ragmetrics_core.metrics.juries import Vote, verdict_of
 
 __all__ = ["Jury"]
@@ -73,9 +86,9 @@ class Jury(Metric):
         return [replace(item, name="", llm=None, embeddings=None) for item in self.jurors]
 
     @cached_property
-    def _known_as(self) -> list[tuple[str, str | None]]:
+    def _known_as(self) -> list[tuple[str, Mapping[str, str]]]:
         """The name of each juror, and those of its models; found once, since what a model is may take long to tell."""
-        models = [", ".join(item.names) or None for item in self.models.members]
+        models = [item.called for item in self.models.members]
         return list(zip(_names(self.jurors, models), models, strict=True))
 
     @classmethod
@@ -92,23 +105,31 @@ class Jury(Metric):
         """Ask all jurors side by side."""
         sample = Sample.from_mapping(inputs)
         votes = yield from together(
-            *(
-                _vote(*self._known_as[place], asked_of(place, juror.program(sample)))
-                for place, juror in enumerate(self.jurors)
-            )
+            *(_vote(place, *self._known_as[place], juror.program(sample)) for place, juror in enumerate(self.jurors))
         )
         quorum = self.quorum or len(self.jurors) // 2 + 1
         return verdict_of(self.name, votes, quorum, majority=self.two_valued or self.rule == "majority")
 
 
-def _vote(juror: str, model: str | None, program: Steps[Score]) -> Steps[Vote]:
-    """What a juror says, or why it cannot; a model that refuses every call is a mistake to be told, as it is of any metric."""
+def _vote(place: int, juror: str, models: Mapping[str, str], program: Steps[Score]) -> Steps[Vote]:
+    """What a juror says, or why it cannot; a model that refuses every call is a mistake to be told, as it is of any metric.
+
+    Its models are those that it did ask: one that the run has for other metrics is none of them.
+    """
+    asked: set[str] = set()
+    error: ModelError | None = None
     try:
-        return Vote(juror, model, (yield from program))
-    except ModelError as error:
-        if error.fatal:
+        score = yield from asked_of(place, program, lambda item: asked.add(_kind(item)))
+    except ModelError as failure:
+        if failure.fatal:
             raise
-        return Vote(juror, model, Score.failed(error), error)
+        score, error = Score.failed(failure), failure
+    return Vote(juror, ", ".join(name for kind, name in models.items() if kind in asked) or None, score, error)
+
+
+def _kind(request: Request) -> str:
+    """Which model answers it."""
+    return "llm" if isinstance(request, Ask) else "embeddings"
 
 
 def _checked(jurors: Any) -> tuple[Metric, ...]:
@@ -144,12 +165,14 @@ def _joined(inputs: Sequence[Input]) -> tuple[Input, ...]:
     return tuple(joined)
 
 
-def _names(jurors: Sequence[Metric], models: Sequence[str | None]) -> list[str]:
+def _names(jurors: Sequence[Metric], models: Sequence[Mapping[str, str]]) -> list[str]:
     """A name for each juror, different from all others: its own; namesakes are told apart by their models, then by number."""
     own = [item.name for item in jurors]
-    named = [
-        f"{name} ({model})" if model and own.count(name) > 1 else name for name, model in zip(own, models, strict=True)
-    ]
+    named = []
+    for name, called in zip(own, models, strict=True):
+        namesakes = [item for item, other in zip(models, own, strict=True) if other == name]
+        model = _told_apart(called, namesakes) if len(namesakes) > 1 else ""
+        named.append(f"{name} ({model})" if model else name)
     taken = {name for name in named if named.count(name) == 1}
     found = []
     for name in named:
@@ -157,3 +180,9 @@ def _names(jurors: Sequence[Metric], models: Sequence[str | None]) -> list[str]:
         taken.add(free)
         found.append(free)
     return found
+
+
+def _told_apart(called: Mapping[str, str], namesakes: Sequence[Mapping[str, str]]) -> str:
+    """The models that not all namesakes share; where they share all, the first: an embedding model of the run is in no name."""
+    own = [name for kind, name in called.items() if any(name != item.get(kind) for item in namesakes)]
+    return ", ".join(own or list(called.values())[:1])

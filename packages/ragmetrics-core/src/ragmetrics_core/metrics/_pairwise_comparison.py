@@ -101,7 +101,7 @@ def reason_in(prose: str) -> str:
 
 COMPARE_RESPONSES = Prompt(
     name="compare_responses",
-    version="3",
+    version="4",
     instructions=(
         "Two responses answer the same query. Which one is better? Weigh whether they are correct (by the reference, where there "
         "is one), whether they answer what was asked, and how helpful and how precise they are. Neither the order in which they "

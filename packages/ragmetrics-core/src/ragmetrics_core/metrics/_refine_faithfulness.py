@@ -15,7 +15,7 @@ __all__ = ["RefineFaithfulness"]
 
 SUPPORTED_BY_CONTEXT = Prompt(
     name="supported_by_context",
-    version="3",
+    version="4",
     instructions=(
         "Is the information supported by the context? Answer YES if the context supports all that the information states, no "
         "matter in which of its parts, and even if most of the context is about other things. Answer NO if it does not, or if "
@@ -27,7 +27,7 @@ SUPPORTED_BY_CONTEXT = Prompt(
 
 REFINE_SUPPORTED = Prompt(
     name="refine_supported",
-    version="3",
+    version="4",
     instructions=(
         "Is the information supported by the context? An earlier part of the context was already judged; its answer is in "
         "existing_answer. Now refine that answer with more context: answer YES if this context supports all that the "

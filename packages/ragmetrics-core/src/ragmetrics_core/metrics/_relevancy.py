@@ -15,7 +15,7 @@ __all__ = ["Relevancy"]
 
 IN_LINE_WITH_CONTEXT = Prompt(
     name="in_line_with_context",
-    version="3",
+    version="4",
     instructions=(
         "Is the response to the query in line with the context? Answer YES if the response addresses the query and the context "
         "bears it out, even if most of the context is about other things; otherwise answer NO. A response that only says that "
@@ -26,7 +26,7 @@ IN_LINE_WITH_CONTEXT = Prompt(
 
 REFINE_IN_LINE = Prompt(
     name="refine_in_line",
-    version="3",
+    version="4",
     instructions=(
         "Is the response to the query in line with the context? An earlier part of the context was already judged; its answer "
         "is in existing_answer. Now refine that answer with more context: answer YES if the response addresses the query and "

@@ -14,7 +14,7 @@ __all__ = ["ResponseGroundedness"]
 
 RATE_GROUNDEDNESS = Prompt(
     name="rate_groundedness",
-    version="3",
+    version="4",
     instructions=(
         "Rate how well the contexts back the response.\n"
         "2: every statement is found in the contexts or follows from them, in every detail; also if the response states nothing "
@@ -28,7 +28,7 @@ RATE_GROUNDEDNESS = Prompt(
 
 RATE_GROUNDEDNESS_AGAIN = Prompt(
     name="rate_groundedness_again",
-    version="3",
+    version="4",
     instructions=(
         "Check the response against its sources, the contexts, as an editor would. Which mark does it get?\n"
         "2: every claim can be traced to the contexts, word for word or by a direct conclusion; a response without claims gets "

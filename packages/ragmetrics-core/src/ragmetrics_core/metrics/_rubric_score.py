@@ -30,7 +30,7 @@ def check_on_rubric(reply: Grade, inputs: Mapping[str, Any]) -> None:
 
 GRADE_BY_RUBRIC = Prompt(
     name="grade_by_rubric",
-    version="3",
+    version="4",
     notice=judged_by("rubric"),
     instructions=(
         "Grade the response by the rubric: for every possible score it describes what earns that score. Weigh whatever else the "

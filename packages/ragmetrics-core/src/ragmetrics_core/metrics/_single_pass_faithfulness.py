@@ -35,7 +35,7 @@ def check_lengths(reply: Statements, inputs: Mapping[str, Any]) -> None:  # noqa
 
 SPLIT_AND_CHECK = Prompt(
     name="split_and_check",
-    version="3",
+    version="4",
     instructions=(
         "Judge how far the answer rests on the contexts. List the statements of fact that the answer makes, one fact each, each "
         "understandable on its own; an answer of a word or two is one statement, completed from the question. Opinions of the "

@@ -13,7 +13,7 @@ from ragmetrics_core.replies import JsonReply
 __all__ = ["JUDGE_ABSTENTION", "Abstention", "check_abstention", "judge_abstention"]
 
 
-class Abstention(BaseModel):
+class Abstention(BaseModel, frozen=True):
     """Two verdicts: on the contexts, and on the response."""
 
     reason: str = Field(default="", description="what is there or missing, and what the response does, in one sentence")
@@ -35,7 +35,7 @@ def check_abstention(reply: Abstention, inputs: Mapping[str, Any]) -> None:
 
 JUDGE_ABSTENTION = Prompt(
     name="judge_abstention",
-    version="2",
+    version="3",
     instructions=(
         "A system answered a question from contexts. Decide two things, each by itself.\n"
         "1. contexts_suffice: could somebody who reads the contexts and knows nothing else answer the question?\n"
@@ -84,4 +84,8 @@ def judge_abstention(
     prompt: Prompt[Abstention], question: str, contexts: Sequence[str], response: str
 ) -> Steps[Abstention]:
     """Ask once; equal for every metric that asks about the same row, so that a run asks it once."""
-    return prompt.ask(question=question, contexts=list(contexts), response=response)
+    return prompt.ask_for(_itself, question=question, contexts=list(contexts), response=response)
+
+
+def _itself(found: Abstention, _inputs: Mapping[str, Any]) -> Abstention:
+    return found

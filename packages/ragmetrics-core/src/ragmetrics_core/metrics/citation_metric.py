@@ -7,7 +7,7 @@ A passage counts as support where the judge names it; of two that support a stat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -47,10 +47,17 @@ class CitationMetric(Metric):
 
     def read(
         self, response: str, passages: Sequence[str], documents: Sequence[Document | str] | None
-    ) -> list[Statement]:
+    ) -> tuple[Statement, ...]:
         """The statements of the response, with what they cite."""
-        names = names_of(documents, len(passages), self.name)
-        return statements(response, len(passages), names, self.pattern)
+        count = len(passages)
+        found: dict[Any, Any] | None = None if documents else getattr(passages, "found", None)
+        key = (CitationMetric, response, count, self.pattern)
+        said: tuple[Statement, ...] | None = None if found is None else found.get(key)
+        if said is None:
+            said = tuple(statements(response, count, names_of(documents, count, self.name), self.pattern))
+        if found is not None:
+            found[key] = said
+        return said
 
 
 @dataclass(frozen=True)
@@ -96,13 +103,13 @@ class JudgedCitations(CitationMetric):
         if not any(statement.citations for statement in said):
             return self._uncited(said)
         claims = [statement.text for statement in said]
+        window, each = self.window, self.per_passage
         rows = yield from check_claims(
-            self.verify, claims, retrieved_contexts, user_input, self.window, per_passage=self.per_passage
+            self.verify, claims, retrieved_contexts, user_input, _with_citations, said, window=window, per_passage=each
         )
         supports = supporting(rows, self.name)
         items = [item for pair in zip(said, supports, strict=True) for item in self.counted(*pair)]
-        details = {"verdicts": [{**row, **_cited(statement)} for row, statement in zip(rows, said, strict=True)]}
-        return Score(sum(items) / len(items), details=details)
+        return Score(sum(items) / len(items), details={"verdicts": rows})
 
     def _uncited(self, said: Sequence[Statement]) -> Score:
         """The score of a response without any citation, which needs no judge."""
@@ -110,6 +117,10 @@ class JudgedCitations(CitationMetric):
         if self.without_citations is None:
             return Score.unscored(NOTHING_CITED, details=details)
         return Score(self.without_citations, reason=NOTHING_CITED, details=details)
+
+
+def _with_citations(rows: Sequence[Mapping[str, Any]], said: Sequence[Statement]) -> list[dict[str, Any]]:
+    return [{**row, **_cited(statement)} for row, statement in zip(rows, said, strict=True)]
 
 
 def _cited(statement: Statement) -> dict[str, Any]:

@@ -126,7 +126,7 @@ def statements(
         InvalidInput: the pattern is no regular expression, or has not one group.
     """
     shown = prose(response)
-    found = list(Markers(passages, names or {}, pattern).find(CODE.sub(_blank, shown)))
+    found = list(Markers(passages, names or {}, pattern).find(CODE.sub(_blank, shown) if "`" in shown else shown))
     plain = _without(shown, found)
     spans = [
         place for place in sentences(plain, frozenset(item.span[0] for item in found)) if WORD.search(plain, *place)
@@ -181,7 +181,10 @@ def _statement(shown: str, place: tuple[int, int], own: Sequence[Found]) -> Stat
             pieces += [before if kept else before.rstrip(" \t"), kept]
             at = item.span[1]
     text = "".join([*pieces, shown[at:end]])
-    text = SPACE.sub(" ", EMPTY.sub("", text) if own else text)
+    if own and ("(" in text or "[" in text or "<" in text):
+        text = EMPTY.sub("", text)
+    if "  " in text or "\t" in text:
+        text = SPACE.sub(" ", text)
     citations = tuple(Citation(marker, to, item.span) for item in own for marker, to in item.cited)
     around = [start, end, *(edge for item in own for edge in item.span)]
     return Statement(text.strip(), citations, (min(around), max(around)))

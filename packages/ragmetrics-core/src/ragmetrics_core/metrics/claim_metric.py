@@ -7,19 +7,27 @@ in a run, because equal questions are one call; so a metric costs little beside 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragmetrics_core import BadReply, InvalidInput, Metric, Prompt, Steps, together
-from ragmetrics_core.metrics.claim_origin import located
-from ragmetrics_core.metrics.claims import EXTRACT_CLAIMS, VERIFY_CLAIMS, Claims, Verdicts, best, extract, verify
+from ragmetrics_core import BadReply, Evidence, InvalidInput, Metric, Prompt, Steps, together
+from ragmetrics_core.metrics.claim_origin import PlacedClaims, placed, spans_in
+from ragmetrics_core.metrics.claims import (
+    EXTRACT_CLAIMS,
+    VERIFY_CLAIMS,
+    Claims,
+    Verdicts,
+    best,
+    claims_in,
+    evidence,
+)
 from ragmetrics_core.metrics.windows import check_window, pack_numbered
 
 __all__ = ["ClaimMetric", "Rows", "check_claims", "check_settings", "relevant_passages", "supporting"]
 
-Rows = list[dict[str, Any]]
-"""What passages say about claims, a row per claim: see ``claims.verify``."""
+Rows = Sequence[Mapping[str, Any]]
+"""What passages say about claims, a row per claim: see ``claims.verify``. Metrics share them, so they can only be read."""
 
 
 NOWHERE = {"verdict": "not stated", "supported_by": [], "contradicted_by": []}
@@ -51,9 +59,9 @@ class ClaimMetric(Metric):
         super().__post_init__()
         check_settings(self.name, self.window, self.per_passage)
 
-    def claims_of(self, text: str, question: str | None) -> Steps[list[str]]:
+    def claims_of(self, text: str, question: str | None) -> Steps[PlacedClaims]:
         """The claims of a text, in one call."""
-        return extract(self.extract, question, text)
+        return claims_in(self.extract, question, text)
 
     def checked(self, text: str, passages: Sequence[str], question: str | None) -> Steps[Rows]:
         """The claims of a text with what the passages say about each, as ``check`` has it; none where the text makes no claims."""
@@ -63,16 +71,22 @@ class ClaimMetric(Metric):
     def check(self, claims: Sequence[str], text: str, passages: Sequence[str], question: str | None) -> Steps[Rows]:
         """What the passages say about the claims of a text: a row per claim, with numbers of passages and its place in the text."""
         if not passages or not claims:
-            return [{"claim": claim, "supported": False, "reason": "", **NOWHERE} for claim in claims]
-        rows = yield from check_claims(
-            self.verify, claims, passages, question, self.window, per_passage=self.per_passage
-        )
-        return located(rows, text)
+            return _at_once([{"claim": claim, "supported": False, "reason": "", **NOWHERE} for claim in claims])
+        spans = spans_in(claims, text)
+        window, each = self.window, self.per_passage
+        return check_claims(self.verify, claims, passages, question, placed, spans, window=window, per_passage=each)
 
     def compare(self, claims: Sequence[str], text: str, other: str, question: str | None) -> Steps[Rows]:
         """What another text, as a whole, says about the claims of a text."""
-        rows = (yield from verify(self.verify, claims, [other], question)) if claims else []
-        return located(rows, text)
+        if not claims:
+            return _at_once([])
+        return evidence(self.verify, claims, [other], question, placed, spans_in(claims, text))
+
+
+def _at_once(rows: Rows) -> Steps[Rows]:
+    """The program that asks nothing to come to these rows."""
+    return rows
+    yield ()
 
 
 def check_settings(name: str, window: int | None, per_passage: object) -> None:
@@ -92,15 +106,31 @@ def check_claims(
     claims: Sequence[str],
     passages: Sequence[str],
     question: str | None,
+    put: Callable[..., Iterable[Mapping[str, Any]]],
+    *given: Hashable,
     window: int | None = None,
-    *,
     per_passage: bool = False,
 ) -> Steps[Rows]:
-    """What the passages say about claims: a row per claim, with numbers of passages; arguments as in ``ClaimMetric``."""
+    """What the passages say about claims: a row per claim, with numbers of passages; arguments as in ``ClaimMetric``.
+
+    ``put(rows, *given)`` adds to the rows what is known besides, as in ``claims.evidence``.
+    """
     if window is None and not per_passage:
-        return (yield from verify(prompt, claims, passages, question))
-    groups = _groups(passages, window, per_passage=per_passage)
-    programs = (verify(prompt, claims, [piece for _, piece in group], question) for group in groups)
+        return evidence(prompt, claims, passages, question, put, *given)
+    return _in_groups(prompt, claims, _groups(passages, window, per_passage=per_passage), question, window, put, given)
+
+
+def _in_groups(  # noqa: PLR0917  those of ``check_claims``
+    prompt: Prompt[Verdicts],
+    claims: Sequence[str],
+    groups: Sequence[Sequence[tuple[int, str]]],
+    question: str | None,
+    window: int | None,
+    put: Callable[..., Iterable[Mapping[str, Any]]],
+    given: tuple[Hashable, ...],
+) -> Steps[Rows]:
+    """The same in a call for each group of passages."""
+    programs = (evidence(prompt, claims, [piece for _, piece in group], question, list) for group in groups)
     checked = yield from together(*programs)
     answers = [
         [_renumbered(row, [number for number, _ in group]) for row in rows]
@@ -109,7 +139,7 @@ def check_claims(
     merged = [best(rows) for rows in zip(*answers, strict=True)]
     if window is None:
         merged = [{name: value for name, value in row.items() if name != "window"} for row in merged]
-    return merged
+    return Evidence(put(merged, *given))
 
 
 def _groups(passages: Sequence[str], window: int | None, *, per_passage: bool) -> list[list[tuple[int, str]]]:
@@ -119,10 +149,10 @@ def _groups(passages: Sequence[str], window: int | None, *, per_passage: bool) -
     return groups if window is None else [part for group in groups for part in pack_numbered(group, window)]
 
 
-def _renumbered(row: dict[str, Any], numbers: Sequence[int]) -> dict[str, Any]:
+def _renumbered(row: Mapping[str, Any], numbers: Sequence[int]) -> dict[str, Any]:
     """The row with the numbers of passages, where it has those of the pieces that were sent."""
     names = [name for name in ("supported_by", "contradicted_by") if name in row]
-    return row | {name: sorted({numbers[number - 1] for number in row[name]}) for name in names}
+    return {**row, **{name: sorted({numbers[number - 1] for number in row[name]}) for name in names}}
 
 
 def supporting(rows: Sequence[Mapping[str, Any]], name: str) -> list[frozenset[int]]:
@@ -134,8 +164,8 @@ def supporting(rows: Sequence[Mapping[str, Any]], name: str) -> list[frozenset[i
     for row in rows:
         if row["supported"] and not row.get("supported_by"):
             raise BadReply(
-                f"{name} needs the passages that support a claim, but the judge's verdicts name none: ask for them with "
-                "supported_by, as the built-in prompt does"
+                f"{name} needs the passages that support a claim, but the judge's verdicts name none: ask for them, "
+                "as the built-in prompt does"
             )
     return [frozenset(row.get("supported_by", ())) for row in rows]
 

@@ -7,13 +7,22 @@ context recall and factual correctness count the same claims.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    Field,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 from pydantic.json_schema import SkipJsonSchema
 
-from ragmetrics_core import BadReply, Prompt, Steps
+from ragmetrics_core import BadReply, Evidence, Prompt, Steps
+from ragmetrics_core.metrics.claim_origin import PlacedClaims
 from ragmetrics_core.metrics.numbering import check_one_each
 from ragmetrics_core.replies import JsonReply, real_items
 
@@ -25,6 +34,8 @@ __all__ = [
     "Verdicts",
     "best",
     "check_verdicts",
+    "claims_in",
+    "evidence",
     "extract",
     "in_words",
     "supported_share",
@@ -39,24 +50,52 @@ class Claims(BaseModel):
 
 
 class Verdict(BaseModel):
-    """The verdict on one claim; the reason comes first, so that a model thinks before it decides.
+    """The verdict on one claim."""  # short, as it goes along with every question, in the schema
 
-    Replies in the form of earlier versions, which named no contexts, are read as well: ``supported_by`` is not in
-    ``model_fields_set`` then.
-    """
+    # The reason comes first, so that a model thinks before it decides. Replies in the form of earlier versions of the prompt
+    # are read as well: up to version 2 they named no contexts, up to version 4 they said ``supported`` beside the lists.
 
     number: int
     # a model that forgets the reason has still given its verdict
-    reason: str = Field(default="", description="what the contexts say, briefly")
-    supported_by: list[int] = Field(default_factory=list)
-    contradicted_by: list[int] = Field(default_factory=list)
+    reason: str = Field(default="", description="briefly")
+    supported_by: list[int] = Field(
+        default_factory=list, validation_alias=AliasChoices("for", "supported_by"), serialization_alias="for"
+    )
+    contradicted_by: list[int] = Field(
+        default_factory=list, validation_alias=AliasChoices("against", "contradicted_by"), serialization_alias="against"
+    )
     contradicted: SkipJsonSchema[bool] = False  # asked for until version 2 of the prompt
-    supported: bool
+    supported: SkipJsonSchema[bool] = False  # asked for until version 4
+
+    @model_validator(mode="after")
+    def _supported_by_a_context(self) -> Verdict:
+        """A reply says what supports the claim and what is against it, or, as it used to, whether it is supported.
+
+        Silence is no verdict: a reply that was cut before ``against`` would make a contradicted claim one that is not stated.
+        """
+        if "supported" not in self.model_fields_set:
+            if not self.names_contexts:
+                raise ValueError("for is missing")
+            if self.model_fields_set.isdisjoint(("contradicted_by", "contradicted")):
+                raise ValueError("against is missing")
+            object.__setattr__(self, "supported", bool(self.supported_by))  # as if it had not been given
+        return self
+
+    @model_serializer(mode="wrap")
+    def _as_asked(self, dump: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, Any]:
+        """With the keys of replies, as in examples, old flags are left out that were not given."""
+        dumped: dict[str, Any] = dump(self)
+        unasked = {"supported", "contradicted"} - self.model_fields_set if info.by_alias else set[str]()
+        return {name: value for name, value in dumped.items() if name not in unasked}
 
     @property
     def names_contexts(self) -> bool:
         """Whether the reply says which contexts support the claim, as the form has it from version 3 of the prompt on."""
         return "supported_by" in self.model_fields_set
+
+
+TELLING = frozenset({"supported_by", "contradicted_by", "contradicted"})
+"""What a reply that tells contradicted claims from those on which the contexts are silent has."""
 
 
 class Verdicts(BaseModel):
@@ -79,50 +118,54 @@ def check_verdicts(reply: Verdicts, inputs: Mapping[str, Any]) -> None:
 
 
 def _check_contexts(verdict: Verdict, sent: int) -> None:
-    for name, named in (("supported_by", verdict.supported_by), ("contradicted_by", verdict.contradicted_by)):
+    for named in (getattr(verdict, "supported_by", ()), getattr(verdict, "contradicted_by", ())):
         if named and not 1 <= min(named) <= max(named) <= sent:
             unknown = next(number for number in named if not 1 <= number <= sent)
-            raise BadReply(f"claim {verdict.number}: {name} names context {unknown}, but the contexts are 1 to {sent}")
+            raise BadReply(f"claim {verdict.number}: context {unknown} is named, but the contexts are 1 to {sent}")
+    if not hasattr(verdict, "names_contexts"):
+        return  # of a user's own model, which says whether the claim is supported in its own way
+    _check_flag(verdict, sent)
     if verdict.supported is bool(verdict.supported_by):
         return
     if not verdict.supported:
         named_ones = ", ".join(map(str, verdict.supported_by))
-        raise BadReply(
-            f"claim {verdict.number} is said to be not supported, but supported_by names context {named_ones}"
-        )
+        raise BadReply(f"claim {verdict.number} is said to be not supported, but context {named_ones} is named for it")
     if verdict.names_contexts and sent > 1:  # of a single one there is no doubt
-        raise BadReply(f"claim {verdict.number} is said to be supported, but supported_by names no context")
+        raise BadReply(f"claim {verdict.number} is said to be supported, but no context is named for it")
+
+
+def _check_flag(verdict: Verdict, sent: int) -> None:
+    """The flag of earlier versions says the same as the lists, where a reply has both."""
+    if "contradicted" not in verdict.model_fields_set or verdict.contradicted is bool(verdict.contradicted_by):
+        return
+    if not verdict.contradicted:
+        named_ones = ", ".join(map(str, verdict.contradicted_by))
+        raise BadReply(
+            f"claim {verdict.number} is said to be not contradicted, but context {named_ones} is named against it"
+        )
+    if verdict.names_contexts and sent > 1:
+        raise BadReply(f"claim {verdict.number} is said to be contradicted, but no context is named against it")
 
 
 EXTRACT_CLAIMS = Prompt(
     name="extract_claims",
-    version="3",
+    version="4",
     instructions=(
-        "Take the answer apart into claims: statements of one fact, each true or false on its own.\n"
-        "- Cover all that it states, in its order and its language, and add nothing. A condition stays with its claim; an item of "
-        'a list is a claim if it could be wrong alone; alternatives (as "1983; June 1983") are one claim, with "or".\n'
-        "- Make every claim understandable alone: names for pronouns and short forms come from the answer or the question; where "
-        "there is none, keep the pronoun.\n"
-        "- A word or two (a name, a number, yes, no) become a sentence with the help of the question; agreement where nothing was "
-        "asked is no claim.\n"
-        '- Claims too: advice, guesses, evaluations ("is important"), facts of the writer\'s own life. No claims: opinions, '
-        "feelings, greetings, offers, questions, nonsense, remarks that something is not known or not in the sources. Without "
-        "claims the list is empty."
+        "Split the answer into claims, single facts true or false alone, in its language. Replace pronouns by names from answer or "
+        'question; complete bare words (yes, a name). Conditions stay; alternatives ("1983; June 1983") are one claim. Advice, '
+        "guesses, evaluations and the writer's life count; opinions, feelings, greetings, offers, questions and that something is "
+        "unknown do not."
     ),
     reply=JsonReply(Claims),
 )
 
 VERIFY_CLAIMS = Prompt(
     name="verify_claims",
-    version="4",
+    version="5",
     instructions=(
-        "Decide for each numbered claim which numbered contexts support and which contradict it.\n"
-        "- A context supports a claim if it states all of it, in any words, or a reader concludes it from there. Emphasis and "
-        "praise need no support; every other detail does, be it a name, number, date, place, cause, or whether something was "
-        "planned or done. Where only several contexts together support a claim, name these.\n"
-        "- A context contradicts a claim if both cannot be true. One that leaves the claim or a detail of it open does neither.\n"
-        "- Use the contexts alone, not what you know. The question tells what claims and pronouns are about.\n"
-        "- One verdict per claim, in order; a claim may be both supported and contradicted."
+        "Which contexts speak for each claim, which against it? For: they state every detail in any words, alone or together, or a "
+        "reader concludes it; praise and emphasis need no support. Against: both cannot be true; silence is neither. Go by the "
+        "contexts alone; the question explains the claims."
     ),
     reply=JsonReply(Verdicts),
     check=check_verdicts,
@@ -133,8 +176,16 @@ VERIFY_CLAIMS = Prompt(
 
 def extract(prompt: Prompt[Claims], question: str | None, answer: str) -> Steps[list[str]]:
     """Take the answer apart in one call; its claims, in order, without items that only say that there are no claims."""
-    reply = yield from prompt.ask(question=question, answer=answer)
-    return real_items(reply.claims)
+    return list((yield from claims_in(prompt, question, answer)))
+
+
+def claims_in(prompt: Prompt[Claims], question: str | None, answer: str) -> Steps[PlacedClaims]:
+    """The same claims, read once for all metrics that ask, with their places in the answer."""
+    return prompt.ask_for(_placed_claims, question=question, answer=answer)
+
+
+def _placed_claims(reply: Claims, inputs: Mapping[str, Any]) -> PlacedClaims:
+    return PlacedClaims.of(real_items(reply.claims), inputs["answer"])
 
 
 def verify(
@@ -145,23 +196,58 @@ def verify(
     A row is ``{"claim", "supported", "reason", "verdict", "supported_by", "contradicted_by"}``: the verdict in words
     (``supported``, ``contradicted`` or ``not stated``) and the numbers of the contexts, from 1. Where a context contradicts the
     claim it also holds ``"contradicted": True``, so a claim that is supported and contradicted is one on which contexts disagree.
-    A reply that names no contexts, as earlier prompts asked for, gives rows without the last three.
+    A reply that names no contexts, as earlier prompts asked for, gives rows without the last two, and one that does not speak of
+    contradictions either, as the first prompt had it, gives rows without a verdict: an unsupported claim may be either.
     """
-    reply = yield from prompt.ask(question=question, contexts=list(contexts), claims=list(claims))
+    inputs = {"question": question, "contexts": list(contexts), "claims": list(claims)}
+    return _rows((yield from prompt.ask(**inputs)), inputs)
+
+
+def evidence(
+    prompt: Prompt[Verdicts],
+    claims: Sequence[str],
+    contexts: Sequence[str],
+    question: str | None,
+    put: Callable[..., Iterable[Mapping[str, Any]]],
+    *given: Hashable,
+) -> Steps[Evidence]:
+    """The same rows as evidence, made once for all metrics that ask; ``put(rows, *given)`` adds to them what is known besides."""
+    return prompt.ask_for(_evidence, put, *given, question=question, contexts=list(contexts), claims=list(claims))
+
+
+def _evidence(reply: Verdicts, inputs: Mapping[str, Any], put: Callable[..., Any], *given: Hashable) -> Evidence:
+    return Evidence(put(_rows(reply, inputs), *given))
+
+
+def _rows(reply: Verdicts, inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
     verdicts = sorted(reply.verdicts, key=lambda verdict: verdict.number)
-    return [_row(claim, verdict, len(contexts)) for claim, verdict in zip(claims, verdicts, strict=True)]
+    tells = any(not TELLING.isdisjoint(getattr(verdict, "model_fields_set", ())) for verdict in verdicts)
+    sent = len(inputs["contexts"])
+    return [_row(claim, verdict, sent, tells) for claim, verdict in zip(inputs["claims"], verdicts, strict=True)]
 
 
-def _row(claim: str, verdict: Verdict, sent: int) -> dict[str, Any]:
+def _row(claim: str, verdict: Verdict, sent: int, tells: bool) -> dict[str, Any]:
     """The evidence for one claim; the verdicts of a user's own model may have no more than ``number`` and ``supported``."""
     row = {"claim": claim, "supported": verdict.supported, "reason": getattr(verdict, "reason", "")}
     against = sorted(set(getattr(verdict, "contradicted_by", ())))
     if getattr(verdict, "names_contexts", False):
         by = sorted(set(verdict.supported_by))
-        if verdict.supported and not by and sent == 1:
-            by = [1]  # there is only one that it can be
-        row |= {"verdict": in_words(bool(by), bool(against)), "supported_by": by, "contradicted_by": against}
-    return row | ({"contradicted": True} if against or getattr(verdict, "contradicted", False) else {})
+        if sent == 1:  # there is only one that it can be
+            by = by or [1] * verdict.supported
+            against = against or [1] * getattr(verdict, "contradicted", False)
+        row["verdict"] = in_words(bool(by), bool(against))
+        row["supported_by"] = by
+        row["contradicted_by"] = against
+    flagged = bool(against) or getattr(verdict, "contradicted", False)
+    if tells and "verdict" not in row:
+        row["verdict"] = in_words(verdict.supported, flagged)
+    if flagged:
+        row["contradicted"] = True
+    return row
+
+
+TOLD = frozenset({"verdict", "supported_by", "contradicted_by"})
+"""What a row has where the reply told it."""
 
 
 def in_words(supported: bool, contradicted: bool) -> str:
@@ -183,11 +269,14 @@ def best(answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
     if all("supported_by" in answer for answer in answers):
         for name in ("supported_by", "contradicted_by"):
             merged[name] = sorted({number for answer in answers for number in answer[name]})
+    if all("verdict" in answer for answer in answers):
         merged["verdict"] = in_words(chosen is not None, bool(against))
+    # what one call left open is open, whatever another one says
+    first = {name: value for name, value in answers[chosen or 0].items() if name not in TOLD}
     if chosen is not None:
-        return {**answers[chosen], "window": chosen + 1, **merged}
+        return {**first, "window": chosen + 1, **merged}
     reasons = filter(None, (answer["reason"] for answer in against or answers))
-    return {**answers[0], "reason": " / ".join(reasons), **merged}
+    return {**first, "reason": " / ".join(reasons), **merged}
 
 
 def supported_share(verdicts: Sequence[Mapping[str, Any]]) -> float:

@@ -32,6 +32,7 @@ MARKER = re.compile(
     rf"|<?(?P<address>{ADDRESS})>?",
     re.IGNORECASE,
 )
+BRACKET = re.compile(r"[\[［【(]")
 TARGET = re.compile(rf"\((?P<target>{ADDRESS})\)")
 ITEM = re.compile(r"(\d+)(?:[ \t]?[-–—][ \t]?\^?(\d+))?")
 SEPARATOR = re.compile(r"[,;，；、]")
@@ -119,6 +120,8 @@ class Meanings:
 
     def named(self, text: str, *, strict: bool) -> Cited:
         """The passages of one name, or of several with commas between them; unless strict, also what has the form of a name."""
+        if not self.names:
+            return []
         for parts in ([text], SEPARATOR.split(text)):
             stripped = [part.strip() for part in parts]
             cited = [(part, self.names.get(_key(part), ())) for part in stripped]
@@ -161,7 +164,8 @@ class Markers:
                     yield Found(self.meanings.listed(match[1]), match.span(), NOTHING)
             return
         at = 0
-        while (marker := MARKER.search(text, at)) is not None:
+        search = MARKER.search if "://" in text else _bracketed
+        while (marker := search(text, at)) is not None:
             found = self._found(marker, text)
             at = found.span[1] if found else marker.start() + 1
             if found:
@@ -189,6 +193,16 @@ class Markers:
             return Found(cited, (match.start(), end), NOTHING) if cited else None
         cited = self.meanings.named(match["name"] or match["aside"], strict=match["name"] is None)
         return Found(cited, match.span(), NOTHING) if cited else None
+
+
+def _bracketed(text: str, at: int) -> re.Match[str] | None:
+    """The next marker in a text without addresses, where all begin with a bracket."""
+    while (bracket := BRACKET.search(text, at)) is not None:
+        marker = MARKER.match(text, bracket.start())
+        if marker is not None:
+            return marker
+        at = bracket.end()
+    return None
 
 
 def _key(name: str) -> str:

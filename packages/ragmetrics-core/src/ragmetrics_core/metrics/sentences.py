@@ -12,7 +12,11 @@ from collections.abc import Iterator
 
 __all__ = ["sentences"]
 
-STOP = re.compile(r"[.!?…]{1,9}[\"'“”’»)\]*_]{0,9}(?:[ \u00a0\u202f]»)?(?:[ \t]+|$)|[。！？]+[”’」』）*_]*[ \t]*")
+# begins with one set of signs, so that all other characters are skipped fast
+STOP = re.compile(
+    r"[.!?…。！？](?:(?<=[.!?…])[.!?…]{0,8}[\"'“”’»)\]*_]{0,9}(?:[ \u00a0\u202f]»)?(?:[ \t]+|$)"
+    r"|(?<=[。！？])[。！？]*[”’」』）*_]*[ \t]*)"
+)
 LINE = re.compile(r"[^\n\r]+")
 BULLET = re.compile(r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+•–]|\(?\d{1,3}[.)]|[a-z]\))[ \t]+)?")
 ABBREVIATION = re.compile(
@@ -62,6 +66,8 @@ def _ends(text: str, stop: re.Match[str], ends: frozenset[int]) -> bool:
     if following.islower():
         return not ends.isdisjoint(range(stop.start(), stop.end() + 1))
     before = text[max(0, stop.start() - LONGEST) : stop.start() + 1]
+    if not before[-2:-1].isalnum():
+        return True  # what ends in no letter is no abbreviation, and what ends in no digit no ordinal
     if ORDINAL.search(before) and AFTER_ORDINAL.match(text, stop.end()):
         return False
     return not ABBREVIATION.search(before) or (following.isupper() and bool(ENDING.search(before)))

@@ -8,7 +8,6 @@ defaults accepts any object.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,7 +26,7 @@ __all__ = ["JsonReply"]
 
 M = TypeVar("M", bound=BaseModel)
 
-_SUSPECT = re.compile(r"<|\.\.\.|…")
+_SUSPECT = ("<", "...", "…")
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,7 +71,7 @@ class JsonReply(Generic[M]):
 
     def instructions(self) -> str:
         """The shape of the object, with the descriptions of the model's fields, for the system message."""
-        return f"Reply with one JSON object and nothing else, in this shape:\n{shape_of(self.model)}"
+        return f"Reply in JSON:\n{shape_of(self.model)}"
 
     def parse(self, text: str) -> M:
         """The object in a reply.
@@ -81,7 +80,7 @@ class JsonReply(Generic[M]):
             BadReply: the reply holds no such object, or several that disagree.
         """
         clean = clean_json(text)
-        if clean is not None and not _SUSPECT.search(text) and self._reader.plan.knows(clean[0]):
+        if clean is not None and not any(sign in text for sign in _SUSPECT) and self._reader.plan.knows(clean[0]):
             try:
                 return self.model.model_validate(clean[0], strict=True)
             except ValidationError:

@@ -160,7 +160,7 @@ def _too_few(passes: Sequence[bool]) -> str | None:
         count = sum(passed is wanted for passed in passes)
         if count < FEWEST_OF_CLASS:
             rows = "no labelled row" if not count else "one labelled row alone"
-            return f"{rows} is a {words}, so no threshold can be chosen: give one, or label more rows"
+            return f"{rows} is a {words}, so no threshold can be chosen: label more rows"
     return None
 
 

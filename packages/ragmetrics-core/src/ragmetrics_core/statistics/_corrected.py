@@ -14,7 +14,8 @@ judge's errors are. Which method is used follows from the labels; each result sa
 the methods of `mean_interval`
     Labels alone: where there are too few for another method, and where the judge adds nothing. Then ``note`` says why.
 
-A judge adds nothing where it gave all rows the same score and where its scores do not go with the labels. Then, and where strata
+A judge adds nothing where it gave all rows the same score and where its scores do not go with the labels; where all labels are
+equal, ``note`` says that nothing tells whether they do. Then, and where strata
 of scores cost so much certainty that the corrected interval is `WIDER` times as wide as that of labels alone, the labels stand
 alone. Two verdicts never cost more than they give, on average, so there the corrected interval stands, and ``note`` says that it is
 no narrower.
@@ -52,6 +53,7 @@ NO_HELP = (
     "the judge adds nothing: its scores do not tell which rows people would rate higher, so the labels stand alone"
 )
 NO_NARROWER = "the judge adds nothing: labels alone would have an interval as narrow"
+ONE_LABEL = "all labels are equal, so nothing tells yet whether the judge helps"
 ONE_SCORE = "the judge adds nothing: it gave all rows the same score, so the labels stand alone"
 ONE_STRATUM = "the judge adds nothing yet: too few labels have scores apart from each other, so the labels stand alone"
 TOO_FEW = f"labels that are no grades are corrected from {ENOUGH} of them on, so the labels stand alone"
@@ -75,7 +77,8 @@ class CorrectedMean:
         label_interval: of that mean.
         labels: how many there are.
         rows: how many the judge scored.
-        note: in words, why the labels stand alone or why there is no interval; None where the judge helps.
+        note: in words, why the labels stand alone, why there is no interval, or why the judge is not said to help; None where it
+            helps.
     """
 
     mean: float
@@ -90,13 +93,13 @@ class CorrectedMean:
 
     @property
     def judge_helps(self) -> bool:
-        """Whether the interval is narrower than that of the labels alone."""
+        """Whether the interval is narrower than that of the labels alone, by what the judge's scores tell about them."""
         return self.note is None
 
     @property
     def worth_labels(self) -> float | None:
-        """As many labels alone would make an interval as narrow as this one, about; None where there is none."""
-        if self.interval is None or self.label_interval is None or not _width(self.interval):
+        """As many labels alone would make an interval as narrow as this one, about; None where that cannot be told."""
+        if self.note == ONE_LABEL or self.interval is None or self.label_interval is None or not _width(self.interval):
             return None
         return self.labels * (_width(self.label_interval) / _width(self.interval)) ** 2
 
@@ -134,6 +137,8 @@ def corrected_mean(  # noqa: PLR0917
     rows = labelled_rows(judged, labels, weights, clusters, scale)
     label_mean, alone = mean_of_labels(rows), labels_alone(rows, confidence)
     mean, interval, note = _beside_alone(rows, *_corrected(rows, confidence), alone)
+    if note is None and len(set(rows.labels)) == 1:  # the interval is narrower for its method, not for the judge
+        note = ONE_LABEL
     if interval is None:
         mean, interval = label_mean, alone
     if interval is None:

@@ -15,7 +15,7 @@ from collections.abc import Hashable, Sequence
 from ._clusters import clustered_mean
 from ._labelled import LabelledRows
 
-__all__ = ["design_effect", "variance_and_freedom"]
+__all__ = ["design_effect", "unseen_variance", "variance_and_freedom"]
 
 
 def variance_and_freedom(
@@ -47,6 +47,35 @@ def variance_and_freedom(
     freedom = clustered_mean(of_labels, clusters).freedom
     assert freedom is not None
     return math.fsum(value * value for value in sums.values()), freedom
+
+
+def unseen_variance(masses: Sequence[float], mean: float, scale: tuple[float, float], share: float) -> float:
+    """What unequal weights add to the variance of a weighted mean by labels that nobody has seen yet.
+
+    The variance of a ratio is made of the labels that were drawn. Where most are near one end of the scale and a rare one at the
+    other end would have a heavy weight, most draws lack it: their mean is too high, and nothing in them shows how far it may be
+    off. So each end of the scale counts as part of a label beforehand, and the square of its weight as much as that of the labels
+    that were drawn, on average. What equal weights leave unseen Wilson's form and the posterior count already, so only the excess
+    is added, the mean square less the square of the mean:
+
+        share * var(weights) * ((mean - low)² + (high - mean)²) / (sum of weights)²
+
+    Equal weights add nothing, and many labels next to nothing.
+
+    Source: pseudo-labels beforehand make intervals hold: Agresti & Coull 1998, The American Statistician 52:119; half a label of
+    each kind is the prior of Jeffreys 1946, Proceedings of the Royal Society A 186:453. That the excess of the squared weights
+    counts is our own; how often it holds says ``bench/calibration.py``.
+
+    Args:
+        masses: the weights of the labels, one or more.
+        mean: of the labels, weighted.
+        scale: the lowest and the highest possible label.
+        share: what each end counts beforehand, in labels.
+    """
+    total = math.fsum(masses)
+    average = total / len(masses)
+    excess = math.fsum((mass - average) ** 2 for mass in masses) / len(masses)
+    return share * excess * ((mean - scale[0]) ** 2 + (scale[1] - mean) ** 2) / (total * total)
 
 
 def design_effect(rows: LabelledRows, values: Sequence[float]) -> float:

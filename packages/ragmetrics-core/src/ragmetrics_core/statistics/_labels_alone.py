@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 
 from ._distributions import normal_quantile, t_quantile
-from ._influence import variance_and_freedom
+from ._influence import unseen_variance, variance_and_freedom
 from ._interval import ROUNDING, Interval
 from ._labelled import LabelledRows, effective_count
 from ._means import mean_interval
 from ._score_form import student_interval, unseen_interval
 
 __all__ = ["labels_alone", "mean_of_labels"]
+
+SHARE_OF_LABEL = 0.5
+"""What each end of the scale counts beforehand, in labels, where weights differ: Jeffreys' prior."""
 
 
 def mean_of_labels(rows: LabelledRows) -> float:
@@ -24,7 +27,8 @@ def labels_alone(rows: LabelledRows, confidence: float) -> Interval | None:
 
     Without weights that of `mean_interval`. With weights the same forms: labels that are all equal count for as many rows as
     would have the same variance with equal weights (Kish 1965, Survey Sampling, section 11.7); others have the variance of a
-    ratio (Särndal, Swensson & Wretman 1992, Model Assisted Survey Sampling, section 5.7).
+    ratio (Särndal, Swensson & Wretman 1992, Model Assisted Survey Sampling, section 5.7), and on a known scale that of heavy
+    labels which were not drawn (`unseen_variance`).
     """
     if rows.weights is None:
         return mean_interval(rows.labels, rows.label_clusters, rows.scale, confidence)
@@ -40,6 +44,8 @@ def labels_alone(rows: LabelledRows, confidence: float) -> Interval | None:
     if clusters is None:
         variance *= len(parts) / (len(parts) - 1)
         freedom = max(effective_count(rows.masses) - 1, 1.0)
+    if rows.scale is not None:
+        variance += unseen_variance(rows.masses, mean, rows.scale, SHARE_OF_LABEL)
     return student_interval(
         mean, variance, t_quantile((1 + confidence) / 2, freedom), rows.scale, "t" if clusters is None else "cr2"
     )

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from .._kernel._errors import InvalidInput
 from ._checks import check_scale, checked_values
 
-__all__ = ["Suggestion", "suggest"]
+__all__ = ["Suggestion", "suggest", "uncertainty"]
 
 UNIFORM = 0.5
 """The share of the draw that does not look at the judge: no row then counts for more than twice as many as in a uniform draw."""
@@ -70,9 +70,8 @@ def suggest(
     rows = [row for row in range(len(judged)) if row not in excluded]
     if not 1 <= n <= len(rows):
         raise InvalidInput(f"n must lie between 1 and {len(rows)}, the number of rows that can be drawn, got {n!r}")
-    low, high = scale or (min(judged), max(judged))
-    unsure = [math.sqrt(max(judged[row] - low, 0.0) * max(high - judged[row], 0.0)) for row in rows]
-    chances = _chances(unsure, n)
+    unsure = uncertainty(judged, scale)
+    chances = _chances([unsure[row] for row in rows], n)
     order = list(range(len(rows)))
     generator = random.Random(seed)  # noqa: S311  a choice that can be repeated, not a secret
     generator.shuffle(order)
@@ -84,6 +83,12 @@ def suggest(
             drawn.append(place)
             step += 1
     return [Suggestion(rows[place], chances[place], 1 / chances[place]) for place in sorted(drawn)]
+
+
+def uncertainty(judged: Sequence[float], scale: tuple[float, float] | None) -> list[float]:
+    """How unsure the judge is of each row: most in the middle of the scale, 0 at its ends; scores and scale as of `suggest`."""
+    low, high = scale or (min(judged), max(judged))
+    return [math.sqrt(max(value - low, 0.0) * max(high - value, 0.0)) for value in judged]
 
 
 def _chances(unsure: Sequence[float], n: int) -> list[float]:

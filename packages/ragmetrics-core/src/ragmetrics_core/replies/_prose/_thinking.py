@@ -23,9 +23,6 @@ _SURE = re.compile(r"think|thought", re.IGNORECASE)
 _FINAL_CHANNEL = re.compile(r"<\|channel\|>\s{0,9}final[^<]{0,40}<\|message\|>")
 _ANALYSIS_CHANNEL = re.compile(r"<\|channel\|>\s{0,9}analysis[^<]{0,40}<\|message\|>")
 
-_LABELLED_MAX_LOOKS = 4
-_MAX_TAGS = 2000
-
 _LABELLED_JSON = re.compile(
     r"\W{0,8}(?:\w{1,20}\s){0,4}\w{1,20}\W{0,4}[:：=][\s*_]{0,6}(?:(?:```|~~~)\w{0,10}\s{0,3})?[{\[]"
 )

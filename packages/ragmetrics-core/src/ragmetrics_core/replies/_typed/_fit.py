@@ -16,7 +16,7 @@ from pydantic import BaseModel, RootModel
 from .._json_text._find import embedded
 from .._prose._unreadable import Misfit, Unreadable
 from .._prose._verdict import truth
-from ._keys import is_blank, is_schema, name
+from ._keys import REASONS, is_blank, is_schema, name, stem
 from ._list_items import MAX_ITEMS, holds_list, is_numbered, items_of, telling_text
 from ._plan import FieldPlan, ModelPlan, bare, is_subclass, issubclass_mapping, item_hint, members, plan_of
 from ._values import fit_bool, fit_choice, fit_enum, fit_number, fit_text, is_same
@@ -104,6 +104,7 @@ def _fit_fields(data: dict[str, Any], plan: ModelPlan) -> dict[str, Any]:
             if value is not None or field.needs_value:
                 fitted[field.key] = _fit_field(value, field)
                 _check_others(data, field, fitted[field.key], used)
+                _check_twins(data, field, fitted[field.key], used)
         elif field.required:
             raise Misfit("is missing", field.name)
     if plan.extra == "allow":
@@ -117,6 +118,17 @@ def _check_others(data: dict[str, Any], field: FieldPlan, value: Any, matched: s
         return
     for key, other in data.items():
         if str(key) not in matched and name(str(key)) in _JUDGED and truth(other) is (not value):
+            raise Misfit(f"and {str(key)!r} say different things; give one", field.name)
+
+
+def _check_twins(data: dict[str, Any], field: FieldPlan, value: Any, matched: set[str]) -> None:
+    """A field that comes under two of its names has one value: "for": [1] beside "supported_by": [] would be either."""
+    if len(data) <= len(matched) or stem(field.name) in REASONS:
+        return
+    for key, other in data.items():
+        if str(key) in matched or other is None or not field.is_named(str(key)):
+            continue
+        if _fit_field(other, field) != value:
             raise Misfit(f"and {str(key)!r} say different things; give one", field.name)
 
 

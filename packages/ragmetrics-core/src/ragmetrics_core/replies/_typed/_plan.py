@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, lru_cache
+from itertools import combinations
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from pydantic import AliasChoices, BaseModel
@@ -87,7 +88,10 @@ class FieldPlan:
 
 
 class ModelPlan(NamedTuple):
-    """The fields of a model, the only list among them, and every key that its clean JSON may hold."""
+    """The fields of a model, the only list among them, and every key that its clean JSON may hold.
+
+    ``twins`` are keys that validation takes for the same field, in pairs; ``others`` are those that are not its first.
+    """
 
     fields: tuple[FieldPlan, ...]
     list_field: FieldPlan | None
@@ -95,10 +99,15 @@ class ModelPlan(NamedTuple):
     extra: str | None
     top: frozenset[str]
     known: frozenset[str] | None
+    twins: frozenset[frozenset[str]]
+    others: frozenset[str]
 
     def knows(self, data: Any) -> bool:
-        """Whether data is an object and every key in it is one of the model's, so that nothing in it can be overlooked."""
-        if type(data) is not dict or not data or not self.top.issuperset(data):
+        """Whether data is an object and every key in it is one of the model's, so that nothing in it can be overlooked.
+
+        No object may hold two keys of one field either: validation would take the one and overlook the other.
+        """
+        if type(data) is not dict or not data or not self.top.issuperset(data) or self._has_twins(data):
             return False
         known = self.known
         if known is None:
@@ -108,13 +117,17 @@ class ModelPlan(NamedTuple):
             inner: list[Any] = []
             for value in level:
                 if type(value) is dict:
-                    if not known.issuperset(value):
+                    if not known.issuperset(value) or self._has_twins(value):
                         return False
                     inner.extend(value.values())
                 elif type(value) is list:
                     inner.extend(value)
             level = inner
         return True
+
+    def _has_twins(self, data: dict[str, Any]) -> bool:
+        # most replies have first keys alone, and are done with the first question
+        return not self.others.isdisjoint(data) and any(pair <= data.keys() for pair in self.twins)
 
 
 def bare(hint: Any) -> Any:
@@ -171,6 +184,15 @@ def _key_of(field: str, info: FieldInfo) -> str:
     return field
 
 
+def _keys_of(field: str, info: FieldInfo) -> frozenset[str]:
+    """All keys that validation takes for a field."""
+    alias = info.validation_alias
+    names = (
+        {choice for choice in alias.choices if isinstance(choice, str)} if isinstance(alias, AliasChoices) else set()
+    )
+    return frozenset(names or {_key_of(field, info)})
+
+
 def _limit(info: FieldInfo) -> float | None:
     for item in info.metadata:
         bound = getattr(item, "le", None)
@@ -191,9 +213,14 @@ def plan_of(model: type[BaseModel]) -> ModelPlan:
     list_field = lists[0] if len(lists) == 1 and all(field is lists[0] for field in required) else None
     choices = [field for field in fields if field.is_choice and stem(field.name) not in WRITTEN["number"]]
     scalar_field = required[0] if len(required) == 1 else choices[0] if not required and len(choices) == 1 else None
-    top = frozenset(field.key for field in fields)
+    top = frozenset[str]().union(*(_keys_of(field, info) for field, info in model.model_fields.items()))
     extra = model.model_config.get("extra")
-    return ModelPlan(fields, list_field, scalar_field, extra, top, _known(model, set()))
+    seen: set[Any] = set()
+    known = _known(model, seen)
+    inner = [item for part in {model, *seen} for item in part.model_fields.items()]
+    twins = frozenset(frozenset(pair) for item in inner for pair in combinations(_keys_of(*item), 2))
+    others = frozenset[str]().union(*(_keys_of(*item) - {_key_of(*item)} for item in inner))
+    return ModelPlan(fields, list_field, scalar_field, extra, top, known, twins, others)
 
 
 def _known(hint: Any, seen: set[Any]) -> frozenset[str] | None:
@@ -206,7 +233,7 @@ def _known(hint: Any, seen: set[Any]) -> frozenset[str] | None:
         seen.add(hint)
         if hint.model_config.get("extra") == "allow":
             return None
-        keys = {_key_of(field, info) for field, info in hint.model_fields.items()}
+        keys.update(*(_keys_of(field, info) for field, info in hint.model_fields.items()))
         inner = [info.annotation for info in hint.model_fields.values()]
     elif hint in _KEYLESS or get_origin(hint) is Literal or is_subclass(hint, Enum):
         return frozenset()

@@ -20,9 +20,9 @@ __all__ = ["shape_of"]
 SKIPPED: Any = SkipJsonSchema
 _PLAIN: dict[Any, str] = {
     str: "<text>",
-    int: "<whole number>",
+    int: "<integer>",
     float: "<number>",
-    bool: "<true or false>",
+    bool: "<boolean>",
     type(None): "null",
 }
 _MAX_DEPTH = 6

@@ -1,0 +1,214 @@
+"""What the engine itself costs per row, in processor time, beside the calls.
+
+    python bench/row_cost.py [--rows 500] [--rounds 5]
+
+One row with everything: RAGChecker's eleven, Diagnosis, AnswerOrAbstain and the five metrics of citations, which is 18 metrics and
+8 calls; and, for comparison, Faithfulness alone, which is 2. They run through ``evaluate``, in one process and with the garbage
+collector as it is. A double in the place of a model answers at once: in place, as models do that compute in the process, or awaited
+as servers are, after the others of the loop had their turn. What a row costs without the engine, the making of its data and the
+double's answers to its questions, is measured by itself and subtracted. The row: five contexts of 150 words, an answer and a
+reference of 80 words with markers, six claims in each; no two rows have a text in common.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import json
+import platform
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from tokens import WORDS
+
+from ragmetrics_core import Evaluation, Metric, evaluate
+from ragmetrics_core.metrics import (
+    AnswerOrAbstain,
+    CitationPrecision,
+    CitationRecall,
+    Diagnosis,
+    FabricatedCitations,
+    Faithfulness,
+    Misattribution,
+    UncitedClaims,
+    ragchecker_metrics,
+)
+
+CLAIMS = 6
+CONTEXTS = 5
+WORDS_PER_SENTENCE = 16
+
+EVERYTHING: list[Metric] = [
+    *ragchecker_metrics(),
+    Diagnosis(),
+    AnswerOrAbstain(),
+    CitationRecall(),
+    CitationPrecision(),
+    Misattribution(),
+    FabricatedCitations(),
+    UncitedClaims(),
+]
+
+
+def words(count: int, start: int) -> str:
+    return " ".join(WORDS[(start + index) % len(WORDS)] for index in range(count))
+
+
+def sentences(count: int, start: int, mark: Callable[[int], str]) -> str:
+    """So many words in sentences; each ends in its mark and names the row, so that no two rows are the same."""
+    made = []
+    for number, first in enumerate(range(0, count, WORDS_PER_SENTENCE)):
+        length = min(WORDS_PER_SENTENCE, count - first)
+        made.append(f"{words(length - 1, start + first).capitalize()} {mark(number)}.")
+    return " ".join(made)
+
+
+def row(number: int) -> dict[str, Any]:
+    """The data of a row."""
+    return {
+        "user_input": f"When was the old harbour {number} of the town rebuilt, and which boats can land there?",
+        "response": sentences(80, 3, lambda place: f"harbour-{number}-{place} [{place % CONTEXTS + 1}]"),
+        "reference": sentences(80, 11, lambda place: f"pier-{number}-{place} [{place % CONTEXTS + 1}]"),
+        "retrieved_contexts": [
+            sentences(150, 7 * index, lambda place, at=index: f"quay-{number}-{at}-{place}")  # type: ignore[misc]
+            for index in range(CONTEXTS)
+        ],
+    }
+
+
+def claims_of(text: str) -> list[str]:
+    """Six claims: the sentences of a text in other words."""
+    parts = [part.split(" [")[0] for part in text.split(". ")]
+    return [f"It is said that {parts[index % len(parts)]}, in part {index}." for index in range(CLAIMS)]
+
+
+REASON = words(12, 2)
+
+
+def verdicts(count: int, contexts: int) -> str:
+    """Two of three claims are supported, by one passage or two; the third is not stated."""
+    found = []
+    for number in range(1, count + 1):
+        by = sorted({number % contexts + 1, (2 * number) % contexts + 1}) if number % 3 else []
+        found.append({"number": number, "reason": f"{REASON} {number}", "for": by, "against": []})
+    return json.dumps({"verdicts": found})
+
+
+ABSTENTION = json.dumps({"reason": REASON, "contexts_suffice": "yes", "response_declines": "no"})
+
+
+class Double:
+    """Answers each question of the rows at once; what it says is made before."""
+
+    instant = True
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        from ragmetrics_core import Ask, Reply
+
+        self.calls = 0
+        self._reply = Reply
+        texts = [item[name] for item in rows for name in ("response", "reference")]
+        self._claims = {text: json.dumps({"claims": claims_of(text)}) for text in texts}
+        self._verdicts = {
+            (count, contexts): verdicts(count, contexts) for count in range(1, 10) for contexts in (1, CONTEXTS)
+        }
+        self.asked: list[Ask] | None = None
+
+    @property
+    def identity(self) -> str:
+        return "double"
+
+    def generate(self, ask: Any) -> Any:
+        self.calls += 1
+        if self.asked is not None:
+            self.asked.append(ask)
+        inputs: Mapping[str, Any] = ask.inputs
+        if "answer" in inputs:
+            return self._reply(self._claims[inputs["answer"]])
+        if "claims" in inputs:
+            return self._reply(self._verdicts[len(inputs["claims"]), len(inputs["contexts"])])
+        return self._reply(ABSTENTION)
+
+
+class Awaited(Double):
+    """The same for those who await it."""
+
+    instant = False
+
+    async def agenerate(self, ask: Any) -> Any:
+        await asyncio.sleep(0)
+        return Double.generate(self, ask)
+
+
+def cpu(work: Callable[[], object]) -> float:
+    """Seconds of processor time."""
+    gc.collect()
+    started = time.process_time()
+    kept = work()
+    spent = time.process_time() - started
+    del kept
+    return spent
+
+
+def of_calls(double: Double, rows: list[dict[str, Any]], metrics: list[Metric]) -> Callable[[], object]:
+    """What a run of these metrics asks of the double, without an engine; and the making of the rows."""
+    double.asked = []
+    evaluate(rows, metrics, llm=double, progress=False)
+    asks, double.asked = double.asked, None
+
+    def work() -> object:
+        made = list(map(row, range(len(rows))))
+        return made, [double.generate(ask) for ask in asks]
+
+    return work
+
+
+def contenders(count: int) -> Iterator[tuple[str, Double, Callable[[], Evaluation], Callable[[], object]]]:
+    """Name, the model that counts, the run, and what of it is no engine."""
+    rows = list(map(row, range(count)))
+    for name, metrics in (("everything", EVERYTHING), ("Faithfulness", [Faithfulness()])):
+        calls = of_calls(Double(rows), rows, metrics)
+        for kind, double in (("in place", Double(rows)), ("awaited", Awaited(rows))):
+
+            def run(double: Double = double, metrics: list[Metric] = metrics) -> Evaluation:
+                return evaluate(map(row, range(count)), metrics, llm=double, progress=False)
+
+            yield f"{name}, {kind}", double, run, calls
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=500)
+    parser.add_argument("--rounds", type=int, default=5, help="of which the median counts")
+    chosen = parser.parse_args()
+    found: dict[str, list[tuple[float, float]]] = {}
+    calls: dict[str, float] = {}
+    entrants = list(contenders(chosen.rows))
+    for _, _, run, alone in entrants:
+        alone()
+        run().raise_for_errors()  # what is made once is made now
+    for _ in range(chosen.rounds):
+        for name, double, run, alone in entrants:
+            before = double.calls
+            spent = cpu(run)
+            calls[name] = (double.calls - before) / chosen.rows
+            found.setdefault(name, []).append((spent, cpu(alone)))
+    print(
+        f"Python {platform.python_version()}; CPU ms, {chosen.rows} rows, the median (and the least) of {chosen.rounds} rounds"
+    )
+    print(f"{'':24}{'calls/row':>10}{'all/row':>9}{'beside':>9}{'engine/row':>12}{'least':>8}{'/call':>8}")
+    for name, rounds in found.items():
+        runs, beside = ([1000 * value / chosen.rows for value in column] for column in zip(*rounds, strict=True))
+        engine = [run - alone for run, alone in zip(runs, beside, strict=True)]
+        middle = statistics.median(engine)
+        print(
+            f"{name:24}{calls[name]:>10.2f}{statistics.median(runs):>9.3f}{statistics.median(beside):>9.3f}{middle:>12.3f}"
+            f"{min(engine):>8.3f}{middle / calls[name]:>8.3f}"
+        )
+
+
+if __name__ == "__main__":
+    main()

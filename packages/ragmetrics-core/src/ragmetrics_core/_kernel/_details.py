@@ -1,0 +1,111 @@
+"""The evidence of scores: plain JSON values, checked and copied once; what many scores rest on is closed as well.
+
+The verdicts on a text's claims are evidence of a dozen metrics. To check and copy them for each score would take longer than all
+else that is done with them, and lists that anybody may write to must not be shared. So they are closed: mappings and tuples that
+can only be read. A score shows them as lists and dicts of its own, which are made when somebody looks at its details.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from ._plain import PLAIN_TYPES, plain
+
+__all__ = ["Details", "Evidence", "Held", "Holder", "held", "with_prompts"]
+
+
+JUST_TEXT = frozenset({str})
+
+
+class Evidence(tuple[Mapping[str, Any], ...]):
+    """Items of evidence, such as the verdicts on claims, as mappings that can only be read; lists in them are tuples.
+
+    ``Score(value, details={"verdicts": Evidence(rows)})``: the details hold a list of dicts, as if they were given one.
+
+    Raises:
+        TypeError: an item is no mapping, or JSON has no such value.
+        ValueError: a number is not finite.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, items: Iterable[Mapping[str, Any]] = ()) -> Evidence:  # noqa: PYI034  Self is not in Python 3.10
+        return super().__new__(cls, map(_closed_item, items))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # mappings that can only be read are neither copied nor pickled
+        return (type(self), (plain(self),))
+
+
+def _closed_item(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    closed: Any = _closed(item if type(item) is dict else plain(item))
+    if type(closed) is not MappingProxyType:
+        raise TypeError(f"an item of evidence is a mapping, got {type(item).__name__}")
+    return closed
+
+
+def _closed(value: Any) -> Any:
+    kind = type(value)
+    if kind in PLAIN_TYPES:
+        return value
+    if kind is list or kind is tuple:
+        return tuple(value) if PLAIN_TYPES.issuperset(map(type, value)) else tuple(map(_closed, value))
+    if kind is dict and JUST_TEXT.issuperset(map(type, value)):
+        made = value.copy()
+        for key, item in value.items():
+            if type(item) is list and PLAIN_TYPES.issuperset(map(type, item)):  # as nearly always
+                made[key] = tuple(item)
+            elif type(item) not in PLAIN_TYPES:
+                made[key] = _closed(item)
+        return MappingProxyType(made)
+    value = plain(value)
+    return _closed(value) if isinstance(value, list | dict) else value
+
+
+class Details(dict[str, Any]):
+    """Evidence as plain JSON values, checked and copied once: scores that rest on the same evidence may share it.
+
+    ``Details(ranks=[1, 3], relevant=2)``, or like any dict from a mapping or from pairs, as ``dataclasses.asdict`` gives them.
+
+    Raises:
+        ValueError: a number is not finite.
+        TypeError: JSON has no such value.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, values: Mapping[str, Any] | Iterable[tuple[str, Any]] | None = None, /, **named: Any) -> None:
+        given = dict(values, **named) if values else named
+        super().__init__({str(key): plain(item) for key, item in given.items()})
+
+
+class Held(dict[str, Any]):
+    """Details with shared evidence in them, which nobody but a score looks at."""
+
+    __slots__ = ()
+
+
+def held(details: Mapping[str, Any] | None) -> Details | Held:
+    """The details as a score keeps them: checked and copied, but for evidence that is closed."""
+    if not details or Evidence not in map(type, details.values()):
+        return Details(details)
+    return Held({str(key): item if type(item) is Evidence else plain(item) for key, item in details.items()})
+
+
+def with_prompts(details: Mapping[str, Any], prompts: Mapping[str, str]) -> Details | Held:
+    """The same details, with the versions of the prompts."""
+    if type(details) is not Details and type(details) is not Held:
+        return Details(details, prompts=prompts)
+    made: Details | Held = type(details).__new__(type(details))  # what is in it was checked and copied before
+    made.update(details, prompts=dict(prompts))
+    return made
+
+
+class Holder:
+    """Has a place for details that nobody has looked at so far."""
+
+    __slots__ = ("held",)
+
+    held: Details | Held
