@@ -12,6 +12,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from waiting import HeldClock
+
 pytest_plugins = ["pytester"]  # sessions in sessions, for the tests of ragmetrics-pytest
 
 os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")  # read when Haystack is imported
@@ -77,6 +79,18 @@ def untraced() -> Iterator[None]:
     finally:
         threading.settrace(others)  # type: ignore[arg-type]
         sys.settrace(own)
+
+
+@pytest.fixture
+def held_clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[HeldClock]:
+    """The clock that time limits in the background are kept by; the test moves it once those jobs run that are to be late."""
+    from ragmetrics_core.adapters import _background
+
+    clock = HeldClock()
+    monkeypatch.setattr(_background, "time", clock)
+    monkeypatch.setattr(_background, "PAUSE", 0.0)
+    yield clock
+    clock.move(1e9)  # whoever sleeps by it wakes up
 
 
 @pytest.fixture

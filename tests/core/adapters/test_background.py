@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Iterator
 from concurrent.futures import Future
 from typing import Any
 
@@ -17,22 +17,17 @@ import pytest
 
 from ragmetrics_core import ModelError
 from ragmetrics_core.adapters import Background, _background, in_threads, settled
+from waiting import HeldClock, until
 
 
 def alive() -> int:
     return sum(thread.name == "ragmetrics-judge" for thread in threading.enumerate())
 
 
-def until(condition: Callable[[], bool]) -> bool:
-    end = time.monotonic() + 5
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.005)
-    return condition()
-
-
 @pytest.fixture(autouse=True)
-def all_threads_leave(monkeypatch: pytest.MonkeyPatch) -> Any:
+def all_threads_leave(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(_background, "IDLE", 0.05)
+    assert until(lambda: alive() == 0), "those of another file's tests leave in their own time"
     yield
     assert until(lambda: alive() == 0)
 
@@ -49,7 +44,7 @@ def test_jobs_are_done_and_told() -> None:
     ended = Outcomes()
     background = Background[int](ended.append, workers=3, capacity=50)
     assert all(background.submit(lambda number=number: number * 2) for number in range(50))  # type: ignore[misc]
-    assert background.flush(5)
+    assert background.flush(60)
     assert ended.values == [number * 2 for number in range(50)]
     assert (background.pending, background.finished, background.dropped) == (0, 50, 0)
 
@@ -58,23 +53,25 @@ def test_no_more_threads_than_there_is_work() -> None:
     release = threading.Event()
     background = Background[bool](Outcomes().append, workers=4, capacity=50)
     assert alive() == 0
-    background.submit(lambda: release.wait(5))
-    background.submit(lambda: release.wait(5))
+    background.submit(lambda: release.wait(60))
+    background.submit(lambda: release.wait(60))
     assert alive() == 2
     for _ in range(10):
-        background.submit(lambda: release.wait(5))
+        background.submit(lambda: release.wait(60))
     assert alive() == 4
     release.set()
-    assert background.flush(5)
+    assert background.flush(60)
 
 
-def test_a_thread_without_work_takes_the_next_job() -> None:
-    threads: set[int] = set()
+def test_a_thread_without_work_takes_the_next_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_background, "IDLE", 60.0)
+    threads: list[threading.Thread] = []
     background = Background[None](Outcomes().append, workers=4, capacity=5)
     for _ in range(5):
-        background.submit(lambda: threads.add(threading.get_ident()))
-        assert background.flush(5)
-    assert len(threads) == 1
+        background.submit(lambda: threads.append(threading.current_thread()))
+        assert background.flush(60)
+    assert threads == threads[:1] * 5
+    background.close()
 
 
 def test_threads_come_back() -> None:
@@ -82,7 +79,7 @@ def test_threads_come_back() -> None:
     background = Background[int](ended.append, workers=2, capacity=5)
     for number in range(3):
         background.submit(lambda: number)  # noqa: B023  done before the next one
-        assert background.flush(5)
+        assert background.flush(60)
         assert until(lambda: alive() == 0)
     assert ended.values == [0, 1, 2]
 
@@ -90,14 +87,14 @@ def test_threads_come_back() -> None:
 def test_a_full_line_refuses_and_counts() -> None:
     release = threading.Event()
     background = Background[bool](Outcomes().append, workers=1, capacity=3)
-    taken = [background.submit(lambda: release.wait(5)) for _ in range(10)]
+    taken = [background.submit(lambda: release.wait(60)) for _ in range(10)]
     assert taken == [True] * 3 + [False] * 7
     assert (background.pending, background.dropped) == (3, 7)
     assert not background.flush(0.02)
     release.set()
-    assert background.flush(5)
+    assert background.flush(60)
     assert background.submit(lambda: True)
-    assert background.flush(5)
+    assert background.flush(60)
 
 
 def test_errors_are_kept_and_the_work_goes_on() -> None:
@@ -109,7 +106,7 @@ def test_errors_are_kept_and_the_work_goes_on() -> None:
     background = Background[int](ended.append, workers=1, capacity=5)
     background.submit(fail)
     background.submit(lambda: 7)
-    assert background.flush(5)
+    assert background.flush(60)
     assert [type(future.exception()) for future in ended] == [SystemExit, type(None)]
 
 
@@ -120,7 +117,7 @@ def test_what_is_told_of_the_end_may_fail(caplog: pytest.LogCaptureFixture) -> N
     background = Background[int](ended, workers=1, capacity=5)
     for _ in range(2):
         background.submit(lambda: 7)
-    assert background.flush(5)
+    assert background.flush(60)
     assert background.finished == 2
     assert "nobody listens" in caplog.text
 
@@ -138,7 +135,7 @@ def test_jobs_know_nothing_of_who_handed_them_over() -> None:
 
     for _ in range(2):
         background.submit(job)
-    assert background.flush(5)
+    assert background.flush(60)
     assert ended.values == ["none", "none"]
 
 
@@ -151,7 +148,7 @@ def test_a_finished_job_keeps_nothing_alive() -> None:
     background = Background[Any](lambda future: None, workers=1, capacity=5)
     background.submit(lambda big=big: type(big))  # type: ignore[misc]
     del big
-    assert background.flush(5)
+    assert background.flush(60)
     assert until(lambda: gc.collect() >= 0 and watched() is None)
 
 
@@ -160,11 +157,11 @@ def test_a_closed_line_finishes_its_work() -> None:
     release = threading.Event()
     background = Background[bool](ended.append, workers=2, capacity=9)
     for _ in range(5):
-        background.submit(lambda: release.wait(5))
+        background.submit(lambda: release.wait(60))
     background.close()
     assert not background.submit(lambda: True)
     release.set()
-    assert background.flush(5)
+    assert background.flush(60)
     assert ended.values == [True] * 5
 
 
@@ -186,7 +183,7 @@ def test_a_system_without_threads(monkeypatch: pytest.MonkeyPatch) -> None:
             background.submit(lambda: 7)
     assert background.pending == 0
     assert background.submit(lambda: 8)
-    assert background.flush(5)
+    assert background.flush(60)
     assert ended.values == [8]
 
 
@@ -205,18 +202,20 @@ def test_many_hand_over_at_once() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert background.flush(10)
+    assert background.flush(60)
     assert len(ended) == 200
 
 
-def test_a_job_that_takes_too_long_gives_its_place_back() -> None:
-    release = threading.Event()
+def test_a_job_that_takes_too_long_gives_its_place_back(held_clock: HeldClock) -> None:
+    release, hanging = threading.Event(), threading.Event()
     ended = Outcomes()
     background = Background[bool](ended.append, workers=1, capacity=5, timeout=0.1)
-    background.submit(lambda: release.wait(30))
+    background.submit(lambda: hanging.set() or release.wait(60))  # type: ignore[func-returns-value]
     background.submit(lambda: True)
-    assert background.flush(10)
-    late, quick = ended
+    assert hanging.wait(60)
+    held_clock.move(0.1)
+    assert background.flush(60)
+    quick, late = sorted(ended, key=lambda future: future.exception() is not None)
     assert quick.result() is True
     problem = late.exception()
     assert isinstance(problem, ModelError)
@@ -228,35 +227,53 @@ def test_a_job_that_takes_too_long_gives_its_place_back() -> None:
     assert len(ended) == 2, "what it comes to later is told to nobody"
 
 
-def test_not_every_thread_may_be_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_limit_is_kept_by_the_clock_on_the_wall() -> None:
+    release = threading.Event()
+    ended = Outcomes()
+    background = Background[bool](ended.append, workers=1, capacity=5, timeout=0.1)
+    begun = time.monotonic()
+    background.submit(lambda: release.wait(60))
+    assert background.flush(30)
+    assert time.monotonic() - begun >= 0.1
+    assert isinstance(ended[0].exception(), ModelError)
+    release.set()
+
+
+def test_not_every_thread_may_be_replaced(monkeypatch: pytest.MonkeyPatch, held_clock: HeldClock) -> None:
     """With so many that hang, the next one keeps its place, and works on when its job returns after all."""
     monkeypatch.setattr(_background, "MOST_HANGING", 1)
-    release = threading.Event()
+    release, hanging = threading.Event(), threading.Semaphore(0)
     ended = Outcomes()
     background = Background[bool](ended.append, workers=1, capacity=5, timeout=0.05)
     for _ in range(2):
-        background.submit(lambda: release.wait(30))
+        background.submit(lambda: hanging.release() or release.wait(60))  # type: ignore[func-returns-value]
     background.submit(lambda: True)
-    assert until(lambda: background.timed_out == 2)
+    for late in (1, 2):
+        assert hanging.acquire(timeout=60)
+        held_clock.move(0.05)
+        assert until(lambda: background.timed_out == late)  # noqa: B023  called here
+    assert until(lambda: background.finished == 2)
     assert (alive(), background.pending) == (2, 1)
     release.set()
-    assert background.flush(10)
-    assert [future.exception() is None for future in ended] == [False, False, True]
+    assert background.flush(60)
+    assert sorted(future.exception() is None for future in ended) == [False, False, True]
 
 
-def test_no_thread_for_the_place_of_one_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
-    release = threading.Event()
+def test_no_thread_for_the_place_of_one_that_hangs(monkeypatch: pytest.MonkeyPatch, held_clock: HeldClock) -> None:
+    release, hanging = threading.Event(), threading.Event()
     ended = Outcomes()
     background = Background[bool](ended.append, workers=1, capacity=5, timeout=0.2)
-    background.submit(lambda: release.wait(30))
+    background.submit(lambda: hanging.set() or release.wait(60))  # type: ignore[func-returns-value]
     background.submit(lambda: True)
+    assert hanging.wait(60)
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", no_thread_left)
-        assert until(lambda: background.timed_out == 1)
-    assert background.pending == 1
+        held_clock.move(0.2)
+        assert until(lambda: background.finished == 1)
+    assert (background.timed_out, background.pending) == (1, 1)
     release.set()
-    assert background.flush(10)
-    assert ended[1].result() is True
+    assert background.flush(60)
+    assert ended[1].result() is True, "there was nobody to do it before the other one was told of"
 
 
 def test_several_jobs_or_none() -> None:
@@ -265,7 +282,7 @@ def test_several_jobs_or_none() -> None:
     jobs = [(lambda number=number: number, ended.append) for number in range(4)]
     assert not background.submit_all(jobs)  # type: ignore[arg-type]
     assert background.submit_all(jobs[:3])  # type: ignore[arg-type]
-    assert background.flush(5)
+    assert background.flush(60)
     assert (ended.values, background.dropped) == ([0, 1, 2], 4)
 
 
@@ -277,13 +294,13 @@ def test_a_thread_that_is_there_does_the_work_of_those_that_cannot_come(monkeypa
     release = threading.Event()
     ended = Outcomes()
     background = Background[bool](ended.append, workers=2, capacity=5)
-    background.submit(lambda: release.wait(30))
+    background.submit(lambda: release.wait(60))
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", no_thread_left)
         assert background.submit(lambda: True)
         assert in_threads([lambda: 1, lambda: 2], 2) == [1, 2]
     release.set()
-    assert background.flush(5)
+    assert background.flush(60)
     assert ended.values == [True, True]
 
 
@@ -294,13 +311,13 @@ from ragmetrics_core.adapters import Background
 asked = threading.Event()
 background = Background(print, workers=1, capacity=1)
 background.submit(lambda: (asked.set(), threading.Event().wait()))
-assert asked.wait(10)
+assert asked.wait(60)
 print("pending", background.pending)
 """
 
 
 def test_a_job_that_hangs_does_not_keep_the_process_from_ending() -> None:
-    result = subprocess.run([sys.executable, "-c", HANGING], capture_output=True, text=True, check=False, timeout=60)
+    result = subprocess.run([sys.executable, "-c", HANGING], capture_output=True, text=True, check=False, timeout=120)
     assert (result.returncode, result.stdout) == (0, "pending 1\n")
 
 

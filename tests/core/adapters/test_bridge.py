@@ -228,13 +228,15 @@ def test_models_without_asynchronous_methods_take_turns(overlap: bool | None, mo
     busy = 0
     highest = 0
     lock = threading.Lock()
+    together = threading.Barrier(most, timeout=60)  # nobody is answered before so many ask at the same time
 
     def answer(*_: Any, **__: Any) -> str:
         nonlocal busy, highest
         with lock:
             busy += 1
             highest = max(highest, busy)
-        time.sleep(0.05)
+        together.wait()
+        time.sleep(0.05)  # one more would come meanwhile
         with lock:
             busy -= 1
         return "yes"

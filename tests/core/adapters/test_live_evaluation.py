@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import InvalidInput, Score
-from ragmetrics_core.adapters import LiveEvaluation, _live_evaluation, current_names
+from ragmetrics_core.adapters import LiveEvaluation, current_names
+from waiting import HeldClock, until
 
 LOGGER = logging.getLogger("ragmetrics_tests")
 
@@ -163,11 +164,13 @@ def test_a_coroutine_function_may_choose() -> None:
     assert ([record.question for record in live._kept], live.left_out) == (["wanted"], ["unwanted"])
 
 
-def test_a_choice_that_comes_too_late() -> None:
-    release = threading.Event()
-    with Watching(only=lambda record: release.wait(30), timeout=0.1) as live:
+def test_a_choice_that_comes_too_late(held_clock: HeldClock) -> None:
+    release, asked = threading.Event(), threading.Event()
+    with Watching(only=lambda record: asked.set() or release.wait(60), timeout=0.1) as live:  # type: ignore[func-returns-value]
         live.hear("q")
-        assert live.flush(10)
+        assert asked.wait(60)
+        held_clock.move(0.1)
+        assert live.flush(60)
     release.set()
     assert live._kept == [Record("q", {}, "only: no answer in time")]
 
@@ -175,7 +178,7 @@ def test_a_choice_that_comes_too_late() -> None:
 def test_what_is_needed_to_read_a_call_is_called_in_the_background() -> None:
     release = threading.Event()
     with Watching() as live:
-        live.hear("slow", lambda: release.wait(30))
+        live.hear("slow", lambda: release.wait(60))
         live.hear("quick")
         while not live._kept:
             assert not live.flush(0.01)
@@ -195,24 +198,33 @@ def test_the_newest_are_kept_and_everyone_is_told(caplog: pytest.LogCaptureFixtu
     live = Watching(on_result=tell, keep=2, workers=1)
     for number in range(4):
         live.hear(str(number))
-        assert live.flush(10)
+        assert live.flush(60)
     assert told == ["0", "1", "2", "3"]
     assert live._kept == [Record("2", {"m": 1.0}), Record("3", {"m": 1.0}, "on_result: lost")]
     assert lines(caplog) == ["on_result failed"]
 
 
-def test_the_end_of_a_block_waits_as_long_as_there_is_progress(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(_live_evaluation, "PATIENCE", 0.05)
-    release = threading.Event()
-    with Watching(lambda question: Score(float(question == "quick" or release.wait(30)))) as live:
+def test_the_end_of_a_block_waits_as_long_as_there_is_progress(caplog: pytest.LogCaptureFixture) -> None:
+    quick, hanging = threading.Event(), threading.Event()
+    waits: list[float | None] = []
+
+    class Impatient(Watching):
+        def flush(self, timeout: float | None = None) -> bool:
+            """As long as it takes one of them to be judged, and then without any patience."""
+            waits.append(timeout)
+            quick.set()
+            assert until(lambda: self._live.progress == 1)
+            return super().flush(0.0)
+
+    events = {"quick": quick, "hangs": hanging}
+    with Impatient(lambda question: Score(float(events[question].wait(60)))) as live:
         live.hear("quick")
         live.hear("hangs")
+    assert waits == [60.0, 60.0], "once more after there was progress"
     assert [record.question for record in live._kept] == ["quick"]
     assert lines(caplog) == ["1 evaluations are not finished: the judge does not answer"]
-    release.set()
-    assert live.flush(10)
+    hanging.set()
+    assert until(lambda: live.pending == 0)
 
 
 def test_one_for_two_event_loops() -> None:
@@ -232,7 +244,7 @@ def test_one_for_two_event_loops() -> None:
             live.hear("q")
         await ticking
 
-    live = Watching(lambda question: Score(float(release.wait(30))))
+    live = Watching(lambda question: Score(float(release.wait(60))))
     for _ in range(2):
         release.clear()
         asyncio.run(main())
@@ -253,20 +265,20 @@ def test_a_fork_of_the_program_judges_by_itself() -> None:
 
     def judge(question: str) -> Score:
         asked.set()
-        return Score(float(question == "of the fork" or release.wait(30)))
+        return Score(float(question == "of the fork" or release.wait(60)))
 
     live = Watching(judge, workers=1)
     live.hear("of the program")
-    assert asked.wait(10)
+    assert asked.wait(60)
     child = os.fork()
     if child == 0:
-        waits_for_nothing = live.flush(5)
+        waits_for_nothing = live.flush(60)
         live.hear("of the fork")
-        told = live.flush(5) and [record.question for record in live._kept] == ["of the fork"]
+        told = live.flush(60) and [record.question for record in live._kept] == ["of the fork"]
         sys.stdout.flush()
         os._exit(0 if waits_for_nothing and told and live.counts["scored"] == 1 else 1)
     assert os.waitpid(child, 0)[1] == 0
     assert live.pending == 1
     release.set()
-    assert live.flush(10)
+    assert live.flush(60)
     assert [record.question for record in live._kept] == ["of the program"]

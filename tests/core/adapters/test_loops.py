@@ -63,12 +63,12 @@ async def test_a_thread_of_its_own() -> None:
 async def test_no_exception_leaves_the_one_who_waits_waiting() -> None:
     """A ``StopIteration`` is what a scripted model raises at the end of its script; no asyncio future can carry it."""
     with pytest.raises(RuntimeError, match="the function raised StopIteration") as caught:
-        await asyncio.wait_for(in_own_thread(partial(next, iter(()))), 5)
+        await asyncio.wait_for(in_own_thread(partial(next, iter(()))), 60)
     assert isinstance(caught.value.__cause__, StopIteration)
 
 
 def test_several_threads() -> None:
-    together = threading.Barrier(6, timeout=30)
+    together = threading.Barrier(6, timeout=60)
 
     def meet(number: int) -> int:
         together.wait()  # nobody goes on before all six are there

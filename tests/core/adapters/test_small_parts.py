@@ -81,49 +81,67 @@ def test_columns_that_make_no_rows(columns: dict[str, Any], problem: str) -> Non
     assert str(raised.value) == f"exact_match: {problem}"
 
 
-def begun_by_threads(order: BeginInOrder, seconds: float) -> list[int]:
-    """The numbers of five calls, the last one first, in the order in which they began."""
+def begun_by_threads(order: BeginInOrder, *, at_once: bool) -> list[int]:
+    """The numbers of five calls, the last one first, in the order in which they began; ``at_once``: each before the next comes."""
     begun: list[int] = []
 
     def call(number: int) -> None:
         with order.call(number):
             begun.append(number)
-            time.sleep(seconds)
 
     threads = [threading.Thread(target=call, args=(number,)) for number in reversed(range(5))]
     for thread in threads:
         thread.start()
-        time.sleep(0.01)
+        if at_once:
+            thread.join(60)
+        else:
+            time.sleep(0.01)  # one that does not wait for those before it has begun by then
     for thread in threads:
         thread.join()
     return begun
 
 
 def test_calls_of_a_script_begin_in_order() -> None:
-    assert begun_by_threads(BeginInOrder(60.0), 0.0) == [0, 1, 2, 3, 4]
+    assert begun_by_threads(BeginInOrder(60.0), at_once=False) == [0, 1, 2, 3, 4]
 
 
 def test_calls_of_a_model_do_not_wait_for_each_other() -> None:
-    assert begun_by_threads(BeginInOrder(0.0), 0.0) == [4, 3, 2, 1, 0]
+    assert begun_by_threads(BeginInOrder(0.0), at_once=True) == [4, 3, 2, 1, 0]
+
+
+def waits_of(order: BeginInOrder) -> list[float | None]:
+    """How long each of its calls is ready to wait for those before it, as they come to that."""
+    waits: list[float | None] = []
+    wait = order._changed.wait
+
+    def noted(timeout: float | None = None) -> bool:
+        waits.append(timeout)
+        return wait(timeout)
+
+    order._changed.wait = noted  # type: ignore[method-assign]
+    return waits
 
 
 def test_who_waits_in_vain_waits_once() -> None:
     order = BeginInOrder(0.01)
+    waits = waits_of(order)
     start = time.monotonic()
     with order.call(3):
         pass
     with order.call(9):
         pass
-    assert 0.01 < time.monotonic() - start < 5.0
+    assert waits == [pytest.approx(0.02)], "10 ms of a script's call, and those to spare"
+    assert time.monotonic() - start > 0.01
 
 
 def test_a_call_that_takes_its_time_uses_it_up() -> None:
     order = BeginInOrder(0.02)
+    waits = waits_of(order)
     with order.call(0):
         time.sleep(0.05)
-    start = time.monotonic()
     with order.call(7):  # 1 to 6 have not begun
-        assert time.monotonic() - start < 0.02
+        pass
+    assert waits == []
 
 
 def test_calls_within_calls_are_nested() -> None:

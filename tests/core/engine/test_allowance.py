@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.engine.virtual_time import evaluate, run
 from core.evaluate.doubles import RATE, AsyncModel, InstantModel, Rated, RatedTwice, questions
 from ragmetrics_core import (
     Evaluation,
@@ -24,7 +25,6 @@ from ragmetrics_core import (
     Usage,
     aevaluate,
     embed,
-    evaluate,
     together,
 )
 from ragmetrics_core.embeddings import HashingEmbeddings
@@ -225,6 +225,6 @@ def test_stopped_while_rows_wait() -> None:
         partial: Evaluation = (vars(caught.value) or vars(caught.value.__context__))["partial"]
         return partial
 
-    partial = asyncio.run(main())
+    partial = run(main())
     assert 1 <= len(partial) < 30
     assert partial.stopped == "it was interrupted"

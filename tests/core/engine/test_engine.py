@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from core.engine.virtual_time import run
 from core.evaluate.doubles import (
     AsyncModel,
+    Full,
     InstantModel,
     Length,
     Rated,
@@ -29,22 +31,25 @@ class TestInFlight:
     @pytest.mark.parametrize("kind", [AsyncModel, SyncModel])
     @pytest.mark.parametrize("limit", [1, 3, 16])
     def test_never_more_calls_than_allowed_and_as_many_as_allowed(self, kind: type[AsyncModel], limit: int) -> None:
-        # long enough for all that may run at once to have started
-        model = kind("1", delay=0.008 * limit)
         rows = [{"retrieved_contexts": [f"{row}-{n}" for n in range(10)]} for row in range(8)]
-        result = evaluate(rows, RatedContexts(), llm=model, max_concurrency=limit)
+        if kind is SyncModel:
+            model: AsyncModel = Full(limit)
+            result = evaluate(rows, RatedContexts(), llm=model, max_concurrency=limit)
+        else:  # in virtual time all that may run at once have started before the first is answered
+            model = kind("1", delay=0.1)
+            result = run(aevaluate(rows, RatedContexts(), llm=model, max_concurrency=limit))
         assert result.summary()["rated_contexts"].usage.calls == 80
         assert model.most == limit
 
     def test_rounds_of_one_row_are_concurrent(self) -> None:
         model = AsyncModel("1", delay=0.4)  # a run opens with a few calls, and soon takes all
-        evaluate([{"retrieved_contexts": list("abcdefgh")}], RatedContexts(), llm=model)
+        run(aevaluate([{"retrieved_contexts": list("abcdefgh")}], RatedContexts(), llm=model))
         assert model.most == 8
 
     def test_metrics_of_one_row_are_concurrent(self) -> None:
         model = AsyncModel("1", delay=0.01)
         metrics = [Rated(name=name, prompt=Rated().prompt.replace(instructions=name)) for name in "abc"]
-        evaluate(questions(1), metrics, llm=model)
+        run(aevaluate(questions(1), metrics, llm=model))
         assert model.most == 3
 
     def test_a_generator_is_pulled_only_a_little_ahead(self) -> None:
@@ -153,10 +158,10 @@ class TestAskedOnce:
 
     def test_rows_share_what_is_in_flight_and_nothing_else(self) -> None:
         model = AsyncModel("1", delay=0.01)
-        result = evaluate([{"user_input": "same"}] * 3, Rated(), llm=model)
+        result = run(aevaluate([{"user_input": "same"}] * 3, Rated(), llm=model))
         assert model.asked == ["same"]
         assert result.summary()["rated"].usage == Usage(3, 10, 2, cached_calls=2)
-        evaluate([{"user_input": "same"}] * 3, Rated(), llm=model, max_concurrency=1)
+        run(aevaluate([{"user_input": "same"}] * 3, Rated(), llm=model, max_concurrency=1))
         assert model.asked == ["same"] * 4
 
     def test_models_do_not_share(self) -> None:

@@ -7,7 +7,9 @@ import selectors
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-__all__ = ["Stuck", "VirtualTimeLoop", "run"]
+from ragmetrics_core import Evaluation, aevaluate
+
+__all__ = ["Stuck", "VirtualTimeLoop", "evaluate", "run"]
 
 T = TypeVar("T")
 
@@ -55,3 +57,8 @@ def run(work: Coroutine[Any, Any, T], loop: VirtualTimeLoop | None = None) -> T:
         if left:
             loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
         loop.close()
+
+
+def evaluate(*given: Any, **settings: Any) -> Evaluation:
+    """As the core's, in virtual time: which call is answered first does not depend on the machine."""
+    return run(aevaluate(*given, **settings))

@@ -125,6 +125,28 @@ class SyncModel(AsyncModel):
             return self.reply(ask)
 
 
+class Full(SyncModel):
+    """Answers nobody before as many ask at once as it has places, and then takes its time, in which one more would come."""
+
+    def __init__(self, places: int) -> None:
+        super().__init__("1", delay=0.01)
+        self.places = places
+        self.full = threading.Event()
+
+    def generate(self, ask: Ask) -> object:
+        with self.lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+            self.threads.add(threading.current_thread().name)
+            if self.now == self.places:
+                self.full.set()
+        self.full.wait(60)
+        time.sleep(self.delay)
+        with self.lock:
+            self.now -= 1
+            return self.reply(ask)
+
+
 class InstantModel(AsyncModel):
     """The same, computed in place."""
 

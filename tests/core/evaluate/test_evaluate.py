@@ -12,9 +12,11 @@ from dataclasses import fields
 
 import pytest
 
+from core.engine.virtual_time import run
 from core.evaluate.doubles import (
     AsyncModel,
     Embedded,
+    Full,
     InstantModel,
     Length,
     Rated,
@@ -104,10 +106,10 @@ class TestModels:
         assert len(caught.value.partial) == 0
 
     def test_sync_only_models_run_on_threads_side_by_side(self) -> None:
-        model = SyncModel("0.5", delay=0.2)
+        model = Full(20)
         result = evaluate(questions(40), Rated(), llm=model, max_concurrency=20)
         assert result.summary()["rated"].scored == 40
-        assert 10 < model.most <= 20
+        assert model.most == 20
         assert len(model.threads) <= 20
         assert all(name.startswith("ragmetrics-") for name in model.threads)
 
@@ -174,15 +176,18 @@ class TestBothWorlds:
             await task
         assert model.now == 0
 
-    async def test_a_cancelled_run_keeps_what_is_finished(self) -> None:
+    def test_a_cancelled_run_keeps_what_is_finished(self) -> None:
         class Half(AsyncModel):
             async def agenerate(self, ask: Ask) -> object:
                 if ask.inputs["text"] == "1":
                     await asyncio.sleep(60)
                 return self.reply(ask)
 
-        with pytest.raises(asyncio.TimeoutError) as caught:
+        async def work() -> None:
             await asyncio.wait_for(aevaluate(questions(3), Rated(), llm=Half("1")), 0.2)
+
+        with pytest.raises(asyncio.TimeoutError) as caught:
+            run(work())
         cause = caught.value.__cause__
         assert isinstance(cause, asyncio.CancelledError)
         partial = vars(cause if sys.version_info >= (3, 11) else cause.__context__)["partial"]
@@ -199,9 +204,11 @@ class TestBothWorlds:
 
 class TestTime:
     def test_the_wall_time_of_the_run_is_kept(self) -> None:
+        begun = time.perf_counter()
         seconds = evaluate(questions(1), Rated(), llm=AsyncModel("1", delay=0.2)).seconds
+        whole = time.perf_counter() - begun
         assert seconds is not None
-        assert 0.2 <= seconds < 5
+        assert 0.2 <= seconds <= whole
 
 
 class TestProgress:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from core.engine.virtual_time import run as in_virtual_time
 from ragmetrics_core import (
     Ask,
     InvalidInput,
@@ -279,7 +280,7 @@ def test_a_bug_ends_its_siblings_and_the_program() -> None:
         assert finished == ["closed"]
         await asyncio.sleep(0.03)
 
-    asyncio.run(main())
+    in_virtual_time(main())
     assert finished == ["closed"]
 
 
@@ -288,7 +289,7 @@ def test_many_blocking_calls_of_one_round_run_at_once() -> None:
         """Answers only when thirty calls are there at once."""
 
         def __init__(self) -> None:
-            self.barrier = threading.Barrier(30, timeout=20)
+            self.barrier = threading.Barrier(30, timeout=60)
 
         def generate(self, ask: Ask) -> str:
             self.barrier.wait()
@@ -334,4 +335,4 @@ def test_a_model_that_raises_stop_iteration_ends_nothing_silently(instant: bool)
     with pytest.raises(RuntimeError, match="the model raised StopIteration"):
         run(COLOUR.ask(thing="x"), llm)
     with pytest.raises(RuntimeError, match="the model raised StopIteration"):
-        asyncio.run(asyncio.wait_for(arun(COLOUR.ask(thing="x"), llm), 5))
+        asyncio.run(asyncio.wait_for(arun(COLOUR.ask(thing="x"), llm), 60))

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from core.engine.virtual_time import run
 from ragmetrics_core import (
     Ask,
     Document,
@@ -240,7 +241,7 @@ class TestProblems:
                 raise ModelError("wrong key", fatal=True)
 
         with pytest.raises(ModelError, match="^wrong key$") as caught:
-            generate_testset(["alpha", "beta"], Slow(), 2)
+            run(agenerate_testset(["alpha", "beta"], Slow(), 2))
         assert [sample.id for sample in vars(caught.value)["partial"]] == ["document-2-1", "document-2-2"]
 
     def test_a_bug_in_a_model_is_no_problem_of_a_document(self) -> None:
@@ -290,7 +291,7 @@ class Blocking:
             self.most = max(self.most, self.now)
             if self.now == 3:
                 self.together.set()
-        self.together.wait(5)
+        self.together.wait(60)
         with self.lock:
             self.now -= 1
         return answers(ask)
@@ -299,7 +300,7 @@ class Blocking:
 class TestConcurrency:
     def test_documents_run_side_by_side_and_calls_are_bounded(self) -> None:
         llm = Counting()
-        testset = generate_testset([f"text {number}" for number in range(20)], llm, 2, max_concurrency=5)
+        testset = run(agenerate_testset([f"text {number}" for number in range(20)], llm, 2, max_concurrency=5))
         assert (len(testset), llm.most) == (40, 5)
         assert [sample.metadata["document_id"] for sample in testset][::2] == [f"document-{n}" for n in range(1, 21)]
 

@@ -1,0 +1,53 @@
+"""How tests wait for other threads, on machines that may be busy: with patience, and with a clock that only they move."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+
+__all__ = ["PATIENCE", "HeldClock", "until", "until_async"]
+
+PATIENCE = 60.0
+"""Seconds after which something is taken to hang: far more than a busy machine takes, and spent only where a test fails."""
+
+
+def until(condition: Callable[[], bool]) -> bool:
+    """Wait until a condition is true; False if it never came true."""
+    end = time.monotonic() + PATIENCE
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.005)
+    return condition()
+
+
+async def until_async(condition: Callable[[], bool]) -> bool:
+    """The same without blocking the running loop."""
+    end = time.monotonic() + PATIENCE
+    while not condition() and time.monotonic() < end:  # noqa: ASYNC110  what is waited for happens in threads
+        await asyncio.sleep(0.005)
+    return condition()
+
+
+class HeldClock:
+    """Stands in for the module ``time``, and stands still until it is moved: nothing is late but what a test means to be."""
+
+    def __init__(self) -> None:
+        self._now = 0.0
+        self._moved = threading.Condition()
+        self._seen = threading.local()
+
+    def monotonic(self) -> float:
+        self._seen.last = self._now
+        return self._now
+
+    def sleep(self, seconds: float) -> None:
+        """Wait until the clock has been moved so far since this thread has looked at it."""
+        end = getattr(self._seen, "last", self._now) + seconds
+        with self._moved:
+            self._moved.wait_for(lambda: self._now >= end)
+
+    def move(self, seconds: float) -> None:
+        with self._moved:
+            self._now += seconds
+            self._moved.notify_all()
