@@ -15,6 +15,7 @@ from core.evaluate.doubles import Rated, questions
 from loopback import OpenAIServer, Response
 from ragmetrics_core import InvalidInput, ModelError, evaluate
 from ragmetrics_core.llms import OpenAILLM
+from waiting import until_async
 
 TEXT = '{"reason": "so", "verdict": true}'
 
@@ -152,9 +153,7 @@ def test_own_clients_are_closed_with_the_model(server: OpenAIServer, key: str, a
         assert client is not None
         del llm
         gc.collect()
-        for _ in range(10):
-            await asyncio.sleep(0.01)
-        assert client.is_closed()  # while the loop still runs: nobody needs it any more
+        assert await until_async(client.is_closed)  # while the loop still runs: nobody needs it any more
         return client
 
     asyncio.run(main())
@@ -260,9 +259,20 @@ def test_a_client_in_threads_answers_as_many_at_once_as_are_asked(server: OpenAI
     assert daemons == [True] * 40
 
 
+def calling() -> bool:
+    """Whether a thread of a call is there."""
+    return any(thread.name == "ragmetrics-call" for thread in threading.enumerate())
+
+
 def test_a_call_in_a_thread_may_be_cancelled(server: OpenAIServer, key: str, ask: Any) -> None:
     """Nobody waits for the thread, and its answer, when it comes, harms nobody."""
-    server.queue.append(Response(TEXT, delay=0.3))
+    late = threading.Event()
+
+    def answer(body: Any) -> str:
+        late.wait(60)
+        return TEXT
+
+    server.responder = answer
 
     class Mine(openai.OpenAI):
         pass
@@ -273,7 +283,8 @@ def test_a_call_in_a_thread_may_be_cancelled(server: OpenAIServer, key: str, ask
         async def main() -> str:
             with pytest.raises(asyncio.TimeoutError):
                 await asyncio.wait_for(llm.agenerate(ask()), 0.1)
-            await asyncio.sleep(0.4)
+            late.set()
+            assert await until_async(lambda: len(server.requests) == 1 and not server.in_flight and not calling())
             return (await llm.agenerate(ask())).value
 
         assert asyncio.run(main()) == TEXT
