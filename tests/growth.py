@@ -25,6 +25,20 @@ def assert_linear(work: Callable[[int], object], size: int) -> None:
     raise AssertionError(f"{STEP} times the size: {', '.join(seen)}")
 
 
+USUAL = 0.009
+"""Seconds that ``slowness`` took where limits in seconds were set."""
+
+
+def slowness() -> float:
+    """How many times as long as there some work takes here and now, 1 at least; told by the best of a few tries."""
+
+    def work(size: int) -> int:
+        found = {str(number): (number, [number]) for number in range(size)}
+        return sum(map(len, found))
+
+    return max(1.0, min(seconds(work, 20_000) for _ in range(5)) / USUAL)
+
+
 def seconds(work: Callable[[int], object], size: int) -> float:
     """Time on the processor, so that a busy machine does not count."""
     started = time.process_time()

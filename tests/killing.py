@@ -13,7 +13,7 @@ from pathlib import Path
 
 from loopback import OpenAIServer
 
-__all__ = ["KilledRun"]
+__all__ = ["KilledRun", "kept_replies"]
 
 TESTS = Path(__file__).resolve().parent
 
@@ -42,20 +42,20 @@ class KilledRun:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [TESTS, *sys.path]))},
         )
 
-    def kill_after(self, seconds: float, *, first_call: bool) -> tuple[int, int]:
+    def kill_after(self, seconds: float, *, calls: int) -> tuple[int, int]:
         """Start a process and kill it; how many calls were made by then and how many are in the journal.
 
         Args:
             seconds: how long it lives.
-            first_call: whether that is from its first call on, and not from its start.
+            calls: from so many calls of its own on; 0: from its start.
         """
         before = len(self.server.requests)
         process = self.start()
-        while first_call and len(self.server.requests) == before and process.poll() is None:
+        while len(self.server.requests) < before + calls and process.poll() is None:
             time.sleep(0.002)
         time.sleep(seconds)
         process.send_signal(signal.SIGKILL)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=300)
         assert process.returncode in (-signal.SIGKILL, 0), errors
         while self.server.in_flight:
             time.sleep(0.002)
@@ -63,14 +63,19 @@ class KilledRun:
 
     def kept(self) -> int:
         """The number of replies in the journal, which is whole."""
-        file = self.run_dir / "journal.sqlite"
-        if not file.exists():
+        return kept_replies(self.run_dir)
+
+
+def kept_replies(run_dir: Path) -> int:
+    """The number of replies in the journal of a run, which is whole."""
+    file = run_dir / "journal.sqlite"
+    if not file.exists():
+        return 0
+    journal = sqlite3.connect(file)
+    try:
+        assert journal.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        if not journal.execute("SELECT 1 FROM sqlite_master WHERE name = 'replies'").fetchone():
             return 0
-        journal = sqlite3.connect(file)
-        try:
-            assert journal.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-            if not journal.execute("SELECT 1 FROM sqlite_master WHERE name = 'replies'").fetchone():
-                return 0
-            return int(journal.execute("SELECT count(*) FROM replies").fetchone()[0])
-        finally:
-            journal.close()
+        return int(journal.execute("SELECT count(*) FROM replies").fetchone()[0])
+    finally:
+        journal.close()

@@ -121,7 +121,7 @@ def test_a_row_is_judged_to_its_end(sync_judge: Any) -> None:
 
 def at_the_same_time(count: int) -> Callable[[str], str]:
     """A good reply, which no call is given before so many are made at the same time."""
-    barrier = threading.Barrier(count, timeout=30)
+    barrier = threading.Barrier(count, timeout=60)
 
     def say(text: str) -> str:
         barrier.wait()

@@ -33,7 +33,7 @@ def config(*callbacks: Any, **more: Any) -> Any:
 def one(**settings: Any) -> EvaluationRecord:
     callback = RagEvaluationCallback([ExactMatch()], **settings)
     lcel().invoke(QUESTION, config(callback, metadata={"reference": ANSWER}))
-    assert callback.flush(10)
+    assert callback.flush(60)
     (record,) = callback.results
     return record
 
@@ -88,7 +88,7 @@ def test_extractors_never_delay_the_chain() -> None:
 
     def slow(run: FinishedRun) -> str:
         threads.append(threading.current_thread().name)
-        release.wait(10)
+        release.wait(60)
         return "q"
 
     callback = RagEvaluationCallback([ExactMatch()], question=slow)
@@ -97,7 +97,7 @@ def test_extractors_never_delay_the_chain() -> None:
         lcel(Shelf(error=ValueError("broken"))).invoke(QUESTION, config(callback))
     assert callback.results == []
     release.set()
-    assert callback.flush(10)
+    assert callback.flush(60)
     assert sorted((record.status, record.sample.user_input) for record in callback.results) == [
         ("error", "q"),
         ("scored", "q"),
@@ -118,7 +118,7 @@ def test_only_the_reference_stays_empty(metadata: dict[str, Any], problem: str) 
     callback = RagEvaluationCallback([])
     good = {"reference_documents": [D1]}
     lcel().invoke(QUESTION, config(callback, metadata={**good, **metadata}))
-    assert callback.flush(10)
+    assert callback.flush(60)
     (record,) = callback.results
     assert problem in str(record.error)
     sample = record.sample
@@ -169,7 +169,7 @@ def test_a_stream_that_is_collected_in_the_middle_of_a_hook(monkeypatch: pytest.
         gc.unfreeze()
         gc.enable()
     assert not running.is_alive(), "the hook waits for itself"
-    assert callback.flush(10)
+    assert callback.flush(60)
     assert [record.status for record in callback.results] == ["incomplete", "scored"]
 
 
@@ -181,11 +181,11 @@ def test_waiting_inside_on_result_does_not_wait_for_itself() -> None:
 
     callback = RagEvaluationCallback([ExactMatch()], on_result=lambda record: waited.append(callback.flush()))
     lcel().invoke(QUESTION, config(callback))
-    assert callback.flush(10)
+    assert callback.flush(60)
     assert waited == [True]
     callback = RagEvaluationCallback([ExactMatch()], on_result=later)
     lcel().invoke(QUESTION, config(callback))
-    assert callback.flush(10)
+    assert callback.flush(60)
     assert waited == [True, True]
 
 
@@ -200,7 +200,7 @@ def test_one_feedback_that_fails_keeps_no_other_back() -> None:
 
     callback = RagEvaluationCallback([ExactMatch(), Recall(field="id")], on_result=langsmith_feedback(Client()))
     lcel().invoke(QUESTION, config(callback, metadata={"reference": ANSWER, "reference_documents": [D1]}))
-    assert callback.flush(10)
+    assert callback.flush(60)
     assert posted == ["recall"]
     assert str(callback.results[0].error) == (
         "on_result raised RagmetricsError: feedback that LangSmith did not take: exact_match: ConnectionError: lost"
@@ -211,7 +211,7 @@ def test_a_full_queue_keeps_no_error_from_on_result() -> None:
     release = threading.Event()
 
     def hang(ask: Any) -> str:
-        release.wait(10)
+        release.wait(60)
         return '{"claims": []}'
 
     told: list[str] = []
@@ -230,7 +230,7 @@ def test_a_full_queue_keeps_no_error_from_on_result() -> None:
         assert not callback.flush(0.01)
     assert told == ["error"]
     release.set()
-    assert callback.flush(10)
+    assert callback.flush(60)
     assert sorted(told) == ["error", "scored", "scored"]
 
 

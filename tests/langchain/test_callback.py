@@ -102,7 +102,7 @@ def test_a_judge_that_fails_changes_nothing(raised: BaseException, caplog: pytes
     for _ in range(2):
         assert lcel().invoke(QUESTION, config(callback, metadata={"reference": ANSWER})) == ANSWER
         assert "".join(lcel().stream(QUESTION, config(callback))) == ANSWER
-    assert callback.flush(10)
+    assert callback.flush(60)
     assert len(callback.results) == 4
     for record in callback.results:
         assert record.status == ("scored" if record.sample.reference else "failed")
@@ -138,7 +138,7 @@ def test_a_judge_that_hangs_delays_nothing(monkeypatch: pytest.MonkeyPatch, capl
     assert "5 evaluations are not finished" in caplog.text
     assert callback.flush(0.01) is False
     release.set()
-    assert callback.flush(10)
+    assert callback.flush(60)
     assert [record.scores["faithfulness"].state for record in callback.results] == ["unscored"] * 5
 
 
@@ -206,7 +206,7 @@ def test_asynchronous_blocks() -> None:
     async def main() -> RagEvaluationCallback:
         async with RagEvaluationCallback([Faithfulness()], llm=LexicalJudge()) as callback:
             await lcel().ainvoke(QUESTION, config(callback))
-            assert await callback.aflush(10)
+            assert await callback.aflush(60)
             assert len(callback.results) == 1
             await lcel().ainvoke(QUESTION, config(callback))
         return callback

@@ -78,7 +78,7 @@ def test_the_settings_are_shown() -> None:
 def test_the_former_queue_did_not_count_what_is_in_work() -> None:
     release = threading.Event()
     with pytest.warns(DeprecationWarning, match="max_queue is now called max_pending"):
-        callback = RagEvaluationCallback([], max_queue=3, workers=2, question=lambda run: str(release.wait(30)))  # type: ignore[call-arg]
+        callback = RagEvaluationCallback([], max_queue=3, workers=2, question=lambda run: str(release.wait(60)))  # type: ignore[call-arg]
     with callback:
         for _ in range(10):
             lcel().invoke(QUESTION, config(callback))
@@ -115,10 +115,10 @@ def test_results_may_be_cleared_and_replaced() -> None:
     callback = RagEvaluationCallback([], workers=1)
     with callback:
         lcel().invoke(QUESTION, config(callback))
-        assert callback.flush(10)
+        assert callback.flush(60)
         callback.results.clear()
         lcel().invoke(QUESTION, config(callback))
-        assert callback.flush(10)
+        assert callback.flush(60)
         assert len(callback.results) == 1
         callback.results = []
         lcel().invoke(QUESTION, config(callback))

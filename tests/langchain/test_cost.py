@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import inspect
+import threading
 import time
 import tracemalloc
 from typing import Any
@@ -13,8 +14,10 @@ from uuid import uuid4
 import pytest
 from lc_parts import ANSWER, QUESTION, EchoShelf, Hanging, Scripted, lcel
 
+from growth import slowness
 from ragmetrics_core.metrics import ExactMatch
 from ragmetrics_langchain import RagEvaluationCallback
+from waiting import until, until_async
 
 WATCHER = vars(RagEvaluationCallback.__mro__[1])
 HOOKS = [name for name in WATCHER if name.startswith("on_")]
@@ -47,20 +50,24 @@ def test_ten_thousand_runs_cost_little_and_leave_nothing() -> None:
     """At most 1 ms of 99 in 100 runs, hooks and hand-over included; afterwards the callback holds what it held before.
 
     Of ten thousands of runs the quietest counts: the clock of a thread runs on while a shared machine takes its processor away.
+    It is 1 ms of the machine where this was written; a slower one is given more.
     """
     chain = lcel(EchoShelf(), Scripted())
     callback = Timed([ExactMatch()], max_pending=20_000)
     config: Any = {"callbacks": [callback]}
-    costs = []
+    costs, slow = [], []
     held = 0
     for number in range(10_000):
+        if number % 1_000 == 0:
+            slow.append(slowness())
         callback.spent = 0.0
         chain.invoke(f"q{number}", config)
         costs.append(callback.spent)
         if number == 4_999:
             held = remembered(callback)
     assert callback.flush(60)
-    p99 = min(sorted(costs[start : start + 1_000])[990] for start in range(0, 10_000, 1_000))
+    thousands = [sorted(costs[start : start + 1_000]) for start in range(0, 10_000, 1_000)]
+    p99 = min(times[990] / slower for times, slower in zip(thousands, slow, strict=True))
     assert p99 <= 0.001, f"p99 is {p99 * 1000:.2f} ms"
     assert callback.dropped == 0
     assert len(callback.results) == 10_000
@@ -79,12 +86,14 @@ def test_memory_does_not_grow() -> None:
     """Runs that end in every way there is, cancelled ones included, whose children never end."""
     callback = RagEvaluationCallback([], keep=1)
     config: Any = {"callbacks": [callback]}
-    chain, hanging = lcel(), lcel(model=Hanging())
+    model = Hanging()
+    chain, hanging = lcel(), lcel(model=model)
     broken = lcel(model=Scripted(says=lambda messages: ValueError("broken")))
 
     async def cancelled() -> None:
         tasks = [asyncio.create_task(hanging.ainvoke(QUESTION, config)) for _ in range(20)]
-        await asyncio.sleep(0.3)
+        assert await until_async(lambda: len(model.hung) == len(tasks))
+        model.hung.clear()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -98,41 +107,41 @@ def test_memory_does_not_grow() -> None:
             with pytest.raises(ValueError, match="broken"):
                 broken.invoke(QUESTION, config)
         asyncio.run(cancelled())
-        callback.flush(10)
+        callback.flush(60)
         gc.collect()
 
     tracemalloc.start()
     for _ in range(2):  # until as many ids are remembered as may be
         everything()
-    before = tracemalloc.get_traced_memory()[0]
-    everything()
-    grown = tracemalloc.get_traced_memory()[0] - before
+    grown: list[int] = []
+    while not grown or (
+        min(grown) >= 50_000 and len(grown) < 3
+    ):  # what other threads keep for a while is not kept each time
+        before = tracemalloc.get_traced_memory()[0]
+        everything()
+        grown.append(tracemalloc.get_traced_memory()[0] - before)
     tracemalloc.stop()
     assert len(callback._runs) == 0
-    assert grown < 50_000, f"{grown} bytes more after 320 runs"
+    assert min(grown) < 50_000, f"{grown} bytes more after 320 runs"
 
 
 def test_threads_leave(monkeypatch: pytest.MonkeyPatch) -> None:
-    import threading
-
     from ragmetrics_core.adapters import _background
+
+    def judges() -> bool:
+        return any(thread.name == "ragmetrics-judge" for thread in threading.enumerate())
 
     monkeypatch.setattr(_background, "IDLE", 0.05)
     callback = RagEvaluationCallback([ExactMatch()])
     for _ in range(3):  # they come back for more work
         lcel().batch([QUESTION] * 20, {"callbacks": [callback]})
-        assert callback.flush(10)
-        until = time.monotonic() + 5
-        while any(thread.name == "ragmetrics-judge" for thread in threading.enumerate()) and time.monotonic() < until:
-            time.sleep(0.01)
-        assert not any(thread.name == "ragmetrics-judge" for thread in threading.enumerate())
+        assert callback.flush(60)
+        assert until(lambda: not judges())
     assert len(callback.results) == 60
 
 
 def test_hooks_are_called_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
     """In asynchronous chains on the loop's own thread, in synchronous ones on the caller's: no thread pool, no event loop more."""
-    import threading
-
     from ragmetrics_langchain._live import _events
 
     callback = RagEvaluationCallback([])
@@ -176,6 +185,6 @@ def test_hooks_hear_the_same_by_place_and_by_name() -> None:
         else:
             callback.on_chain_start(None, {"question": "q"}, run_id=run_id, name="rag", tags=["t"])
             callback.on_chain_end({"answer": "a"}, run_id=run_id)
-    assert callback.flush(10)
+    assert callback.flush(60)
     seen = [(item.name, item.tags, item.sample.user_input, item.sample.response) for item in callback.results]
     assert seen == [("rag", ("t",), "q", "a")] * 2

@@ -14,26 +14,30 @@ from lc_parts import QUESTION, lcel
 
 from ragmetrics_core.metrics import ExactMatch, Faithfulness
 from ragmetrics_core.testing import ScriptedLLM
-from ragmetrics_langchain import RagEvaluationCallback
+from ragmetrics_langchain import FinishedRun, RagEvaluationCallback
+from waiting import HeldClock
 
 
 def config(*callbacks: Any, **more: Any) -> Any:
     return {"callbacks": list(callbacks), **more}
 
 
-def test_judges_that_hang_starve_nobody(caplog: pytest.LogCaptureFixture) -> None:
-    release = threading.Event()
+def test_judges_that_hang_starve_nobody(caplog: pytest.LogCaptureFixture, held_clock: HeldClock) -> None:
+    release, hanging = threading.Event(), threading.Semaphore(0)
     hung = iter([True] * 4)
 
     def judge(ask: Any) -> str:
         if next(hung, False):
-            release.wait(30)
+            hanging.release()
+            release.wait(60)
         return '{"claims": []}'
 
     callback = RagEvaluationCallback([Faithfulness()], llm=ScriptedLLM(judge), timeout=0.2)
     for _ in range(40):
         lcel().invoke(QUESTION, config(callback))
-    assert callback.flush(20)
+    assert all(hanging.acquire(timeout=60) for _ in range(4))
+    held_clock.move(0.2)
+    assert callback.flush(60)
     release.set()
     assert callback.counts == {"scored": 36, "failed": 0, "timed_out": 4, "dropped": 0, "pending": 0, "untold": 0}
     failed = [record for record in callback.results if record.status == "failed"]
@@ -49,7 +53,7 @@ def test_the_metrics_of_one_call_judge_at_the_same_time() -> None:
     together = threading.Barrier(3)
 
     def judge(ask: Any) -> str:
-        together.wait(20)
+        together.wait(60)
         return '{"claims": []}'
 
     metrics = [Faithfulness(name=name) for name in ("a", "b", "c")]
@@ -60,18 +64,26 @@ def test_the_metrics_of_one_call_judge_at_the_same_time() -> None:
     assert list(callback.results[0].scores) == ["a", "b", "c"]
 
 
-def test_an_extractor_that_hangs() -> None:
-    release = threading.Event()
+def test_an_extractor_that_hangs(held_clock: HeldClock) -> None:
+    release, hanging = threading.Event(), threading.Event()
     told: list[str] = []
+
+    def hang(run: FinishedRun) -> str:
+        hanging.set()
+        release.wait(60)
+        return "late"
+
     callback = RagEvaluationCallback(
         [ExactMatch()],
-        answer=lambda run: release.wait(30) and "late",
+        answer=hang,
         timeout=0.2,
         workers=1,
         on_result=lambda record: told.append(record.status),
     )
     lcel().invoke(QUESTION, config(callback))
-    assert callback.flush(20)
+    assert hanging.wait(60)
+    held_clock.move(0.2)
+    assert callback.flush(60)
     release.set()
     (record,) = callback.results
     assert (record.status, record.scores, record.sample.user_input, told) == ("failed", {}, QUESTION, ["failed"])
@@ -88,7 +100,7 @@ def test_the_judging_may_stay_out_of_langsmith(trace: bool, monkeypatch: pytest.
 
     callback = RagEvaluationCallback([Faithfulness()], llm=ScriptedLLM(judge), trace=trace)
     lcel().invoke(QUESTION, config(callback))
-    assert callback.flush(10)
+    assert callback.flush(60)
     monkeypatch.setattr(Client, "create_run", lambda *args, **kwargs: None)
     monkeypatch.setattr(Client, "update_run", lambda *args, **kwargs: None)
     with tracing_context(enabled=True):

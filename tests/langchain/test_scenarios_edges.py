@@ -14,6 +14,8 @@ from langchain_core.runnables import Runnable, RunnableLambda, RunnablePassthrou
 from lc_parts import ANSWER, D1, PROMPT, QUESTION, Hanging, Scripted, Shelf, format_docs, lcel, with_sources
 from lc_table import Expected, Row, check
 
+from waiting import until_async
+
 
 def config(callback: Any) -> Any:
     return {"callbacks": [callback]}
@@ -32,26 +34,36 @@ async def afirst(stream: Any, count: int = 1) -> None:
     await stream.aclose()
 
 
-async def broken_off(chain: Runnable[Any, Any], callback: Any) -> None:
-    task = asyncio.create_task(chain.ainvoke(QUESTION, config(callback)))
-    await asyncio.sleep(0.1)
+async def begun(callback: Any) -> asyncio.Task[Any]:
+    """A run whose model hangs by now."""
+    model = Hanging()
+    task = asyncio.create_task(lcel(model=model).ainvoke(QUESTION, config(callback)))
+    assert await until_async(lambda: bool(model.hung))
+    return task
+
+
+async def broken_off(callback: Any) -> None:
+    task = await begun(callback)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
 
 
-async def timed_out(chain: Runnable[Any, Any], callback: Any) -> None:
+async def timed_out(callback: Any) -> None:
+    task = await begun(callback)
     with pytest.raises(asyncio.TimeoutError):
-        await asyncio.wait_for(chain.ainvoke(QUESTION, config(callback)), 0.1)
+        await asyncio.wait_for(task, 0.1)
 
 
 async def stream_cancelled(callback: Any) -> None:
+    model = Hanging()
+
     async def read() -> None:
-        async for _ in lcel(model=Hanging()).astream(QUESTION, config(callback)):
+        async for _ in lcel(model=model).astream(QUESTION, config(callback)):
             pass
 
     task = asyncio.create_task(read())
-    await asyncio.sleep(0.1)
+    assert await until_async(lambda: bool(model.hung))
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -108,18 +120,24 @@ def inner_separate(callback: Any) -> None:
 
 def late_child(callback: Any) -> None:
     """A child that starts when its root has ended is nobody's root."""
-    later: list[threading.Timer] = []
+    ended = threading.Event()
+    later: list[threading.Thread] = []
 
     def answer(question: str) -> str:
         import contextvars
 
         context = contextvars.copy_context()
-        timer = threading.Timer(0.1, lambda: context.run(lcel().invoke, "late question"))
-        later.append(timer)
-        timer.start()
+
+        def child() -> None:
+            assert ended.wait(60)
+            context.run(lcel().invoke, "late question")
+
+        later.append(threading.Thread(target=child))
+        later[0].start()
         return ANSWER
 
     (RunnableLambda(answer) | RunnableLambda(str)).invoke(QUESTION, config(callback))
+    ended.set()
     later[0].join()
 
 
@@ -181,8 +199,8 @@ ROWS = [
         lambda cb: asyncio.run(afirst(lcel().astream(QUESTION, config(cb)), 2)),
         [Expected("incomplete", answer=None, error="GeneratorExit")],
     ),
-    Row("cancelled task", lambda cb: asyncio.run(broken_off(lcel(model=Hanging()), cb)), [CANCELLED]),
-    Row("timed out", lambda cb: asyncio.run(timed_out(lcel(model=Hanging()), cb)), [CANCELLED]),
+    Row("cancelled task", lambda cb: asyncio.run(broken_off(cb)), [CANCELLED]),
+    Row("timed out", lambda cb: asyncio.run(timed_out(cb)), [CANCELLED]),
     Row("cancelled stream", lambda cb: asyncio.run(stream_cancelled(cb)), [CANCELLED]),
     Row("a step gives up on its model", lambda cb: asyncio.run(gives_up_on_a_step(cb))),
     Row("model fails", lambda cb: failing(lcel(model=Scripted(says=BROKEN)), cb), [FAILED]),

@@ -22,6 +22,7 @@ from llama_index.core.instrumentation.dispatcher import instrument_tags
 from llama_index.core.query_engine import CustomQueryEngine, TransformQueryEngine
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
+from growth import slowness
 from llama_index.doubles import Completions, openai_like
 from loopback import OpenAIServer
 from ragmetrics_core import InvalidInput
@@ -47,7 +48,7 @@ def test_a_query_is_evaluated(index: Any) -> None:
     with QueryEvaluationHandler([RefineFaithfulness(), ExactMatch()], llm=YES) as handler:
         with instrument_tags({"reference": "London", "example_id": 7, "response": "ignored"}):
             response = index.as_query_engine(llm=Completions("London")).query("Where was Ada born?")
-        assert handler.flush(5)
+        assert handler.flush(60)
     (evaluation,) = handler.results
     assert isinstance(evaluation, QueryEvaluation)
     assert (evaluation.query, evaluation.response) == ("Where was Ada born?", "London")
@@ -97,7 +98,7 @@ async def test_only_the_outermost_query_counts(index: Any) -> None:
         outer.query("Where?")
         await outer.aquery("When?")
         inner.query("Who?")
-        assert handler.flush(5)
+        assert handler.flush(60)
     assert sorted(item.query for item in handler.results) == ["When?", "Where?", "Who?"]
 
 
@@ -122,7 +123,7 @@ async def test_queries_that_fail_leave_nothing_behind() -> None:
                 engine.query("?")
             with contextlib.suppress(RuntimeError):
                 await engine.aquery("?")
-        assert handler.flush(5)
+        assert handler.flush(60)
     assert handler.counts["evaluated"] == 6
     assert not [item.query for item in handler.results if item.query.startswith("inner")]
 
@@ -131,18 +132,18 @@ def test_streams_are_judged_when_the_user_has_read_them(index: Any) -> None:
     engine = index.as_query_engine(llm=Completions("She was born in London"), streaming=True)
     with QueryEvaluationHandler([RefineFaithfulness()], llm=YES) as handler:
         response = engine.query("Where?")
-        assert handler.flush(5)
+        assert handler.flush(60)
         assert handler.results == []
         assert list(response.response_gen) == ["She", " was", " born", " in", " London"]
         assert str(engine.query("Again?")) == "She was born in London"
         assert engine.query("More?").get_response().response == "She was born in London"
-        assert handler.flush(5)
+        assert handler.flush(60)
         left = engine.query("Left?")
         next(left.response_gen)
         left.response_gen.close()
         del left
         gc.collect()
-        assert handler.flush(5)
+        assert handler.flush(60)
     assert [item.response for item in handler.results] == ["She was born in London"] * 3
     assert handler.counts == {"evaluated": 3, "abandoned": 1}
 
@@ -153,7 +154,7 @@ async def test_asynchronous_streams(index: Any) -> None:
         response = await engine.aquery("Where?")
         tokens = [token async for token in response.async_response_gen()]
         assert tokens == ["She", " was", " born"]
-        assert await asyncio.to_thread(handler.flush, 5)
+        assert await asyncio.to_thread(handler.flush, 60)
         left = await engine.aquery("Left?")
         async for _ in left.response_gen:
             break
@@ -167,9 +168,9 @@ def test_the_queries_of_judges_are_never_evaluated(index: Any) -> None:
     theirs = TheirFaithfulness(llm=YES)
     with QueryEvaluationHandler({"theirs": theirs}) as handler:
         index.as_query_engine(llm=Completions("London")).query("Where?")
-        assert handler.flush(10)
+        assert handler.flush(60)
         time.sleep(0.05)
-        assert handler.flush(10)
+        assert handler.flush(60)
     assert [(item.query, item.results["theirs"].score) for item in handler.results] == [("Where?", 1.0)]
     assert handler.counts == {"evaluated": 1}
 
@@ -199,7 +200,7 @@ class Other(CustomQueryEngine):
 def test_other_kinds_of_responses(response: Any, text: str) -> None:
     with QueryEvaluationHandler([ExactMatch()]) as handler, instrument_tags({"reference": "London"}):
         assert Other(response=response).query("Where?") is not None
-        assert handler.flush(5)
+        assert handler.flush(60)
     (evaluation,) = handler.results
     assert evaluation.response == text
     assert evaluation.results["exact_match"].score == (1.0 if text == "London" else 0.0 if text else None)
@@ -211,7 +212,7 @@ def test_failing_judges_are_recorded(index: Any) -> None:
         [RefineFaithfulness(name="down"), ContextRecall(), broken], llm=Completions([TimeoutError("down")])
     ) as handler:
         index.as_query_engine(llm=Completions("London")).query("Where?")
-        assert handler.flush(5)
+        assert handler.flush(60)
     (evaluation,) = handler.results
     assert "TimeoutError: down" in str(evaluation.results["down"].invalid_reason)
     assert "needs 'reference'" in str(evaluation.results["context_recall"].invalid_reason)
@@ -228,7 +229,7 @@ def test_on_result_and_its_errors() -> None:
 
     with QueryEvaluationHandler([ExactMatch()], on_result=tell) as handler:
         Echo().query("?")
-        assert handler.flush(5)
+        assert handler.flush(60)
     assert told == ["?"]
     assert [str(error) for error in handler.errors] == ["nobody listens"]
     assert handler.counts == {"evaluated": 1, "invalid": 1, "failed": 1}
@@ -238,9 +239,9 @@ def test_on_result_and_its_errors() -> None:
 def test_the_queries_of_on_result_are_never_evaluated() -> None:
     with QueryEvaluationHandler([ExactMatch()], on_result=lambda evaluation: Echo().query("again")) as handler:
         Echo().query("?")
-        assert handler.flush(5)
+        assert handler.flush(60)
         time.sleep(0.05)
-        assert handler.flush(5)
+        assert handler.flush(60)
     assert [item.query for item in handler.results] == ["?"]
 
 
@@ -250,7 +251,7 @@ def test_sampling_is_repeatable() -> None:
         with QueryEvaluationHandler([ExactMatch()], sample_rate=0.3, seed=1) as handler:
             for number in range(100):
                 Echo().query(str(number))
-            assert handler.flush(5)
+            assert handler.flush(60)
         chosen.append(sorted(int(item.query) for item in handler.results))
         assert handler.counts["evaluated"] + handler.counts["not_sampled"] == 100
     assert chosen[0] == chosen[1]
@@ -291,8 +292,8 @@ def test_only_the_queries_that_the_user_wants() -> None:
             with instrument_tags({"tenant": tenant, "reference": "x"}):
                 Echo().query(f"by {tenant}")
         Echo().query("broken")
-        assert handler.flush(5)
-        assert handler.flush(5)
+        assert handler.flush(60)
+        assert handler.flush(60)
     assert [item.query for item in handler.results] == ["by a", "broken"]
     assert [str(error) for error in handler.errors] == ["no such tenant"]
     assert handler.counts == {"evaluated": 2, "left_out": 1, "failed": 1, "invalid": 1}
@@ -301,21 +302,21 @@ def test_only_the_queries_that_the_user_wants() -> None:
 async def test_an_asynchronous_block_is_attached_too() -> None:
     async with QueryEvaluationHandler([ExactMatch()]) as handler:
         await Echo().aquery("?")
-        assert await handler.aflush(5)
+        assert await handler.aflush(60)
     await Echo().aquery("afterwards")
     assert [item.query for item in handler.results] == ["?"]
 
 
 def test_a_full_line_drops_and_counts() -> None:
     release = threading.Event()
-    llm = ScriptedLLM(lambda ask: "yes" if release.wait(10) else "no")
+    llm = ScriptedLLM(lambda ask: "yes" if release.wait(60) else "no")
     with QueryEvaluationHandler([RefineFaithfulness()], llm=llm, workers=1, max_pending=3) as handler:
         for number in range(10):
             WithContext().query(str(number))
         assert handler.pending == 3
         assert not handler.flush(0.05)
         release.set()
-        assert handler.flush(5)
+        assert handler.flush(60)
     assert handler.counts == {"evaluated": 3, "dropped": 7}
 
 
@@ -328,7 +329,7 @@ def test_documents_and_memory() -> None:
     with QueryEvaluationHandler([NDCG(field="id")], keep=5) as handler, instrument_tags({"reference_documents": ["c"]}):
         for number in range(20):
             WithContext().query(str(number))
-        assert handler.flush(5)
+        assert handler.flush(60)
     assert [item.results["ndcg"].score for item in handler.results] == [1.0] * 5
 
 
@@ -337,7 +338,7 @@ def test_attach_once_and_detach() -> None:
     assert handler.attach() is handler.attach()
     assert handler != QueryEvaluationHandler([ExactMatch()])
     Echo().query("?")
-    assert handler.flush(5)
+    assert handler.flush(60)
     handler.close()
     Echo().query("?")
     assert handler.counts == {"evaluated": 1, "invalid": 1}
@@ -380,14 +381,15 @@ def test_a_judge_that_hangs_or_fails_slows_no_query(judge: str, monkeypatch: pyt
     """What the handler takes from a query, 99th percentile of 2000 queries: at most 1 ms.
 
     In processor time of the asking thread, as a busy machine stops any thread for longer than that; that it does not wait
-    either is seen in the median of the time on the clock, and in that all queries end while the judge still hangs.
+    either is seen in the median of the time on the clock, and in that all queries end while the judge still hangs. It is 1 ms of
+    the machine where this was written; a slower one is given more.
     """
     release = threading.Event()
     spent = [(0.0, 0.0)]
 
     def reply(ask: Any) -> str:
         if judge == "hangs":
-            release.wait(30)
+            release.wait(60)
         raise RuntimeError("the judge is broken")
 
     def timed(function: Any) -> Any:
@@ -411,11 +413,12 @@ def test_a_judge_that_hangs_or_fails_slows_no_query(judge: str, monkeypatch: pyt
             spent.append((0.0, 0.0))
         assert judge == "fails" or handler.counts.get("evaluated", 0) == 0
         release.set()
-        assert handler.flush(30)
+        assert handler.flush(60)
     on_clock, of_processor = (sorted(times) for times in zip(*spent[:2000], strict=True))
     assert on_clock[0] > 0, "every query was heard"
-    assert of_processor[int(2000 * 0.99)] <= 0.001
-    assert on_clock[1000] <= 0.001
+    slower = slowness()
+    assert of_processor[int(2000 * 0.99)] <= 0.001 * slower
+    assert on_clock[1000] <= 0.001 * slower
     assert handler.counts.get("dropped", 0) + handler.counts["evaluated"] == 2000
     assert {type(error) for error in handler.errors} == {RuntimeError}
 
@@ -441,7 +444,7 @@ class Engine(CustomQueryEngine):
 
 handler = QueryEvaluationHandler([Correctness()], llm=Hangs(), exit_timeout=0.2).attach()
 Engine().query("?")
-assert asked.wait(10)
+assert asked.wait(60)
 print("pending", handler.pending)
 """
 
@@ -460,12 +463,12 @@ def test_a_handler_that_was_closed_listens_again() -> None:
     for number in (1, 2):
         with handler, instrument_tags({"reference": "answer to q"}):
             Echo().query("q")
-            assert handler.flush(5)
+            assert handler.flush(60)
         assert handler.counts == {"evaluated": number}
     handler.attach()
     with instrument_tags({"reference": "answer to q"}):
         Echo().query("q")
-    assert handler.flush(5)
+    assert handler.flush(60)
     handler.close()
     assert [evaluation.results["token_f1"].score for evaluation in handler.results] == [1.0] * 3
 
@@ -498,7 +501,7 @@ def test_only_inputs_reach_the_evaluators() -> None:
     with QueryEvaluationHandler([spy, TokenF1()]) as handler:
         with instrument_tags(tags):
             Echo().query("q")
-        assert handler.flush(5)
+        assert handler.flush(60)
     assert spy.given == [{"reference": "r", "second_response": "s"}]
     (evaluation,) = handler.results
     assert (evaluation.errors, evaluation.tags) == ({}, tags)

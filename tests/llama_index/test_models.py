@@ -7,6 +7,7 @@ import json
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
 from functools import partial
+from threading import Barrier, Event
 from typing import Any
 
 import httpx
@@ -264,24 +265,24 @@ def test_who_cannot_say_what_it_is_has_no_identity() -> None:
 
 
 async def test_a_model_that_blocks_does_not_block_the_loop() -> None:
-    bridge = LlamaIndexLLM(Completions(delay=0.3))
-    ticks = 0
+    """It answers when the loop says so."""
+    release = Event()
+    bridge = LlamaIndexLLM(Completions(lambda prompt: "yes" if release.wait(60) else "no"))
 
     async def tick() -> None:
-        nonlocal ticks
-        while True:
+        for _ in range(10):
             await asyncio.sleep(0.01)
-            ticks += 1
+        release.set()
 
     ticking = asyncio.create_task(tick())
-    await bridge.agenerate(ask())
-    ticking.cancel()
-    assert ticks >= 10
+    assert (await bridge.agenerate(ask())).value == "yes"
+    await ticking
 
 
 @pytest.mark.parametrize(("overlap", "most"), [(None, 1), (True, 3)])
 def test_models_that_compute_in_this_process_are_asked_one_at_a_time(overlap: bool | None, most: int) -> None:
-    llm = Completions(delay=0.05)
+    gathered = Barrier(most, timeout=60)  # nobody is answered before so many ask at the same time
+    llm = Completions(lambda prompt: "YES" if gathered.wait() >= 0 else "NO", delay=0.05)
     program = together(*(QUESTION.ask(text=str(number)) for number in range(3)))
     assert run(program, LlamaIndexLLM(llm, overlap=overlap)) == [True, True, True]
     assert llm.most_at_once == most
@@ -296,7 +297,8 @@ async def test_turns_are_those_of_the_model_and_not_of_the_bridge() -> None:
 
 def test_a_chat_model_is_asked_side_by_side_in_any_loop(server: OpenAIServer) -> None:
     """With the client that LlamaIndex uses again and again, whose connections belong to the first loop."""
-    server.responder = lambda body: Response("yes", delay=0.2)
+    gathered = Barrier(5, timeout=60)  # nobody is answered before all have asked
+    server.responder = lambda body: "yes" if gathered.wait() >= 0 else "no"
     llm = openai_like(server, KEY, reuse_client=True)
     bridge = LlamaIndexLLM(llm)
     loops = [asyncio.new_event_loop() for _ in range(2)]

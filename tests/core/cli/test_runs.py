@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
 import os
 import re
@@ -18,8 +19,10 @@ from pathlib import Path
 import pytest
 
 from core.cli.calling import call
+from killing import kept_replies
 from loopback import OpenAIServer, Response, judge
 from ragmetrics_core import Evaluation
+from waiting import until
 
 ROWS = 40
 
@@ -245,17 +248,17 @@ class TestSettings:
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("kept", [True, False])
 def test_ctrl_c_and_the_command_that_goes_on(folder: Path, server: OpenAIServer, kept: bool) -> None:
-    slow = server.responder
-    server.responder = lambda body: replace(slow(body), delay=0.05 if len(server.requests) < 25 else 120)
+    slow, numbers = server.responder, itertools.count(1)
+    server.responder = lambda body: replace(slow(body), delay=0.05 if next(numbers) < 25 else 120)
     more = ["--run-dir", "my  runs"] if kept else []
     command = [sys.executable, "-m", "ragmetrics_core", *arguments(server, *more, "--max-concurrency", "4")]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ.copy()
     )
-    while len(server.requests) < 27:
+    while len(server.requests) < 28:  # four are in flight, and the replies to all others have come
         assert process.poll() is None
         time.sleep(0.01)
-    time.sleep(0.3)
+    assert not kept or until(lambda: kept_replies(folder / "my  runs") == 24)
     process.send_signal(signal.SIGINT)
     started = time.monotonic()
     out, err = process.communicate(timeout=60)
@@ -275,7 +278,7 @@ def test_ctrl_c_and_the_command_that_goes_on(folder: Path, server: OpenAIServer,
     server.responder = slow
     before = len(server.requests)
     done = subprocess.run(
-        [sys.executable, "-m", "ragmetrics_core", *shown[1:]], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-m", "ragmetrics_core", *shown[1:]], capture_output=True, text=True, check=False, timeout=300
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert lines("my  runs/scores.jsonl") == list(range(1, ROWS + 1))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import time
 
 import pytest
 
 from core.engine.simulated import Counting, Outcome, Places, Server, TokenBucket, ask, constant, lognormal, simulate
 from core.engine.virtual_time import Stuck, run
+from growth import seconds, slowness
 from ragmetrics_core._engine._gate import Gate, Pace
 
 STEPS = ((80.0, 40.0), (80.0, 8.0))
@@ -330,17 +330,16 @@ def test_the_same_calls_take_the_same_course() -> None:
     assert first == second
 
 
+@pytest.mark.usefixtures("untraced")
 def test_a_free_slot_costs_next_to_nothing() -> None:
-    """No task, no future, no timer: 2 µs would do, 20 are allowed for busy machines."""
+    """No task, no future, no timer: 2 µs would do, 20 are allowed for busy machines, and the quickest of three tries counts."""
 
-    async def work() -> float:
+    async def work(calls: int) -> None:
         pace = Pace(Gate(32))
-        begin = time.process_time()
-        for _ in range(20_000):
+        for _ in range(calls):
             pace.answered(await pace.enter())
-        return (time.process_time() - begin) / 20_000
 
-    assert run(work()) < 20e-6
+    assert min(seconds(lambda calls: run(work(calls)), 20_000) for _ in range(3)) / 20_000 < 20e-6 * slowness()
 
 
 def test_virtual_time_tells_when_nothing_can_go_on() -> None:

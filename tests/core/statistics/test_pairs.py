@@ -12,6 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from growth import seconds, slowness
 from ragmetrics_core import InvalidInput
 from ragmetrics_core.statistics import FEWEST_CHANGED, METHODS, PairedDifference, paired_difference
 
@@ -300,15 +301,16 @@ class TestAlways:
         assert limits(other) == pytest.approx([limit + shift for limit in limits(found)], abs=1e-9)
 
 
+@pytest.mark.usefixtures("untraced")
 def test_ten_thousand_rows_take_no_time() -> None:
-    """Some 10 ms each; the bound is for a busy machine."""
-    import time
-
+    """Some 10 ms each; the bound is for a busy machine, and the quickest of three tries counts."""
     values = [(i * 7919 % 1000) / 1000 for i in range(10_000)]
     others = values[1:] + values[:1]
     clusters = [i // 10 for i in range(10_000)]
-    start = time.process_time()
-    assert paired_difference(values, others, scale=UNIT).method == "t"
-    assert paired_difference(values, others, clusters, UNIT).method == "cr2"
-    assert paired_difference(values, others[:40] + values[40:], scale=UNIT).method == "few-changes"
-    assert time.process_time() - start < 0.3
+
+    def work(size: int) -> None:
+        assert paired_difference(values[:size], others[:size], scale=UNIT).method == "t"
+        assert paired_difference(values[:size], others[:size], clusters[:size], UNIT).method == "cr2"
+        assert paired_difference(values[:size], (others[:40] + values[40:])[:size], scale=UNIT).method == "few-changes"
+
+    assert min(seconds(work, 10_000) for _ in range(3)) < 0.3 * slowness()

@@ -126,27 +126,34 @@ class TestEvaluation:
     def test_the_garbage_collector_has_little_to_walk_through(self) -> None:
         rows = rankings(500)
         evaluate(rows[:10], RANKING, progress=False)
-        gc.collect()
-        before = Counter(type(item).__name__ for item in gc.get_objects())
-        result = evaluate(rows, RANKING, progress=False)
-        gc.collect()
-        added = Counter(type(item).__name__ for item in gc.get_objects()) - before
 
-        assert len(result) == 500
-        assert (added["Score"], added["Record"]) == (0, 0)
-        assert added.total() < 2.5 * len(rows)  # the evidence, which the four scores of a row share, and its ranks
+        def added() -> Counter[str]:
+            gc.collect()
+            before = Counter(type(item).__name__ for item in gc.get_objects())
+            result = evaluate(rows, RANKING, progress=False)
+            gc.collect()
+            assert len(result) == 500
+            return Counter(type(item).__name__ for item in gc.get_objects()) - before
+
+        least = min((added() for _ in range(2)), key=Counter.total)  # other threads may have added something of theirs
+        assert (least["Score"], least["Record"]) == (0, 0)
+        assert least.total() < 2.5 * len(rows)  # the evidence, which the four scores of a row share, and its ranks
 
     def test_a_run_leaves_no_garbage(self) -> None:
         """What refers to itself in a circle stays in memory until the garbage collector looks, with all that was scored."""
         evaluate(rankings(2), RANKING, progress=False)
-        gc.collect()
-        gc.disable()
-        try:
+
+        def left() -> int:
+            gc.collect()
             result = evaluate(rankings(50), RANKING, progress=False)
             kept = weakref.ref(result.records)
             del result
             assert kept() is None
-            assert gc.collect() == 0
+            return gc.collect()
+
+        gc.disable()
+        try:
+            assert min(left() for _ in range(3)) == 0  # that of other threads is not there each time
         finally:
             gc.enable()
 

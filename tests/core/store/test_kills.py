@@ -56,7 +56,7 @@ class Run(KilledRun):
 
     def kill(self, moment: random.Random) -> tuple[int, int]:
         first_call = moment.random() < 0.8  # the others die while they start
-        return self.kill_after(moment.uniform(0, moment.choice([0.1, 0.3, 0.8])), first_call=first_call)
+        return self.kill_after(moment.uniform(0, moment.choice([0.1, 0.3, 0.8])), calls=int(first_call))
 
 
 def outcomes(evaluation: Evaluation) -> list[tuple[str, float | None, Any]]:
@@ -91,7 +91,7 @@ def test_killed_runs_end_as_if_nothing_had_happened(
                 part = outcomes(Evaluation.load(run.run_dir))
                 assert all(expected[question] == (value, details) for question, value, details in part)
         last = run.start()
-        _, errors = last.communicate(timeout=60)
+        _, errors = last.communicate(timeout=300)
         assert last.returncode == 0, errors
         asked = run.asked
     final = Evaluation.load(run.run_dir)
@@ -113,7 +113,7 @@ def test_two_processes_in_one_directory(tmp_path: Path, undisturbed: list[tuple[
         run = Run(server, tmp_path / "run")
         processes = [run.start(), run.start()]
         for process in processes:
-            _, errors = process.communicate(timeout=60)
+            _, errors = process.communicate(timeout=300)
             assert process.returncode == 0, errors
         asked = Counter(run.asked)
     assert outcomes(Evaluation.load(run.run_dir)) == undisturbed

@@ -106,19 +106,23 @@ class Scripted(BaseChatModel):
 
 
 class Hanging(Scripted):
-    """Answers after a long time, and can be cancelled."""
+    """Answers after a long time, and can be cancelled; ``hung`` has an item for each call that hangs or has hung."""
+
+    hung: list[None] = Field(default_factory=list)
 
     async def _agenerate(self, *args: Any, **kwargs: Any) -> ChatResult:
         import asyncio
 
-        await asyncio.sleep(30)
+        self.hung.append(None)
+        await asyncio.sleep(60)
         raise AssertionError("nobody waits that long")
 
     async def _astream(self, *args: Any, **kwargs: Any) -> AsyncIterator[ChatGenerationChunk]:
         import asyncio
 
         yield ChatGenerationChunk(message=AIMessageChunk(content="Ada"))
-        await asyncio.sleep(30)
+        self.hung.append(None)
+        await asyncio.sleep(60)
 
 
 def format_docs(documents: list[Document]) -> str:

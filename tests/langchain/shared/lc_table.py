@@ -50,7 +50,7 @@ def check(row: Row) -> None:
     """Call it, and compare the records; afterwards nothing of it is left in the callback."""
     callback = RagEvaluationCallback([ExactMatch()])
     row.call(callback)
-    assert callback.flush(10)
+    assert callback.flush(60)
     # the metric has no reference here, which is its problem and not the run's
     found = [seen(record) for record in callback.results]
     plain = [
