@@ -19,11 +19,16 @@ pytest_plugins = ["pytester"]  # sessions in sessions, for the tests of ragmetri
 os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")  # read when Haystack is imported
 os.environ["COLUMNS"] = "80"  # tables are laid out for the terminal, and the suite may run in any
 
-# how long an example takes says as much about the machine as about the code, and the machine may be busy
+# how long an example takes says as much about the machine as about the code, and the machine may be busy; how many of those that
+# are drawn first are filtered out, or are large, is chance
 hypothesis.settings.register_profile(
     "busy",
     deadline=None,
-    suppress_health_check=[hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large],
+    suppress_health_check=[
+        hypothesis.HealthCheck.too_slow,
+        hypothesis.HealthCheck.data_too_large,
+        hypothesis.HealthCheck.filter_too_much,
+    ],
 )
 hypothesis.settings.load_profile("busy")
 

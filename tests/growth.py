@@ -39,6 +39,14 @@ def slowness() -> float:
     return max(1.0, min(seconds(work, 20_000) for _ in range(5)) / USUAL)
 
 
+def slowness_on_clock() -> float:
+    """The same on the clock on the wall, where other programs take from the processor, of work as long as a page takes."""
+    started = time.perf_counter()
+    for _ in range(40):
+        sum(map(len, {str(number): (number, [number]) for number in range(20_000)}))
+    return max(1.0, (time.perf_counter() - started) / (40 * USUAL))
+
+
 def seconds(work: Callable[[int], object], size: int) -> float:
     """Time on the processor, so that a busy machine does not count."""
     started = time.process_time()

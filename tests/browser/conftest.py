@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import pytest
 
+from growth import slowness_on_clock
 from report_data import hostile, small
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -54,7 +55,7 @@ def opened(browser: Any) -> Iterator[Opener]:
         context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=scripts
         )
-        context.set_default_timeout(5000)
+        context.set_default_timeout(30_000)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
@@ -90,18 +91,22 @@ def hostile_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def first_view(opened: Opener, path: Path) -> tuple[Any, float]:
-    """The page, and the seconds to its first view: the shortest of three, as other programs take from the processor too."""
+    """The page, and the seconds to its first view: the shortest of three, as other programs take from the processor too.
+
+    They are those of the machine where this was written: each is divided by how much longer other work takes here and now.
+    """
     views = []
     for _ in range(3):
         start = time.perf_counter()
         page = opened(path)
-        views.append(time.perf_counter() - start)
+        taken = time.perf_counter() - start
+        views.append(taken / slowness_on_clock())
     return page, min(views)
 
 
 def until(page: Any, expression: str) -> None:
     """Wait until an expression is true, by looking again: the policy of the page forbids what playwright would use."""
-    latest = time.monotonic() + 5
+    latest = time.monotonic() + 30
     while not page.evaluate(expression):
         assert time.monotonic() < latest, f"never came true: {expression}"
         page.wait_for_timeout(10)
@@ -124,7 +129,10 @@ def axe(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
         )
     folder = tmp_path_factory.mktemp("npm")
     command = [npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder), "axe-core@4"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    except subprocess.TimeoutExpired:
+        skip_or_fail("npm did not install axe-core in five minutes")
     script = folder / "node_modules" / "axe-core" / "axe.min.js"
     if not script.exists():
         skip_or_fail(f"npm could not install axe-core: {done.stderr.strip()[-300:]}")

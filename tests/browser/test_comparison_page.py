@@ -28,7 +28,7 @@ def ids(page: Any) -> list[str]:
 
 def check_rows(page: Any, rows: list[str], first: int | None = None) -> None:
     """The rows of the table, or the first of them, once it has been drawn anew."""
-    latest = time.monotonic() + 5
+    latest = time.monotonic() + 30
     while ids(page)[:first] != rows and time.monotonic() < latest:
         page.wait_for_timeout(10)
     assert ids(page)[:first] == rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,7 @@ class TestKept:
     @pytest.mark.parametrize(("script", "words"), [(NO_STORE, "keeps nothing"), (NO_ROOM, "no room left")])
     def test_browsers_that_refuse(self, browser: Any, report: Path, tmp_path: Path, script: str, words: str) -> None:
         context = browser.new_context()
-        context.set_default_timeout(5000)
+        context.set_default_timeout(30_000)
         page = context.new_page()
         page.add_init_script(script)
         asked: list[str] = []
@@ -80,7 +81,9 @@ class TestKept:
         assert words in caveat
         assert "export them before you close it" in caveat
         page.close(run_before_unload=True)
-        page.wait_for_timeout(300)
+        latest = time.monotonic() + 30
+        while not asked and time.monotonic() < latest:
+            page.wait_for_timeout(10)
         assert asked == ["beforeunload"], "labels that are nowhere else are not lost without a word"
         assert len(read_labels(exported(page, tmp_path))) == 1
         context.close()

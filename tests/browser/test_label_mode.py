@@ -13,6 +13,9 @@ from report_data import line, many, score, written
 from .conftest import Opener
 from .labels import chosen, exported, focused, labelling, order, title, told, turned
 
+DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
+"""What is on the screen by now has been noted."""
+
 
 class TestByKeysAlone:
     def test_from_opening_to_the_file(self, opened: Opener, report: Path, tmp_path: Path) -> None:
@@ -120,6 +123,7 @@ class TestByKeysAlone:
         page = labelling(opened, report)
         for _ in range(3):
             page.keyboard.down("y")  # without being released, so all but the first repeat
+        told(page, "1 of 4")
         page.wait_for_timeout(100)
         assert page.locator("#labels-progress").inner_text() == "1 of 4 rows labelled."
 
@@ -158,15 +162,17 @@ class TestBlind:
         page.evaluate("location.hash = 'labelling'")
         page.wait_for_selector("#labels-row-title")
         chosen(page, order="input")
-        for key in "yyyy":
-            page.keyboard.press(key)
-            page.wait_for_timeout(50)
+        for _ in range(3):
+            turned(page, "y")
+        page.keyboard.press("y")
+        told(page, "4 of 4")
         assert [item.blind for item in read_labels(exported(page, tmp_path))] == [False, True, True, True]
 
     def test_rows_whose_scores_were_on_the_screen(self, opened: Opener, tmp_path: Path) -> None:
         many(tmp_path / "scores.jsonl", 60).to_html(tmp_path / "report.html")
         page = opened(tmp_path / "report.html")
         page.locator("#table tbody tr").nth(2).scroll_into_view_if_needed()
+        page.evaluate(DRAWN)
         page.wait_for_timeout(200)
         box = "(item) => { const { top, bottom } = item.getBoundingClientRect(); return (top + bottom) / 2 < innerHeight; }"
         rows = page.locator("#table tbody tr")
@@ -174,9 +180,9 @@ class TestBlind:
         assert visible
         page.evaluate("location.hash = 'labelling'")
         page.wait_for_selector("#labels-row-title")
-        for _ in range(60):
-            page.keyboard.press("y")
-            page.wait_for_timeout(15)
+        for _ in range(59):
+            turned(page, "y")
+        page.keyboard.press("y")
         told(page, "60 of 60")
         labels = read_labels(exported(page, tmp_path))
         seen = {item.id for item in labels if not item.blind}

@@ -14,7 +14,6 @@ from uuid import uuid4
 import pytest
 from lc_parts import ANSWER, QUESTION, EchoShelf, Hanging, Scripted, lcel
 
-from growth import slowness
 from ragmetrics_core.metrics import ExactMatch
 from ragmetrics_langchain import RagEvaluationCallback
 from waiting import until, until_async
@@ -50,31 +49,37 @@ def test_ten_thousand_runs_cost_little_and_leave_nothing() -> None:
     """At most 1 ms of 99 in 100 runs, hooks and hand-over included; afterwards the callback holds what it held before.
 
     Of ten thousands of runs the quietest counts: the clock of a thread runs on while a shared machine takes its processor away.
-    It is 1 ms of the machine where this was written; a slower one is given more.
+    On a machine that is slower than the one where this was written, it is measured by what the chain itself takes of 99 in 100
+    runs, of which the hooks take less than half anywhere.
     """
     chain = lcel(EchoShelf(), Scripted())
     callback = Timed([ExactMatch()], max_pending=20_000)
     config: Any = {"callbacks": [callback]}
-    costs, slow = [], []
+    costs, rests = [], []
     held = 0
     for number in range(10_000):
-        if number % 1_000 == 0:
-            slow.append(slowness())
         callback.spent = 0.0
+        begun = time.thread_time()
         chain.invoke(f"q{number}", config)
+        whole = time.thread_time() - begun
         costs.append(callback.spent)
+        rests.append(whole - callback.spent)
         if number == 4_999:
             held = remembered(callback)
     assert callback.flush(60)
-    thousands = [sorted(costs[start : start + 1_000]) for start in range(0, 10_000, 1_000)]
-    p99 = min(times[990] / slower for times, slower in zip(thousands, slow, strict=True))
-    assert p99 <= 0.001, f"p99 is {p99 * 1000:.2f} ms"
+    pairs = list(zip(p99s(costs), p99s(rests), strict=True))
+    assert any(p99 <= max(0.001, 0.75 * of_chain) for p99, of_chain in pairs), pairs
     assert callback.dropped == 0
     assert len(callback.results) == 10_000
     assert {record.status for record in callback.results} == {"scored"}
     assert len(callback._runs) == 0
     assert remembered(callback) == held, "ids are remembered without bound"
     assert callback.pending == 0
+
+
+def p99s(times: list[float]) -> list[float]:
+    """What 99 in 100 of each thousand take at most."""
+    return [sorted(times[start : start + 1_000])[990] for start in range(0, len(times), 1_000)]
 
 
 def remembered(callback: RagEvaluationCallback) -> int:

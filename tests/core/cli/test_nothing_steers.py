@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.cli.calling import call
@@ -63,7 +63,7 @@ TEXTS = st.lists(
 ).map(lambda parts: "".join(parts).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass"))
 """Two halves of a character beside each other are that character: a file of JSON could not tell them from it."""
 
-DEEP = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+DEEP = settings(max_examples=12, deadline=None)
 
 
 def check(output: str, where: object) -> None:

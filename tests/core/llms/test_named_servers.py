@@ -72,7 +72,12 @@ ADDRESSES = st.from_regex(r"[\w.:/@?#\[\]-]{1,30}", fullmatch=True)
 
 
 @hypothesis.given(TEXTS | ADDRESSES)
-@hypothesis.settings(suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture])
+@hypothesis.settings(
+    suppress_health_check=[
+        *hypothesis.settings.default.suppress_health_check,
+        hypothesis.HealthCheck.function_scoped_fixture,
+    ]
+)
 def test_whatever_ollama_host_holds(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
     """It is an address, or an error that names the variable."""
     monkeypatch.setenv("OLLAMA_HOST", host)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any, Literal
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
@@ -195,7 +195,7 @@ FRAMES = st.sampled_from(
 
 
 @given(value=VERDICTS | TABLES, frame=FRAMES, indent=st.sampled_from([None, 2]), ascii_only=st.booleans())
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=400, deadline=None)
 def test_what_is_written_as_json_is_read_back(
     value: BaseModel, frame: str, indent: int | None, ascii_only: bool
 ) -> None:
