@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from loopback import OpenAIServer, judge
+from loopback import OpenAIServer, Response, judge
 from ragmetrics_core import Evaluation
 
 MARKED = """
@@ -32,13 +32,14 @@ ONE_AFTER_THE_OTHER = {"ragmetrics_max_concurrency": "1"}
 
 
 def stopping(suite, server: OpenAIServer, number: int, what: signal.Signals) -> list[int]:
-    """The process that asks dies, or hears Ctrl-C, before this call is answered; its number is in the list from then on."""
+    """The process that asks dies, or hears Ctrl-C, while it waits for this call; its number is in the list from then on."""
     stopped: list[int] = []
 
     def responder(body):
         if len(server.chats) >= number and not stopped:
             stopped.append(int((suite.path / "pid").read_text()))
             os.kill(stopped[0], what)
+            return Response(hang=True)
         return judge(body)
 
     server.responder = responder
