@@ -79,7 +79,16 @@ def test_every_kind_of_model_in_both_worlds(llm: object) -> None:
 
 
 def test_sync_only_models_run_on_threads_with_the_callers_context() -> None:
-    llm = SyncOnly()
+    together = threading.Barrier(
+        3, timeout=60
+    )  # nobody is answered before all three ask, as a thread's number is given out again
+
+    class Gathering(SyncOnly):
+        def generate(self, ask: Ask) -> str:
+            together.wait()
+            return super().generate(ask)
+
+    llm = Gathering()
     TRACE.set("mine")
     run(three(), Models(llm=llm))
     assert len(set(llm.threads)) == 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import itertools
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -82,7 +83,14 @@ def test_threads_share_one_client(llm: OpenAILLM, server: OpenAIServer, ask: Any
 
 
 def test_tasks_are_answered_side_by_side_over_kept_connections(llm: OpenAILLM, server: OpenAIServer, ask: Any) -> None:
-    server.responder = lambda body: Response(TEXT, delay=0.1)
+    together, numbers = threading.Barrier(10, timeout=60), itertools.count(1)
+
+    def answer(body: Any) -> str:
+        if next(numbers) <= 10:
+            together.wait()  # nobody is answered before all have asked
+        return TEXT
+
+    server.responder = answer
 
     async def twice() -> None:
         await asyncio.gather(*(llm.agenerate(ask(str(number))) for number in range(10)))
