@@ -317,7 +317,7 @@ print("pending", background.pending)
 
 
 def test_a_job_that_hangs_does_not_keep_the_process_from_ending() -> None:
-    result = subprocess.run([sys.executable, "-c", HANGING], capture_output=True, text=True, check=False, timeout=120)
+    result = subprocess.run([sys.executable, "-c", HANGING], capture_output=True, text=True, check=False, timeout=300)
     assert (result.returncode, result.stdout) == (0, "pending 1\n")
 
 

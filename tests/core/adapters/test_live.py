@@ -292,7 +292,7 @@ for _ in range({count}):
 
 def ended(**settings: Any) -> tuple[int, str, str]:
     program = PROGRAM.format(**settings)
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=120)
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=300)
     return result.returncode, result.stdout, result.stderr
 
 

@@ -38,7 +38,7 @@ class TestProcess:
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=300,
         )
 
     def test_table_and_gate(self, own_table: str) -> None:
@@ -67,7 +67,7 @@ class TestProcess:
         )
         os.close(writing)
         message = MISSED if status else ""
-        assert process.communicate(timeout=120)[1] == message
+        assert process.communicate(timeout=300)[1] == message
         assert process.returncode == status
         assert len((folder / "scores.jsonl").read_text().splitlines()) == 4
 
@@ -75,7 +75,7 @@ class TestProcess:
     def test_a_full_disk(self, folder: Path, command: list[str]) -> None:
         with open_full() as full:
             process = self.start(*command, stdout=full.fileno())
-            err = process.communicate(timeout=120)[1]
+            err = process.communicate(timeout=300)[1]
         assert (process.returncode, err) == (2, "ragmetrics: the output cannot be written: No space left on device\n")
         assert command == ["metrics"] or len((folder / "scores.jsonl").read_text().splitlines()) == 4
 
@@ -84,13 +84,13 @@ class TestProcess:
         os.close(reading)
         process = self.start("evaluate", "none.jsonl", "-m", OWN, stdout=writing, stderr=writing)
         os.close(writing)
-        assert process.wait(timeout=120) == 2
+        assert process.wait(timeout=300) == 2
 
     def test_a_terminal_that_cannot_show_a_text(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PYTHONIOENCODING", "latin-1")
         (folder / "q.jsonl").write_text('{"id": "caf\\u00e9 \\ud800 \\u65e5", "response": 3}\n{"response": "a"}\n')
         command = [sys.executable, "-m", "ragmetrics_core", "evaluate", "q.jsonl", "-m", OWN, "--out", "scores.jsonl"]
-        done = subprocess.run(command, capture_output=True, check=False, timeout=120)
+        done = subprocess.run(command, capture_output=True, check=False, timeout=300)
         assert (done.returncode, done.stderr) == (0, b"")
         assert b"(caf\xe9 \\ud800\n      \\u65e5)" in done.stdout
         assert len((folder / "scores.jsonl").read_text(encoding="utf-8").splitlines()) == 2
@@ -110,7 +110,7 @@ class TestProcess:
             "class Model:\n"
             "    def embed(self, texts):\n"
             "        print('asked', flush=True)\n"
-            "        time.sleep(60)\n"
+            "        time.sleep(600)\n"
             "@dataclass(frozen=True)\n"
             "class Slow(Metric):\n"
             "    def __post_init__(self):\n"
@@ -131,10 +131,10 @@ class TestProcess:
         assert process.stdout.readline() == "asked\n"
         process.send_signal(signal.SIGINT)
         started = time.monotonic()
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
         assert (process.returncode, out, err) == (
             130,
             "",
             "ragmetrics: stopped (with --run-dir DIR, the next run would go on from here)\n",
         )
-        assert time.monotonic() - started < 25  # the model would take a minute
+        assert time.monotonic() - started < 100  # the model would take ten minutes

@@ -270,7 +270,7 @@ def in_terminal(command: list[str], **variables: str) -> str:
     except OSError:  # Linux says so at the end of a terminal
         pass
     os.close(ours)
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=300) == 0
     return output.decode().replace("\r\n", "\n")
 
 
@@ -285,7 +285,7 @@ def test_colours_are_for_those_who_watch(run: Path, monkeypatch: pytest.MonkeyPa
     assert "\x1b[1msupport: the lowest of 3 rows\x1b[0m\n" in painted
     assert in_terminal(command, NO_COLOR="1") == plain
     assert in_terminal(command, TERM="dumb") == plain
-    piped = subprocess.run(command, capture_output=True, check=True, timeout=60)
+    piped = subprocess.run(command, capture_output=True, check=True, timeout=300)
     assert piped.stdout.decode() == plain
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
@@ -26,6 +28,12 @@ from ragmetrics_core._kernel._steps import compare
 from ragmetrics_core.metrics import SemanticSimilarity
 
 
+def asking(count: int, all_ask: threading.Event) -> Iterator[dict[str, str]]:
+    """Rows that say when the last one is there: a model that answers nobody before does not depend on how fast they come."""
+    yield from samples(count)
+    all_ask.set()
+
+
 class TestTogether:
     def test_far_fewer_calls_than_rows_and_right_values(self) -> None:
         model = Vectors()
@@ -40,14 +48,26 @@ class TestTogether:
         assert result.models[0].usage.calls == len(model.calls)
 
     def test_blocking_models_too(self) -> None:
-        model = BlockingVectors()
-        result = evaluate(samples(500), SemanticSimilarity(), embeddings=model)
+        class Held(BlockingVectors):
+            def embed(self, texts: tuple[str, ...]) -> Reply[list[list[float]]]:
+                all_ask.wait(60)
+                return super().embed(texts)
+
+        all_ask = threading.Event()
+        model = Held()
+        result = evaluate(asking(500, all_ask), SemanticSimilarity(), embeddings=model)
         assert values(result) == pytest.approx(expected(500), abs=1e-12)
         assert len(model.calls) <= 25
 
     def test_pair_scorers(self) -> None:
-        model = Scorer()
-        result = evaluate(samples(500), SemanticSimilarity(), embeddings=model)  # type: ignore[arg-type]
+        class Held(Scorer):
+            def compare(self, pairs: tuple[tuple[str, str], ...]) -> list[float]:
+                all_ask.wait(60)
+                return super().compare(pairs)
+
+        all_ask = threading.Event()
+        model = Held()
+        result = evaluate(asking(500, all_ask), SemanticSimilarity(), embeddings=model)  # type: ignore[arg-type]
         assert values(result) == [n / 1000 for n in range(500)]
         assert len(model.calls) <= 25
         assert all(len(set(pairs)) == len(pairs) for pairs in model.calls)

@@ -49,7 +49,7 @@ def rows():
 
 def work():
     try:
-        evaluate(rows(), AsksAboutB(), llm=MODEL("1", delay=60))
+        evaluate(rows(), AsksAboutB(), llm=MODEL("1", delay=600))
     except KeyboardInterrupt as stop:
         print("finished:", [row.user_input for row in stop.partial.rows], flush=True)
         raise
@@ -66,11 +66,11 @@ CALL
 class TestStopping:
     def test_an_error_cancels_the_calls_in_flight(self) -> None:
         model = AsyncModel(lambda text: InvalidInput("no such setting") if text == "0" else "1", delay=0.01)
-        slow = AsyncModel("1", delay=60)
+        slow = AsyncModel("1", delay=600)
         started = time.perf_counter()
         with pytest.raises(InvalidInput, match="no such setting"):
             evaluate(questions(3), [Rated(llm=model), Rated(name="slow", llm=slow)])
-        assert time.perf_counter() - started < 25  # nobody waits for what hangs
+        assert time.perf_counter() - started < 100  # nobody waits for what hangs
         assert slow.now == 0
 
     def test_an_error_does_not_wait_for_blocking_calls(self) -> None:
@@ -78,7 +78,7 @@ class TestStopping:
 
         class Hung:
             def generate(self, ask: object) -> str:
-                hung.wait(60)
+                hung.wait(600)
                 return "1"
 
         started = time.perf_counter()
@@ -87,7 +87,7 @@ class TestStopping:
                 questions(3),
                 [Rated(llm=AsyncModel(ModelError("refused", fatal=True), delay=0.05)), Rated(name="b", llm=Hung())],
             )
-        assert time.perf_counter() - started < 25  # nobody waits for what hangs
+        assert time.perf_counter() - started < 100  # nobody waits for what hangs
         hung.set()
 
     @pytest.mark.usefixtures("interruptible")
@@ -107,15 +107,15 @@ class TestStopping:
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
         started = time.monotonic()
-        out, err = process.communicate(timeout=60)
-        assert time.monotonic() - started < 25  # nobody waits for what hangs
+        out, err = process.communicate(timeout=300)
+        assert time.monotonic() - started < 100  # nobody waits for what hangs
         assert out == "finished: ['a']\n"
         assert err.rstrip().endswith("KeyboardInterrupt")
 
     @pytest.mark.usefixtures("interruptible")
     @pytest.mark.parametrize("inside", [False, True])
     def test_ctrl_c_cancels_the_calls_in_flight(self, inside: bool) -> None:
-        model = AsyncModel("1", delay=60)
+        model = AsyncModel("1", delay=600)
 
         def interrupt() -> None:
             while model.now < 4:
@@ -129,7 +129,7 @@ class TestStopping:
         started = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             asyncio.run(main()) if inside else evaluate(questions(4), Rated(), llm=model)
-        while model.now and time.monotonic() < started + 25:
+        while model.now and time.monotonic() < started + 100:
             time.sleep(0.01)  # the other thread winds up by itself
         assert model.now == 0
 

@@ -59,7 +59,7 @@ def on_a_terminal(setting: str, width: int = 120) -> str:
             break
         shown += part
     os.close(main)
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=300) == 0
     return shown.decode()
 
 
@@ -87,7 +87,7 @@ class TestSilence:
             capture_output=True,
             text=True,
             check=True,
-            timeout=60,
+            timeout=300,
             env=environment(),
         )
 
@@ -107,7 +107,7 @@ class TestSilence:
     def test_nothing_is_loaded_for_it(self) -> None:
         code = SCRIPT.replace("PROGRESS", "True") + "\nimport sys; print('tqdm' in sys.modules)"
         done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60, env=environment()
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300, env=environment()
         )
         assert done.stdout == "False\n"
 

@@ -187,7 +187,7 @@ def test_processes_share_a_file_from_its_first_moment(path: Path) -> None:
     for writer in writers:
         assert writer.stdout is not None
         assert writer.stdout.readline() == "ready\n"
-    outputs = [writer.communicate("go\n", timeout=120) for writer in writers]
+    outputs = [writer.communicate("go\n", timeout=300) for writer in writers]
     assert [writer.returncode for writer in writers] == [0, 0, 0], outputs
     first, *others = [out.splitlines() for out, _ in outputs]
     assert len(first) == 300
