@@ -68,6 +68,8 @@ class Budget:
 
     def spend(self, usage: Usage, model: Any = None) -> None:
         """Book what a call to a model has cost, besides being a call."""
+        if not self.limits:
+            return
         for kind, amount in self.cost(usage, model).items():
             if kind != "calls":
                 self.used[kind] += amount

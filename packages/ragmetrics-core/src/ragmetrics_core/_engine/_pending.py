@@ -29,7 +29,9 @@ class Key:
         # a text has one vector, however often it is asked for
         self.repeat = repeat if isinstance(request, Ask) else 0
         self._parts = (id(model), self.repeat, request)
-        self._hash = hash(self._parts)
+        # equal questions end in equal texts, and one text is hashed faster than all that is sent
+        last = request.messages[-1].content if isinstance(request, Ask) and request.messages else request
+        self._hash = hash((id(model), self.repeat, last))
         self.digest: bytes | None = None
         self.looked_up = -1
 
@@ -73,18 +75,14 @@ class RowMemory(dict[Key, Reply[Any]]):
     """The replies that one row has had so far, each as those get it who ask again; and what it has asked.
 
     Most metrics ask what another one has asked. Then nothing is written out, hashed or resolved again to find that out.
+
+    Attributes:
+        asked: the call for a question, by what equal ones have in common: model, repeat, prompt, texts. The call holds model and
+            prompt, so that their ids stay theirs.
     """
 
-    __slots__ = ("_asked",)
+    __slots__ = ("asked",)
 
     def __init__(self) -> None:
         super().__init__()
-        self._asked: dict[tuple[int, int, int, Hashable], PendingCall] = {}
-
-    def asked_before(self, model: Any, request: Ask, repeat: int) -> PendingCall | None:
-        """The call for an equal question that was noted."""
-        return self._asked.get((id(model), repeat, id(request.prompt), request.known_by))
-
-    def note(self, model: Any, request: Ask, repeat: int, pending: PendingCall) -> None:
-        """Note the call for a question; it holds the prompt and the model, so that their ids stay theirs."""
-        self._asked[id(model), repeat, id(request.prompt), request.known_by] = pending
+        self.asked: dict[tuple[int, int, int, Hashable], PendingCall] = {}

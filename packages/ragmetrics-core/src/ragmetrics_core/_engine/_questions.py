@@ -104,35 +104,43 @@ class Answers:
         calls = []
         for request in requests:
             asked = models.asked_by(request) if request.to else models
-            question = request if isinstance(request, Ask) and request.known_by is not None else None
-            model = asked.llm if isinstance(request, Ask) else asked.embeddings
-            same = memory.asked_before(model, question, repeat) if question else None
-            if same is not None:
-                same.known = same.known or memory.get(same.key)
-                calls.append(same if same.known else same.again())
-                continue
+            model: Any
+            if isinstance(request, Ask):
+                model = asked.llm
+                known_by = request.known_by
+                known_as = None if known_by is None else (id(model), repeat, id(request.prompt), known_by)
+                same = None if known_as is None else memory.asked.get(known_as)
+                if same is not None:
+                    if same.known is None:
+                        same.known = memory.get(same.key)
+                    calls.append(same if same.known is not None else same.again())
+                    continue
+            else:
+                model, known_as = asked.embeddings, None
             call = asked.call(request)
             route = self._routes.get(id(model))
             if route is None:  # the entry holds the model, so that its id stays its own
                 route = Route(model, self._gate, self._rules, self.budget, stored=self._journal is not None)
                 self._routes[id(model)] = route
             pending = PendingCall(route, call, asked.call, request, Key(model, request, repeat))
-            if question:
-                memory.note(model, question, repeat, pending)
+            if known_as is not None:
+                memory.asked[known_as] = pending
             calls.append(pending)
         return calls
 
     def now(self, calls: Sequence[PendingCall], memory: RowMemory) -> list[Outcome] | None:
         """The outcomes, if no call has to be waited for; else None."""
+        outcomes: list[Any] = [pending.known for pending in calls]
+        if all(outcomes):  # as nearly always: another metric has asked
+            return outcomes
         # nothing is computed in place for a round that waits: it would be found again as a shared answer, and nobody had made it
-        if any(item.known is None and not item.call.in_place and self._at_hand(item, memory) is None for item in calls):
-            return None
-        outcomes = []
-        for pending in calls:
-            outcome = pending.known or self._at_hand(pending, memory)
-            if outcome is None:
-                return None
-            outcomes.append(_checked(outcome))
+        for in_place in (False, True):
+            for place, pending in enumerate(calls):
+                if outcomes[place] is None and pending.call.in_place is in_place:
+                    outcome = self._at_hand(pending, memory)
+                    if outcome is None:
+                        return None
+                    outcomes[place] = _checked(outcome)
         return outcomes
 
     def at_hand(self, calls: Sequence[PendingCall], memory: RowMemory) -> list[Outcome | None]:

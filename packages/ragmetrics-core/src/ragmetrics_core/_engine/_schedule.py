@@ -18,6 +18,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from .._kernel._drive import Models
 from .._kernel._errors import BadReply, InvalidInput, MissingInput, ModelError, RagmetricsError
@@ -27,7 +28,7 @@ from .._kernel._not_asked import not_asked
 from .._kernel._requests import Request
 from .._kernel._row import Row
 from .._kernel._score import Score
-from .._kernel._steps import Outcome, Steps, next_round
+from .._kernel._steps import Outcome, Steps
 from .._support._tasks import all_of
 from ._allowance import Allowance, RowAccount
 from ._batches import MOST_REQUESTS
@@ -265,10 +266,10 @@ class Engine:
         if self._allowance.limited:
             self._allowance.book(work.account, work.waiting_for, outcomes, took_turn=took_turn)
 
-    def _advance(self, work: ActiveProgram, outcomes: Sequence[Outcome] | None) -> Score | tuple[Request, ...]:
+    def _advance(self, work: ActiveProgram, outcomes: Any) -> Score | tuple[Request, ...]:
         """One step of a program: its score, or the next round of requests."""
         try:
-            return next_round(work.program, outcomes)
+            return work.program.send(outcomes)  # a metric looks itself at what its program yields
         except StopIteration as done:
             score: Score = done.value
             if unread := unread_replies(score.held):

@@ -8,12 +8,15 @@ from typing import Any
 __all__ = ["unread_replies"]
 
 HOLDERS = ("jurors", "unreadable")
+SOME_HOLDER = frozenset(HOLDERS)
 """Details that hold those of several judges: of a jury, and of a metric that asks twice in different words."""
 
 
 def unread_replies(details: Mapping[str, Any]) -> list[str]:
     """Their texts, from the evidence of a score."""
-    found = []
+    found: list[str] = []
+    if SOME_HOLDER.isdisjoint(details):  # as nearly always
+        return found
     for holder in HOLDERS:
         judges = details.get(holder)
         for judge in judges if isinstance(judges, list) else ():

@@ -12,11 +12,9 @@ from types import MappingProxyType
 from typing import Any
 
 from ._plain import PLAIN_TYPES, plain
+from ._texts import JUST_TEXT
 
 __all__ = ["Details", "Evidence", "Held", "Holder", "held", "with_prompts"]
-
-
-JUST_TEXT = frozenset({str})
 
 
 class Evidence(tuple[Mapping[str, Any], ...]):
@@ -55,9 +53,11 @@ def _closed(value: Any) -> Any:
     if kind is dict and JUST_TEXT.issuperset(map(type, value)):
         made = value.copy()
         for key, item in value.items():
-            if type(item) is list and PLAIN_TYPES.issuperset(map(type, item)):  # as nearly always
+            if type(item) in PLAIN_TYPES:
+                continue
+            if type(item) is list and (not item or PLAIN_TYPES.issuperset(map(type, item))):  # as nearly always
                 made[key] = tuple(item)
-            elif type(item) not in PLAIN_TYPES:
+            else:
                 made[key] = _closed(item)
         return MappingProxyType(made)
     value = plain(value)

@@ -145,6 +145,10 @@ def _input(name: str, kind: Kind, required: bool, takes_empty: bool = False) -> 
     return Input(name, kind, required=required, takes_empty=takes_empty)
 
 
+_shared_input = cache(_input)
+"""The same input for all signatures that name it in the same way: a field is read once for them."""
+
+
 class Reading:
     """One row as its metrics read it. It lives while the row is scored, so that a sample changed afterwards is read anew.
 
@@ -152,14 +156,15 @@ class Reading:
         sample: what the row holds.
     """
 
-    __slots__ = ("_bound", "_found", "_inputs", "_sample", "_shared")
+    __slots__ = ("_bound", "_found", "_inputs", "_read", "_sample", "_shared")
 
     def __init__(self, sample: Sample) -> None:
         self._sample = sample
         self._inputs: tuple[Input, ...] | None = None
         self._shared: Mapping[str, Any] = {}
-        # by the id of the inputs, which are held, so that it stays theirs
+        # by the ids of inputs, which are held, so that they stay theirs
         self._bound: dict[int, tuple[tuple[Input, ...], dict[str, Any]]] = {}
+        self._read: dict[int, tuple[Input, Any]] = {}
         self._found: dict[Hashable, Any] = {}
 
     def bound(self, metric: str, inputs: tuple[Input, ...]) -> Mapping[str, Any] | Score:
@@ -180,7 +185,13 @@ class Reading:
         silent: list[Score] = []
         shareable = True
         for item in inputs:
-            value = item.read(metric, self._sample)
+            known_value = self._read.get(id(item))
+            if known_value is None:
+                value = item.read(metric, self._sample)
+                if type(value) in READ_ONCE:
+                    self._read[id(item)] = (item, value)
+            else:
+                value = known_value[1]
             if value is None and not item.required:
                 continue  # left to the default in the signature
             if type(value) is Score:
@@ -220,7 +231,7 @@ def inputs_of(measure: Callable[..., Any], taken_empty: tuple[str, ...] = ()) ->
 @cache
 def _the_one(parts: tuple[tuple[str, Kind, bool, bool], ...]) -> tuple[Input, ...]:
     """The same tuple of inputs for all signatures that name the same: rows are read once for those that share it."""
-    return tuple(_input(*part) for part in parts)
+    return tuple(_shared_input(*part) for part in parts)
 
 
 def _resolved(annotation: Any, measure: Callable[..., Any]) -> Any:

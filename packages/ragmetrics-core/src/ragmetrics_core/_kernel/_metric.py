@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import abc
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from functools import cached_property
 from types import GeneratorType
@@ -203,7 +203,7 @@ class Metric(abc.ABC):
     def _account(self, program: Steps[Score]) -> Steps[Score]:
         usage = NO_USAGE
         prompts: dict[str, str] = {}
-        outcomes: list[Outcome] | None = None
+        outcomes: Sequence[Outcome] | None = None
         while True:
             try:
                 requests = next_round(program, outcomes)
@@ -216,7 +216,7 @@ class Metric(abc.ABC):
             for item in requests:
                 if isinstance(item, Ask):
                     prompts[item.prompt.name] = item.prompt.version
-            outcomes = list((yield requests))
+            outcomes = yield requests
             for outcome in outcomes:
                 # a refused or filtered answer is billed as well, so an error may carry what its call cost
                 if outcome.usage is not None:

@@ -23,8 +23,8 @@ from ._in_order import in_order, read_in_order
 from ._protocols import ReplyFormat
 from ._requests import Ask, Message, Reply
 from ._steps import Steps, unwrap
-from ._texts import texts_in
-from ._wording import Example, Words, reply_text, to_json
+from ._texts import Texts, texts_again, texts_in
+from ._wording import Example, Words, Written, object_json, reply_text, to_json
 
 __all__ = ["Prompt", "ask"]
 
@@ -105,14 +105,9 @@ class Prompt(Generic[T]):
             return Ask(self.messages(inputs), self.reply, self, inputs)
         return Ask.known(self, known_by, inputs)
 
-    def written_out(self, known_by: tuple[Any, ...]) -> tuple[Message, ...]:
-        """The messages of a question with these texts, see ``texts_in``."""
-        return self.messages(
-            {
-                name: list(value) if type(value) is tuple else value
-                for name, value in zip(known_by[::2], known_by[1::2], strict=True)
-            }
-        )
+    def written_out(self, known_by: tuple[Any, ...], inputs: Mapping[str, Any]) -> tuple[Message, ...]:
+        """The messages of a question with the texts that these inputs had, see ``texts_in``."""
+        return self.messages(texts_again(known_by, inputs))
 
     @cached_property
     def _is_plain(self) -> bool:
@@ -126,11 +121,18 @@ class Prompt(Generic[T]):
 
     def data(self, inputs: Mapping[str, Any]) -> str:
         """The data message: the inputs as one JSON object."""
-        if not self.numbered:
-            return to_json(inputs)
-        return to_json(
-            {name: with_numbers(value) if name in self.numbered else value for name, value in inputs.items()}
-        )
+        return object_json({name: self._sent(name, value) for name, value in inputs.items()})
+
+    def _sent(self, name: str, value: Any) -> Any:
+        """An input as it is sent; texts that the metrics of a row share are written out once for all prompts that send them so."""
+        form = with_numbers if name in self.numbered else list
+        if type(value) is not Texts:
+            return value if form is list else form(value)
+        key = (form, tuple(value))
+        written: Written | None = value.found.get(key)
+        if written is None:
+            written = value.found[key] = Written.of(form(value))
+        return written
 
     def ask(self, /, **inputs: Any) -> Steps[T]:
         """Ask a model; the value that its reply holds.
@@ -166,8 +168,9 @@ class Prompt(Generic[T]):
             reply = unwrap(outcome)
             made = None if make is None or question.known_by is None else reply.made
             key = (id(self), make, given)
-            if made is not None and key in made:
-                return made[key][0]
+            known = None if made is None else made.get(key)
+            if known is not None:
+                return known[0]
             try:
                 value = self.read(reply, inputs)
             except BadReply as problem:

@@ -88,8 +88,8 @@ class WritingPrompt(PromptView, Protocol):
         """The form of the reply."""
         ...
 
-    def written_out(self, known_by: Any) -> tuple[Message, ...]:
-        """The messages of the question that is known by this."""
+    def written_out(self, known_by: Any, inputs: Mapping[str, Any]) -> tuple[Message, ...]:
+        """The messages of the question that is known by this and has these inputs."""
         ...
 
 

@@ -116,7 +116,7 @@ class Ask:
             # reached only where a slot is still empty
             if name != "messages":
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            messages = self.prompt.written_out(self.known_by)
+            messages = self.prompt.written_out(self.known_by, self.inputs)
             object.__setattr__(self, "messages", messages)
             return messages
 

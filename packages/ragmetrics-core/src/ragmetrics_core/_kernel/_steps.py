@@ -77,28 +77,29 @@ def together(*programs: Steps[Any], keep_bad_replies: bool = False) -> Steps[lis
         if not isinstance(program, GeneratorType):
             raise TypeError(f"together() takes programs such as PROMPT.ask(...), got {type(program).__name__}")
     results: list[Any] = [None] * len(programs)
-    waiting: list[tuple[int, tuple[Request, ...]]] = []
     left: list[tuple[int, Any]] = [(index, None) for index in range(len(programs))]
     try:
         while left:
+            joined: list[Request] = []
+            shares: list[tuple[int, int, int]] = []
             for index, outcomes in left:
                 try:
-                    waiting.append((index, next_round(programs[index], outcomes)))
-                except StopIteration as done:  # noqa: PERF203  each program ends by itself
+                    requests = programs[index].send(outcomes)
+                except StopIteration as done:
                     results[index] = done.value
+                    continue
                 except BadReply as error:
                     if not keep_bad_replies:
                         raise
                     results[index] = error
-            if not waiting:
+                    continue
+                start = len(joined)
+                joined += _as_round(programs[index], requests)
+                shares.append((index, start, len(joined)))
+            if not shares:
                 break
-            found = yield tuple([request for _, requests in waiting for request in requests])
-            left, start = [], 0
-            for index, requests in waiting:
-                end = start + len(requests)
-                left.append((index, found[start:end]))
-                start = end
-            waiting = []
+            found = yield tuple(joined)
+            left = [(index, found[start:end]) for index, start, end in shares]
     finally:
         for program in programs:
             program.close()
@@ -136,14 +137,22 @@ def next_round(program: Steps[Any], outcomes: Any) -> tuple[Request, ...]:
     Raises:
         TypeError: the program yielded something other than requests; where that is a program, a ``from`` was forgotten.
     """
-    requests = program.send(outcomes)
-    if isinstance(requests, tuple):
-        for request in requests:
-            if type(request) is not Ask and not isinstance(request, KINDS_OF_REQUEST):
-                break
-        else:
-            return requests
+    requests = _as_round(program, program.send(outcomes))
+    for request in requests:
+        if type(request) is not Ask and not isinstance(request, KINDS_OF_REQUEST):
+            raise _refused(program, requests)
+    return requests
+
+
+def _as_round(program: Steps[Any], requests: object) -> tuple[Request, ...]:
+    """What the program yielded, if it is a tuple; what is in it is looked at by ``next_round``, once, as it goes out."""
+    if not isinstance(requests, tuple):
+        raise _refused(program, requests)
+    return requests
+
+
+def _refused(program: Steps[Any], requests: object) -> TypeError:
     program.close()
     if isinstance(requests, GeneratorType):
-        raise TypeError("a program was yielded as it is: write 'yield from'")
-    raise TypeError(f"a program yields rounds, which are tuples of requests, got {type(requests).__name__}")
+        return TypeError("a program was yielded as it is: write 'yield from'")
+    return TypeError(f"a program yields rounds, which are tuples of requests, got {type(requests).__name__}")

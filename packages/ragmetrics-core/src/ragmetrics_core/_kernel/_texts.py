@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
-__all__ = ["Texts", "texts_in"]
+__all__ = ["JUST_TEXT", "Texts", "texts_again", "texts_in"]
 
 
 class Texts(list[str]):
@@ -21,7 +21,7 @@ class Texts(list[str]):
     found: dict[Hashable, Any]
 
     @classmethod
-    def of(cls, texts: list[str], found: dict[Hashable, Any]) -> Texts:
+    def of(cls, texts: Iterable[str], found: dict[Hashable, Any]) -> Texts:
         """The texts, with what was found out so far."""
         made = cls(texts)
         made.found = found
@@ -33,18 +33,27 @@ LISTS = frozenset({list, Texts})
 
 
 def texts_in(inputs: Mapping[str, Any]) -> tuple[Any, ...] | None:
-    """Names and values in turn, where all values are texts, lists of texts or None; lists as tuples, so that they stay as they are.
+    """The names, then the values, where all of these are texts, lists of texts (as tuples, so that they stay as they are) or None.
 
     Inputs with equal ones are written out alike. None where there is anything else: 1 equals True, but looks different.
     """
-    parts: list[Any] = []
-    for name, value in inputs.items():
-        if type(value) in LISTS:
-            if not JUST_TEXT.issuperset(map(type, value)):
-                return None
-            parts += (name, tuple(value))
-        elif type(value) is str or value is None:
-            parts += (name, value)
+    values: list[Any] = []
+    for value in inputs.values():
+        if type(value) is str or value is None:
+            values.append(value)
+        elif type(value) in LISTS and JUST_TEXT.issuperset(map(type, value)):
+            values.append(tuple(value))
         else:
             return None
-    return tuple(parts)
+    return (*inputs, *values)
+
+
+def texts_again(told: tuple[Any, ...], inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """The inputs of which ``texts_in`` has told this: as they were then, whatever has become of them."""
+    half = len(told) // 2
+    made = dict(zip(told[:half], told[half:], strict=True))
+    for name, value in made.items():
+        if type(value) is tuple:
+            given = inputs.get(name)
+            made[name] = Texts.of(value, given.found) if type(given) is Texts else list(value)
+    return made

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ._plain import plain
 from ._protocols import ReplyFormat
 
-__all__ = ["Example", "Words", "reply_text", "to_json"]
+__all__ = ["Example", "Words", "Written", "object_json", "reply_text", "to_json"]
 
 encode = json.JSONEncoder(ensure_ascii=False, default=plain).encode
 """Made once: ``json.dumps`` makes an encoder at each call that has settings."""
@@ -77,7 +77,29 @@ def to_json(data: Any) -> str:
 
     One exception: two lone surrogates in a row that would form a pair come back as the character they form, as JSON has it.
     """
-    text = encode(data)
+    return _carried(encode(data))
+
+
+class Written(str):
+    """The JSON of a value."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, value: Any) -> Written:
+        """The JSON of this value."""
+        return cls(encode(value))
+
+
+def object_json(members: Mapping[str, Any]) -> str:
+    """The JSON of an object, as ``to_json`` has it; what is ``Written`` is not written once more."""
+    if Written not in map(type, members.values()):
+        return to_json(members)
+    parts = [f"{encode(name)}: {value if type(value) is Written else encode(value)}" for name, value in members.items()]
+    return _carried(f"{{{', '.join(parts)}}}")
+
+
+def _carried(text: str) -> str:
     if text.isascii():  # every str knows this of itself, so asking costs nothing
         return text
     try:

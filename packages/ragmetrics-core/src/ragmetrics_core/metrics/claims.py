@@ -8,6 +8,7 @@ context recall and factual correctness count the same claims.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from pydantic import (
@@ -73,10 +74,11 @@ class Verdict(BaseModel):
 
         Silence is no verdict: a reply that was cut before ``against`` would make a contradicted claim one that is not stated.
         """
-        if "supported" not in self.model_fields_set:
-            if not self.names_contexts:
+        given = self.model_fields_set
+        if "supported" not in given:
+            if "supported_by" not in given:
                 raise ValueError("for is missing")
-            if self.model_fields_set.isdisjoint(("contradicted_by", "contradicted")):
+            if "contradicted_by" not in given and "contradicted" not in given:
                 raise ValueError("against is missing")
             object.__setattr__(self, "supported", bool(self.supported_by))  # as if it had not been given
         return self
@@ -112,9 +114,10 @@ def check_verdicts(reply: Verdicts, inputs: Mapping[str, Any]) -> None:
     Raises:
         BadReply: one of these does not hold.
     """
-    check_one_each((verdict.number for verdict in reply.verdicts), len(inputs["claims"]), "claims")
+    check_one_each([verdict.number for verdict in reply.verdicts], len(inputs["claims"]), "claims")
+    sent = len(inputs["contexts"])
     for verdict in reply.verdicts:
-        _check_contexts(verdict, len(inputs["contexts"]))
+        _check_contexts(verdict, sent)
 
 
 def _check_contexts(verdict: Verdict, sent: int) -> None:
@@ -122,9 +125,10 @@ def _check_contexts(verdict: Verdict, sent: int) -> None:
         if named and not 1 <= min(named) <= max(named) <= sent:
             unknown = next(number for number in named if not 1 <= number <= sent)
             raise BadReply(f"claim {verdict.number}: context {unknown} is named, but the contexts are 1 to {sent}")
-    if not hasattr(verdict, "names_contexts"):
+    if not isinstance(verdict, Verdict):
         return  # of a user's own model, which says whether the claim is supported in its own way
-    _check_flag(verdict, sent)
+    if "contradicted" in verdict.model_fields_set:
+        _check_flag(verdict, sent)
     if verdict.supported is bool(verdict.supported_by):
         return
     if not verdict.supported:
@@ -135,8 +139,8 @@ def _check_contexts(verdict: Verdict, sent: int) -> None:
 
 
 def _check_flag(verdict: Verdict, sent: int) -> None:
-    """The flag of earlier versions says the same as the lists, where a reply has both."""
-    if "contradicted" not in verdict.model_fields_set or verdict.contradicted is bool(verdict.contradicted_by):
+    """The flag of earlier versions says the same as the lists."""
+    if verdict.contradicted is bool(verdict.contradicted_by):
         return
     if not verdict.contradicted:
         named_ones = ", ".join(map(str, verdict.contradicted_by))
@@ -212,7 +216,8 @@ def evidence(
     *given: Hashable,
 ) -> Steps[Evidence]:
     """The same rows as evidence, made once for all metrics that ask; ``put(rows, *given)`` adds to them what is known besides."""
-    return prompt.ask_for(_evidence, put, *given, question=question, contexts=list(contexts), claims=list(claims))
+    texts = contexts if isinstance(contexts, list) else list(contexts)
+    return prompt.ask_for(_evidence, put, *given, question=question, contexts=texts, claims=list(claims))
 
 
 def _evidence(reply: Verdicts, inputs: Mapping[str, Any], put: Callable[..., Any], *given: Hashable) -> Evidence:
@@ -220,7 +225,7 @@ def _evidence(reply: Verdicts, inputs: Mapping[str, Any], put: Callable[..., Any
 
 
 def _rows(reply: Verdicts, inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
-    verdicts = sorted(reply.verdicts, key=lambda verdict: verdict.number)
+    verdicts = sorted(reply.verdicts, key=attrgetter("number"))
     tells = any(not TELLING.isdisjoint(getattr(verdict, "model_fields_set", ())) for verdict in verdicts)
     sent = len(inputs["contexts"])
     return [_row(claim, verdict, sent, tells) for claim, verdict in zip(inputs["claims"], verdicts, strict=True)]
@@ -229,21 +234,26 @@ def _rows(reply: Verdicts, inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _row(claim: str, verdict: Verdict, sent: int, tells: bool) -> dict[str, Any]:
     """The evidence for one claim; the verdicts of a user's own model may have no more than ``number`` and ``supported``."""
     row = {"claim": claim, "supported": verdict.supported, "reason": getattr(verdict, "reason", "")}
-    against = sorted(set(getattr(verdict, "contradicted_by", ())))
+    against = _in_order(getattr(verdict, "contradicted_by", ()))
+    flagged = getattr(verdict, "contradicted", False)
     if getattr(verdict, "names_contexts", False):
-        by = sorted(set(verdict.supported_by))
+        by = _in_order(verdict.supported_by)
         if sent == 1:  # there is only one that it can be
             by = by or [1] * verdict.supported
-            against = against or [1] * getattr(verdict, "contradicted", False)
+            against = against or [1] * flagged
         row["verdict"] = in_words(bool(by), bool(against))
         row["supported_by"] = by
         row["contradicted_by"] = against
-    flagged = bool(against) or getattr(verdict, "contradicted", False)
+    flagged = bool(against) or flagged
     if tells and "verdict" not in row:
         row["verdict"] = in_words(verdict.supported, flagged)
     if flagged:
         row["contradicted"] = True
     return row
+
+
+def _in_order(numbers: Sequence[int]) -> list[int]:
+    return sorted(set(numbers)) if len(numbers) > 1 else list(numbers)
 
 
 TOLD = frozenset({"verdict", "supported_by", "contradicted_by"})
