@@ -17,7 +17,7 @@ SHARED = Usage(calls=1, cached_calls=1)
 def to_share(outcome: Outcome) -> Outcome:
     """The outcome of a question, with a place for what the programs of a row make of it."""
     if isinstance(outcome, Reply):
-        return Reply(outcome.value, outcome.usage, outcome.truncated, {})
+        return outcome.booked(outcome.usage, {})
     return outcome
 
 
@@ -28,7 +28,7 @@ def as_shared(outcome: Outcome) -> Outcome: ...
 def as_shared(outcome: Outcome) -> Outcome:
     """The outcome for a program that did not pay for it."""
     if isinstance(outcome, Reply):
-        return Reply(outcome.value, SHARED, outcome.truncated, outcome.made)
+        return outcome.booked(SHARED, outcome.made)
     twin = copy(outcome)  # each program that raises an error writes on it what it had spent itself
     twin.usage = SHARED if outcome.usage else None
     return twin

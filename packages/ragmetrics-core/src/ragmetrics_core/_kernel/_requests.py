@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from ._errors import InvalidInput
+from ._slots import setters
 
 if TYPE_CHECKING:
     from ._protocols import PromptView, ReplyView, WritingPrompt
@@ -45,12 +46,12 @@ class Usage:
     cached_calls: int = 0
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.calls + other.calls,
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            self.cached_calls + other.cached_calls,
-        )
+        total = object.__new__(Usage)
+        set_calls(total, self.calls + other.calls)
+        set_prompt_tokens(total, self.prompt_tokens + other.prompt_tokens)
+        set_completion_tokens(total, self.completion_tokens + other.completion_tokens)
+        set_cached_calls(total, self.cached_calls + other.cached_calls)
+        return total
 
     def to_dict(self) -> dict[str, int]:
         """The four counts, ready for JSON."""
@@ -61,6 +62,10 @@ class Usage:
             "cached_calls": self.cached_calls,
         }
 
+
+set_calls, set_prompt_tokens, set_completion_tokens, set_cached_calls = setters(
+    Usage, "calls", "prompt_tokens", "completion_tokens", "cached_calls"
+)
 
 ONE_CALL = Usage(calls=1)
 
@@ -102,12 +107,11 @@ class Ask:
     def known(cls, prompt: WritingPrompt, known_by: Hashable, inputs: Mapping[str, Any]) -> Ask:
         """A question of a prompt, the messages of which the prompt makes of ``known_by`` when they are needed."""
         ask = object.__new__(cls)
-        put = object.__setattr__
-        put(ask, "reply", prompt.reply)
-        put(ask, "prompt", prompt)
-        put(ask, "inputs", inputs)
-        put(ask, "to", ())
-        put(ask, "known_by", known_by)
+        set_reply(ask, prompt.reply)
+        set_prompt(ask, prompt)
+        set_inputs(ask, inputs)
+        set_to(ask, ())
+        set_known_by(ask, known_by)
         return ask
 
     if not TYPE_CHECKING:  # or a question would seem to have any attribute
@@ -124,6 +128,9 @@ class Ask:
     def wants_json(self) -> bool:
         """Whether the reply is to be JSON: what its format says by ``is_json``; if it says nothing, whether it has a schema."""
         return is_json(self.reply)
+
+
+set_reply, set_prompt, set_inputs, set_to, set_known_by = setters(Ask, "reply", "prompt", "inputs", "to", "known_by")
 
 
 def is_json(reply: ReplyView) -> bool:
@@ -166,6 +173,18 @@ class Reply(Generic[T_co]):
     usage: Usage = ONE_CALL
     truncated: bool = False
     made: dict[Hashable, Any] | None = field(default=None, compare=False, repr=False)
+
+    def booked(self, usage: Usage, made: dict[Hashable, Any] | None) -> Reply[T_co]:
+        """The same reply for a program that pays this, with what was made of it so far."""
+        reply: Reply[T_co] = object.__new__(Reply)
+        set_reply_value(reply, self.value)
+        set_reply_usage(reply, usage)
+        set_truncated(reply, self.truncated)
+        set_made(reply, made)
+        return reply
+
+
+set_reply_value, set_reply_usage, set_truncated, set_made = setters(Reply, "value", "usage", "truncated", "made")
 
 
 def texts_of(name: str, texts: Iterable[str]) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from ._explain import in_words
 from ._layout import readable
 from ._requests import Usage
 from ._scale import checked_scale
+from ._slots import setters
 
 __all__ = ["Score"]
 
@@ -238,18 +239,23 @@ def _fill(  # noqa: PLR0917  keywords cost time
     label: str | None,
 ) -> None:
     """Set the checked values, as a frozen dataclass with an ``__init__`` of its own has to."""
-    put = object.__setattr__
-    put(score, "value", value)
-    put(score, "passing", passing)
-    put(score, "reason", reason)
-    put(score, "held", details)
+    set_value(score, value)
+    set_passing(score, passing)
+    set_reason(score, reason)
+    set_held(score, details)
     if type(details) is not Held:
-        put(score, "details", details)
-    put(score, "error", error)
-    put(score, "usage", usage)
-    put(score, "metric", metric)
-    put(score, "scale", scale)
-    put(score, "label", label)
+        set_details(score, details)
+    set_error(score, error)
+    set_usage(score, usage)
+    set_metric(score, metric)
+    set_scale(score, scale)
+    set_label(score, label)
+
+
+set_value, set_passing, set_reason, set_held, set_details = setters(
+    Score, "value", "passing", "reason", "held", "details"
+)
+set_error, set_usage, set_metric, set_scale, set_label = setters(Score, "error", "usage", "metric", "scale", "label")
 
 
 def _check_no_value(passing: bool | None, reason: str | None, error: str | None) -> None:
