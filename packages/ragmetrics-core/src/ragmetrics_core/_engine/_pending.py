@@ -17,20 +17,29 @@ __all__ = ["Key", "PendingCall", "RowMemory"]
 class Key:
     """What makes two calls the same: model, request, repeat. Hashed once: a call is looked up many times.
 
-    Attributes:
+    Args:
+        model: who is asked.
+        request: what.
         repeat: which repeat it is.
+        known_as: what tells a question from others before it is written out; None: all that is sent does.
+
+    Attributes:
+        repeat: the same.
         digest: its key in the store of replies; None until it is needed.
         looked_up: how many replies this run had kept there when it was last looked up; -1: never.
     """
 
     __slots__ = ("_hash", "_parts", "digest", "looked_up", "repeat")
 
-    def __init__(self, model: Any, request: Request, repeat: int) -> None:
+    def __init__(self, model: Any, request: Request, repeat: int, known_as: Hashable = None) -> None:
         # a text has one vector, however often it is asked for
         self.repeat = repeat if isinstance(request, Ask) else 0
-        self._parts = (id(model), self.repeat, request)
-        # equal questions end in equal texts, and one text is hashed faster than all that is sent
-        last = request.messages[-1].content if isinstance(request, Ask) and request.messages else request
+        self._parts = (id(model), self.repeat, request if known_as is None else known_as)
+        last: object = self._parts[2]
+        if known_as is None and isinstance(request, Ask) and request.messages:
+            last = request.messages[
+                -1
+            ].content  # of equal questions it is equal, and hashed faster than all that is sent
         self._hash = hash((id(model), self.repeat, last))
         self.digest: bytes | None = None
         self.looked_up = -1
@@ -77,8 +86,8 @@ class RowMemory(dict[Key, Reply[Any]]):
     Most metrics ask what another one has asked. Then nothing is written out, hashed or resolved again to find that out.
 
     Attributes:
-        asked: the call for a question, by what equal ones have in common: model, repeat, prompt, texts. The call holds model and
-            prompt, so that their ids stay theirs.
+        asked: the call for a question, by what equal ones have in common: model (which the call holds, so that its id stays its
+            own), repeat, form of the prompt, texts.
     """
 
     __slots__ = ("asked",)
@@ -86,3 +95,12 @@ class RowMemory(dict[Key, Reply[Any]]):
     def __init__(self) -> None:
         super().__init__()
         self.asked: dict[tuple[int, int, int, Hashable], PendingCall] = {}
+
+    def asked_before(self, known_as: tuple[int, int, int, Hashable]) -> PendingCall | None:
+        """The call for a question that was asked before."""
+        same = self.asked.get(known_as)
+        if same is None:
+            return None
+        if same.known is None:
+            same.known = self.get(same.key)
+        return same if same.known is not None else same.again()

@@ -20,6 +20,7 @@ from .._kernel._steps import Outcome
 from .._support._tasks import all_of
 from ._budget import Budget
 from ._calls import ModelCaller, Rules
+from ._forms import Forms
 from ._gate import Gate
 from ._pending import Key, PendingCall, RowMemory
 from ._reply_store import ReplyStore
@@ -63,6 +64,7 @@ class Answers:
         self._journal = journal
         self._heard = heard
         self._routes: dict[int, Route] = {}
+        self._forms = Forms()
         # what further rows that ask the same wait for; None until there is one
         self._in_flight: dict[Key, asyncio.Future[Outcome | None] | None] = {}
         self._kept = 0
@@ -104,25 +106,22 @@ class Answers:
         calls = []
         for request in requests:
             asked = models.asked_by(request) if request.to else models
-            model: Any
-            if isinstance(request, Ask):
-                model = asked.llm
-                known_by = request.known_by
-                known_as = None if known_by is None else (id(model), repeat, id(request.prompt), known_by)
-                same = None if known_as is None else memory.asked.get(known_as)
+            model: Any = asked.llm if isinstance(request, Ask) else asked.embeddings
+            known_as = None
+            if isinstance(request, Ask) and request.known_by is not None:
+                known_as = (id(model), repeat, self._forms.number(request.prompt), request.known_by)
+                same = memory.asked_before(known_as)
                 if same is not None:
-                    if same.known is None:
-                        same.known = memory.get(same.key)
-                    calls.append(same if same.known is not None else same.again())
+                    calls.append(same)
                     continue
-            else:
-                model, known_as = asked.embeddings, None
             call = asked.call(request)
             route = self._routes.get(id(model))
             if route is None:  # the entry holds the model, so that its id stays its own
                 route = Route(model, self._gate, self._rules, self.budget, stored=self._journal is not None)
                 self._routes[id(model)] = route
-            pending = PendingCall(route, call, asked.call, request, Key(model, request, repeat))
+            # what is never sent, or looked up, need not be written out
+            key = Key(model, request, repeat, known_as if call.in_place and route.keys is None else None)
+            pending = PendingCall(route, call, asked.call, request, key)
             if known_as is not None:
                 memory.asked[known_as] = pending
             calls.append(pending)

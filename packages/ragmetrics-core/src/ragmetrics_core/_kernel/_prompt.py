@@ -110,6 +110,11 @@ class Prompt(Generic[T]):
         return self.messages(texts_again(known_by, inputs))
 
     @cached_property
+    def form(self) -> Hashable:
+        """What prompts have in common that ask the same of equal texts, where messages are made as here."""
+        return (self.system, self.reply, self.numbered)
+
+    @cached_property
     def _is_plain(self) -> bool:
         """Whether messages are made as here, where no text is refused."""
         cls = type(self)
@@ -165,7 +170,7 @@ class Prompt(Generic[T]):
         raw: list[str] = []
         for last_attempt in (False, True):
             (outcome,) = yield (question,)
-            reply = unwrap(outcome)
+            reply: Reply[str] = outcome if type(outcome) is Reply else unwrap(outcome)
             made = None if make is None or question.known_by is None else reply.made
             key = (id(self), make, given)
             known = None if made is None else made.get(key)

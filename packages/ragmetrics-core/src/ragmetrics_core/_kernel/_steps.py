@@ -94,7 +94,7 @@ def together(*programs: Steps[Any], keep_bad_replies: bool = False) -> Steps[lis
                     results[index] = error
                     continue
                 start = len(joined)
-                joined += _as_round(programs[index], requests)
+                joined += requests if type(requests) is tuple else _as_round(programs[index], requests)
                 shares.append((index, start, len(joined)))
             if not shares:
                 break
@@ -137,7 +137,8 @@ def next_round(program: Steps[Any], outcomes: Any) -> tuple[Request, ...]:
     Raises:
         TypeError: the program yielded something other than requests; where that is a program, a ``from`` was forgotten.
     """
-    requests = _as_round(program, program.send(outcomes))
+    requests = program.send(outcomes)
+    requests = requests if type(requests) is tuple else _as_round(program, requests)
     for request in requests:
         if type(request) is not Ask and not isinstance(request, KINDS_OF_REQUEST):
             raise _refused(program, requests)

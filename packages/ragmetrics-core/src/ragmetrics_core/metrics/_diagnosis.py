@@ -120,12 +120,15 @@ def _contradicted(row: Mapping[str, Any]) -> bool:
         BadReply: the judge said of no claim whether it is contradicted, as the first version of the prompt had it. Contradicted
             or not stated is the difference between a wrong answer and a right one.
     """
-    if not row["supported"] and "verdict" not in row:
+    if row["supported"]:
+        return False
+    if "verdict" not in row:
         raise BadReply(
             "diagnosis needs to know which claims are contradicted, but the judge's verdicts do not say it of any: ask for the "
             "contexts against a claim, as the built-in prompt does"
         )
-    return not row["supported"] and row["verdict"] == "contradicted"
+    told: str = row["verdict"]
+    return told == "contradicted"
 
 
 def tables(found: Findings) -> dict[str, Rows]:

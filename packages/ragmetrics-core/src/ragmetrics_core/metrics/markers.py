@@ -80,8 +80,8 @@ class Meanings:
         for name, numbers in names.items():
             known[_key(name)] = tuple(sorted({*known.get(_key(name), ()), *numbers}))
         # ids that are numbers count only where none of them could as well be the rank of another passage
-        ranks = {str(number): (number,) for number in range(1, passages + 1)}
-        clash = any(ranks.get(key, to) != to for key, to in known.items())
+        self.ranks = {str(number): (number,) for number in range(1, passages + 1)}
+        clash = any(self.ranks.get(key, to) != to for key, to in known.items())
         self.names = {key: to for key, to in known.items() if not (clash and key.isdecimal())}
         self.forms = {DIGITS.sub("0", key) for key in self.names if DIGITS.search(key) and not key.isdecimal()}
         self.addresses = any(URL_START.match(name) for name in names)
@@ -97,6 +97,8 @@ class Meanings:
 
     def numbers(self, text: str) -> Cited:
         """What numbers cite; nothing if it is a year."""
+        if text in self.ranks:  # as nearly always: the rank of one passage
+            return [(text, self.ranks[text])]
         cited: Cited = []
         for item in ITEM.finditer(text):
             cited += self._range(item)

@@ -26,8 +26,6 @@ __all__ = ["JsonReply"]
 
 M = TypeVar("M", bound=BaseModel)
 
-_SUSPECT = ("<", "...", "…")
-
 
 @dataclass(frozen=True, repr=False)
 class JsonReply(Generic[M]):
@@ -80,7 +78,8 @@ class JsonReply(Generic[M]):
             BadReply: the reply holds no such object, or several that disagree.
         """
         clean = clean_json(text)
-        if clean is not None and not any(sign in text for sign in _SUSPECT) and self._reader.plan.knows(clean[0]):
+        suspect = "<" in text or "..." in text or "…" in text
+        if clean is not None and not suspect and self._reader.plan.knows(clean[0]):
             try:
                 return self.model.model_validate(clean[0], strict=True)
             except ValidationError:
