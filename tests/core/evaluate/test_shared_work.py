@@ -122,8 +122,10 @@ def test_everything_is_done_once(instant: bool, stored: bool, done: Counter[str]
     result = evaluate([ROW], EVERYTHING, llm=judge, progress=False, run_dir=tmp_path if stored else None)
     assert not [score.error for scores in result.scores.values() for score in scores if score.error]
     assert judge.asked == ASKED
+    # what is computed in place and not stored is looked at by nobody
+    sent = {f"{name} written out": count for name, count in ASKED.items()} if stored or not instant else {}
     assert done == {
-        **{f"{name} written out": count for name, count in ASKED.items()},
+        **sent,
         **{f"{name} read": count for name, count in ASKED.items()},
         "placed": 2,
         "citations found": 1,
@@ -228,7 +230,65 @@ def test_what_is_made_of_a_reply_is_made_once_of_the_same(done: Counter[str]) ->
     assert [scores[name].value for name in ("one", "two", "three", "four")] == [0.3, 0.3, 0.5, None]
     assert scores["four"].error == "BadReply: the model's reply to the prompt 'strict' is unreadable, twice: 1 words"
     assert llm.calls == 2  # the first question is the same for all
-    assert done == {"words written out": 1, "words read": 2, "strict written out": 1, "strict read": 2}
+    # answered in place, the first one is sent to nobody; the second has all that was said before
+    assert done == {"words read": 2, "strict written out": 1, "strict read": 2}
+
+
+@pytest.mark.parametrize("instant", JUDGES)
+def test_prompts_of_the_same_words_ask_once(instant: bool) -> None:
+    """Another name or version is nothing that a model reads; another form of reply is."""
+    named = WORDS.replace(name="other", version="7")
+    longer = WORDS.replace(instructions="Which words? All of them.")
+
+    class Longer(Told):
+        why: str = ""
+
+    formed = WORDS.replace(reply=JsonReply(Longer))
+    prompts = [WORDS, named, longer, formed]
+    metrics = [Counting(prompt=prompt, name=f"m{number}") for number, prompt in enumerate(prompts)]
+    asked: list[str] = []
+
+    @dataclass
+    class Words(Judge):
+        def generate(self, ask: Ask) -> Reply[str]:
+            asked.append(ask.messages[0].content)
+            return Reply(json.dumps({"words": ["a"]}))
+
+    scores = evaluate([ROW], metrics, llm=Words(instant), progress=False).scores
+    assert asked == [WORDS.system, longer.system, formed.system]
+    assert [scores[metric.name][0].usage.cached_calls for metric in metrics] == [0, 1, 0, 0]
+
+
+@dataclass(frozen=True)
+class Showing(Metric):
+    prompt: Prompt[Told] = WORDS
+
+    def measure(self, user_input: str, retrieved_contexts: list[str]) -> Steps[Score]:
+        yield from self.prompt.ask(question=user_input, texts=retrieved_contexts, more=["x"], none=None)
+        return Score(1.0)
+
+
+AWKWARD = {"user_input": 'Why "\ud800"?', "retrieved_contexts": ["Größe\n\\", "\udc00 {}", "", "☃\u2028"]}
+
+
+@pytest.mark.parametrize("row", [ROW, {**ROW, **AWKWARD}])
+def test_what_is_written_out_once_is_what_would_be_written_each_time(row: dict[str, Any]) -> None:
+    """Contexts are shared, numbered and plain; their prompts are not."""
+    prompts = [
+        WORDS,
+        WORDS.replace(instructions="Number."),
+        WORDS.replace(instructions="All.", numbered=("texts", "more")),
+    ]
+    metrics = [Showing(prompt, name=f"m{number}") for number, prompt in enumerate([*prompts, *prompts])]
+    llm = ScriptedLLM(lambda _: json.dumps({"words": []}))
+    evaluate([row], metrics, llm=llm, progress=False).raise_for_errors()
+    texts = row["retrieved_contexts"]
+    plain = {"question": row["user_input"], "texts": texts, "more": ["x"], "none": None}
+    numbered = {**plain, "texts": dict(enumerate(texts, 1)), "more": {1: "x"}}
+    assert [json.loads(ask.messages[1].content) for ask in llm.asks] == json.loads(json.dumps([plain, plain, numbered]))
+    for ask, prompt, data in zip(llm.asks, prompts, [plain, plain, numbered], strict=True):
+        assert ask.messages[1].content == prompt.replace(numbered=()).data(data)
+        ask.messages[1].content.encode()
 
 
 def test_equal_inputs_that_look_different_are_two_questions() -> None:

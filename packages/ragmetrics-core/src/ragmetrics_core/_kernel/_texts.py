@@ -29,7 +29,7 @@ class Texts(list[str]):
 
 
 JUST_TEXT = frozenset({str})
-LISTS = frozenset({list, Texts})
+LISTS = frozenset({list, tuple, Texts})
 
 
 def texts_in(inputs: Mapping[str, Any]) -> tuple[Any, ...] | None:
