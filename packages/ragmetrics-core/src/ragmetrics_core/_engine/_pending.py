@@ -37,9 +37,8 @@ class Key:
         self._parts = (id(model), self.repeat, request if known_as is None else known_as)
         last: object = self._parts[2]
         if known_as is None and isinstance(request, Ask) and request.messages:
-            last = request.messages[
-                -1
-            ].content  # of equal questions it is equal, and hashed faster than all that is sent
+            # that of equal questions is equal, and it is hashed faster than all that is sent
+            last = request.messages[-1].content
         self._hash = hash((id(model), self.repeat, last))
         self.digest: bytes | None = None
         self.looked_up = -1

@@ -8,8 +8,9 @@ from typing import Any
 __all__ = ["unread_replies"]
 
 HOLDERS = ("jurors", "unreadable")
-SOME_HOLDER = frozenset(HOLDERS)
 """Details that hold those of several judges: of a jury, and of a metric that asks twice in different words."""
+
+SOME_HOLDER = frozenset(HOLDERS)
 
 
 def unread_replies(details: Mapping[str, Any]) -> list[str]:

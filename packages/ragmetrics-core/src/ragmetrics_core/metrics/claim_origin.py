@@ -113,9 +113,8 @@ def _by_words(
     """The sentence that holds the words of the claim; ``where`` has the sentences of each word."""
     words = _words(claim)
     known = words & where.keys()
-    whole = float(
-        len(words) - len(known)
-    )  # a word that no sentence has weighs as much as one that a single sentence has
+    # a word that no sentence has weighs as much as one that a single sentence has
+    whole = float(len(words) - len(known))
     shares = [0.0] * len(sentences)
     for word in known:
         found = where[word]
