@@ -2,8 +2,7 @@
 
 Strategy. The kind of an input follows from its name for the fixed sample fields (under any of their common names), and from its
 annotation for a metric's own columns. Every check happens before the first question is asked, so a bad sample costs nothing, and
-every message names the metric, the field and the item inside it. Documents are checked once per row, and not once per metric:
-rankings are scored by the ten thousand a second, with several metrics that all take the same documents.
+every message names the metric, the field and the item inside it. A row is read once for all of its metrics, see ``_row_inputs``.
 
 Empty is not missing. An absent field is a fault of the data, and an error. But that a system retrieved nothing, or said
 nothing, is its result: such a row is unscored, with a label that summaries count, unless the metric has a value for it
@@ -15,7 +14,7 @@ from __future__ import annotations
 import inspect
 import types
 import typing
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal
 
@@ -23,9 +22,8 @@ from ._errors import InvalidInput, MissingInput
 from ._rubric import checked_rubric
 from ._sample import ALIASES, Document, Documents, Sample
 from ._score import Score
-from ._texts import Texts
 
-__all__ = ["Input", "Reading"]
+__all__ = ["SILENCE", "Input", "inputs_of"]
 
 Kind = Literal["text", "texts", "documents", "rubric", "any"]
 
@@ -46,10 +44,6 @@ SILENCE = {"retrieved_contexts": "no_retrieval", "response": "no_answer"}
 
 COMMON = frozenset({str, list, tuple, type(None)})
 """Types that need no further look."""
-
-
-READ_ONCE = frozenset({str, list, Documents})
-"""Types of values that are the same for all metrics of a row."""
 
 
 class Input(str):
@@ -147,70 +141,6 @@ def _input(name: str, kind: Kind, required: bool, takes_empty: bool = False) -> 
 
 _shared_input = cache(_input)
 """The same input for all signatures that name it in the same way: a field is read once for them."""
-
-
-class Reading:
-    """One row as its metrics read it. It lives while the row is scored, so that a sample changed afterwards is read anew.
-
-    Args:
-        sample: what the row holds.
-    """
-
-    __slots__ = ("_bound", "_found", "_inputs", "_read", "_sample", "_shared")
-
-    def __init__(self, sample: Sample) -> None:
-        self._sample = sample
-        self._inputs: tuple[Input, ...] | None = None
-        self._shared: Mapping[str, Any] = {}
-        # by the ids of inputs, which are held, so that they stay theirs
-        self._bound: dict[int, tuple[tuple[Input, ...], dict[str, Any]]] = {}
-        self._read: dict[int, tuple[Input, Any]] = {}
-        self._found: dict[Hashable, Any] = {}
-
-    def bound(self, metric: str, inputs: tuple[Input, ...]) -> Mapping[str, Any] | Score:
-        """The arguments for the ``measure`` of a metric with these inputs; ``metric`` is its name, for messages.
-
-        Or the unscored score, where the system retrieved or answered nothing.
-
-        Raises:
-            MissingInput: see ``Input.read``.
-            InvalidInput: see ``Input.read``.
-        """
-        if inputs is self._inputs:  # signatures that name the same inputs share one tuple
-            return self._shared
-        known = self._bound.get(id(inputs))
-        if known is not None:
-            return self._own(known[1])
-        bound: dict[str, Any] = {}
-        silent: list[Score] = []
-        shareable = True
-        for item in inputs:
-            known_value = self._read.get(id(item))
-            if known_value is None:
-                value = item.read(metric, self._sample)
-                if type(value) in READ_ONCE:
-                    self._read[id(item)] = (item, value)
-            else:
-                value = known_value[1]
-            if value is None and not item.required:
-                continue  # left to the default in the signature
-            if type(value) is Score:
-                silent.append(value)
-            bound[item.name] = value
-            shareable = shareable and type(value) is Documents
-        if silent:
-            return min(silent, key=lambda score: list(SILENCE.values()).index(score.label or ""))
-        if shareable:
-            self._inputs, self._shared = inputs, bound
-        elif READ_ONCE.issuperset(map(type, bound.values())):
-            self._bound[id(inputs)] = (inputs, bound)
-            return self._own(bound)
-        return bound
-
-    def _own(self, bound: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments for one metric; of a list a copy, which it may change as it likes."""
-        found = self._found
-        return {name: Texts.of(value, found) if type(value) is list else value for name, value in bound.items()}
 
 
 @cache
