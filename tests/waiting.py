@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 
-__all__ = ["PATIENCE", "HeldClock", "until", "until_async"]
+__all__ = ["PATIENCE", "Crowd", "HeldClock", "until", "until_async"]
 
 PATIENCE = 60.0
 """Seconds after which something is taken to hang: far more than a busy machine takes, and spent only where a test fails."""
@@ -27,6 +27,27 @@ async def until_async(condition: Callable[[], bool]) -> bool:
     while not condition() and time.monotonic() < end:  # noqa: ASYNC110  what is waited for happens in threads
         await asyncio.sleep(0.005)
     return condition()
+
+
+class Crowd:
+    """Lets nobody through before so many are there at the same time, and then everybody."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._lock = threading.Lock()
+        self._there = 0
+        self._complete = threading.Event()
+
+    def wait(self) -> bool:
+        """Wait for the others; whether they came."""
+        with self._lock:
+            self._there += 1
+            if self._there >= self._size:
+                self._complete.set()
+        came = self._complete.wait(PATIENCE)
+        with self._lock:
+            self._there -= 1
+        return came
 
 
 class HeldClock:

@@ -32,6 +32,7 @@ from ragmetrics_core.metrics import (
     RubricScore,
 )
 from ragmetrics_haystack import FaithfulnessEvaluator, HaystackLLM, MetricEvaluator
+from waiting import until_async
 
 
 class Recorded:
@@ -262,7 +263,18 @@ def test_no_rows() -> None:
 
 def test_rows_run_side_by_side(judge: Any, sync_judge: Any) -> None:
     inputs = {"user_input": ["q"] * 24, "response": [f"a{n}" for n in range(24)], "retrieved_contexts": [["c"]] * 24}
-    for cls, least, most in [(judge, 4, 6), (sync_judge, 1, 1)]:
+
+    class Gathering(judge):  # type: ignore[misc,valid-type]
+        async def run_async(self, messages: list[Any]) -> dict[str, Any]:
+            self._enter(messages)
+            try:
+                assert await until_async(lambda: self.most_at_once >= 4)
+                await asyncio.sleep(self._seconds)
+                return self._reply(messages)
+            finally:
+                self._leave()
+
+    for cls, least, most in [(Gathering, 4, 6), (sync_judge, 1, 1)]:
         generator = cls('{"claims": []}', seconds=0.01)
         component = MetricEvaluator(Faithfulness(), chat_generator=generator, max_concurrency=6, progress_bar=False)
         component.run(**inputs)

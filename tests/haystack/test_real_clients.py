@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import Any
 
 from haystack import Pipeline
@@ -12,6 +11,7 @@ from ragmetrics_core import Ask, Prompt
 from ragmetrics_core.metrics import ExactMatch
 from ragmetrics_core.replies import YesNoReply
 from ragmetrics_haystack import FaithfulnessEvaluator, HaystackLLM, MetricEvaluator
+from waiting import Crowd
 
 QUESTION = Prompt("Is it so?", YesNoReply(), name="is_it_so")
 
@@ -35,7 +35,8 @@ ROWS = {"questions": [f"q{n}" for n in range(24)], "contexts": [["c"]] * 24, "pr
 
 def test_an_evaluator_with_a_real_client(server: OpenAIServer, openai: Any) -> None:
     """Several event loops and no loop, one generator: its asynchronous client belongs to the first loop alone."""
-    server.responder = lambda body: time.sleep(0.03) or '{"statements": ["s"], "statement_scores": [1]}'
+    crowd = Crowd(4)
+    server.responder = lambda body: '{"statements": ["s"], "statement_scores": [1]}' if crowd.wait() else "alone"
     evaluator = FaithfulnessEvaluator(chat_generator=openai(server), progress_bar=False)
     for outputs in (
         asyncio.run(evaluator.run_async(**ROWS)),

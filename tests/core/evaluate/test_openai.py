@@ -11,6 +11,7 @@ from core.evaluate.doubles import Rated, RatedContexts, questions
 from loopback import OpenAIServer
 from ragmetrics_core import ModelError, aevaluate, evaluate
 from ragmetrics_core.llms import OpenAILLM
+from waiting import Crowd
 
 openai = pytest.importorskip("openai")
 
@@ -50,6 +51,8 @@ ROWS = [{"retrieved_contexts": [f"{row}{n}" for n in range(5)]} for row in range
 
 
 def test_a_synchronous_client_keeps_the_limit(server: OpenAIServer) -> None:
+    crowd = Crowd(2)
+    server.responder = lambda body: "0.5" if crowd.wait() else "alone"
     with openai.OpenAI(base_url=server.base_url, api_key=KEY) as client:
         result = evaluate(ROWS, RatedContexts(), llm=OpenAILLM("judge", client=client), max_concurrency=4)
     assert result.summary()["rated_contexts"].scored == 6
@@ -57,6 +60,8 @@ def test_a_synchronous_client_keeps_the_limit(server: OpenAIServer) -> None:
 
 
 async def test_an_asynchronous_client_keeps_the_limit(server: OpenAIServer) -> None:
+    crowd = Crowd(2)
+    server.responder = lambda body: "0.5" if crowd.wait() else "alone"
     async with openai.AsyncOpenAI(base_url=server.base_url, api_key=KEY) as client:
         result = await aevaluate(ROWS, RatedContexts(), llm=OpenAILLM("judge", client=client), max_concurrency=4)
     assert result.summary()["rated_contexts"].scored == 6

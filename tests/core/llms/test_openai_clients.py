@@ -16,7 +16,7 @@ from core.evaluate.doubles import Rated, questions
 from loopback import OpenAIServer, Response
 from ragmetrics_core import InvalidInput, ModelError, evaluate
 from ragmetrics_core.llms import OpenAILLM
-from waiting import until_async
+from waiting import Crowd, until_async
 
 TEXT = '{"reason": "so", "verdict": true}'
 
@@ -74,7 +74,8 @@ def test_two_loops_at_the_same_time(llm: OpenAILLM, ask: Any) -> None:
 
 
 def test_threads_share_one_client(llm: OpenAILLM, server: OpenAIServer, ask: Any) -> None:
-    server.responder = lambda body: Response(TEXT, delay=0.05)
+    crowd = Crowd(2)
+    server.responder = lambda body: TEXT if crowd.wait() else "alone"
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda number: llm.generate(ask(str(number))).value, range(16)))
     assert found == [TEXT] * 16

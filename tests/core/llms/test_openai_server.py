@@ -20,7 +20,7 @@ from ragmetrics_core import Ask, BadReply, InvalidInput, Message, MissingExtra, 
 from ragmetrics_core.llms import OpenAILLM, OpenAIServerLLM
 from ragmetrics_core.llms._server import _endpoint
 from ragmetrics_core.testing import LLMContract
-from waiting import until_async
+from waiting import Crowd, until_async
 
 KEY = "sk-secret-4711-abcdefghijklmnop"
 TEXT = '{"reason": "so", "verdict": true}'
@@ -398,7 +398,8 @@ def test_a_cancelled_call_harms_no_other(server: OpenAIServer, llm: OpenAIServer
 
 
 def test_evaluate(server: OpenAIServer, llm: OpenAIServerLLM) -> None:
-    server.responder = lambda body: Response("0.5", delay=0.02)
+    crowd = Crowd(2)
+    server.responder = lambda body: Response("0.5" if crowd.wait() else "alone", delay=0.02)
     for _ in range(2):
         summary = evaluate(questions(20), Rated(), llm=llm, max_concurrency=8).summary()["rated"]
         assert (summary.mean, summary.scored, summary.usage.calls) == (0.5, 20, 20)
