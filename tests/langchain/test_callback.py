@@ -144,7 +144,7 @@ def test_a_judge_that_hangs_delays_nothing(monkeypatch: pytest.MonkeyPatch, capl
 
 def test_only_a_share_is_judged() -> None:
     judge = ScriptedLLM({"extract_claims": '{"claims": []}'})
-    callback = RagEvaluationCallback([Faithfulness(llm=judge)], sample_rate=0.25)
+    callback = RagEvaluationCallback([Faithfulness(llm=judge)], sample_rate=0.25, seed=1)
     with callback:
         lcel().batch([QUESTION] * 200, config(callback))
     statuses = [record.status for record in callback.results]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
+import random
 import sys
 from pathlib import Path
 from typing import Any
@@ -114,7 +114,8 @@ class TestJSONL:
         assert str(caught.value) == "q.jsonl holds no rows"
 
     def test_damaged_gzip(self, tmp_path: Path) -> None:
-        whole = gzip.compress(jsonl([{"response": os.urandom(50).hex()} for _ in range(500)]).encode())
+        chance = random.Random(1)
+        whole = gzip.compress(jsonl([{"response": chance.randbytes(50).hex()} for _ in range(500)]).encode())
         (tmp_path / "short.jsonl.gz").write_bytes(whole[: len(whole) // 2])
         with pytest.raises(
             InvalidInput, match=r"^short\.jsonl\.gz, after line \d+: the gzip data is damaged \("

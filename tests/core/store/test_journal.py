@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import sqlite3
 import subprocess
 import sys
@@ -114,7 +115,7 @@ class TestOtherFiles:
             journal.keep(b"%d" % number, Reply("x" * 500, COST))
         journal.close()
         data = bytearray(path.read_bytes())
-        data[4096:] = os.urandom(len(data) - 4096)  # all pages but the first
+        data[4096:] = random.Random(1).randbytes(len(data) - 4096)  # all pages but the first
         path.write_bytes(data)
         with closing(Journal(path)) as damaged, pytest.raises(InvalidInput, match="is no journal of ragmetrics"):
             damaged.find(b"7")
