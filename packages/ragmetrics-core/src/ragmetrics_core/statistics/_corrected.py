@@ -15,10 +15,11 @@ the methods of `mean_interval`
     Labels alone: where there are too few for another method, and where the judge adds nothing. Then ``note`` says why.
 
 A judge adds nothing where it gave all rows the same score and where its scores do not go with the labels; where all labels are
-equal, ``note`` says that nothing tells whether they do. Then, and where strata
-of scores cost so much certainty that the corrected interval is `WIDER` times as wide as that of labels alone, the labels stand
-alone. Two verdicts never cost more than they give, on average, so there the corrected interval stands, and ``note`` says that it is
-no narrower.
+equal, ``note`` says that nothing tells whether they do. Then the labels stand alone.
+Whether scores go with grades is told by how much the grades differ within strata (`_gain`), and not by which interval is narrower.
+Of passes and fails beside scores, of grades with unequal weights, whose spread shows less than there is, and of PPI++, the labels
+stand alone where the corrected interval is `WIDER` times as wide as theirs. Two verdicts never cost more than they give, on
+average, so there the corrected interval stands. ``note`` says where an interval that stands is no narrower.
 
 How often these intervals hold, and how wide they are: ``bench/calibration.py``.
 """
@@ -31,10 +32,11 @@ from dataclasses import dataclass
 
 from ._checks import check_confidence
 from ._distributions import t_quantile
+from ._gain import strata_gain
 from ._interval import Interval
 from ._labelled import LabelledRows, labelled_rows
 from ._labels_alone import labels_alone, mean_of_labels
-from ._post_stratified import post_stratified
+from ._post_stratified import DIRICHLET, post_stratified
 from ._ppi import powered_mean
 from ._score_form import student_interval
 from ._strata import strata_of
@@ -137,7 +139,7 @@ def corrected_mean(  # noqa: PLR0917
     rows = labelled_rows(judged, labels, weights, clusters, scale)
     label_mean, alone = mean_of_labels(rows), labels_alone(rows, confidence)
     mean, interval, note = _beside_alone(rows, *_corrected(rows, confidence), alone)
-    if note is None and len(set(rows.labels)) == 1:  # the interval is narrower for its method, not for the judge
+    if note in {None, NO_HELP} and len(set(rows.labels)) == 1:  # narrower or not for its method, not for the judge
         note = ONE_LABEL
     if interval is None:
         mean, interval = label_mean, alone
@@ -162,7 +164,9 @@ def _beside_alone(
     """The corrected mean where it is worth its name beside labels alone; else no interval, and why."""
     if interval is None or alone is None or _width(interval) < _width(alone):
         return mean, interval, note
-    if not rows.verdicts and _width(interval) > WIDER * _width(alone):
+    # then it is chosen by other means than its width
+    chosen = rows.verdicts or (interval.method == DIRICHLET and rows.weights is None)
+    if not chosen and _width(interval) > WIDER * _width(alone):
         return mean, None, NO_HELP
     return mean, interval, NO_NARROWER
 
@@ -179,6 +183,8 @@ def _corrected(rows: LabelledRows, confidence: float) -> tuple[float, Interval |
         strata = strata_of(rows)
         if len(strata) == 1:
             return 0.0, None, ONE_STRATUM
+        if not rows.passes_and_fails and rows.weights is None and not strata_gain(rows, strata):
+            return 0.0, None, NO_HELP
         return *post_stratified(rows, strata, confidence), None
     if len(rows.labels) < ENOUGH:
         return 0.0, None, TOO_FEW
