@@ -98,7 +98,9 @@ def with_prompts(details: Mapping[str, Any], prompts: Mapping[str, str]) -> Deta
     """The same details, with the versions of the prompts."""
     if type(details) is not Details and type(details) is not Held:
         return Details(details, prompts=prompts)
-    made: Details | Held = type(details).__new__(type(details))  # what is in it was checked and copied before
+    if type(details) is Held:
+        return Held(details, prompts=dict(prompts))
+    made = Details.__new__(Details)  # what is in it was checked and copied before
     made.update(details, prompts=dict(prompts))
     return made
 
