@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from itertools import count
 from typing import Any
 
 __all__ = ["Forms"]
+
+MOST = 1000
+"""Prompts that are held at a time: a metric may make one for each row, and they would fill the memory."""
 
 
 class Forms:
@@ -14,10 +18,19 @@ class Forms:
     def __init__(self) -> None:
         self._prompts: dict[int, tuple[int, Any]] = {}
         self._forms: dict[Hashable, int] = {}
+        self._numbers = count()
 
     def number(self, prompt: Any) -> int:
-        """The number of the form of a ``WritingPrompt``."""
+        """The number of the form of a ``WritingPrompt``; no other form has it, now or later."""
         known = self._prompts.get(id(prompt))
-        if known is None:  # the entry holds the prompt, so that its id stays its own
-            known = self._prompts[id(prompt)] = (self._forms.setdefault(prompt.form, len(self._forms)), prompt)
+        if known is None:
+            if len(self._prompts) >= MOST:
+                self._prompts.clear()
+                self._forms.clear()
+            form = (prompt.system, prompt.reply, frozenset(prompt.numbered))
+            number = self._forms.get(form)
+            if number is None:
+                number = self._forms[form] = next(self._numbers)
+            # the entry holds the prompt, so that its id stays its own
+            known = self._prompts[id(prompt)] = (number, prompt)
         return known[0]

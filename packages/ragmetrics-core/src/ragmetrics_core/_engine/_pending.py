@@ -6,12 +6,16 @@ from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
 from .._kernel._drive import Call
-from .._kernel._requests import Ask, Reply, Request
+from .._kernel._requests import Ask, Message, Reply, Request
 
 if TYPE_CHECKING:
     from ._route import Route
 
 __all__ = ["Key", "PendingCall", "RowMemory"]
+
+
+FIRST_ATTEMPT = 2
+"""Messages of a question of a prompt; further attempts have more, and equal none that is not written out."""
 
 
 class Key:
@@ -35,11 +39,12 @@ class Key:
         # a text has one vector, however often it is asked for
         self.repeat = repeat if isinstance(request, Ask) else 0
         self._parts = (id(model), self.repeat, request if known_as is None else known_as)
-        last: object = self._parts[2]
-        if known_as is None and isinstance(request, Ask) and request.messages:
-            # that of equal questions is equal, and it is hashed faster than all that is sent
-            last = request.messages[-1].content
-        self._hash = hash((id(model), self.repeat, last))
+        told: object = self._parts[2]
+        if known_as is None and isinstance(request, Ask) and type(request.messages) is tuple and request.messages:
+            last = request.messages[-1]
+            if type(last) is Message:  # that of equal questions is equal, and it is hashed faster than all that is sent
+                told = (last.content, request.reply)
+        self._hash = hash((id(model), self.repeat, told))
         self.digest: bytes | None = None
         self.looked_up = -1
 
@@ -89,11 +94,31 @@ class RowMemory(dict[Key, Reply[Any]]):
             own), repeat, form of the prompt, texts.
     """
 
-    __slots__ = ("asked",)
+    __slots__ = ("_written", "asked")
 
     def __init__(self) -> None:
         super().__init__()
         self.asked: dict[tuple[int, int, int, Hashable], PendingCall] = {}
+        self._written = False
+
+    def key(self, model: Any, request: Request, repeat: int, known_as: Hashable) -> Key:
+        """The key of a call that need not be written out, unless a question came written out: that may equal any other."""
+        if (
+            known_as is None
+            and not self._written
+            and isinstance(request, Ask)
+            and len(request.messages) == FIRST_ATTEMPT
+        ):
+            self._write_out()
+        return Key(model, request, repeat, None if self._written else known_as)
+
+    def _write_out(self) -> None:
+        """Find what was asked, and what will be, by all that is sent."""
+        self._written = True
+        for pending in self.asked.values():
+            reply = self.get(pending.key)
+            if reply is not None:
+                self[Key(pending.route.model, pending.request, pending.key.repeat)] = reply
 
     def asked_before(self, known_as: tuple[int, int, int, Hashable]) -> PendingCall | None:
         """The call for a question that was asked before."""

@@ -120,7 +120,8 @@ class Answers:
                 route = Route(model, self._gate, self._rules, self.budget, stored=self._journal is not None)
                 self._routes[id(model)] = route
             # what is never sent, or looked up, need not be written out
-            key = Key(model, request, repeat, known_as if call.in_place and route.keys is None else None)
+            unsent = call.in_place and route.keys is None
+            key = memory.key(model, request, repeat, known_as) if unsent else Key(model, request, repeat)
             pending = PendingCall(route, call, asked.call, request, key)
             if known_as is not None:
                 memory.asked[known_as] = pending

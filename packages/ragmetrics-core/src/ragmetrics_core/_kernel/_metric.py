@@ -218,6 +218,8 @@ class Metric(abc.ABC):
                 if isinstance(item, Ask):
                     prompts[item.prompt.name] = item.prompt.version
             outcomes = yield requests
+            if type(outcomes) is not list:  # a driver of somebody's own may send what can be looked at only once
+                outcomes = list(outcomes)
             for outcome in outcomes:
                 # a refused or filtered answer is billed as well, so an error may carry what its call cost
                 if outcome.usage is not None:

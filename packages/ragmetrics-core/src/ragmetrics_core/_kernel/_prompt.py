@@ -23,7 +23,7 @@ from ._in_order import in_order, read_in_order
 from ._protocols import ReplyFormat
 from ._requests import Ask, Message, Reply
 from ._steps import Steps, unwrap
-from ._texts import Texts, texts_again, texts_in
+from ._texts import JUST_TEXT, Texts, texts_again, texts_in
 from ._wording import Example, Words, Written, object_json, reply_text, to_json
 
 __all__ = ["Prompt", "ask"]
@@ -110,11 +110,6 @@ class Prompt(Generic[T]):
         return self.messages(texts_again(known_by, inputs))
 
     @cached_property
-    def form(self) -> Hashable:
-        """What prompts have in common that ask the same of equal texts, where messages are made as here."""
-        return (self.system, self.reply, self.numbered)
-
-    @cached_property
     def _is_plain(self) -> bool:
         """Whether messages are made as here, where no text is refused."""
         cls = type(self)
@@ -126,12 +121,16 @@ class Prompt(Generic[T]):
 
     def data(self, inputs: Mapping[str, Any]) -> str:
         """The data message: the inputs as one JSON object."""
+        if not self.numbered and not hasattr(inputs, "items"):  # an example may be a text or a list
+            return to_json(inputs)
         return object_json({name: self._sent(name, value) for name, value in inputs.items()})
 
     def _sent(self, name: str, value: Any) -> Any:
         """An input as it is sent; texts that the metrics of a row share are written out once for all prompts that send them so."""
         form = with_numbers if name in self.numbered else list
-        if type(value) is not Texts:
+        if type(value) is not Texts or not JUST_TEXT.issuperset(
+            map(type, value)
+        ):  # a column holds what it likes; 1 equals True
             return value if form is list else form(value)
         key = (form, tuple(value))
         written: Written | None = value.found.get(key)

@@ -18,7 +18,7 @@ format with a schema counts as JSON, and one without as text.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
@@ -89,8 +89,13 @@ class WritingPrompt(PromptView, Protocol):
         ...
 
     @property
-    def form(self) -> Hashable:
-        """What prompts have in common that ask the same of equal texts."""
+    def system(self) -> str:
+        """The system message."""
+        ...
+
+    @property
+    def numbered(self) -> tuple[str, ...]:
+        """Names of inputs whose items are sent with numbers."""
         ...
 
     def written_out(self, known_by: Any, inputs: Mapping[str, Any]) -> tuple[Message, ...]:

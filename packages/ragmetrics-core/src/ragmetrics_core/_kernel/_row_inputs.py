@@ -76,7 +76,7 @@ class Reading:
         elif READ_ONCE.issuperset(map(type, bound.values())):
             self._bound[id(inputs)] = (inputs, bound)
             return self._own(bound)
-        return bound
+        return bound if shareable else self._own(bound)
 
     def _own(self, bound: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments for one metric; of a list a copy, which it may change as it likes."""

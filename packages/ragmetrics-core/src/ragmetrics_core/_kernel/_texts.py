@@ -27,6 +27,10 @@ class Texts(list[str]):
         made.found = found
         return made
 
+    def copy(self) -> Texts:
+        """Another list of the same texts, which shares what was found out."""
+        return Texts.of(self, self.found)
+
 
 JUST_TEXT = frozenset({str})
 LISTS = frozenset({list, tuple, Texts})

@@ -84,7 +84,7 @@ def judge_abstention(
     prompt: Prompt[Abstention], question: str, contexts: Sequence[str], response: str
 ) -> Steps[Abstention]:
     """Ask once; equal for every metric that asks about the same row, so that a run asks it once."""
-    texts = contexts if isinstance(contexts, list) else list(contexts)
+    texts = contexts.copy() if isinstance(contexts, list) else list(contexts)
     return prompt.ask_for(_itself, question=question, contexts=texts, response=response)
 
 

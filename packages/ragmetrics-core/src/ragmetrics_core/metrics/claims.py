@@ -125,7 +125,7 @@ def _check_contexts(verdict: Verdict, sent: int) -> None:
         if named and not 1 <= min(named) <= max(named) <= sent:
             unknown = next(number for number in named if not 1 <= number <= sent)
             raise BadReply(f"claim {verdict.number}: context {unknown} is named, but the contexts are 1 to {sent}")
-    if not isinstance(verdict, Verdict):
+    if not hasattr(verdict, "names_contexts"):
         return  # of a user's own model, which says whether the claim is supported in its own way
     if "contradicted" in verdict.model_fields_set:
         _check_flag(verdict, sent)
@@ -216,7 +216,7 @@ def evidence(
     *given: Hashable,
 ) -> Steps[Evidence]:
     """The same rows as evidence, made once for all metrics that ask; ``put(rows, *given)`` adds to them what is known besides."""
-    texts = contexts if isinstance(contexts, list) else list(contexts)
+    texts = contexts.copy() if isinstance(contexts, list) else list(contexts)
     return prompt.ask_for(_evidence, put, *given, question=question, contexts=texts, claims=list(claims))
 
 
@@ -252,8 +252,9 @@ def _row(claim: str, verdict: Verdict, sent: int, tells: bool) -> dict[str, Any]
     return row
 
 
-def _in_order(numbers: Sequence[int]) -> list[int]:
-    return sorted(set(numbers)) if len(numbers) > 1 else list(numbers)
+def _in_order(numbers: Iterable[int]) -> list[int]:
+    found = list(numbers)
+    return sorted(set(found)) if len(found) > 1 else found
 
 
 TOLD = frozenset({"verdict", "supported_by", "contradicted_by"})
