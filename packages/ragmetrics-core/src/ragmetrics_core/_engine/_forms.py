@@ -21,7 +21,7 @@ class Forms:
         self._numbers = count()
 
     def number(self, prompt: Any) -> int:
-        """The number of the form of a ``WritingPrompt``; no other form has it, now or later."""
+        """The number of the form of a ``Prompt`` that writes out late; no other form has it, now or later."""
         known = self._prompts.get(id(prompt))
         if known is None:
             if len(self._prompts) >= MOST:

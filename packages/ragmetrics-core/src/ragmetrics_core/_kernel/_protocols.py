@@ -88,16 +88,6 @@ class WritingPrompt(PromptView, Protocol):
         """The form of the reply."""
         ...
 
-    @property
-    def system(self) -> str:
-        """The system message."""
-        ...
-
-    @property
-    def numbered(self) -> tuple[str, ...]:
-        """Names of inputs whose items are sent with numbers."""
-        ...
-
     def written_out(self, known_by: Any, inputs: Mapping[str, Any]) -> tuple[Message, ...]:
         """The messages of the question that is known by this and has these inputs."""
         ...
