@@ -128,15 +128,14 @@ class Prompt(Generic[T]):
     def _sent(self, name: str, value: Any) -> Any:
         """An input as it is sent; texts that the metrics of a row share are written out once for all prompts that send them so."""
         form = with_numbers if name in self.numbered else list
-        if type(value) is not Texts or not JUST_TEXT.issuperset(
-            map(type, value)
-        ):  # a column holds what it likes; 1 equals True
-            return value if form is list else form(value)
-        key = (form, tuple(value))
-        written: Written | None = value.found.get(key)
-        if written is None:
-            written = value.found[key] = Written.of(form(value))
-        return written
+        # a column holds what it likes, and 1 equals True
+        if type(value) is Texts and JUST_TEXT.issuperset(map(type, value)):
+            key = (form, tuple(value))
+            written: Written | None = value.found.get(key)
+            if written is None:
+                written = value.found[key] = Written.of(form(value))
+            return written
+        return value if form is list else form(value)
 
     def ask(self, /, **inputs: Any) -> Steps[T]:
         """Ask a model; the value that its reply holds.
