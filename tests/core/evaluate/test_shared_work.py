@@ -16,19 +16,14 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from core.metrics.of_eight_calls import EVERYTHING
 from ragmetrics_core import Ask, BadReply, Metric, Prompt, Reply, Score, Steps, evaluate
 from ragmetrics_core.metrics import (
     AnswerOrAbstain,
-    CitationPrecision,
-    CitationRecall,
     Diagnosis,
-    FabricatedCitations,
     Faithfulness,
-    Misattribution,
-    UncitedClaims,
     citation_metric,
     claim_origin,
-    ragchecker_metrics,
 )
 from ragmetrics_core.replies import JsonReply
 from ragmetrics_core.testing import ScriptedLLM
@@ -43,16 +38,6 @@ CLAIMS = {
     "It was built in 1889 [1]. It is red [3].": ["The tower was built in 1889.", "The tower is red."],
     "The tower was built in 1889.": ["The tower was built in 1889."],
 }
-EVERYTHING: list[Metric] = [
-    *ragchecker_metrics(),
-    Diagnosis(),
-    AnswerOrAbstain(),
-    CitationRecall(),
-    CitationPrecision(),
-    Misattribution(),
-    FabricatedCitations(),
-    UncitedClaims(),
-]
 ASKED = {"extract_claims": 2, "verify_claims": 5, "judge_abstention": 1}
 """Of a row of everything: two texts are taken apart; claims of each by the contexts and by the other text, and statements."""
 

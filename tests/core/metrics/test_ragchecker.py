@@ -11,16 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.metrics.of_eight_calls import EVERYTHING
 from ragmetrics_core import Ask, Metric, evaluate
 from ragmetrics_core.metrics import (
-    AnswerOrAbstain,
-    CitationPrecision,
-    CitationRecall,
-    Diagnosis,
-    FabricatedCitations,
-    Misattribution,
     NoiseSensitivity,
-    UncitedClaims,
     ragchecker_metrics,
 )
 
@@ -215,16 +209,6 @@ def test_everything_about_claims_declining_and_citations_costs_eight_calls() -> 
             return '{"reason": "", "contexts_suffice": "yes", "response_declines": "no"}'
 
     judge = Judge(claims, supports)  # type: ignore[arg-type]
-    metrics = [
-        *ragchecker_metrics(),
-        Diagnosis(),
-        AnswerOrAbstain(),
-        CitationRecall(),
-        CitationPrecision(),
-        Misattribution(),
-        FabricatedCitations(),
-        UncitedClaims(),
-    ]
-    found = values(metrics, row, judge)
+    found = values(EVERYTHING, row, judge)
     assert judge.asks == 8
     assert (found["faithfulness"], found["citation_recall"], found["answer_or_abstain"]) == (1.0, 0.5, 1.0)
