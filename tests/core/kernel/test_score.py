@@ -267,6 +267,33 @@ def test_closed_evidence_cannot_be_changed() -> None:
     assert row["by"] == (1,)
 
 
+def test_evidence_shows_what_it_has_besides_to_those_who_look() -> None:
+    looks = []
+
+    def places() -> list[dict[str, Any]]:
+        looks.append(1)
+        return [{"span": (0, 1), "by": [2]}, {}]
+
+    evidence = Evidence([{"by": [1]}, {"by": []}], places)
+    assert [dict(row) for row in evidence] == [{"by": (1,)}, {"by": ()}]
+    one, two = (Score(0.5, details={"sides": held, "n": 1}).made_by("m", None) for held in (evidence, evidence))
+    assert not looks
+    shown = [{"by": [2], "span": [0, 1]}, {"by": []}]
+    assert one.details == two.details == one.to_dict()["details"] == {"sides": shown, "n": 1}
+    assert len(looks) == 2
+    assert list(one.details["sides"][0]) == ["by", "span"]
+    assert Details(inner=[evidence]) == {"inner": [shown]}
+    for copied in (Evidence(evidence), copy.deepcopy(evidence), pickle.loads(pickle.dumps(evidence))):
+        assert copied.shown() == evidence.shown() == shown
+    assert copied.besides is None
+
+
+@pytest.mark.parametrize("more", [[], [{}, {}]])
+def test_what_evidence_has_besides_is_something_for_each_item(more: Any) -> None:
+    with pytest.raises(ValueError, match=r"zip\(\) argument 2"):
+        Evidence([{"by": [1]}], lambda: more).shown()
+
+
 @pytest.mark.parametrize("item", [{"a": math.nan}, {"a": [math.inf]}])
 def test_closed_evidence_holds_finite_numbers(item: Any) -> None:
     with pytest.raises(ValueError, match="details hold finite numbers, got"):

@@ -7,34 +7,54 @@ can only be read. A score shows them as lists and dicts of its own, which are ma
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from ._plain import PLAIN_TYPES, plain
+from ._plain import PLAIN_TYPES, Shown, plain
 from ._texts import JUST_TEXT
 
 __all__ = ["Details", "Evidence", "Held", "Holder", "held", "with_prompts"]
 
 
-class Evidence(tuple[Mapping[str, Any], ...]):
+class Evidence(Shown):
     """Items of evidence, such as the verdicts on claims, as mappings that can only be read; lists in them are tuples.
 
     ``Score(value, details={"verdicts": Evidence(rows)})``: the details hold a list of dicts, as if they were given one.
+
+    Args:
+        items: what metrics read.
+        besides: makes a mapping for each item, of what the details have besides. It is called whenever somebody looks at them: what
+            no score depends on is not worked out for scores that nobody looks into.
 
     Raises:
         TypeError: an item is no mapping, or JSON has no such value.
         ValueError: a number is not finite.
     """
 
-    __slots__ = ()
+    besides: Callable[[], Iterable[Mapping[str, Any]]] | None = None
 
-    def __new__(cls, items: Iterable[Mapping[str, Any]] = ()) -> Evidence:  # noqa: PYI034  Self is not in Python 3.10
-        return super().__new__(cls, map(_closed_item, items))
+    def __new__(  # noqa: PYI034  Self is not in Python 3.10
+        cls,
+        items: Iterable[Mapping[str, Any]] = (),
+        besides: Callable[[], Iterable[Mapping[str, Any]]] | None = None,
+    ) -> Evidence:
+        made = super().__new__(cls, map(_closed_item, items.shown() if isinstance(items, Evidence) else items))
+        if besides is not None:
+            made.besides = besides
+        return made
+
+    def shown(self) -> list[Any]:
+        """Lists and dicts of one's own."""
+        rows = [plain(item) for item in self]
+        if self.besides is not None:
+            for row, more in zip(rows, self.besides(), strict=True):
+                row.update(plain(more))
+        return rows
 
     def __reduce__(self) -> tuple[Any, ...]:
         # mappings that can only be read are neither copied nor pickled
-        return (type(self), (plain(self),))
+        return (type(self), (self.shown(),))
 
 
 def _closed_item(item: Mapping[str, Any]) -> Mapping[str, Any]:

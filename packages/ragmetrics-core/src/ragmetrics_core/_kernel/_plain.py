@@ -7,10 +7,20 @@ from dataclasses import fields, is_dataclass
 from math import isfinite
 from typing import Any
 
-__all__ = ["json_walk", "plain"]
+__all__ = ["Shown", "json_walk", "plain"]
 
 PLAIN_TYPES: frozenset[type] = frozenset({str, int, bool, type(None)})
 """Types of values that are plain already."""
+
+
+class Shown(tuple[Any, ...]):
+    """A tuple that is shown as something else than its items."""
+
+    __slots__ = ()
+
+    def shown(self) -> list[Any]:
+        """What is shown, as plain JSON values."""
+        raise NotImplementedError
 
 
 def json_walk(
@@ -31,6 +41,8 @@ def json_walk(
         kind = type(value)
         if kind in kept or (kind is float and isfinite(value)):
             return value
+        if isinstance(value, Shown):
+            return value.shown()
         if kind is list or kind is tuple or isinstance(value, list | tuple):
             # ranks and texts need no second look, and there are many of them
             return list(value) if kept.issuperset(map(type, value)) else [walk(item) for item in value]

@@ -7,7 +7,7 @@ A passage counts as support where the judge names it; of two that support a stat
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -105,7 +105,7 @@ class JudgedCitations(CitationMetric):
         claims = [statement.text for statement in said]
         window, each = self.window, self.per_passage
         rows = yield from check_claims(
-            self.verify, claims, retrieved_contexts, user_input, _with_citations, said, window=window, per_passage=each
+            self.verify, claims, retrieved_contexts, user_input, _citations, said, window=window, per_passage=each
         )
         supports = supporting(rows, self.name)
         items = [item for pair in zip(said, supports, strict=True) for item in self.counted(*pair)]
@@ -119,8 +119,8 @@ class JudgedCitations(CitationMetric):
         return Score(self.without_citations, reason=NOTHING_CITED, details=details)
 
 
-def _with_citations(rows: Sequence[Mapping[str, Any]], said: Sequence[Statement]) -> list[dict[str, Any]]:
-    return [{**row, **_cited(statement)} for row, statement in zip(rows, said, strict=True)]
+def _citations(said: Sequence[Statement]) -> list[dict[str, Any]]:
+    return [_cited(statement) for statement in said]
 
 
 def _cited(statement: Statement) -> dict[str, Any]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ragmetrics_core import BadReply, Evidence, InvalidInput, Metric, Prompt, Steps, together
-from ragmetrics_core.metrics.claim_origin import PlacedClaims, placed, spans_in
+from ragmetrics_core.metrics.claim_origin import PlacedClaims, places
 from ragmetrics_core.metrics.claims import (
     EXTRACT_CLAIMS,
     VERIFY_CLAIMS,
@@ -72,15 +73,19 @@ class ClaimMetric(Metric):
         """What the passages say about the claims of a text: a row per claim, with numbers of passages and its place in the text."""
         if not passages or not claims:
             return _at_once([{"claim": claim, "supported": False, "reason": "", **NOWHERE} for claim in claims])
-        spans = spans_in(claims, text)
+        where = (places, _hashable(claims), text)
         window, each = self.window, self.per_passage
-        return check_claims(self.verify, claims, passages, question, placed, spans, window=window, per_passage=each)
+        return check_claims(self.verify, claims, passages, question, *where, window=window, per_passage=each)
 
     def compare(self, claims: Sequence[str], text: str, other: str, question: str | None) -> Steps[Rows]:
         """What another text, as a whole, says about the claims of a text."""
         if not claims:
             return _at_once([])
-        return evidence(self.verify, claims, [other], question, placed, spans_in(claims, text))
+        return evidence(self.verify, claims, [other], question, places, _hashable(claims), text)
+
+
+def _hashable(claims: Sequence[str]) -> tuple[str, ...]:
+    return claims if isinstance(claims, tuple) else tuple(claims)
 
 
 def _at_once(rows: Rows) -> Steps[Rows]:
@@ -106,18 +111,19 @@ def check_claims(
     claims: Sequence[str],
     passages: Sequence[str],
     question: str | None,
-    put: Callable[..., Iterable[Mapping[str, Any]]],
+    besides: Callable[..., Iterable[Mapping[str, Any]]],
     *given: Hashable,
     window: int | None = None,
     per_passage: bool = False,
 ) -> Steps[Rows]:
     """What the passages say about claims: a row per claim, with numbers of passages; arguments as in ``ClaimMetric``.
 
-    ``put(rows, *given)`` adds to the rows what is known besides, as in ``claims.evidence``.
+    The rows show ``besides(*given)`` besides, as in ``claims.evidence``.
     """
     if window is None and not per_passage:
-        return evidence(prompt, claims, passages, question, put, *given)
-    return _in_groups(prompt, claims, _groups(passages, window, per_passage=per_passage), question, window, put, given)
+        return evidence(prompt, claims, passages, question, besides, *given)
+    groups = _groups(passages, window, per_passage=per_passage)
+    return _in_groups(prompt, claims, groups, question, window, partial(besides, *given))
 
 
 def _in_groups(  # noqa: PLR0917  those of ``check_claims``
@@ -126,11 +132,10 @@ def _in_groups(  # noqa: PLR0917  those of ``check_claims``
     groups: Sequence[Sequence[tuple[int, str]]],
     question: str | None,
     window: int | None,
-    put: Callable[..., Iterable[Mapping[str, Any]]],
-    given: tuple[Hashable, ...],
+    besides: Callable[[], Iterable[Mapping[str, Any]]],
 ) -> Steps[Rows]:
     """The same in a call for each group of passages."""
-    programs = (evidence(prompt, claims, [piece for _, piece in group], question, list) for group in groups)
+    programs = (evidence(prompt, claims, [piece for _, piece in group], question) for group in groups)
     checked = yield from together(*programs)
     answers = [
         [_renumbered(row, [number for number, _ in group]) for row in rows]
@@ -139,7 +144,7 @@ def _in_groups(  # noqa: PLR0917  those of ``check_claims``
     merged = [best(rows) for rows in zip(*answers, strict=True)]
     if window is None:
         merged = [{name: value for name, value in row.items() if name != "window"} for row in merged]
-    return Evidence(put(merged, *given))
+    return Evidence(merged, besides)
 
 
 def _groups(passages: Sequence[str], window: int | None, *, per_passage: bool) -> list[list[tuple[int, str]]]:

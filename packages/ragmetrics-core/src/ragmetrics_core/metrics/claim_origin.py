@@ -15,7 +15,7 @@ from typing import Any
 from ragmetrics_core.metrics.squad import CJK
 from ragmetrics_core.metrics.windows import SENTENCE_END
 
-__all__ = ["PlacedClaims", "Spans", "located", "placed", "spans_in", "spans_of"]
+__all__ = ["PlacedClaims", "Spans", "located", "places", "spans_in", "spans_of"]
 
 FINAL_MARKS = ".!?。！？"
 WORD = re.compile(r"\w+")
@@ -65,12 +65,12 @@ def spans_in(claims: Sequence[str], text: str) -> Spans:
 
 def located(rows: Sequence[Mapping[str, Any]], text: str) -> list[dict[str, Any]]:
     """The rows, each with the ``span`` of its ``claim`` in the text, ``[start, end]``, where that can be told."""
-    return placed(rows, tuple(spans_of([row["claim"] for row in rows], text)))
+    return [{**row, **place} for row, place in zip(rows, places([row["claim"] for row in rows], text), strict=True)]
 
 
-def placed(rows: Sequence[Mapping[str, Any]], spans: Spans) -> list[dict[str, Any]]:
-    """The rows, each with its ``span``, ``[start, end]``, where there is one."""
-    return [{**row, "span": list(span)} if span else {**row} for row, span in zip(rows, spans, strict=True)]
+def places(claims: Sequence[str], text: str) -> list[dict[str, Any]]:
+    """For each claim its ``span`` in the text, ``[start, end]``, or nothing where that cannot be told; as evidence shows it."""
+    return [{"span": list(span)} if span else {} for span in spans_in(claims, text)]
 
 
 def spans_of(claims: Sequence[str], text: str) -> list[tuple[int, int] | None]:

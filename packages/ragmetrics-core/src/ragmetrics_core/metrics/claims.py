@@ -8,6 +8,7 @@ context recall and factual correctness count the same claims.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -212,16 +213,20 @@ def evidence(
     claims: Sequence[str],
     contexts: Sequence[str],
     question: str | None,
-    put: Callable[..., Iterable[Mapping[str, Any]]],
+    besides: Callable[..., Iterable[Mapping[str, Any]]] | None = None,
     *given: Hashable,
 ) -> Steps[Evidence]:
-    """The same rows as evidence, made once for all metrics that ask; ``put(rows, *given)`` adds to them what is known besides."""
+    """The same rows as evidence, made once for all metrics that ask; if anything, it shows
+    ``besides(*given)`` besides, as ``Evidence`` does.
+    """
     texts = contexts.copy() if isinstance(contexts, list) else list(contexts)
-    return prompt.ask_for(_evidence, put, *given, question=question, contexts=texts, claims=list(claims))
+    return prompt.ask_for(_evidence, besides, *given, question=question, contexts=texts, claims=list(claims))
 
 
-def _evidence(reply: Verdicts, inputs: Mapping[str, Any], put: Callable[..., Any], *given: Hashable) -> Evidence:
-    return Evidence(put(_rows(reply, inputs), *given))
+def _evidence(
+    reply: Verdicts, inputs: Mapping[str, Any], besides: Callable[..., Any] | None, *given: Hashable
+) -> Evidence:
+    return Evidence(_rows(reply, inputs), besides and partial(besides, *given))
 
 
 def _rows(reply: Verdicts, inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
