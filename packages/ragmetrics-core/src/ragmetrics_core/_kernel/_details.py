@@ -39,7 +39,14 @@ class Evidence(Shown):
         items: Iterable[Mapping[str, Any]] = (),
         besides: Callable[[], Iterable[Mapping[str, Any]]] | None = None,
     ) -> Evidence:
-        made = super().__new__(cls, map(_closed_item, items.shown() if isinstance(items, Evidence) else items))
+        return cls.of_closed(map(_closed_item, items.shown() if isinstance(items, Evidence) else items), besides)
+
+    @classmethod
+    def of_closed(
+        cls, items: Iterable[Mapping[str, Any]], besides: Callable[[], Iterable[Mapping[str, Any]]] | None = None
+    ) -> Evidence:
+        """The same of items that are closed: ``MappingProxyType`` of plain values and tuples of them. None is looked at."""
+        made = super().__new__(cls, items)
         if besides is not None:
             made.besides = besides
         return made

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import (
@@ -205,7 +206,8 @@ def verify(
     contradictions either, as the first prompt had it, gives rows without a verdict: an unsupported claim may be either.
     """
     inputs = {"question": question, "contexts": list(contexts), "claims": list(claims)}
-    return _rows((yield from prompt.ask(**inputs)), inputs)
+    rows = _rows((yield from prompt.ask(**inputs)), inputs)
+    return [{name: list(value) if type(value) is tuple else value for name, value in row.items()} for row in rows]
 
 
 def evidence(
@@ -226,7 +228,11 @@ def evidence(
 def _evidence(
     reply: Verdicts, inputs: Mapping[str, Any], besides: Callable[..., Any] | None, *given: Hashable
 ) -> Evidence:
-    return Evidence(_rows(reply, inputs), besides and partial(besides, *given))
+    rows = _rows(reply, inputs)
+    shown = besides and partial(besides, *given)
+    if type(reply) is Verdicts:  # all that is in it was validated
+        return Evidence.of_closed(map(MappingProxyType, rows), shown)
+    return Evidence(rows, shown)
 
 
 def _rows(reply: Verdicts, inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -244,8 +250,8 @@ def _row(claim: str, verdict: Verdict, sent: int, tells: bool) -> dict[str, Any]
     if getattr(verdict, "names_contexts", False):
         by = _in_order(verdict.supported_by)
         if sent == 1:  # there is only one that it can be
-            by = by or [1] * verdict.supported
-            against = against or [1] * flagged
+            by = by or (1,) * verdict.supported
+            against = against or (1,) * flagged
         row["verdict"] = in_words(bool(by), bool(against))
         row["supported_by"] = by
         row["contradicted_by"] = against
@@ -257,9 +263,9 @@ def _row(claim: str, verdict: Verdict, sent: int, tells: bool) -> dict[str, Any]
     return row
 
 
-def _in_order(numbers: Iterable[int]) -> list[int]:
-    found = list(numbers)
-    return sorted(set(found)) if len(found) > 1 else found
+def _in_order(numbers: Iterable[int]) -> tuple[int, ...]:
+    found = tuple(numbers)
+    return tuple(sorted(set(found))) if len(found) > 1 else found
 
 
 TOLD = frozenset({"verdict", "supported_by", "contradicted_by"})
