@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core.metrics.claim_origin import PlacedClaims, _sentences, located, spans_in, spans_of
+from ragmetrics_core.metrics.claim_origin import PlacedClaims, _sentences, located, spans_of
 
 ANSWER = (
     "She was born in London in 1815. She designed no machine; Babbage did! Did she write? In 1843 she published notes."
@@ -74,9 +74,11 @@ def test_a_place_lies_in_the_text_and_is_not_empty(claims: list[str], text: str)
 
 def test_the_places_of_claims_are_looked_up_once() -> None:
     claims = PlacedClaims.of(["She was born in London."], ANSWER)
-    assert claims.spans is claims.spans is spans_in(claims, ANSWER)
-    assert claims.spans == ((0, 22),)
-    assert spans_in(claims, "Was she born in London? She was born in London.") == ((24, 46),)
+    assert claims is PlacedClaims.of(claims, ANSWER)
+    assert claims.spans is claims.spans
+    assert (claims.spans, claims.places()) == (((0, 22),), [{"span": [0, 22]}])
+    elsewhere = PlacedClaims.of([*claims, "Rome fell."], "Was she born in London? She was born in London.")
+    assert elsewhere.places() == [{"span": [24, 46]}, {}]
 
 
 @given(st.text("ab.!?\n\r\t\x0b\x1c ", max_size=60))

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from ragmetrics_core import InvalidInput, Metric, Prompt, Score, Steps, together
-from ragmetrics_core.metrics.claim_origin import places
 from ragmetrics_core.metrics.claims import (
     EXTRACT_CLAIMS,
     VERIFY_CLAIMS,
@@ -67,7 +66,7 @@ class FactualCorrectness(Metric):
         others = [text["reference" if side == "response" else "response"] for side in SIDES[self.mode]]
         checked = yield from together(
             *(
-                evidence(self.verify, parts, [other], user_input, places, parts, parts.text)
+                evidence(self.verify, parts, [other], user_input, parts.places)
                 for parts, other in zip(claims, others, strict=True)
             )
         )

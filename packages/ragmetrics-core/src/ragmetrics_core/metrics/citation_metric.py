@@ -23,6 +23,16 @@ NOTHING_SAID = "the response makes no statements"
 NOTHING_CITED = "the response cites nothing"
 
 
+class Statements(tuple[Statement, ...]):
+    """The statements of a response."""
+
+    __slots__ = ()
+
+    def citations(self) -> list[dict[str, Any]]:
+        """What each of them cites, as evidence."""
+        return [_cited(statement) for statement in self]
+
+
 @dataclass(frozen=True)
 class CitationMetric(Metric):
     """Base of metrics that read citations.
@@ -45,16 +55,14 @@ class CitationMetric(Metric):
             except InvalidInput as error:
                 raise InvalidInput(f"{self.name}: {error}") from None
 
-    def read(
-        self, response: str, passages: Sequence[str], documents: Sequence[Document | str] | None
-    ) -> tuple[Statement, ...]:
+    def read(self, response: str, passages: Sequence[str], documents: Sequence[Document | str] | None) -> Statements:
         """The statements of the response, with what they cite."""
         count = len(passages)
         found: dict[Any, Any] | None = None if documents else getattr(passages, "found", None)
         key = (CitationMetric, response, count, self.pattern)
-        said: tuple[Statement, ...] | None = None if found is None else found.get(key)
+        said: Statements | None = None if found is None else found.get(key)
         if said is None:
-            said = tuple(statements(response, count, names_of(documents, count, self.name), self.pattern))
+            said = Statements(statements(response, count, names_of(documents, count, self.name), self.pattern))
         if found is not None:
             found[key] = said
         return said
@@ -105,7 +113,7 @@ class JudgedCitations(CitationMetric):
         claims = [statement.text for statement in said]
         window, each = self.window, self.per_passage
         rows = yield from check_claims(
-            self.verify, claims, retrieved_contexts, user_input, _citations, said, window=window, per_passage=each
+            self.verify, claims, retrieved_contexts, user_input, said.citations, window=window, per_passage=each
         )
         supports = supporting(rows, self.name)
         items = [item for pair in zip(said, supports, strict=True) for item in self.counted(*pair)]
@@ -117,10 +125,6 @@ class JudgedCitations(CitationMetric):
         if self.without_citations is None:
             return Score.unscored(NOTHING_CITED, details=details)
         return Score(self.without_citations, reason=NOTHING_CITED, details=details)
-
-
-def _citations(said: Sequence[Statement]) -> list[dict[str, Any]]:
-    return [_cited(statement) for statement in said]
 
 
 def _cited(statement: Statement) -> dict[str, Any]:

@@ -7,13 +7,12 @@ in a run, because equal questions are one call; so a metric costs little beside 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from ragmetrics_core import BadReply, Evidence, InvalidInput, Metric, Prompt, Steps, together
-from ragmetrics_core.metrics.claim_origin import PlacedClaims, places
+from ragmetrics_core.metrics.claim_origin import PlacedClaims
 from ragmetrics_core.metrics.claims import (
     EXTRACT_CLAIMS,
     VERIFY_CLAIMS,
@@ -73,19 +72,15 @@ class ClaimMetric(Metric):
         """What the passages say about the claims of a text: a row per claim, with numbers of passages and its place in the text."""
         if not passages or not claims:
             return _at_once([{"claim": claim, "supported": False, "reason": "", **NOWHERE} for claim in claims])
-        where = (places, _hashable(claims), text)
-        window, each = self.window, self.per_passage
-        return check_claims(self.verify, claims, passages, question, *where, window=window, per_passage=each)
+        window, each, said = self.window, self.per_passage, PlacedClaims.of(claims, text)
+        return check_claims(self.verify, said, passages, question, said.places, window=window, per_passage=each)
 
     def compare(self, claims: Sequence[str], text: str, other: str, question: str | None) -> Steps[Rows]:
         """What another text, as a whole, says about the claims of a text."""
         if not claims:
             return _at_once([])
-        return evidence(self.verify, claims, [other], question, places, _hashable(claims), text)
-
-
-def _hashable(claims: Sequence[str]) -> tuple[str, ...]:
-    return claims if isinstance(claims, tuple) else tuple(claims)
+        said = PlacedClaims.of(claims, text)
+        return evidence(self.verify, said, [other], question, said.places)
 
 
 def _at_once(rows: Rows) -> Steps[Rows]:
@@ -111,19 +106,19 @@ def check_claims(
     claims: Sequence[str],
     passages: Sequence[str],
     question: str | None,
-    besides: Callable[..., Iterable[Mapping[str, Any]]],
-    *given: Hashable,
+    besides: Callable[[], Iterable[Mapping[str, Any]]],
+    *,
     window: int | None = None,
     per_passage: bool = False,
 ) -> Steps[Rows]:
     """What the passages say about claims: a row per claim, with numbers of passages; arguments as in ``ClaimMetric``.
 
-    The rows show ``besides(*given)`` besides, as in ``claims.evidence``.
+    The rows show ``besides()`` besides, as in ``claims.evidence``.
     """
     if window is None and not per_passage:
-        return evidence(prompt, claims, passages, question, besides, *given)
+        return evidence(prompt, claims, passages, question, besides)
     groups = _groups(passages, window, per_passage=per_passage)
-    return _in_groups(prompt, claims, groups, question, window, partial(besides, *given))
+    return _in_groups(prompt, claims, groups, question, window, besides)
 
 
 def _in_groups(  # noqa: PLR0917  those of ``check_claims``

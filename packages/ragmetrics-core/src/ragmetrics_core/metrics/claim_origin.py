@@ -15,7 +15,7 @@ from typing import Any
 from ragmetrics_core.metrics.squad import CJK
 from ragmetrics_core.metrics.windows import SENTENCE_END
 
-__all__ = ["PlacedClaims", "Spans", "located", "places", "spans_in", "spans_of"]
+__all__ = ["PlacedClaims", "Spans", "located", "spans_of"]
 
 FINAL_MARKS = ".!?。！？"
 WORD = re.compile(r"\w+")
@@ -47,7 +47,9 @@ class PlacedClaims(tuple[str, ...]):  # noqa: SLOT001  it knows its text
 
     @classmethod
     def of(cls, claims: Iterable[str], text: str) -> PlacedClaims:
-        """The claims of this text."""
+        """The claims of this text; where they are that already, they themselves."""
+        if isinstance(claims, PlacedClaims) and claims.text == text:
+            return claims
         made = cls(claims)
         made.text = text
         return made
@@ -57,20 +59,15 @@ class PlacedClaims(tuple[str, ...]):  # noqa: SLOT001  it knows its text
         """Where the claims stand."""
         return tuple(spans_of(self, self.text))
 
-
-def spans_in(claims: Sequence[str], text: str) -> Spans:
-    """Where the claims stand in the text."""
-    return claims.spans if isinstance(claims, PlacedClaims) and claims.text == text else tuple(spans_of(claims, text))
+    def places(self) -> list[dict[str, Any]]:
+        """For each claim its ``span``, ``[start, end]``, or nothing where that cannot be told; as evidence shows it."""
+        return [{"span": list(span)} if span else {} for span in self.spans]
 
 
 def located(rows: Sequence[Mapping[str, Any]], text: str) -> list[dict[str, Any]]:
     """The rows, each with the ``span`` of its ``claim`` in the text, ``[start, end]``, where that can be told."""
-    return [{**row, **place} for row, place in zip(rows, places([row["claim"] for row in rows], text), strict=True)]
-
-
-def places(claims: Sequence[str], text: str) -> list[dict[str, Any]]:
-    """For each claim its ``span`` in the text, ``[start, end]``, or nothing where that cannot be told; as evidence shows it."""
-    return [{"span": list(span)} if span else {} for span in spans_in(claims, text)]
+    places = PlacedClaims.of([row["claim"] for row in rows], text).places()
+    return [{**row, **place} for row, place in zip(rows, places, strict=True)]
 
 
 def spans_of(claims: Sequence[str], text: str) -> list[tuple[int, int] | None]:

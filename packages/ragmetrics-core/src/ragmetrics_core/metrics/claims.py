@@ -7,8 +7,7 @@ context recall and factual correctness count the same claims.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
@@ -123,18 +122,19 @@ def check_verdicts(reply: Verdicts, inputs: Mapping[str, Any]) -> None:
 
 
 def _check_contexts(verdict: Verdict, sent: int) -> None:
-    for named in (getattr(verdict, "supported_by", ()), getattr(verdict, "contradicted_by", ())):
+    by = getattr(verdict, "supported_by", ())
+    for named in (by, getattr(verdict, "contradicted_by", ())):
         if named and not 1 <= min(named) <= max(named) <= sent:
             unknown = next(number for number in named if not 1 <= number <= sent)
             raise BadReply(f"claim {verdict.number}: context {unknown} is named, but the contexts are 1 to {sent}")
-    if not hasattr(verdict, "names_contexts"):
+    if type(verdict) is not Verdict and not hasattr(verdict, "names_contexts"):
         return  # of a user's own model, which says whether the claim is supported in its own way
     if "contradicted" in verdict.model_fields_set:
         _check_flag(verdict, sent)
-    if verdict.supported is bool(verdict.supported_by):
+    if verdict.supported is bool(by):
         return
     if not verdict.supported:
-        named_ones = ", ".join(map(str, verdict.supported_by))
+        named_ones = ", ".join(map(str, by))
         raise BadReply(f"claim {verdict.number} is said to be not supported, but context {named_ones} is named for it")
     if verdict.names_contexts and sent > 1:  # of a single one there is no doubt
         raise BadReply(f"claim {verdict.number} is said to be supported, but no context is named for it")
@@ -215,24 +215,18 @@ def evidence(
     claims: Sequence[str],
     contexts: Sequence[str],
     question: str | None,
-    besides: Callable[..., Iterable[Mapping[str, Any]]] | None = None,
-    *given: Hashable,
+    besides: Callable[[], Iterable[Mapping[str, Any]]] | None = None,
 ) -> Steps[Evidence]:
-    """The same rows as evidence, made once for all metrics that ask; if anything, it shows
-    ``besides(*given)`` besides, as ``Evidence`` does.
-    """
+    """The same rows as evidence, made once for all metrics that ask with the same ``besides``, which ``Evidence`` explains."""
     texts = contexts.copy() if isinstance(contexts, list) else list(contexts)
-    return prompt.ask_for(_evidence, besides, *given, question=question, contexts=texts, claims=list(claims))
+    return prompt.ask_for(_evidence, besides, question=question, contexts=texts, claims=list(claims))
 
 
-def _evidence(
-    reply: Verdicts, inputs: Mapping[str, Any], besides: Callable[..., Any] | None, *given: Hashable
-) -> Evidence:
+def _evidence(reply: Verdicts, inputs: Mapping[str, Any], besides: Callable[[], Any] | None) -> Evidence:
     rows = _rows(reply, inputs)
-    shown = besides and partial(besides, *given)
     if type(reply) is Verdicts:  # all that is in it was validated
-        return Evidence.of_closed(map(MappingProxyType, rows), shown)
-    return Evidence(rows, shown)
+        return Evidence.of_closed(map(MappingProxyType, rows), besides)
+    return Evidence(rows, besides)
 
 
 def _rows(reply: Verdicts, inputs: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from json import JSONDecoder
 from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -18,7 +19,7 @@ from pydantic import BaseModel, ValidationError
 from .._kernel._errors import InvalidInput
 from .._support._strict_schema import strict_schema
 from ._json_reader import ModelReader
-from ._json_text._find import clean_json
+from ._json_text._find import clean_json, decoder_of
 from ._pipeline import read_reply
 from ._typed._shape import shape_of
 
@@ -67,6 +68,10 @@ class JsonReply(Generic[M]):
     def _reader(self) -> ModelReader[M]:
         return ModelReader(self.model)
 
+    @cached_property
+    def _decoder(self) -> JSONDecoder:
+        return decoder_of(self._reader.plan.knows)
+
     def instructions(self) -> str:
         """The shape of the object, with the descriptions of the model's fields, for the system message."""
         return f"Reply in JSON:\n{shape_of(self.model)}"
@@ -77,9 +82,9 @@ class JsonReply(Generic[M]):
         Raises:
             BadReply: the reply holds no such object, or several that disagree.
         """
-        clean = clean_json(text)
         suspect = "<" in text or "..." in text or "…" in text
-        if clean is not None and not suspect and self._reader.plan.knows(clean[0]):
+        clean = None if suspect else clean_json(text, self._decoder)
+        if clean is not None and self._reader.plan.takes(clean[0]):
             try:
                 return self.model.model_validate(clean[0], strict=True)
             except ValidationError:

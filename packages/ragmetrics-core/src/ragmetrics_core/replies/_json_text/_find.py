@@ -5,27 +5,20 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..._kernel._asked import asked_of
 from ._scan import MAX_DEPTH, scan
 from ._tokens import unescape
 
-__all__ = ["clean_json", "decode", "embedded", "is_jsonish", "unfenced", "views"]
+__all__ = ["clean_json", "decode", "decoder_of", "embedded", "is_jsonish", "unfenced", "views"]
 
 _FENCED = re.compile(r"\s*(?:```|~~~)[ \t]*[\w+-]{0,20}[ \t]*\r?\n(.*?)(?:```|~~~)?\s*\Z", re.DOTALL)
 _JSONISH = re.compile(
     r"[\s`~>*]*(?:json\w?|javascript|python)?\s*(?:\{|\[\s*[\[{\"'“])|[^\n]{0,200}\n?```json", re.IGNORECASE
 )
 _ENTITY = re.compile(r"&(?:quot|apos|lbrace|lcub|lbrack|lsqb|#x?[0-9a-f]{2,4});", re.IGNORECASE)
-
-
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    built = dict(pairs)
-    if len(built) != len(pairs):
-        raise ValueError("a key is repeated")
-    return built
 
 
 def _finite(digits: str) -> float:
@@ -39,17 +32,31 @@ def _constant(word: str) -> Any:
     raise ValueError(f"{word} is no JSON")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_float=_finite, parse_constant=_constant, strict=False)
+def decoder_of(is_known: Callable[[dict[str, Any]], bool] | None = None) -> json.JSONDecoder:
+    """A decoder that refuses repeated keys, and objects that are not known."""
+
+    def built(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) != len(pairs):
+            raise ValueError("a key is repeated")
+        if is_known is not None and not is_known(made):
+            raise ValueError("a key is not known")
+        return made
+
+    return json.JSONDecoder(object_pairs_hook=built, parse_float=_finite, parse_constant=_constant, strict=False)
 
 
-def clean_json(text: str) -> tuple[Any] | None:
+_DECODER = decoder_of()
+
+
+def clean_json(text: str, decoder: json.JSONDecoder = _DECODER) -> tuple[Any] | None:
     """The value of a text that is JSON and nothing else, in a tuple (it may be null); None for any other text.
 
     Repeated keys and numbers that are not finite do not count as JSON here: the standard library lets them pass
-    silently.
+    silently. Neither does what the decoder refuses.
     """
     try:
-        value = _DECODER.decode(text)
+        value = decoder.decode(text)
     except (ValueError, RecursionError):
         # A ValueError is bad syntax or an integer of thousands of digits; a RecursionError is nesting beyond any answer.
         return None

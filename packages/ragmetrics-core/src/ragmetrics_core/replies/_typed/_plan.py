@@ -102,32 +102,20 @@ class ModelPlan(NamedTuple):
     twins: frozenset[frozenset[str]]
     others: frozenset[str]
 
-    def knows(self, data: Any) -> bool:
-        """Whether data is an object and every key in it is one of the model's, so that nothing in it can be overlooked.
+    def knows(self, data: dict[str, Any]) -> bool:
+        """Whether every key of an object is one of the model's, or of the models in it, so that nothing in it can be overlooked.
 
         No object may hold two keys of one field either: validation would take the one and overlook the other.
         """
-        if type(data) is not dict or not data or not self.top.issuperset(data) or self._has_twins(data):
-            return False
-        known = self.known
-        if known is None:
-            return True
-        level: list[Any] = list(data.values())
-        while level:
-            inner: list[Any] = []
-            for value in level:
-                if type(value) is dict:
-                    if not known.issuperset(value) or self._has_twins(value):
-                        return False
-                    inner.extend(value.values())
-                elif type(value) is list:
-                    inner.extend(value)
-            level = inner
-        return True
+        return self.known is None or (self.known.issuperset(data) and self._is_single(data))
 
-    def _has_twins(self, data: dict[str, Any]) -> bool:
+    def takes(self, data: Any) -> bool:
+        """Whether data is an object that has keys, and the model has all of them."""
+        return type(data) is dict and bool(data) and self.top.issuperset(data) and self._is_single(data)
+
+    def _is_single(self, data: dict[str, Any]) -> bool:
         # most replies have first keys alone, and are done with the first question
-        return not self.others.isdisjoint(data) and any(pair <= data.keys() for pair in self.twins)
+        return self.others.isdisjoint(data) or not any(pair <= data.keys() for pair in self.twins)
 
 
 def bare(hint: Any) -> Any:
