@@ -53,7 +53,10 @@ class Evidence(Shown):
 
     def shown(self) -> list[Any]:
         """Lists and dicts of one's own."""
-        rows = [plain(item) for item in self]
+        rows = [
+            {name: value if type(value) in PLAIN_TYPES else plain(value) for name, value in item.items()}
+            for item in self
+        ]
         if self.besides is not None:
             for row, more in zip(rows, self.besides(), strict=True):
                 row.update(plain(more))
@@ -118,7 +121,12 @@ def held(details: Mapping[str, Any] | None) -> Details | Held:
     """The details as a score keeps them: checked and copied, but for evidence that is closed."""
     if not details or Evidence not in map(type, details.values()):
         return Details(details)
-    return Held({str(key): item if type(item) is Evidence else plain(item) for key, item in details.items()})
+    return Held({str(key): item if type(item) is Evidence else _kept(item) for key, item in details.items()})
+
+
+def _kept(value: Any) -> Any:
+    """The value as it is shown, but for lists of texts and numbers: as tuples they are nothing to the garbage collector."""
+    return tuple(value) if type(value) is list and PLAIN_TYPES.issuperset(map(type, value)) else plain(value)
 
 
 def with_prompts(details: Mapping[str, Any], prompts: Mapping[str, str]) -> Details | Held:

@@ -71,7 +71,7 @@ class RowIndex:
         self._states[name].append(score.state[0])
         self._passing[name].append({True: "y", False: "n", None: "-"}[score.passing])
         self._labels[name].append(score.label)
-        versions = score.details.get("prompts")
+        versions = score.held.get("prompts")
         if isinstance(versions, Mapping):
             for prompt, version in versions.items():
                 self.prompts.setdefault(str(prompt), {})[str(version)] = None

@@ -24,6 +24,9 @@ MOST_DISPUTED = 3
 
 LEAST_ROWS = 2
 
+JUDGED = frozenset({"jurors", "repeats"})
+"""Details that what several judges said can stand in."""
+
 
 @dataclass(frozen=True)
 class JurorSummary:
@@ -148,6 +151,8 @@ class JuryTally:
 
     def add(self, score: Score, label: str) -> None:
         """Count one score; the label names its row."""
+        if JUDGED.isdisjoint(score.held):  # as nearly always; to look into the details costs more than all the counting
+            return
         judged = list(judgements(score.details))
         votes = [vote for judgement in judged for vote in _votes(judgement)]
         if not votes:

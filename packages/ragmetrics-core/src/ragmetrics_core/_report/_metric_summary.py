@@ -218,7 +218,7 @@ class Tally:
         self._scales.add(score.scale)
         if label:
             self._note_worst(label, score.value)
-        if "repeats" in score.details:
+        if "repeats" in score.held:  # to look into the details costs more than all the counting
             spread = spread_of(score.details)
             if spread is not None:
                 self._spreads.append(spread)

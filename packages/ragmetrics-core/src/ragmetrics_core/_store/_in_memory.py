@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from .._engine._reply_store import ReplyStore
+from .._kernel._requests import Usage
 from .._kernel._row import Row
 from .._kernel._sample import Sample
 from .._kernel._score import NO_USAGE, Score
@@ -113,58 +114,71 @@ class InMemory:
         """Nothing is open."""
 
 
+More = tuple[bool | None, str | None, str | None, str | None, tuple[float, float] | None, int, int, int, int]
+"""What a score has besides value and evidence: passing, reason, error, label, scale, and the four counts of its usage."""
+
+
 class KeptScores:
-    """The scores of one metric. Most are a value with its evidence and nothing more; of those only these two are kept.
+    """The scores of one metric: value and evidence of each, and what a score has besides, where it has anything.
 
     Args:
         metric: its name.
         scale: that of its first score.
     """
 
-    __slots__ = ("_details", "_metric", "_scale", "_values")
+    __slots__ = ("_details", "_metric", "_more", "_scale", "_values")
 
     def __init__(self, metric: str, scale: tuple[float, float] | None) -> None:
         self._metric = metric
         self._scale = scale
-        self._values: list[float | Score] = []
+        self._values: list[float | Score | None] = []
         self._details: list[Mapping[str, Any] | None] = []
+        self._more: list[More | None] = []
 
     def add(self, score: Score) -> None:
         """Keep one more score."""
-        value = score.value
+        usage = score.usage
+        if type(score) is not Score or type(usage) is not Usage or score.metric != self._metric:
+            self._values.append(score)  # who knows what it is
+            self._details.append(None)
+            self._more.append(None)
+            return
+        self._values.append(score.value)
+        self._details.append(score.held)
         if (
-            value is not None
-            and score.usage is NO_USAGE
+            usage is NO_USAGE
+            and score.value is not None
             and score.reason is None
             and score.passing is None
             and score.label is None
             and score.scale is self._scale
-            and score.metric == self._metric
-            and type(score) is Score
         ):
-            self._values.append(value)
-            self._details.append(score.held)
+            self._more.append(None)
         else:
-            self._values.append(score)
-            self._details.append(None)
+            counts = (usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.cached_calls)
+            self._more.append((score.passing, score.reason, score.error, score.label, score.scale, *counts))
 
     def reordered(self, order: Sequence[int]) -> KeptScores:
         """The scores at these positions, in this order."""
         new = KeptScores(self._metric, self._scale)
         new._values = [self._values[position] for position in order]
         new._details = [self._details[position] for position in order]
+        new._more = [self._more[position] for position in order]
         return new
 
     def __iter__(self) -> Iterator[Score]:
-        return map(self._score, self._values, self._details)
+        return map(self._score, self._values, self._details, self._more)
 
     def __getitem__(self, index: int) -> Score:
-        return self._score(self._values[index], self._details[index])
+        return self._score(self._values[index], self._details[index], self._more[index])
 
-    def _score(self, value: float | Score, details: Mapping[str, Any] | None) -> Score:
+    def _score(self, value: float | Score | None, details: Mapping[str, Any] | None, more: More | None) -> Score:
         if isinstance(value, Score):
             return value
-        return Score(value, details=details, metric=self._metric, scale=self._scale)
+        if more is None:
+            return Score(value, details=details, metric=self._metric, scale=self._scale)
+        passing, reason, error, label, scale, *counts = more
+        return Score(value, passing, reason, details, error, Usage(*counts), self._metric, scale, label)
 
 
 class KeptRecords(Records):

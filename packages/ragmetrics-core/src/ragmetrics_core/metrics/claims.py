@@ -25,7 +25,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from ragmetrics_core import BadReply, Evidence, Prompt, Steps
 from ragmetrics_core.metrics.claim_origin import PlacedClaims
-from ragmetrics_core.metrics.numbering import check_one_each
+from ragmetrics_core.metrics.numbering import check_one_each, in_order
 from ragmetrics_core.replies import JsonReply, real_items
 
 __all__ = [
@@ -239,10 +239,10 @@ def _rows(reply: Verdicts, inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _row(claim: str, verdict: Verdict, sent: int, tells: bool) -> dict[str, Any]:
     """The evidence for one claim; the verdicts of a user's own model may have no more than ``number`` and ``supported``."""
     row = {"claim": claim, "supported": verdict.supported, "reason": getattr(verdict, "reason", "")}
-    against = _in_order(getattr(verdict, "contradicted_by", ()))
+    against = in_order(getattr(verdict, "contradicted_by", ()))
     flagged = getattr(verdict, "contradicted", False)
     if getattr(verdict, "names_contexts", False):
-        by = _in_order(verdict.supported_by)
+        by = in_order(verdict.supported_by)
         if sent == 1:  # there is only one that it can be
             by = by or (1,) * verdict.supported
             against = against or (1,) * flagged
@@ -255,11 +255,6 @@ def _row(claim: str, verdict: Verdict, sent: int, tells: bool) -> dict[str, Any]
     if flagged:
         row["contradicted"] = True
     return row
-
-
-def _in_order(numbers: Iterable[int]) -> tuple[int, ...]:
-    found = tuple(numbers)
-    return tuple(sorted(set(found))) if len(found) > 1 else found
 
 
 TOLD = frozenset({"verdict", "supported_by", "contradicted_by"})
