@@ -17,7 +17,7 @@ from ragmetrics_core.metrics.claim_metric import check_claims, check_settings, s
 from ragmetrics_core.metrics.claims import VERIFY_CLAIMS, Verdicts
 from ragmetrics_core.metrics.markers import compiled
 
-__all__ = ["NOTHING_CITED", "NOTHING_SAID", "CitationMetric", "JudgedCitations"]
+__all__ = ["NOTHING_CITED", "NOTHING_SAID", "CitationMetric", "JudgedCitations", "Statements"]
 
 NOTHING_SAID = "the response makes no statements"
 NOTHING_CITED = "the response cites nothing"
