@@ -20,8 +20,11 @@ from core.metrics.of_eight_calls import EVERYTHING
 from ragmetrics_core import Ask, BadReply, Metric, Prompt, Reply, Score, Steps, evaluate
 from ragmetrics_core.metrics import (
     AnswerOrAbstain,
+    CitationPrecision,
+    CitationRecall,
     Diagnosis,
     Faithfulness,
+    Misattribution,
     citation_metric,
     claim_origin,
 )
@@ -116,6 +119,13 @@ def test_everything_is_done_once(instant: bool, stored: bool, done: Counter[str]
     unplaced = {"answer_or_abstain", "fabricated_citations", "uncited_claims"}  # these have no claims
     assert {name for name, text in details.items() if '"span"' not in text} == unplaced
     assert done == {**once, "placed": 2}
+
+
+def test_citations_by_id_are_found_once_as_well(done: Counter[str]) -> None:
+    row = {**ROW, "retrieved_documents": [{"id": "doc-a", "content": "a"}, {"id": "doc-b", "content": "b"}]}
+    result = evaluate([row], [CitationRecall(), CitationPrecision(), Misattribution()], llm=Judge(), progress=False)
+    result.raise_for_errors()
+    assert done == {"verify_claims read": 1, "citations found": 1}
 
 
 @pytest.mark.parametrize("instant", JUDGES)

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from ragmetrics_core import BadReply, Details, Document, Evidence, MissingInput, ModelError, Score, Usage
+from ragmetrics_core import BadReply, Details, Document, MissingInput, ModelError, Score, Usage
 
 
 def test_scored() -> None:
@@ -165,12 +165,6 @@ def test_numpy_values_become_plain_everywhere() -> None:
     json.dumps(score.to_dict())
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, [{"x": -math.inf}]])
-def test_evidence_holds_finite_numbers(value: object) -> None:
-    with pytest.raises(ValueError, match="details hold finite numbers, got"):
-        Score(1.0, details={"a": value})
-
-
 def test_a_score_without_a_value_neither_passes_nor_fails() -> None:
     with pytest.raises(ValueError, match="a score without a value neither passes nor fails, got passing=True"):
         Score(None, passing=True, reason="x")
@@ -182,21 +176,6 @@ def test_a_retried_error_keeps_what_it_knows() -> None:
     error = BadReply("no verdict", "raw")
     error.retry_after = 2.0
     assert pickle.loads(pickle.dumps(error)).retry_after == 2.0
-
-
-def test_evidence_is_checked_once_and_shared() -> None:
-    ranks = [1, 2]
-    evidence = Details(ranks=ranks, n=np.float64(0.5))
-    one, other = Score(1.0, details=evidence), Score.unscored("none", details=evidence)
-    ranks.append(3)
-
-    assert one.details == other.details == {"ranks": [1, 2], "n": 0.5}
-    assert one.details is other.details
-    assert not hasattr(one, "evidence")  # a score's evidence is in its details
-    assert json.dumps(one.details) == '{"ranks": [1, 2], "n": 0.5}'
-    assert pickle.loads(pickle.dumps(one)) == one
-    with pytest.raises(ValueError, match="details hold finite numbers"):
-        Details(x=math.nan)
 
 
 def test_plain_details_are_copied() -> None:
@@ -239,69 +218,3 @@ def test_a_score_can_be_taken_apart_as_any_dataclass() -> None:
     parts = dataclasses.asdict(score)
     assert (parts["value"], parts["details"]) == (0.5, {"verdicts": [{"claim": "a", "supported": True}]})
     assert Details([("ranks", [1])], relevant=2) == {"ranks": [1], "relevant": 2}
-
-
-def test_closed_evidence_is_shown_as_lists_and_dicts_of_ones_own() -> None:
-    rows = [{"claim": "a", "by": [1, 2], "marks": [{"at": [0, 1]}], 3: 0.5}]
-    evidence = Evidence(rows)
-    rows[0]["claim"] = "b"
-    shown = [{"claim": "a", "by": [1, 2], "marks": [{"at": [0, 1]}], "3": 0.5}]
-
-    one, two = (
-        Score(0.5, details={"verdicts": evidence, "n": [1]}).made_by("m", None, prompts={"p": "1"}) for _ in "12"
-    )
-    assert json.dumps(one.to_dict()["details"]) == json.dumps({"verdicts": shown, "n": [1], "prompts": {"p": "1"}})
-    for copied in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one)), Score.from_dict(one.to_dict())):
-        assert copied == one
-        assert type(copied.details) in (Details, dict)
-    one.details["verdicts"][0]["marks"].append(1)
-    assert two.details == {"verdicts": shown, "n": [1], "prompts": {"p": "1"}}
-    assert Details(verdicts=evidence) == {"verdicts": shown}
-    assert Evidence(evidence) == evidence == copy.deepcopy(evidence) == pickle.loads(pickle.dumps(evidence))
-
-
-def test_closed_evidence_cannot_be_changed() -> None:
-    row: Any = Evidence([{"by": [1]}])[0]
-    with pytest.raises(TypeError):
-        row["by"] = [2]
-    assert row["by"] == (1,)
-
-
-def test_evidence_shows_what_it_has_besides_to_those_who_look() -> None:
-    looks = []
-
-    def places() -> list[dict[str, Any]]:
-        looks.append(1)
-        return [{"span": (0, 1), "by": [2]}, {}]
-
-    evidence = Evidence([{"by": [1]}, {"by": []}], places)
-    assert [dict(row) for row in evidence] == [{"by": (1,)}, {"by": ()}]
-    one, two = (Score(0.5, details={"sides": held, "n": 1}).made_by("m", None) for held in (evidence, evidence))
-    assert not looks
-    shown = [{"by": [2], "span": [0, 1]}, {"by": []}]
-    assert one.details == two.details == one.to_dict()["details"] == {"sides": shown, "n": 1}
-    assert len(looks) == 2
-    assert list(one.details["sides"][0]) == ["by", "span"]
-    assert Details(inner=[evidence]) == {"inner": [shown]}
-    for copied in (Evidence(evidence), copy.deepcopy(evidence), pickle.loads(pickle.dumps(evidence))):
-        assert copied.shown() == evidence.shown() == shown
-    assert copied.besides is None
-
-
-@pytest.mark.parametrize("more", [[], [{}, {}]])
-def test_what_evidence_has_besides_is_something_for_each_item(more: Any) -> None:
-    with pytest.raises(ValueError, match=r"zip\(\) argument 2"):
-        Evidence([{"by": [1]}], lambda: more).shown()
-
-
-@pytest.mark.parametrize("item", [{"a": math.nan}, {"a": [math.inf]}])
-def test_closed_evidence_holds_finite_numbers(item: Any) -> None:
-    with pytest.raises(ValueError, match="details hold finite numbers, got"):
-        Evidence([item])
-
-
-def test_closed_evidence_holds_json_values() -> None:
-    with pytest.raises(TypeError, match="details hold plain JSON values, got object"):
-        Evidence([{"a": object()}])
-    with pytest.raises(TypeError, match="an item of evidence is a mapping, got list"):
-        Evidence([[1]])  # type: ignore[list-item]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core.metrics.claim_origin import PlacedClaims, _sentences, located, spans_of
+from ragmetrics_core.metrics.claim_origin import PlacedClaims, _sentences, spans_of
 
 ANSWER = (
     "She was born in London in 1815. She designed no machine; Babbage did! Did she write? In 1843 she published notes."
@@ -53,15 +53,6 @@ def test_other_scripts() -> None:
     assert parts(["エッフェル塔はパリにあります。"], text) == ["塔はパリにあります。"]
     text = "Der Turm wurde 1889 fertig. Er ist 330 Meter hoch."
     assert parts(["Der Turm ist 330 Meter hoch."], text) == ["Er ist 330 Meter hoch."]
-
-
-def test_rows_keep_what_they_hold() -> None:
-    rows = [{"claim": "She was born in London", "supported": True}, {"claim": "Rome fell.", "supported": False}]
-    assert located(rows, ANSWER) == [
-        {"claim": "She was born in London", "supported": True, "span": [0, 22]},
-        {"claim": "Rome fell.", "supported": False},
-    ]
-    assert "span" not in rows[0]
 
 
 @given(st.lists(st.text(max_size=40), max_size=4), st.text(max_size=200))

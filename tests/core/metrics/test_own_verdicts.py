@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from ragmetrics_core import BadReply, Metric, Prompt, Score, Steps, evaluate
-from ragmetrics_core.metrics.claims import check_verdicts, evidence
+from ragmetrics_core import BadReply, Metric, Prompt, Reply, Score, Steps, evaluate
+from ragmetrics_core.metrics.claims import Verdict, Verdicts, check_verdicts, evidence, verify
 from ragmetrics_core.testing import ScriptedLLM
 
 ROW = {"retrieved_contexts": ["one", "two"]}
@@ -76,6 +76,50 @@ class Verified(Metric):
         prompt: Any = Prompt("Check.", Numbered(self.kind), name="own")
         rows = yield from evidence(prompt, ["It is here."], retrieved_contexts, "Where?")
         return Score(1.0, details={"rows": rows})
+
+
+@dataclass(frozen=True)
+class Altered:
+    """Reads any reply as one verdict, the reason of which is changed after it was validated."""
+
+    reason: Any
+    schema = None
+
+    def instructions(self) -> str:
+        return "Reply."
+
+    def parse(self, text: str) -> Any:
+        verdict = Verdict.model_validate({"number": 1, "for": [2], "against": []})
+        verdict.reason = self.reason
+        return Verdicts(verdicts=[verdict])
+
+
+def rows_with(reason: Any) -> Any:
+    prompt: Any = Prompt("Check.", Altered(reason), name="own")
+    program = evidence(prompt, ["It is here."], ["one", "two"], "Where?")
+    next(program)
+    with pytest.raises(StopIteration) as done:
+        program.send([Reply("yes")])
+    return done.value.value
+
+
+def test_what_was_changed_after_it_was_validated_is_closed_as_well() -> None:
+    reason = ["it", "is"]
+    rows = rows_with(reason)
+    reason.append("there")
+    assert rows[0]["reason"] == ("it", "is")
+    with pytest.raises(ValueError, match="details hold finite numbers"):
+        rows_with(float("nan"))
+
+
+def test_who_verifies_without_sharing_has_lists_of_ones_own() -> None:
+    prompt: Any = Prompt("Check.", Altered("why"), name="own")
+    program = verify(prompt, ["It is here."], ["one", "two"])
+    next(program)
+    with pytest.raises(StopIteration) as done:
+        program.send([Reply("yes")])
+    told = {"verdict": "supported", "supported_by": [2], "contradicted_by": []}
+    assert done.value.value == [{"claim": "It is here.", "supported": True, "reason": "why", **told}]
 
 
 @pytest.mark.parametrize("kind", [list, tuple, set, iter])

@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 from pydantic import AliasChoices, BaseModel, Field
 
-from ragmetrics_core.replies import JsonReply
-from ragmetrics_core.replies._json_text._find import clean_json, decoder_of
-from ragmetrics_core.replies._typed._plan import plan_of
+from ragmetrics_core.replies import JsonReply, _json
 
 
 class Passages(BaseModel):
@@ -22,10 +20,29 @@ class ManyPassages(BaseModel):
     verdicts: list[Passages]
 
 
+class Tables(BaseModel):
+    """Takes keys of any name, but for its own."""
+
+    by: list[int] = Field(default=[], validation_alias=AliasChoices("for", "by"))
+    more: dict[str, Any] = {}
+
+
+class LongWay(Exception):
+    """It was taken."""
+
+
 def is_clean(model: type[BaseModel], data: Any) -> bool:
-    plan = plan_of(model)
-    found = clean_json(json.dumps(data), decoder_of(plan.knows))
-    return found is not None and plan.takes(found[0])
+    """Whether the reply takes the short way."""
+
+    def long_way(*_: Any) -> Any:
+        raise LongWay
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_json, "read_reply", long_way)
+        try:
+            return isinstance(JsonReply(model).parse(json.dumps(data)), model)
+        except LongWay:
+            return False
 
 
 @pytest.mark.parametrize("key", ["for", "supported_by", "backed_by"])
@@ -41,3 +58,29 @@ def test_two_names_of_one_field_take_the_long_way(one: str, two: str) -> None:
     data = {"verdicts": [{"number": 1, one: [2], two: [3]}]}
     assert not is_clean(ManyPassages, data)
     assert not is_clean(Passages, data["verdicts"][0])
+
+
+@pytest.mark.parametrize(
+    ("data", "clean"),
+    [
+        ({"for": [1], "more": {"any": {"for": 1, "by": 2}}}, True),
+        ({"by": [1]}, True),
+        ({"for": [1], "by": [1]}, False),
+        ({"for": [1], "other": 1}, False),
+        ({}, False),
+    ],
+)
+def test_where_keys_may_have_any_name_the_object_itself_is_looked_at(data: Any, clean: bool) -> None:
+    assert is_clean(Tables, data) is clean
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"verdicts": [{"number": 1, "for": [2], "other": 1}]},
+        {"verdicts": [], "number": 1},
+        [{"verdicts": []}],
+    ],
+)
+def test_keys_that_belong_elsewhere_take_the_long_way(data: Any) -> None:
+    assert not is_clean(ManyPassages, data)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ragmetrics_core import Metric, Sample, Score, evaluate
+from ragmetrics_core import Evidence, Metric, Sample, Score, evaluate
 from ragmetrics_core._kernel._requests import Usage
 from ragmetrics_core._store._in_memory import InMemory, KeptRecords
 from ragmetrics_core._store._records import Record
@@ -41,6 +41,10 @@ def kept(*records: Record) -> InMemory:
 @dataclass(frozen=True)
 class Noted(Score):
     pass
+
+
+class Counted(Usage):
+    """A user's own."""
 
 
 class TestRecords:
@@ -86,6 +90,11 @@ class TestRecords:
             Score(0.5, metric="another", scale=SCALE),
             Score.unscored("nothing there", details={"ranks": []}),
             Score.failed("it broke"),
+            Score(0.5, label="odd", usage=Usage(1, 2, 3, 4), metric="m", scale=SCALE),
+            Score(0.5, usage=Counted(1, 2, 3, 4), metric="m", scale=SCALE),
+            Score.unscored("nothing there", label="no_answer").made_by("m", SCALE, Usage(4, 3, 2, 1), {"p": "1"}),
+            Score.failed("it broke").made_by("m", SCALE, Usage(4, 3, 2, 1)),
+            Score(0.5, details={"rows": Evidence([{"a": [1]}], lambda: [{"b": 2}])}).made_by("m", SCALE, Usage(1)),
             Noted(0.5, metric="m", scale=SCALE),
         ],
     )
@@ -94,6 +103,7 @@ class TestRecords:
         for found in (kept(first, record(1, m=score)).snapshot()[1], kept(record(1, m=score)).snapshot()[0]):
             assert found.scores["m"] == score
             assert type(found.scores["m"]) is type(score)
+            assert type(found.scores["m"].usage) is type(score.usage)
             assert found.scores["m"].to_dict() == score.to_dict()
 
 

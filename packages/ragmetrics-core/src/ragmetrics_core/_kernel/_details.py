@@ -2,7 +2,8 @@
 
 The verdicts on a text's claims are evidence of a dozen metrics. To check and copy them for each score would take longer than all
 else that is done with them, and lists that anybody may write to must not be shared. So they are closed: mappings and tuples that
-can only be read. A score shows them as lists and dicts of its own, which are made when somebody looks at its details.
+can only be read. A score shows them as lists and dicts of its own, which are made when somebody looks at its details, together with
+what nobody has asked for until then.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from ._texts import JUST_TEXT
 __all__ = ["Details", "Evidence", "Held", "Holder", "held", "with_prompts"]
 
 
+Besides = Callable[[], Iterable[Mapping[str, Any]]]
+
+
 class Evidence(Shown):
     """Items of evidence, such as the verdicts on claims, as mappings that can only be read; lists in them are tuples.
 
@@ -24,47 +28,63 @@ class Evidence(Shown):
 
     Args:
         items: what metrics read.
-        besides: makes a mapping for each item, of what the details have besides. It is called whenever somebody looks at them: what
-            no score depends on is not worked out for scores that nobody looks into.
+        besides: makes a mapping for each item, of what the details have besides. It is called whenever somebody looks at them, from
+            any thread: what no score depends on is not worked out for scores that nobody looks into. Those who read the items, and
+            put single ones into details, do not have it.
 
     Raises:
-        TypeError: an item is no mapping, or JSON has no such value.
-        ValueError: a number is not finite.
+        TypeError: an item is no mapping, or JSON has no such value. What ``besides`` makes is checked when it is shown.
+        ValueError: a number is not finite. When it is shown: ``besides`` makes something for more or fewer items than there are,
+            or has something that an item has as well.
     """
 
-    besides: Callable[[], Iterable[Mapping[str, Any]]] | None = None
+    besides: Besides | None = None
 
-    def __new__(  # noqa: PYI034  Self is not in Python 3.10
-        cls,
-        items: Iterable[Mapping[str, Any]] = (),
-        besides: Callable[[], Iterable[Mapping[str, Any]]] | None = None,
-    ) -> Evidence:
-        return cls.of_closed(map(_closed_item, items.shown() if isinstance(items, Evidence) else items), besides)
+    def __new__(cls, items: Iterable[Mapping[str, Any]] = (), besides: Besides | None = None) -> Evidence:  # noqa: PYI034  not in 3.10
+        if isinstance(items, Evidence) and besides is None:
+            return cls.of_closed(items, items.besides)
+        return cls.of_closed(map(_closed_item, items), besides)
 
     @classmethod
-    def of_closed(
-        cls, items: Iterable[Mapping[str, Any]], besides: Callable[[], Iterable[Mapping[str, Any]]] | None = None
-    ) -> Evidence:
-        """The same of items that are closed: ``MappingProxyType`` of plain values and tuples of them. None is looked at."""
+    def of_closed(cls, items: Iterable[Mapping[str, Any]], besides: Besides | None = None) -> Evidence:
+        """The same of items that are closed already: each a ``MappingProxyType`` of a dict that nobody else has.
+
+        Nothing is looked at: the caller vouches that there are only texts, whole numbers, bools, None and tuples of these in them.
+        """
         made = super().__new__(cls, items)
         if besides is not None:
-            made.besides = besides
+            vars(made)["besides"] = besides
         return made
 
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("evidence can only be read")
+
     def shown(self) -> list[Any]:
-        """Lists and dicts of one's own."""
-        rows = [
-            {name: value if type(value) in PLAIN_TYPES else plain(value) for name, value in item.items()}
-            for item in self
-        ]
-        if self.besides is not None:
-            for row, more in zip(rows, self.besides(), strict=True):
-                row.update(plain(more))
-        return rows
+        """The items with what is shown besides."""
+        if self.besides is None:
+            return [dict(item) for item in self]
+        try:
+            additions = list(self.besides())
+        except AttributeError as error:  # or whoever shows it would seem to have no details
+            raise TypeError(f"what evidence shows besides cannot be told: {error}") from error
+        shown = []
+        for item, more in zip(self, additions, strict=True):
+            if twice := item.keys() & more.keys():
+                raise ValueError(f"evidence has {min(twice)!r} already, so it cannot be shown besides")
+            shown.append({**item, **more})
+        return shown
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # mappings that can only be read are neither copied nor pickled
-        return (type(self), (self.shown(),))
+        # mappings that can only be read are neither copied nor pickled, and neither are most functions
+        besides = None if self.besides is None else _Told(plain(list(self.besides())))
+        return (type(self), ([plain(item) for item in self], besides))
+
+
+class _Told(list[Mapping[str, Any]]):
+    """What evidence shows besides, in a copy."""
+
+    def __call__(self) -> _Told:
+        return self
 
 
 def _closed_item(item: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -125,7 +145,7 @@ def held(details: Mapping[str, Any] | None) -> Details | Held:
 
 
 def _kept(value: Any) -> Any:
-    """The value as it is shown, but for lists of texts and numbers: as tuples they are nothing to the garbage collector."""
+    """The value as it is shown, but for lists of texts and whole numbers: tuples of them the garbage collector need not look at."""
     return tuple(value) if type(value) is list and PLAIN_TYPES.issuperset(map(type, value)) else plain(value)
 
 

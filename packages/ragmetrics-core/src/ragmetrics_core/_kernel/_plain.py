@@ -19,7 +19,7 @@ class Shown(tuple[Any, ...]):
     __slots__ = ()
 
     def shown(self) -> list[Any]:
-        """What is shown, as plain JSON values."""
+        """The items that are shown."""
         raise NotImplementedError
 
 
@@ -42,7 +42,7 @@ def json_walk(
         if kind in kept or (kind is float and isfinite(value)):
             return value
         if isinstance(value, Shown):
-            return value.shown()
+            value, kind = value.shown(), list
         if kind is list or kind is tuple or isinstance(value, list | tuple):
             # ranks and texts need no second look, and there are many of them
             return list(value) if kept.issuperset(map(type, value)) else [walk(item) for item in value]

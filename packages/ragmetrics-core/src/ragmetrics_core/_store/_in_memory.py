@@ -114,34 +114,39 @@ class InMemory:
         """Nothing is open."""
 
 
-More = tuple[bool | None, str | None, str | None, str | None, tuple[float, float] | None, int, int, int, int]
-"""What a score has besides value and evidence: passing, reason, error, label, scale, and the four counts of its usage."""
+Rest = tuple[bool | None, str | None, str | None, str | None, tuple[float, float] | None, int, int, int, int]
+"""What a score has but value and evidence: passing, reason, error, label, scale, and the four counts of its usage.
+
+In one flat tuple, which the garbage collector forgets once it has seen that it holds only texts and numbers.
+"""
 
 
 class KeptScores:
-    """The scores of one metric: value and evidence of each, and what a score has besides, where it has anything.
+    """The scores of one metric: value and evidence of each, and the rest, where there is anything.
+
+    Scores are put together whenever somebody looks, and so are their details. A user's own kind of score is kept as it is.
 
     Args:
         metric: its name.
         scale: that of its first score.
     """
 
-    __slots__ = ("_details", "_metric", "_more", "_scale", "_values")
+    __slots__ = ("_details", "_metric", "_rest", "_scale", "_values")
 
     def __init__(self, metric: str, scale: tuple[float, float] | None) -> None:
         self._metric = metric
         self._scale = scale
         self._values: list[float | Score | None] = []
         self._details: list[Mapping[str, Any] | None] = []
-        self._more: list[More | None] = []
+        self._rest: list[Rest | None] = []
 
     def add(self, score: Score) -> None:
         """Keep one more score."""
         usage = score.usage
         if type(score) is not Score or type(usage) is not Usage or score.metric != self._metric:
-            self._values.append(score)  # who knows what it is
+            self._values.append(score)  # it may hold anything
             self._details.append(None)
-            self._more.append(None)
+            self._rest.append(None)
             return
         self._values.append(score.value)
         self._details.append(score.held)
@@ -153,31 +158,31 @@ class KeptScores:
             and score.label is None
             and score.scale is self._scale
         ):
-            self._more.append(None)
+            self._rest.append(None)
         else:
             counts = (usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.cached_calls)
-            self._more.append((score.passing, score.reason, score.error, score.label, score.scale, *counts))
+            self._rest.append((score.passing, score.reason, score.error, score.label, score.scale, *counts))
 
     def reordered(self, order: Sequence[int]) -> KeptScores:
         """The scores at these positions, in this order."""
         new = KeptScores(self._metric, self._scale)
         new._values = [self._values[position] for position in order]
         new._details = [self._details[position] for position in order]
-        new._more = [self._more[position] for position in order]
+        new._rest = [self._rest[position] for position in order]
         return new
 
     def __iter__(self) -> Iterator[Score]:
-        return map(self._score, self._values, self._details, self._more)
+        return map(self._score, self._values, self._details, self._rest)
 
     def __getitem__(self, index: int) -> Score:
-        return self._score(self._values[index], self._details[index], self._more[index])
+        return self._score(self._values[index], self._details[index], self._rest[index])
 
-    def _score(self, value: float | Score | None, details: Mapping[str, Any] | None, more: More | None) -> Score:
+    def _score(self, value: float | Score | None, details: Mapping[str, Any] | None, rest: Rest | None) -> Score:
         if isinstance(value, Score):
             return value
-        if more is None:
+        if rest is None:
             return Score(value, details=details, metric=self._metric, scale=self._scale)
-        passing, reason, error, label, scale, *counts = more
+        passing, reason, error, label, scale, *counts = rest
         return Score(value, passing, reason, details, error, Usage(*counts), self._metric, scale, label)
 
 

@@ -58,13 +58,12 @@ class CitationMetric(Metric):
     def read(self, response: str, passages: Sequence[str], documents: Sequence[Document | str] | None) -> Statements:
         """The statements of the response, with what they cite."""
         count = len(passages)
-        found: dict[Any, Any] | None = None if documents else getattr(passages, "found", None)
-        key = (CitationMetric, response, count, self.pattern)
-        said: Statements | None = None if found is None else found.get(key)
+        names = names_of(documents, count, self.name)
+        found: dict[Any, Any] = getattr(passages, "found", {})  # what the metrics of a row share
+        key = (CitationMetric, response, count, tuple(names.items()), self.pattern)
+        said: Statements | None = found.get(key)
         if said is None:
-            said = Statements(statements(response, count, names_of(documents, count, self.name), self.pattern))
-        if found is not None:
-            found[key] = said
+            said = found[key] = Statements(statements(response, count, names, self.pattern))
         return said
 
 

@@ -27,7 +27,10 @@ from ragmetrics_core.metrics.windows import check_window, pack_numbered
 __all__ = ["ClaimMetric", "Rows", "check_claims", "check_settings", "relevant_passages", "supporting"]
 
 Rows = Sequence[Mapping[str, Any]]
-"""What passages say about claims, a row per claim: see ``claims.verify``. Metrics share them, so they can only be read."""
+"""What passages say about claims, a row per claim: see ``claims.verify``. Metrics share them, so they can only be read.
+
+Where a claim stands in its text is worked out when somebody looks at details that hold the whole table; single rows do not have it.
+"""
 
 
 NOWHERE = {"verdict": "not stated", "supported_by": [], "contradicted_by": []}
@@ -69,7 +72,7 @@ class ClaimMetric(Metric):
         return (yield from self.check(claims, text, passages, question))
 
     def check(self, claims: Sequence[str], text: str, passages: Sequence[str], question: str | None) -> Steps[Rows]:
-        """What the passages say about the claims of a text: a row per claim, with numbers of passages and its place in the text."""
+        """What the passages say about the claims of a text: a row per claim, with numbers of passages."""
         if not passages or not claims:
             return _at_once([{"claim": claim, "supported": False, "reason": "", **NOWHERE} for claim in claims])
         window, each, said = self.window, self.per_passage, PlacedClaims.of(claims, text)

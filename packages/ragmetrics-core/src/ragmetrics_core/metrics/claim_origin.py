@@ -15,7 +15,7 @@ from typing import Any
 from ragmetrics_core.metrics.squad import CJK
 from ragmetrics_core.metrics.windows import SENTENCE_END
 
-__all__ = ["PlacedClaims", "Spans", "located", "spans_of"]
+__all__ = ["PlacedClaims", "Spans", "spans_of"]
 
 FINAL_MARKS = ".!?。！？"
 WORD = re.compile(r"\w+")
@@ -62,12 +62,6 @@ class PlacedClaims(tuple[str, ...]):  # noqa: SLOT001  it knows its text
     def places(self) -> list[dict[str, Any]]:
         """For each claim its ``span``, ``[start, end]``, or nothing where that cannot be told; as evidence shows it."""
         return [{"span": list(span)} if span else {} for span in self.spans]
-
-
-def located(rows: Sequence[Mapping[str, Any]], text: str) -> list[dict[str, Any]]:
-    """The rows, each with the ``span`` of its ``claim`` in the text, ``[start, end]``, where that can be told."""
-    places = PlacedClaims.of([row["claim"] for row in rows], text).places()
-    return [{**row, **place} for row, place in zip(rows, places, strict=True)]
 
 
 def spans_of(claims: Sequence[str], text: str) -> list[tuple[int, int] | None]:

@@ -25,7 +25,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from ragmetrics_core import BadReply, Evidence, Prompt, Steps
 from ragmetrics_core.metrics.claim_origin import PlacedClaims
-from ragmetrics_core.metrics.numbering import check_one_each, in_order
+from ragmetrics_core.metrics.numbering import check_one_each, once_each
 from ragmetrics_core.replies import JsonReply, real_items
 
 __all__ = [
@@ -210,6 +210,10 @@ def verify(
     return [{name: list(value) if type(value) is tuple else value for name, value in row.items()} for row in rows]
 
 
+CLOSED = frozenset({str, bool, tuple})
+"""Types of what is told of a claim where nothing is odd."""
+
+
 def evidence(
     prompt: Prompt[Verdicts],
     claims: Sequence[str],
@@ -217,14 +221,15 @@ def evidence(
     question: str | None,
     besides: Callable[[], Iterable[Mapping[str, Any]]] | None = None,
 ) -> Steps[Evidence]:
-    """The same rows as evidence, made once for all metrics that ask with the same ``besides``, which ``Evidence`` explains."""
+    """The same rows as evidence, made once for all metrics that ask with the same ``besides``, see ``Evidence``."""
     texts = contexts.copy() if isinstance(contexts, list) else list(contexts)
     return prompt.ask_for(_evidence, besides, question=question, contexts=texts, claims=list(claims))
 
 
 def _evidence(reply: Verdicts, inputs: Mapping[str, Any], besides: Callable[[], Any] | None) -> Evidence:
     rows = _rows(reply, inputs)
-    if type(reply) is Verdicts:  # all that is in it was validated
+    # as nearly always: then nobody can change them, and the tuples hold whole numbers
+    if all(CLOSED.issuperset(map(type, row.values())) for row in rows):
         return Evidence.of_closed(map(MappingProxyType, rows), besides)
     return Evidence(rows, besides)
 
@@ -239,10 +244,10 @@ def _rows(reply: Verdicts, inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _row(claim: str, verdict: Verdict, sent: int, tells: bool) -> dict[str, Any]:
     """The evidence for one claim; the verdicts of a user's own model may have no more than ``number`` and ``supported``."""
     row = {"claim": claim, "supported": verdict.supported, "reason": getattr(verdict, "reason", "")}
-    against = in_order(getattr(verdict, "contradicted_by", ()))
+    against = once_each(getattr(verdict, "contradicted_by", ()))
     flagged = getattr(verdict, "contradicted", False)
     if getattr(verdict, "names_contexts", False):
-        by = in_order(verdict.supported_by)
+        by = once_each(verdict.supported_by)
         if sent == 1:  # there is only one that it can be
             by = by or (1,) * verdict.supported
             against = against or (1,) * flagged

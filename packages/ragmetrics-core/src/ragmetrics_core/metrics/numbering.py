@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from ragmetrics_core import BadReply
 
-__all__ = ["check_one_each", "in_order"]
+__all__ = ["check_one_each", "once_each"]
+
+JUST_NUMBERS = frozenset({int})
 
 FEW = 8
-JUST_NUMBERS = frozenset({int})
+"""Passages that a verdict names at most, as a rule."""
 
 
 def check_one_each(numbers: Iterable[int], count: int, things: str) -> None:
@@ -29,15 +31,17 @@ def check_one_each(numbers: Iterable[int], count: int, things: str) -> None:
         raise BadReply(f"exactly one verdict is needed for each of the {things} 1 to {count}, got numbers {given}")
 
 
-def in_order(numbers: Iterable[int]) -> tuple[int, ...]:
-    """The numbers in order, each once."""
+def once_each(numbers: Iterable[int]) -> Sequence[int]:
+    """The numbers in order, each once: in a tuple, if they are whole numbers and nothing else, else in a list."""
     found = tuple(numbers)
-    if len(found) <= FEW and JUST_NUMBERS.issuperset(map(type, found)):
-        return _few_in_order(found)
-    return tuple(sorted(set(found))) if len(found) > 1 else found
+    if not JUST_NUMBERS.issuperset(map(type, found)):
+        return sorted(set(found)) if len(found) > 1 else list(found)
+    return _few(found) if len(found) <= FEW else _sorted(found)
 
 
-@lru_cache(maxsize=4096)
-def _few_in_order(numbers: tuple[int, ...]) -> tuple[int, ...]:
-    """The same of a few. Rows share what is made of equal ones, so that the garbage collector has less to look at."""
+def _sorted(numbers: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(sorted(set(numbers)))
+
+
+_few = lru_cache(maxsize=4096)(_sorted)
+"""Rows share what is made of equal ones, so that the garbage collector has less to look at."""

@@ -1,7 +1,7 @@
 """An object of a user's pydantic model.
 
-Most replies are clean JSON in the model's own shape, so those take a short way: decode, see that every key is
-known, validate strictly. All others take the long way: find what in the text is meant as the answer, fit it to the
+Most replies are clean JSON in the model's own shape, so those take a short way: decode, looking at
+every key, validate strictly. All others take the long way: find what in the text is meant as the answer, fit it to the
 model, validate. The short way must not be laxer than the long one, hence the check of the keys: a model full of
 defaults accepts any object.
 """

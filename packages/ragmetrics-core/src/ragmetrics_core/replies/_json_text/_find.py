@@ -58,7 +58,8 @@ def clean_json(text: str, decoder: json.JSONDecoder = _DECODER) -> tuple[Any] | 
     try:
         value = decoder.decode(text)
     except (ValueError, RecursionError):
-        # A ValueError is bad syntax or an integer of thousands of digits; a RecursionError is nesting beyond any answer.
+        # A ValueError is bad syntax, what the decoder refuses, or an integer of thousands of digits; a RecursionError is nesting
+        # beyond any answer.
         return None
     if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
         return None

@@ -103,17 +103,18 @@ class ModelPlan(NamedTuple):
     others: frozenset[str]
 
     def knows(self, data: dict[str, Any]) -> bool:
-        """Whether every key of an object is one of the model's, or of the models in it, so that nothing in it can be overlooked.
+        """Whether nothing in an object anywhere in a reply can be overlooked: all its keys are of the model, or of those in it.
 
-        No object may hold two keys of one field either: validation would take the one and overlook the other.
+        No object may hold two keys of one field either: validation would take the one and overlook the other. Where some part
+        takes keys of any name, this holds of every object.
         """
-        return self.known is None or (self.known.issuperset(data) and self._is_single(data))
+        return self.known is None or (self.known.issuperset(data) and self._has_each_field_once(data))
 
     def takes(self, data: Any) -> bool:
-        """Whether data is an object that has keys, and the model has all of them."""
-        return type(data) is dict and bool(data) and self.top.issuperset(data) and self._is_single(data)
+        """The same of a reply as a whole, which is an object with keys; also where some part takes keys of any name."""
+        return type(data) is dict and bool(data) and self.top.issuperset(data) and self._has_each_field_once(data)
 
-    def _is_single(self, data: dict[str, Any]) -> bool:
+    def _has_each_field_once(self, data: dict[str, Any]) -> bool:
         # most replies have first keys alone, and are done with the first question
         return self.others.isdisjoint(data) or not any(pair <= data.keys() for pair in self.twins)
 
