@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -70,6 +73,9 @@ def test_the_places_of_claims_are_looked_up_once() -> None:
     assert (claims.spans, claims.places()) == (((0, 22),), [{"span": [0, 22]}])
     elsewhere = PlacedClaims.of([*claims, "Rome fell."], "Was she born in London? She was born in London.")
     assert elsewhere.places() == [{"span": [24, 46]}, {}]
+    numbers: Any = [1]
+    with pytest.raises(TypeError, match="a claim is a text, got int"):
+        PlacedClaims.of(numbers, ANSWER)
 
 
 @given(st.text("ab.!?\n\r\t\x0b\x1c ", max_size=60))

@@ -106,6 +106,17 @@ class TestRecords:
             assert type(found.scores["m"].usage) is type(score.usage)
             assert found.scores["m"].to_dict() == score.to_dict()
 
+    def test_what_somebody_has_looked_at_is_kept(self) -> None:
+        looks = []
+        evidence = Evidence([{"a": 1}], lambda: looks.append(1) or [{"b": 2}])  # type: ignore[func-returns-value]
+        score = Score(0.5, details={"rows": evidence}).made_by("m", SCALE, Usage(1))
+        records = kept(record(0, m=score)).snapshot()
+        assert not looks
+        found = [records[0].scores["m"], *records.scores("m"), next(iter(records)).scores["m"]]
+        assert all(one is found[0] for one in found)
+        assert [one.details["rows"] for one in found] == [[{"a": 1, "b": 2}]] * 3
+        assert len(looks) == 1
+
 
 class TestEvaluation:
     def test_scores_are_those_of_each_metric_alone(self) -> None:

@@ -26,7 +26,7 @@ from ._requests import Usage
 from ._scale import checked_scale
 from ._slots import setters
 
-__all__ = ["Score"]
+__all__ = ["Score", "restored"]
 
 State = Literal["scored", "unscored", "failed"]
 
@@ -224,6 +224,13 @@ class Score(Holder):
     def __str__(self) -> str:
         text = f"{self.value:.4g}" if self.value is not None else f"{self.state} ({self.error or self.reason})"
         return readable(f"{self.metric}: {text}" if self.metric else text)
+
+
+def restored(*parts: Any) -> Score:
+    """The score of these parts, in the order of its fields, which were those of a score: they are not checked again."""
+    score = object.__new__(Score)
+    _fill(score, *parts)
+    return score
 
 
 def _fill(  # noqa: PLR0917  keywords cost time

@@ -15,7 +15,7 @@ from .._engine._reply_store import ReplyStore
 from .._kernel._requests import Usage
 from .._kernel._row import Row
 from .._kernel._sample import Sample
-from .._kernel._score import NO_USAGE, Score
+from .._kernel._score import NO_USAGE, Score, restored
 from .._kernel._steps import Outcome
 from .._read import OpenRows
 from ._account import RunAccount
@@ -124,7 +124,7 @@ In one flat tuple, which the garbage collector forgets once it has seen that it 
 class KeptScores:
     """The scores of one metric: value and evidence of each, and the rest, where there is anything.
 
-    Scores are put together whenever somebody looks, and so are their details. A user's own kind of score is kept as it is.
+    Scores are put together when somebody looks. A user's own kind of score is kept as it is.
 
     Args:
         metric: its name.
@@ -172,18 +172,18 @@ class KeptScores:
         return new
 
     def __iter__(self) -> Iterator[Score]:
-        return map(self._score, self._values, self._details, self._rest)
+        return map(self.__getitem__, range(len(self._values)))
 
     def __getitem__(self, index: int) -> Score:
-        return self._score(self._values[index], self._details[index], self._rest[index])
-
-    def _score(self, value: float | Score | None, details: Mapping[str, Any] | None, rest: Rest | None) -> Score:
+        value, details, rest = self._values[index], self._details[index], self._rest[index]
         if isinstance(value, Score):
             return value
         if rest is None:
             return Score(value, details=details, metric=self._metric, scale=self._scale)
         passing, reason, error, label, scale, *counts = rest
-        return Score(value, passing, reason, details, error, Usage(*counts), self._metric, scale, label)
+        score = restored(value, passing, reason, details, error, Usage(*counts), self._metric, scale, label)
+        self._values[index] = score  # with its details, once somebody has looked at them
+        return score
 
 
 class KeptRecords(Records):

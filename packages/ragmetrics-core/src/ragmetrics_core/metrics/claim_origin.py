@@ -51,6 +51,9 @@ class PlacedClaims(tuple[str, ...]):  # noqa: SLOT001  it knows its text
         if isinstance(claims, PlacedClaims) and claims.text == text:
             return claims
         made = cls(claims)
+        for claim in made:
+            if not isinstance(claim, str):
+                raise TypeError(f"a claim is a text, got {type(claim).__name__}")
         made.text = text
         return made
 
