@@ -21,13 +21,13 @@ __all__ = ["Details", "Evidence", "Held", "Holder", "held", "with_prompts"]
 Besides = Callable[[], Iterable[Mapping[str, Any]]]
 
 
-class Evidence(Shown):
+class Evidence(Shown[Mapping[str, Any]]):
     """Items of evidence, such as the verdicts on claims, as mappings that can only be read; lists in them are tuples.
 
     ``Score(value, details={"verdicts": Evidence(rows)})``: the details hold a list of dicts, as if they were given one.
 
     Args:
-        items: what metrics read.
+        items: what metrics read. Those of other evidence are shown as they are there, unless ``besides`` says otherwise.
         besides: makes a mapping for each item, of what the details have besides. It is called whenever somebody looks at them, from
             any thread: what no score depends on is not worked out for scores that nobody looks into. Those who read the items, and
             put single ones into details, do not have it.

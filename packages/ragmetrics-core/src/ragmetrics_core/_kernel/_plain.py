@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from math import isfinite
-from typing import Any
+from typing import Any, TypeVar
 
 __all__ = ["Shown", "json_walk", "plain"]
+
+T_co = TypeVar("T_co", covariant=True)
 
 PLAIN_TYPES: frozenset[type] = frozenset({str, int, bool, type(None)})
 """Types of values that are plain already."""
 
 
-class Shown(tuple[Any, ...]):
+class Shown(tuple[T_co, ...]):
     """A tuple that is shown as something else than its items."""
 
     __slots__ = ()
