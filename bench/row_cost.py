@@ -5,9 +5,10 @@
 One row with everything: RAGChecker's eleven, Diagnosis, AnswerOrAbstain and the five metrics of citations, which is 18 metrics and
 8 calls; and, for comparison, Faithfulness alone, which is 2. They run through ``evaluate``, in one process and with the garbage
 collector as it is. A double in the place of a model answers at once: in place, as models do that compute in the process, or awaited
-as servers are, after the others of the loop had their turn. What a row costs without the engine, the making of its data and the
-double's answers to its questions, is measured by itself and subtracted. The row: five contexts of 150 words, an answer and a
-reference of 80 words with markers, six claims in each; no two rows have a text in common.
+as servers are, after the others of the loop had their turn. The scores stay in memory, and nobody looks at their details; what it
+costs to look at all of them, or to store them with every reply in the directory of a run, is told beside. What a row costs without
+the engine, the making of its data and the double's answers to its questions, is measured by itself and subtracted. The row: five
+contexts of 150 words, an answer and a reference of 80 words with markers, six claims in each; no two rows have a text in common.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ import gc
 import json
 import platform
 import statistics
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
-from tokens import WORDS
+from prose import prose
 
 from ragmetrics_core import Evaluation, Metric, evaluate
 from ragmetrics_core.metrics import (
@@ -53,16 +56,12 @@ EVERYTHING: list[Metric] = [
 ]
 
 
-def words(count: int, start: int) -> str:
-    return " ".join(WORDS[(start + index) % len(WORDS)] for index in range(count))
-
-
 def sentences(count: int, start: int, mark: Callable[[int], str]) -> str:
     """So many words in sentences; each ends in its mark and names the row, so that no two rows are the same."""
     made = []
     for number, first in enumerate(range(0, count, WORDS_PER_SENTENCE)):
         length = min(WORDS_PER_SENTENCE, count - first)
-        made.append(f"{words(length - 1, start + first).capitalize()} {mark(number)}.")
+        made.append(f"{prose(length - 1, start + first).capitalize()} {mark(number)}.")
     return " ".join(made)
 
 
@@ -85,7 +84,7 @@ def claims_of(text: str) -> list[str]:
     return [f"It is said that {parts[index % len(parts)]}, in part {index}." for index in range(CLAIMS)]
 
 
-REASON = words(12, 2)
+REASON = prose(12, 2)
 
 
 def verdicts(count: int, contexts: int) -> str:
@@ -171,12 +170,27 @@ def contenders(count: int) -> Iterator[tuple[str, Double, Callable[[], Evaluatio
     rows = list(map(row, range(count)))
     for name, metrics in (("everything", EVERYTHING), ("Faithfulness", [Faithfulness()])):
         calls = of_calls(Double(rows), rows, metrics)
-        for kind, double in (("in place", Double(rows)), ("awaited", Awaited(rows))):
 
-            def run(double: Double = double, metrics: list[Metric] = metrics) -> Evaluation:
-                return evaluate(map(row, range(count)), metrics, llm=double, progress=False)
+        def run(double: Double, metrics: list[Metric] = metrics, directory: str | None = None) -> Evaluation:
+            return evaluate(map(row, range(count)), metrics, llm=double, progress=False, run_dir=directory)
 
-            yield f"{name}, {kind}", double, run, calls
+        def looked_at(double: Double, run: Callable[..., Evaluation] = run) -> Evaluation:
+            result = run(double)
+            for record in result.records:
+                for score in record.scores.values():
+                    score.details  # noqa: B018  they are made when somebody looks
+            return result
+
+        def stored(double: Double, run: Callable[..., Evaluation] = run) -> Evaluation:
+            with tempfile.TemporaryDirectory() as directory:
+                return run(double, directory=directory)
+
+        in_place = Double(rows)
+        yield f"{name}, in place", in_place, partial(run, in_place), calls
+        yield f"{name}, looked at", in_place, partial(looked_at, in_place), calls
+        yield f"{name}, stored", in_place, partial(stored, in_place), calls
+        awaited = Awaited(rows)
+        yield f"{name}, awaited", awaited, partial(run, awaited), calls
 
 
 def main() -> None:

@@ -21,6 +21,7 @@ from typing import Any
 import httpx
 import openai
 import tiktoken
+from prose import prose
 
 from ragmetrics_core import evaluate
 from ragmetrics_core.embeddings import HashingEmbeddings
@@ -34,58 +35,12 @@ from ragmetrics_core.metrics import (
     ragchecker_metrics,
 )
 
-WORDS = [
-    "the",
-    "old",
-    "harbour",
-    "of",
-    "the",
-    "town",
-    "was",
-    "rebuilt",
-    "in",
-    "the",
-    "spring",
-    "after",
-    "a",
-    "storm",
-    "had",
-    "damaged",
-    "its",
-    "northern",
-    "wall",
-    "and",
-    "the",
-    "mayor",
-    "said",
-    "that",
-    "boats",
-    "of",
-    "every",
-    "size",
-    "could",
-    "land",
-    "there",
-    "again",
-    "from",
-    "the",
-    "first",
-    "of",
-    "June",
-    "while",
-    "repairs",
-    "of",
-    "the",
-    "light",
-    "went",
-    "on",
-]
 CLAIMS = 6
 
 
 def words(count: int, start: int = 0) -> str:
     """So many words of prose."""
-    return " ".join(WORDS[(start + index) % len(WORDS)] for index in range(count)).capitalize() + "."
+    return prose(count, start).capitalize() + "."
 
 
 ROW: Mapping[str, Any] = {

@@ -75,6 +75,9 @@ def test_closed_evidence_cannot_be_changed() -> None:
     assert row["by"] == (1,)
     with pytest.raises(AttributeError, match="evidence can only be read"):
         Evidence().besides = list
+    rows: Any = [{}]
+    with pytest.raises(TypeError, match="what evidence shows besides is made by a function, got list"):
+        Evidence([{}], rows)
 
 
 def test_evidence_shows_what_it_has_besides_to_those_who_look() -> None:
@@ -101,17 +104,23 @@ def test_evidence_shows_what_it_has_besides_to_those_who_look() -> None:
 @pytest.mark.parametrize(
     ("more", "error", "told"),
     [
-        ([], ValueError, r"zip\(\) argument 2"),
-        ([{}, {}], ValueError, r"zip\(\) argument 2"),
+        ([], ValueError, "besides makes 0 mappings for 1 items of evidence"),
+        ([{}, {}], ValueError, "besides makes 2 mappings for 1 items of evidence"),
+        ([1], TypeError, "besides makes a mapping for each item of evidence, got int"),
+        (1, TypeError, "what .*besides makes cannot be shown besides evidence: 'int' object is not iterable"),
         ([{"by": [2]}], ValueError, "evidence has 'by' already"),
         ([{"at": object()}], TypeError, "details hold plain JSON values"),
         ([{"at": math.inf}], ValueError, "details hold finite numbers"),
-        (None, TypeError, "cannot be told: 'NoneType' object has no attribute 'places'"),
+        (None, TypeError, "cannot be shown besides evidence: 'NoneType' object has no attribute 'places'"),
     ],
 )
 def test_what_evidence_shows_besides_is_checked_when_it_is_shown(more: Any, error: type[Exception], told: str) -> None:
     absent: Any = None
-    score = Score(0.5, details={"sides": Evidence([{"by": [1]}], lambda: absent.places() if more is None else more)})
+
+    def besides() -> Any:
+        return absent.places() if more is None else more
+
+    score = Score(0.5, details={"sides": Evidence([{"by": [1]}], besides)})
     for look in (lambda: score.details, lambda: hasattr(score, "details"), score.to_dict):
         with pytest.raises(error, match=told):
             look()

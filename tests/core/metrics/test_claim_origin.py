@@ -51,6 +51,13 @@ def test_words_that_many_sentences_hold_decide_less() -> None:
     assert parts(["The tower is painted red.", "The tower is new."], text) == ["The tower is red.", None]
 
 
+def test_a_claim_that_is_made_twice_stands_in_two_places() -> None:
+    text = "The tower is red [1]. The tower is red. It is old. The tower is red."
+    red, old = "The tower is red.", "It is old."
+    assert spans_of([red, red, old, red], text) == [(0, 16), (22, 38), (40, 49), (51, 67)]
+    assert spans_of([red] * 4, text) == [(0, 16), (22, 38), (51, 67), (0, 16)]
+
+
 def test_other_scripts() -> None:
     text = "塔は高さ330メートルです。塔はパリにあります。"
     assert parts(["エッフェル塔はパリにあります。"], text) == ["塔はパリにあります。"]

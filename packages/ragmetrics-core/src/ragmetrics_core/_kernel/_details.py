@@ -53,6 +53,8 @@ class Evidence(Shown[Mapping[str, Any]]):
         """
         made = super().__new__(cls, items)
         if besides is not None:
+            if not callable(besides):
+                raise TypeError(f"what evidence shows besides is made by a function, got {type(besides).__name__}")
             vars(made)["besides"] = besides
         return made
 
@@ -63,21 +65,38 @@ class Evidence(Shown[Mapping[str, Any]]):
         """The items with what is shown besides."""
         if self.besides is None:
             return [dict(item) for item in self]
+        return [self._with(item, more) for item, more in zip(self, self._additions(self.besides), strict=True)]
+
+    def _additions(self, besides: Besides) -> list[Mapping[str, Any]]:
+        """What is shown besides, a mapping for each item."""
+        made: Any = None
         try:
-            additions = list(self.besides())
-        except AttributeError as error:  # or whoever shows it would seem to have no details
-            raise TypeError(f"what evidence shows besides cannot be told: {error}") from error
-        shown = []
-        for item, more in zip(self, additions, strict=True):
-            if twice := item.keys() & more.keys():
-                raise ValueError(f"evidence has {min(twice)!r} already, so it cannot be shown besides")
-            shown.append({**item, **more})
-        return shown
+            made = besides()
+            additions = list(made)
+        except (AttributeError, TypeError) as error:  # at an AttributeError a score would seem to have no details
+            raise TypeError(f"what {_named(besides)} makes cannot be shown besides evidence: {error}") from error
+        if len(additions) != len(self):
+            raise ValueError(f"{_named(besides)} makes {len(additions)} mappings for {len(self)} items of evidence")
+        for more in additions:
+            if not isinstance(more, Mapping):
+                raise TypeError(
+                    f"{_named(besides)} makes a mapping for each item of evidence, got {type(more).__name__}"
+                )
+        return additions
+
+    def _with(self, item: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+        if twice := item.keys() & more.keys():
+            raise ValueError(f"evidence has {min(twice)!r} already, so it cannot be shown besides")
+        return {**item, **more}
 
     def __reduce__(self) -> tuple[Any, ...]:
         # mappings that can only be read are neither copied nor pickled, and neither are most functions
-        besides = None if self.besides is None else _Told(plain(list(self.besides())))
+        besides = None if self.besides is None else _Told(plain(self._additions(self.besides)))
         return (type(self), ([plain(item) for item in self], besides))
+
+
+def _named(function: Callable[..., object]) -> str:
+    return str(getattr(function, "__qualname__", type(function).__name__))
 
 
 class _Told(list[Mapping[str, Any]]):

@@ -15,6 +15,9 @@ PLAIN_TYPES: frozenset[type] = frozenset({str, int, bool, type(None)})
 """Types of values that are plain already."""
 
 
+LISTS = (list, tuple)
+
+
 class Shown(tuple[T_co, ...]):
     """A tuple that is shown as something else than its items."""
 
@@ -39,20 +42,23 @@ def json_walk(
         mapping: says what becomes of a mapping; by default a dict with its items.
     """
 
+    def of_mapping(value: Mapping[Any, Any]) -> Any:
+        if mapping is not None:
+            return mapping(value)
+        return {str(key): item if type(item) in kept else walk(item) for key, item in value.items()}
+
     def walk(value: Any) -> Any:
         kind = type(value)
         if kind in kept or (kind is float and isfinite(value)):
             return value
+        if kind is dict:  # as nearly always
+            return of_mapping(value)
         if isinstance(value, Shown):
-            value, kind = value.shown(), list
-        if kind is list or kind is tuple or isinstance(value, list | tuple):
+            value = value.shown()
+        if isinstance(value, LISTS):
             # ranks and texts need no second look, and there are many of them
             return list(value) if kept.issuperset(map(type, value)) else [walk(item) for item in value]
-        if kind is dict or isinstance(value, Mapping):
-            if mapping is not None:
-                return mapping(value)
-            return {str(key): item if type(item) in kept else walk(item) for key, item in value.items()}
-        return leaf(value)
+        return of_mapping(value) if isinstance(value, Mapping) else leaf(value)
 
     return walk
 

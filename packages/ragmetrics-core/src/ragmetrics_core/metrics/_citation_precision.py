@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ragmetrics_core.metrics.citation_metric import JudgedCitations
 from ragmetrics_core.metrics.citing import Statement
@@ -27,6 +28,8 @@ class CitationPrecision(JudgedCitations):
 
     Source: Gao et al. 2023, ALCE, arXiv:2305.14627, "Citation precision".
     """
+
+    called: ClassVar[str] = "citations of a passage that supports their statement"
 
     def counted(self, statement: Statement, support: frozenset[int]) -> list[bool]:
         """Every citation: whether what it names supports the statement."""

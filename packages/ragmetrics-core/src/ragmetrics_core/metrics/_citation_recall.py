@@ -30,6 +30,7 @@ class CitationRecall(JudgedCitations):
     """
 
     without_citations: ClassVar[float | None] = 0.0
+    called: ClassVar[str] = "statements supported by a passage that they cite"
 
     def counted(self, statement: Statement, support: frozenset[int]) -> list[bool]:
         """The statement: whether a cited passage supports it."""

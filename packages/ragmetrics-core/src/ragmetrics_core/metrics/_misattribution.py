@@ -28,6 +28,7 @@ class Misattribution(JudgedCitations):
     """
 
     higher_is_better: ClassVar[bool | None] = False
+    called: ClassVar[str] = "statements with citations supported by other passages only"
 
     def counted(self, statement: Statement, support: frozenset[int]) -> list[bool]:
         """The statement, if it cites: whether its support is all somewhere else."""

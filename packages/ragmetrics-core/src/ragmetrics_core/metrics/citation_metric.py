@@ -78,11 +78,13 @@ class JudgedCitations(CitationMetric):
 
     Class attributes to set:
         without_citations: the value where the response cites nothing; None where it has none.
+        called: what is counted, in words.
     """
 
     calls: ClassVar[str] = "1 (with window: number of windows; per passage: n)"
 
     without_citations: ClassVar[float | None] = None
+    called: ClassVar[str] = "counted"
 
     window: int | None = None
     per_passage: bool = field(default=False, kw_only=True)
@@ -116,7 +118,9 @@ class JudgedCitations(CitationMetric):
         )
         supports = supporting(rows, self.name)
         items = [item for pair in zip(said, supports, strict=True) for item in self.counted(*pair)]
-        return Score(sum(items) / len(items), details={"verdicts": rows})
+        # the verdicts alone do not tell it: a statement may be supported, but by no passage that it cites
+        reason = f"{sum(items)} of {len(items)} {self.called}"
+        return Score(sum(items) / len(items), reason=reason, details={"verdicts": rows})
 
     def _uncited(self, said: Sequence[Statement]) -> Score:
         """The score of a response without any citation, which needs no judge."""

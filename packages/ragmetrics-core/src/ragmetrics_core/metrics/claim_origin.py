@@ -83,9 +83,13 @@ def spans_of(claims: Sequence[str], text: str) -> list[tuple[int, int] | None]:
                 where[word] = [index]
     spans: list[tuple[int, int] | None] = []
     reached = 0
+    ends: dict[str, int] = {}
     for claim in claims:
-        span = _verbatim(claim, text, reached) or _by_words(claim, sentences, where)
+        # a claim that is made twice stands in two places, if there are two
+        span = _verbatim(claim, text, max(reached, ends.get(claim, 0))) or _by_words(claim, sentences, where)
         spans.append(span)
+        if span:
+            ends[claim] = span[1]
         reached = span[0] if span else reached  # claims come in the order of their text
     return spans
 
