@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -91,3 +92,21 @@ def test_settings_are_checked() -> None:
         CitationRecall(per_passage=1)  # type: ignore[arg-type]
     again = CitationRecall.from_dict(CitationRecall(pattern=r"<(\d)>").to_dict())
     assert again == CitationRecall(pattern=r"<(\d)>")
+
+
+def test_scores_say_what_was_counted() -> None:
+    """That all statements are supported says nothing of the passages that they cite."""
+    row = {
+        "user_input": "What is there?",
+        "response": "The tower is red [2]. Lyon is a city [1]. The tower is old.",
+        "retrieved_contexts": ["The tower is red and old.", "Lyon is a city."],
+    }
+    told = [(1, 1), (2, 2), (3, 1)]
+    verdicts = [{"number": number, "reason": "", "for": [by], "against": []} for number, by in told]
+    judge = ScriptedLLM(*[json.dumps({"verdicts": verdicts})] * 3)
+    scores = [metric(llm=judge).score(row) for metric in (CitationRecall, CitationPrecision, Misattribution)]
+    assert [(score.value, score.explain()) for score in scores] == [
+        (0.0, "0 of 3 statements supported by a passage that they cite"),
+        (0.0, "0 of 2 citations of a passage that supports their statement"),
+        (1.0, "2 of 2 statements with citations supported by other passages only"),
+    ]

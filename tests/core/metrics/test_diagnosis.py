@@ -116,6 +116,7 @@ def test_the_label_says_whose_fault_it_is(
     score = diagnosed(judge, per_passage=per_passage)
     assert (score.label, score.details["because"]) == (label, because)
     assert (score.value, score.passing) == (float(label.startswith("right")), label.startswith("right"))
+    assert score.explain().replace(", but", "").replace(" ", "_").startswith(label)
     assert judge.calls == (9 if per_passage else 7)
 
 

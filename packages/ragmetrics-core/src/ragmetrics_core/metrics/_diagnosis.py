@@ -13,6 +13,19 @@ from ragmetrics_core.metrics.claim_metric import ClaimMetric, Rows
 __all__ = ["Diagnosis"]
 
 
+REASONS = {
+    "declined": "declined: the response answers nothing",
+    "right": "right: the response says all that the reference says, and the contexts support all of it",
+    "right_unsupported": "right, but unsupported: the contexts do not support some of what the response says",
+    "contradicted": "contradicted: the contexts contradict what the response says against the reference",
+    "misled": "misled: the contexts support what the response says against the reference",
+    "not_retrieved": "not retrieved: the response lacks something that the contexts lack too",
+    "not_used": "not used: the response lacks something that the contexts hold",
+    "own_knowledge": "own knowledge: the response says something against the reference of which the contexts say nothing",
+}
+"""Each label in words."""
+
+
 class Findings(NamedTuple):
     """What is known about a row: the claims of both texts, each by the passages and by the other text."""
 
@@ -79,7 +92,7 @@ class Diagnosis(ClaimMetric):
         label, why = diagnose(found)
         value = float(label in ("right", "right_unsupported"))
         details = {"abstention": abstention.model_dump(), "because": why, **tables(found)}
-        return Score(value, passing=bool(value), details=details, label=label)
+        return Score(value, passing=bool(value), reason=REASONS[label], details=details, label=label)
 
 
 def diagnose(found: Findings) -> tuple[str, list[str]]:
