@@ -63,9 +63,15 @@ class Evidence(Shown[Mapping[str, Any]]):
 
     def shown(self) -> list[Any]:
         """The items with what is shown besides."""
-        if self.besides is None:
-            return [dict(item) for item in self]
-        return [self._with(item, more) for item, more in zip(self, self._additions(self.besides), strict=True)]
+        closed: Iterable[Any] = self
+        rows: list[Any] = [item.copy() for item in closed]  # faster than dict(item), which asks for each key
+        if self.besides is not None:
+            for row, more in zip(rows, self._additions(self.besides), strict=True):
+                if not row.keys().isdisjoint(more):
+                    twice = min(row.keys() & more.keys())
+                    raise ValueError(f"evidence has {twice!r} already, so it cannot be shown besides")
+                row.update(more)
+        return rows
 
     def _additions(self, besides: Besides) -> list[Mapping[str, Any]]:
         """What is shown besides, a mapping for each item."""
@@ -78,16 +84,11 @@ class Evidence(Shown[Mapping[str, Any]]):
         if len(additions) != len(self):
             raise ValueError(f"{_named(besides)} makes {len(additions)} mappings for {len(self)} items of evidence")
         for more in additions:
-            if not isinstance(more, Mapping):
+            if type(more) is not dict and not isinstance(more, Mapping):
                 raise TypeError(
                     f"{_named(besides)} makes a mapping for each item of evidence, got {type(more).__name__}"
                 )
         return additions
-
-    def _with(self, item: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-        if twice := item.keys() & more.keys():
-            raise ValueError(f"evidence has {min(twice)!r} already, so it cannot be shown besides")
-        return {**item, **more}
 
     def __reduce__(self) -> tuple[Any, ...]:
         # mappings that can only be read are neither copied nor pickled, and neither are most functions
