@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from ._plain import PLAIN_TYPES, Shown, plain
 from ._texts import JUST_TEXT
@@ -63,8 +63,8 @@ class Evidence(Shown[Mapping[str, Any]]):
 
     def shown(self) -> list[Any]:
         """The items with what is shown besides."""
-        closed: Iterable[Any] = self
-        rows: list[Any] = [item.copy() for item in closed]  # faster than dict(item), which asks for each key
+        # their own method is faster than dict(item), which asks for each key
+        rows: list[Any] = [item.copy() for item in cast("Iterable[Any]", self)]
         if self.besides is not None:
             for row, more in zip(rows, self._additions(self.besides), strict=True):
                 if not row.keys().isdisjoint(more):
