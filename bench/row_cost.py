@@ -165,32 +165,36 @@ def of_calls(double: Double, rows: list[dict[str, Any]], metrics: list[Metric]) 
     return work
 
 
+def scored(metrics: list[Metric], count: int, double: Double, directory: str | None = None) -> Evaluation:
+    return evaluate(map(row, range(count)), metrics, llm=double, progress=False, run_dir=directory)
+
+
+def looked_at(metrics: list[Metric], count: int, double: Double) -> Evaluation:
+    result = scored(metrics, count, double)
+    for record in result.records:
+        for score in record.scores.values():
+            score.details  # noqa: B018  they are made when somebody looks
+    return result
+
+
+def stored(metrics: list[Metric], count: int, double: Double) -> Evaluation:
+    with tempfile.TemporaryDirectory() as directory:
+        return scored(metrics, count, double, directory)
+
+
 def contenders(count: int) -> Iterator[tuple[str, Double, Callable[[], Evaluation], Callable[[], object]]]:
     """Name, the model that counts, the run, and what of it is no engine."""
     rows = list(map(row, range(count)))
     for name, metrics in (("everything", EVERYTHING), ("Faithfulness", [Faithfulness()])):
         calls = of_calls(Double(rows), rows, metrics)
-
-        def run(double: Double, metrics: list[Metric] = metrics, directory: str | None = None) -> Evaluation:
-            return evaluate(map(row, range(count)), metrics, llm=double, progress=False, run_dir=directory)
-
-        def looked_at(double: Double, run: Callable[..., Evaluation] = run) -> Evaluation:
-            result = run(double)
-            for record in result.records:
-                for score in record.scores.values():
-                    score.details  # noqa: B018  they are made when somebody looks
-            return result
-
-        def stored(double: Double, run: Callable[..., Evaluation] = run) -> Evaluation:
-            with tempfile.TemporaryDirectory() as directory:
-                return run(double, directory=directory)
-
-        in_place = Double(rows)
-        yield f"{name}, in place", in_place, partial(run, in_place), calls
-        yield f"{name}, looked at", in_place, partial(looked_at, in_place), calls
-        yield f"{name}, stored", in_place, partial(stored, in_place), calls
-        awaited = Awaited(rows)
-        yield f"{name}, awaited", awaited, partial(run, awaited), calls
+        in_place, awaited = Double(rows), Awaited(rows)
+        for kind, work, double in (
+            ("in place", scored, in_place),
+            ("looked at", looked_at, in_place),
+            ("stored", stored, in_place),
+            ("awaited", scored, awaited),
+        ):
+            yield f"{name}, {kind}", double, partial(work, metrics, count, double), calls
 
 
 def main() -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
-from ragmetrics_core import BadReply, Metric, Prompt, Reply, Score, Steps, evaluate
+from ragmetrics_core import BadReply, Metric, Models, Prompt, Score, Steps, evaluate, run
 from ragmetrics_core.metrics.claims import Verdict, Verdicts, check_verdicts, evidence, verify
 from ragmetrics_core.testing import ScriptedLLM
 
@@ -52,20 +54,34 @@ def test_verdicts_of_ones_own_that_name_contexts_are_checked(said: dict[str, Any
 
 
 @dataclass(frozen=True)
-class Numbered:
-    """Reads any reply as one verdict whose contexts come in this form."""
+class Reads:
+    """A form of a user's own, which makes of any reply what this function returns."""
 
-    kind: Any
+    make: Callable[[], Any]
     schema = None
 
     def instructions(self) -> str:
         return "Reply."
 
     def parse(self, text: str) -> Any:
-        by = self.kind([2, 1, 2])
-        return OwnVerdicts.model_construct(
-            verdicts=[OwnVerdict.model_construct(number=1, supported=True, supported_by=by)]
-        )
+        return self.make()
+
+
+def numbered(kind: Any) -> Any:
+    """One verdict whose contexts come in this form."""
+    verdict = OwnVerdict.model_construct(number=1, supported=True, supported_by=kind([2, 1, 2]))
+    return OwnVerdicts.model_construct(verdicts=[verdict])
+
+
+def altered(reason: Any) -> Any:
+    """One verdict, the reason of which is changed after it was validated."""
+    verdict = Verdict.model_validate({"number": 1, "for": [2], "against": []})
+    verdict.reason = reason
+    return Verdicts(verdicts=[verdict])
+
+
+def reading(make: Callable[[Any], Any], given: Any) -> Any:
+    return Prompt("Check.", Reads(partial(make, given)), name="own")
 
 
 @dataclass(frozen=True)
@@ -73,53 +89,27 @@ class Verified(Metric):
     kind: Any = list
 
     def measure(self, retrieved_contexts: list[str]) -> Steps[Score]:
-        prompt: Any = Prompt("Check.", Numbered(self.kind), name="own")
-        rows = yield from evidence(prompt, ["It is here."], retrieved_contexts, "Where?")
+        rows = yield from evidence(reading(numbered, self.kind), ["It is here."], retrieved_contexts, "Where?")
         return Score(1.0, details={"rows": rows})
 
 
-@dataclass(frozen=True)
-class Altered:
-    """Reads any reply as one verdict, the reason of which is changed after it was validated."""
-
-    reason: Any
-    schema = None
-
-    def instructions(self) -> str:
-        return "Reply."
-
-    def parse(self, text: str) -> Any:
-        verdict = Verdict.model_validate({"number": 1, "for": [2], "against": []})
-        verdict.reason = self.reason
-        return Verdicts(verdicts=[verdict])
-
-
-def rows_with(reason: Any) -> Any:
-    prompt: Any = Prompt("Check.", Altered(reason), name="own")
-    program = evidence(prompt, ["It is here."], ["one", "two"], "Where?")
-    next(program)
-    with pytest.raises(StopIteration) as done:
-        program.send([Reply("yes")])
-    return done.value.value
+def rows_of(asking: Callable[..., Steps[Any]], reason: Any) -> Any:
+    program = asking(reading(altered, reason), ["It is here."], ["one", "two"], "Where?")
+    return run(program, Models(ScriptedLLM("yes")))
 
 
 def test_what_was_changed_after_it_was_validated_is_closed_as_well() -> None:
     reason = ["it", "is"]
-    rows = rows_with(reason)
+    rows = rows_of(evidence, reason)
     reason.append("there")
     assert rows[0]["reason"] == ("it", "is")
     with pytest.raises(ValueError, match="details hold finite numbers"):
-        rows_with(float("nan"))
+        rows_of(evidence, float("nan"))
 
 
 def test_who_verifies_without_sharing_has_lists_of_ones_own() -> None:
-    prompt: Any = Prompt("Check.", Altered("why"), name="own")
-    program = verify(prompt, ["It is here."], ["one", "two"])
-    next(program)
-    with pytest.raises(StopIteration) as done:
-        program.send([Reply("yes")])
     told = {"verdict": "supported", "supported_by": [2], "contradicted_by": []}
-    assert done.value.value == [{"claim": "It is here.", "supported": True, "reason": "why", **told}]
+    assert rows_of(verify, "why") == [{"claim": "It is here.", "supported": True, "reason": "why", **told}]
 
 
 @pytest.mark.parametrize("kind", [list, tuple, set, iter])

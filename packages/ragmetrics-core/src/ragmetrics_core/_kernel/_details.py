@@ -75,10 +75,8 @@ class Evidence(Shown[Mapping[str, Any]]):
 
     def _additions(self, besides: Besides) -> list[Mapping[str, Any]]:
         """What is shown besides, a mapping for each item."""
-        made: Any = None
         try:
-            made = besides()
-            additions = list(made)
+            additions = list(besides())
         except (AttributeError, TypeError) as error:  # at an AttributeError a score would seem to have no details
             raise TypeError(f"what {_named(besides)} makes cannot be shown besides evidence: {error}") from error
         if len(additions) != len(self):

@@ -142,14 +142,14 @@ class KeptScores:
 
     def add(self, score: Score) -> None:
         """Keep one more score."""
+        takes_apart = type(score) is Score and type(score.usage) is Usage and score.metric == self._metric
+        self._values.append(score.value if takes_apart else score)
+        self._details.append(score.held if takes_apart else None)
+        self._rest.append(self._rest_of(score) if takes_apart else None)
+
+    def _rest_of(self, score: Score) -> Rest | None:
+        """What is left of a score; None where that is what most have."""
         usage = score.usage
-        if type(score) is not Score or type(usage) is not Usage or score.metric != self._metric:
-            self._values.append(score)  # it may hold anything
-            self._details.append(None)
-            self._rest.append(None)
-            return
-        self._values.append(score.value)
-        self._details.append(score.held)
         if (
             usage is NO_USAGE
             and score.value is not None
@@ -158,10 +158,9 @@ class KeptScores:
             and score.label is None
             and score.scale is self._scale
         ):
-            self._rest.append(None)
-        else:
-            counts = (usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.cached_calls)
-            self._rest.append((score.passing, score.reason, score.error, score.label, score.scale, *counts))
+            return None
+        counts = (usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.cached_calls)
+        return (score.passing, score.reason, score.error, score.label, score.scale, *counts)
 
     def reordered(self, order: Sequence[int]) -> KeptScores:
         """The scores at these positions, in this order."""
