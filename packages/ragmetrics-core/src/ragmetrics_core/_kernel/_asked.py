@@ -11,9 +11,11 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
+
+from ._find_value import Squeezed, squeeze, stands_in
 
 __all__ = ["NOTHING", "Asked", "ReplyText", "asked_of"]
 
@@ -46,13 +48,30 @@ class Asked:
     def __init__(self, inputs: Mapping[str, Any] | None = None, count: int | None = None) -> None:
         self._inputs = inputs or {}
         self.count = count
-        self.values: list[Any] | None = None
-        """The JSON values in the data, once a reader has looked for them."""
 
     @cached_property
     def data(self) -> list[str]:
         """Every text that was sent."""
         return [text for text in _texts(self._inputs) if text]
+
+    @property
+    def structured(self) -> bool:
+        """Whether any text that was sent may hold an object, or a label with its value: a quick look that errs on this side."""
+        for value in self._inputs.values():
+            for text in (value,) if type(value) is str else value if isinstance(value, (list, tuple)) else ():
+                if type(text) is not str or ":" in text or "：" in text or "<" in text or "[[" in text or "=" in text:
+                    return True
+            if isinstance(value, Mapping):
+                return True
+        return False
+
+    @cached_property
+    def _compact(self) -> Squeezed:
+        return squeeze("\n".join(self.data))
+
+    def holds_any(self, values: Iterable[Any]) -> bool:
+        """Whether any of these objects and lists stands in the data, however it is written there."""
+        return bool(self._inputs) and any(stands_in(value, self._compact) for value in values)
 
     @cached_property
     def _sent(self) -> str:
