@@ -11,7 +11,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -55,13 +55,17 @@ class Asked:
         return [text for text in _texts(self._inputs) if text]
 
     @property
-    def structured(self) -> bool:
-        """Whether any text that was sent may hold an object, or a label with its value: a quick look that errs on this side."""
+    def has_braces(self) -> bool:
+        """Whether an object may stand in a text that was sent."""
         for value in self._inputs.values():
-            for text in (value,) if type(value) is str else value if isinstance(value, (list, tuple)) else ():
-                if type(text) is not str or ":" in text or "：" in text or "<" in text or "[[" in text or "=" in text:
+            if type(value) is str:
+                if "{" in value:
                     return True
-            if isinstance(value, Mapping):
+            elif isinstance(value, (list, tuple)):
+                for item in value:
+                    if type(item) is not str or "{" in item:
+                        return True
+            elif isinstance(value, Mapping):
                 return True
         return False
 
@@ -69,9 +73,9 @@ class Asked:
     def _compact(self) -> Squeezed:
         return squeeze("\n".join(self.data))
 
-    def holds_any(self, values: Iterable[Any]) -> bool:
-        """Whether any of these objects and lists stands in the data, however it is written there."""
-        return bool(self._inputs) and any(stands_in(value, self._compact) for value in values)
+    def holds_value(self, value: Any) -> bool:
+        """Whether an object, or a list, stands in the data, however it is written there."""
+        return bool(self._inputs) and stands_in(value, self._compact)
 
     @cached_property
     def _sent(self) -> str:

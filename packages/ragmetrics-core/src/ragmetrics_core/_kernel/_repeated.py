@@ -104,13 +104,15 @@ _THOUGHT = re.compile(r"</?think\w*>|\[/THINK\]|<\|message\|>", re.IGNORECASE)
 _FENCE = re.compile(r"(?:```|~~~)[\w+-]{0,20}\s*(.*?)\s*(?:```|~~~)?\s*\Z", re.DOTALL)
 _VALUE = r"[^\s?]{1,40}(?:[ \t]{1,3}[^\s?]{1,40}){0,3}"
 _LABELLED = re.compile(
-    rf"(?:[-*_#>` \t]*(?:[^\W\d][^\n:：=<>{{}}]{{0,60}}[:：=][*_` \t]*{_VALUE}|\[\[\w{{1,20}}\]\]|<(\w{{1,30}})>\s*{_VALUE}\s*</\1>)"
+    r"(?:[-*_#>` \t]*(?:"
+    rf"[^\W\d][^\n:：=<>{{}}]{{0,60}}[:：=][*_` \t]*{_VALUE}|\[\[\w{{1,20}}\]\]|<(\w{{1,30}})>\s*{_VALUE}\s*</\1>)"
     r"[*_` \t]*(?:\n\s*|\Z)){1,20}"
 )
 _DECORATION = re.compile(r"[*_`#>]+|(?<!\w)-")
 _AROUND_COLON = re.compile(r"\s*[:：=]\s*")
 _LONGEST_LABELS = 1000
 _MAX_WRAPPERS = 6
+_OPENS = frozenset('{["')
 
 
 def check_own(text: str, asked: Asked) -> None:
@@ -119,14 +121,13 @@ def check_own(text: str, asked: Asked) -> None:
     Raises:
         BadReply: it is.
     """
-    if not asked.structured:
-        return
     body = _THOUGHT.split(text)[-1].strip() if "<" in text or "[/" in text else text.strip()
     if body.startswith(("```", "~~~")) and (fenced := _FENCE.match(body)):
         body = fenced[1]
-    if body[:1] in ("{", "[", '"') and asked.holds_any(_wrapped(body)):
-        raise BadReply(SENT, text)
-    if len(body) <= _LONGEST_LABELS and _LABELLED.fullmatch(body) and _stands_as_label(body, asked):
+    copied = body[:1] in _OPENS and asked.has_braces and any(map(asked.holds_value, _wrapped(body)))
+    if not copied and len(body) <= _LONGEST_LABELS and _LABELLED.fullmatch(body):
+        copied = _stands_as_label(body, asked)
+    if copied:
         raise BadReply(SENT, text)
 
 

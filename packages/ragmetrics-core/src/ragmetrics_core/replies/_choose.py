@@ -139,7 +139,7 @@ def _sent(text: str, item: Found, asked: Asked) -> bool:
     """Whether an object stands in the data that was sent, as it is written here or written in another way."""
     if not asked.known:
         return False
-    return asked.holds(text[item.start : item.end]) or asked.holds_any([item.value])
+    return asked.holds(text[item.start : item.end]) or asked.holds_value(item.value)
 
 
 def _outside(text: str, items: list[Found]) -> str:
