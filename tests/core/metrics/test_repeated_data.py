@@ -55,7 +55,7 @@ WRAPPINGS: dict[str, Callable[[str], str]] = {
     "with words behind": lambda data: f"{data} is what I was given to judge.",
     "re-indented": reindented,
     "other order": reversed_keys,
-    "escaped": lambda data: json.dumps(data),
+    "escaped": json.dumps,
     "escaped inside": lambda data: json.dumps({"output": data}),
     "escaped twice": lambda data: json.dumps({"output": json.dumps({"data": data})}),
     "escaped for ASCII": lambda data: json.dumps(json.loads(data), ensure_ascii=True),
@@ -211,6 +211,10 @@ def test_hostile_data_cost_no_time() -> None:
     inputs = {"answer": text}
 
     def read() -> None:
+        blanks = {"answer": f"yes {' ' * 300_000} {text}"}
+        with pytest.raises(BadReply):
+            prompt.read(Reply(prompt.data(blanks) + "\\" * 300_000 + " " * 300_000 + ",{" * 1000), blanks)
+        assert prompt.read(Reply("Verdict: yes"), blanks) is True
         for reply in (prompt.data(inputs), text, text + prompt.data(inputs), '"' + "\\" * 300_000 + text):
             with pytest.raises(BadReply):
                 prompt.read(Reply(reply), inputs)

@@ -201,7 +201,7 @@ class Prompt(Generic[T]):
         if reply.truncated:
             raise BadReply("the reply was cut at the token limit", reply.value)
         asked = Asked(inputs, self._count(inputs))
-        text = without_data(reply.value, inputs, lambda: self.data(inputs))
+        text = without_data(reply.value, inputs, self.data)
         check_own(text, asked)
         value: Any = self.reply.parse(ReplyText(text, asked))
         if isinstance(value, ReplyText):

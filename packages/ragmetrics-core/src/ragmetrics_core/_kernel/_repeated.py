@@ -29,7 +29,7 @@ _W = r"(?:\s|\\+[nrt])*"
 _KEY = r"(?:\\*[\"'][^\"'\\{}\[\]\n]{0,80}\\*[\"']|\w{1,40})"
 _EMPTIED = re.compile(
     rf"(?:```|~~~)[\w+-]{{0,20}}{_W}{_HOLE}{_W}(?:```|~~~)?"  # a fence
-    rf"|\\*[\"'“«„]{_W}{_HOLE}{_W}\\*[\"'”»“]"  # a string
+    rf"|(?<!\\)\\*[\"'“«„]{_W}{_HOLE}{_W}\\*[\"'”»“]"  # a string
     rf"|<(?P<tag>\w{{1,30}})>{_W}{_HOLE}{_W}</(?P=tag)>"
     rf"|(?<=[{{,]){_W}{_KEY}{_W}:{_W}{_HOLE}"  # a member of an object
     rf"|,{_W}{_HOLE}|{_HOLE}{_W},"  # an item
@@ -47,7 +47,7 @@ _POLITE = re.compile(
 )
 
 
-def without_data(text: str, inputs: Mapping[str, Any], data: Callable[[], str]) -> str:
+def without_data(text: str, inputs: Mapping[str, Any], data: Callable[[Mapping[str, Any]], str]) -> str:
     """The reply without the data object that was sent, wherever it stands in it, and without what announces or wraps it.
 
     Raises:
@@ -55,8 +55,8 @@ def without_data(text: str, inputs: Mapping[str, Any], data: Callable[[], str]) 
     """
     for name in inputs:
         if name not in text and name.isascii() and '"' not in name and "\\" not in name:
-            return text  # as nearly always
-    sent = _object(data()) if inputs else None
+            return text  # as nearly always: escapes aside, the names stand in what is repeated
+    sent = _object(data(inputs)) if inputs else None
     spans = spans_of(sent, squeeze(text)) if sent else []
     if not spans:
         return text
@@ -101,15 +101,14 @@ def _without_sentences(parts: list[str]) -> str:
 
 
 _THOUGHT = re.compile(r"</?think\w*>|\[/THINK\]|<\|message\|>", re.IGNORECASE)
-_FENCE = re.compile(r"(?:```|~~~)[\w+-]{0,20}\s*(.*?)\s*(?:```|~~~)?\s*\Z", re.DOTALL)
+_FENCE = re.compile(r"(?:```|~~~)[\w+-]{0,20}\s*")
 _VALUE = r"[^\s?]{1,40}(?:[ \t]{1,3}[^\s?]{1,40}){0,3}"
 _LABELLED = re.compile(
-    r"(?:[-*_#>` \t]*(?:"
-    rf"[^\W\d][^\n:：=<>{{}}]{{0,60}}[:：=][*_` \t]*{_VALUE}|\[\[\w{{1,20}}\]\]|<(\w{{1,30}})>\s*{_VALUE}\s*</\1>)"
-    r"[*_` \t]*(?:\n\s*|\Z)){1,20}"
+    rf"[-*_#>` \t]*(?:[^\W\d][^\n:：=<>{{}}]{{0,60}}[:：=][*_` \t]*{_VALUE}|\[\[\w{{1,20}}\]\]|<(\w{{1,30}})>\s*{_VALUE}\s*</\1>)"
+    r"[*_` \t]*"
 )
 _DECORATION = re.compile(r"[*_`#>]+|(?<!\w)-")
-_AROUND_COLON = re.compile(r"\s*[:：=]\s*")
+_AROUND_COLON = re.compile(r" ?[:：=] ?")
 _LONGEST_LABELS = 1000
 _MAX_WRAPPERS = 6
 _OPENS = frozenset('{["')
@@ -121,13 +120,13 @@ def check_own(text: str, asked: Asked) -> None:
     Raises:
         BadReply: it is.
     """
+    if text[:1] == "{" and not asked.has_braces:
+        return  # as nearly always
     body = _THOUGHT.split(text)[-1].strip() if "<" in text or "[/" in text else text.strip()
-    if body.startswith(("```", "~~~")) and (fenced := _FENCE.match(body)):
-        body = fenced[1]
+    if fence := _FENCE.match(body):
+        body = body[fence.end() :].rstrip("`~ \t\r\n")
     copied = body[:1] in _OPENS and asked.has_braces and any(map(asked.holds_value, _wrapped(body)))
-    if not copied and len(body) <= _LONGEST_LABELS and _LABELLED.fullmatch(body):
-        copied = _stands_as_label(body, asked)
-    if copied:
+    if copied or _stands_as_labels(body, asked):
         raise BadReply(SENT, text)
 
 
@@ -154,12 +153,16 @@ def _wrapped(text: str) -> list[Any]:
     return found
 
 
-def _stands_as_label(body: str, asked: Asked) -> bool:
-    wanted = folded(body)
-    return bool(re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", folded("\n".join(asked.data))))
+def _stands_as_labels(body: str, asked: Asked) -> bool:
+    """Whether a text is nothing but labels with their values, and stands in the data."""
+    if len(body) > _LONGEST_LABELS:
+        return False
+    lines = list(filter(str.strip, body.splitlines()))
+    if not lines or not all(map(_LABELLED.fullmatch, lines)):
+        return False
+    return bool(re.search(rf"(?<!\w){re.escape(_folded(body))}(?!\w)", _folded("\n".join(asked.data))))
 
 
-def folded(text: str) -> str:
+def _folded(text: str) -> str:
     """A text in lower case, on one line, without emphasis, and without blanks around colons."""
-    plain = _DECORATION.sub(" ", text.casefold())
-    return " ".join(_AROUND_COLON.sub(":", plain).split())
+    return _AROUND_COLON.sub(":", " ".join(_DECORATION.sub(" ", text.casefold()).split()))
