@@ -82,15 +82,15 @@ def _end(text: str, at: int, value: Any) -> int:
     if not text.startswith(opening, at):
         return -1
     at += 1
-    left = dict(value) if isinstance(value, dict) else dict(enumerate(value))
-    while left:
-        if isinstance(value, dict):
+    left: dict[str, Any] = dict(value) if isinstance(value, dict) else {}
+    for item in value:
+        inner = item
+        if isinstance(value, dict):  # in any order
             key = next((key for key in left if text.startswith(key, at)), None)
             if key is None:
                 return -1
-            at = _end(text, at + len(key), left.pop(key))
-        else:
-            at = _end(text, at, left.pop(next(iter(left))))
+            at, inner = at + len(key), left.pop(key)
+        at = _end(text, at, inner)
         if at < 0 or not text.startswith((",", closing), at):
             return -1
         at += text.startswith(",", at)

@@ -49,6 +49,5 @@ def judged_text(sample: Sample) -> str:
     for found in (sample.retrieved_contexts, sample.reference_contexts, sample.retrieved_documents):
         if isinstance(found, (list, tuple)):
             texts += found
-    return "\n".join(
-        text if type(text) is str else str(text.content) for text in texts if isinstance(text, (str, Document))
-    )
+    contents = (item.content if isinstance(item, Document) else item for item in texts)
+    return "\n".join(item for item in contents if isinstance(item, str))
