@@ -71,19 +71,30 @@ class Asked:
 
     @cached_property
     def _compact(self) -> Squeezed:
-        return squeeze("\n".join(self.data))
+        return squeeze(self._joined)
 
     def holds_value(self, value: Any) -> bool:
         """Whether an object, or a list, stands in the data, however it is written there."""
-        return bool(self._inputs) and stands_in(value, self._compact)
+        if not self._inputs:
+            return False
+        # a look for the keys is quick, and decides nearly always; in the data they may be escaped
+        if isinstance(value, dict) and "\\u" not in self._joined and "&#" not in self._joined:
+            for key in value:
+                if key not in self._joined and key.isascii() and key.replace("_", "").isalnum():
+                    return False
+        return stands_in(value, self._compact)
 
     @cached_property
     def _sent(self) -> str:
         return "\n".join(map(_squeezed, self.data))
 
     @cached_property
+    def _joined(self) -> str:
+        return "\n".join(self.data)
+
+    @cached_property
     def _plain(self) -> str:
-        return "\n".join(self.data).casefold()
+        return self._joined.casefold()
 
     @property
     def known(self) -> bool:
