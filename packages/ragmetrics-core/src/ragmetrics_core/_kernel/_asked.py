@@ -15,6 +15,8 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
+from ._find_value import Squeezed, squeeze, stands_in
+
 __all__ = ["NOTHING", "Asked", "ReplyText", "asked_of"]
 
 # What a quotation may lose or gain on its way: blanks, quotes, escapes, emphasis.
@@ -46,21 +48,53 @@ class Asked:
     def __init__(self, inputs: Mapping[str, Any] | None = None, count: int | None = None) -> None:
         self._inputs = inputs or {}
         self.count = count
-        self.values: list[Any] | None = None
-        """The JSON values in the data, once a reader has looked for them."""
 
     @cached_property
     def data(self) -> list[str]:
         """Every text that was sent."""
         return [text for text in _texts(self._inputs) if text]
 
+    @property
+    def has_braces(self) -> bool:
+        """Whether an object may stand in a text that was sent."""
+        for value in self._inputs.values():
+            if type(value) is str:
+                if "{" in value:
+                    return True
+            elif isinstance(value, (list, tuple)):
+                for item in value:
+                    if type(item) is not str or "{" in item:
+                        return True
+            elif isinstance(value, Mapping):
+                return True
+        return False
+
+    @cached_property
+    def _compact(self) -> Squeezed:
+        return squeeze(self._joined)
+
+    def holds_value(self, value: Any) -> bool:
+        """Whether an object, or a list, stands in the data, however it is written there."""
+        if not self._inputs:
+            return False
+        # a look for the keys is quick, and decides nearly always; in the data they may be escaped
+        if isinstance(value, dict) and "\\u" not in self._joined and "&#" not in self._joined:
+            for key in value:
+                if key not in self._joined and key.isascii() and key.replace("_", "").isalnum():
+                    return False
+        return stands_in(value, self._compact)
+
     @cached_property
     def _sent(self) -> str:
         return "\n".join(map(_squeezed, self.data))
 
     @cached_property
+    def _joined(self) -> str:
+        return "\n".join(self.data)
+
+    @cached_property
     def _plain(self) -> str:
-        return "\n".join(self.data).casefold()
+        return self._joined.casefold()
 
     @property
     def known(self) -> bool:

@@ -21,6 +21,7 @@ from ._asked import Asked, ReplyText
 from ._errors import BadReply, InvalidInput
 from ._in_order import in_order, read_in_order
 from ._protocols import ReplyFormat
+from ._repeated import check_own, without_data
 from ._requests import Ask, Message, Reply
 from ._steps import Steps, unwrap
 from ._texts import JUST_TEXT, Texts, texts_again, texts_in
@@ -194,11 +195,15 @@ class Prompt(Generic[T]):
         """The value in one reply, checked against the inputs.
 
         Raises:
-            BadReply: it has no honest reading, was cut at the token limit, or fails the check.
+            BadReply: it has no honest reading, was cut at the token limit, only repeats the data or a verdict in them, or fails
+                the check.
         """
         if reply.truncated:
             raise BadReply("the reply was cut at the token limit", reply.value)
-        value: Any = self.reply.parse(ReplyText(reply.value, Asked(inputs, self._count(inputs))))
+        asked = Asked(inputs, self._count(inputs))
+        text = without_data(reply.value, inputs, self.data)
+        check_own(text, asked)
+        value: Any = self.reply.parse(ReplyText(text, asked))
         if isinstance(value, ReplyText):
             value = str(value)  # from a format that returns the text unchanged
         if self.check is not None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .._kernel._planted import holds_verdict, judged_text
 from .._store._records import Record
 from .._store._scored_by import MetricColumn
 from ._metric_summary import MetricSummary, Tally
@@ -64,6 +65,20 @@ class Summed(NamedTuple):
     metrics: tuple[MetricSummary, ...]
     reasons: tuple[Reason, ...]
     slices: Mapping[str | None, SliceSummary]
+    with_verdicts: int
+    """Rows that a model was asked about, and whose texts hold verdicts."""
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What must be known about the rows."""
+        if not self.with_verdicts:
+            return ()
+        rows = "1 row holds" if self.with_verdicts == 1 else f"{self.with_verdicts} rows hold"
+        said = (
+            f"{rows} text in the form of a verdict, such as an object with a score; a judge that only copies one is asked again, "
+            "then failed"
+        )
+        return (said,)
 
 
 def sum_up(records: Iterable[Record], metrics: Sequence[MetricColumn], by: str | None) -> Summed:
@@ -75,24 +90,29 @@ def sum_up(records: Iterable[Record], metrics: Sequence[MetricColumn], by: str |
     slicing = None if by is None else RowLabels(by, "by")
     whole, causes = _tallies(metrics), Causes()
     parts: dict[str | None, dict[str, Tally]] = {}
+    with_verdicts = 0
     for record in records:
         name = row_name(record)
         tallies = [whole]
         if slicing is not None:
             slicing.add(record.sample, record.place)
             tallies.append(parts.setdefault(slicing.labels[-1], _tallies(metrics)))
+        asked = False
         for metric, score in record.scores.items():
             for tally in tallies:
                 tally[metric].add(score, name)
             if score.value is None:
                 causes.add(metric, score, record.place, name)
+            asked = asked or score.usage.calls > 0
+        if asked:
+            with_verdicts += holds_verdict(judged_text(record.sample))
     slices = {}
     if slicing is not None and by is not None:
         slicing.check()
         for label, rows in slices_of(slicing.labels, by).items():
             summaries = tuple(tally.summary() for tally in parts[label].values())
             slices[label] = SliceSummary(slice_name(by, label), label, len(rows), summaries)
-    return Summed(tuple(tally.summary() for tally in whole.values()), causes.reasons(), slices)
+    return Summed(tuple(tally.summary() for tally in whole.values()), causes.reasons(), slices, with_verdicts)
 
 
 def _tallies(metrics: Sequence[MetricColumn]) -> dict[str, Tally]:

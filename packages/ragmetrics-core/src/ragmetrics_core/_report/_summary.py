@@ -30,7 +30,7 @@ class Summary:
         title: what was evaluated.
         metrics: one entry per metric.
         reasons: why scores have no value, the most common ones first.
-        caveats: what must be known about the models that were asked.
+        caveats: what must be known about the models that were asked, and about the rows.
         seconds: wall time of the run; None if it is not known.
         models: what every model was asked; its ``cost()`` is the price.
         stopped: why the run ended before its last row; None if it did not.

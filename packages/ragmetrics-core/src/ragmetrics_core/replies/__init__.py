@@ -5,7 +5,10 @@ and ``parse(text)``. The readers are tolerant of form and strict about meaning: 
 other keys, other languages and other ways of writing a number are read through; what has no honest reading raises
 ``BadReply``, never a default.
 
-What happens to a reply, in this order, whatever its format; ``_pipeline`` calls the steps:
+A prompt takes out of a reply what repeats its data, and refuses a structured verdict that stands in the data, before a format
+reads it (``_kernel/_repeated``).
+
+What happens to a reply then, in this order, whatever its format; ``_pipeline`` calls the steps:
 
 1. A reply that is clean JSON and nothing else is decoded, and step 5 reads it (``_json_text/_find``). ``JsonReply`` goes
    a still shorter way where every key is known (``_json``).

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from .._kernel._asked import Asked, asked_of
-from ._json_text._scan import Found, scan
+from ._json_text._scan import Found
 from ._prose._unreadable import Unreadable
 from ._prose._whose import QUOTED, SENT, announced_by_another, declines, is_quoted, speaks_of_another
 from ._reading import TWO_ANSWERS, Bad, Fit, Reader, Reading
@@ -45,9 +45,6 @@ _CLOSED = frozenset({"whole", "closed", "open"})
 _CUT = frozenset({"cut", "broken"})
 _SHORT = 80
 _MAX_FOUND = 64
-# Data is searched for objects in another form only where that is quick; word for word it always is.
-_MAX_SENT = 1000
-_MAX_DATA = 200_000
 
 
 class _Answer(NamedTuple):
@@ -142,14 +139,7 @@ def _sent(text: str, item: Found, asked: Asked) -> bool:
     """Whether an object stands in the data that was sent, as it is written here or written in another way."""
     if not asked.known:
         return False
-    if asked.values is None:
-        asked.values = [
-            found.value
-            for sent in asked.data
-            if len(sent) <= _MAX_DATA and sent.count("{") + sent.count("[") <= _MAX_SENT
-            for found in scan(sent)
-        ]
-    return asked.holds(text[item.start : item.end]) or item.value in asked.values
+    return asked.holds(text[item.start : item.end]) or asked.holds_value(item.value)
 
 
 def _outside(text: str, items: list[Found]) -> str:

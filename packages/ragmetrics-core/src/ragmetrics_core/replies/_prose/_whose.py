@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from ..._kernel._repeated import SENT
 from ._whose_patterns import (
     ANNOUNCED,
     ANOTHER,
@@ -43,7 +44,6 @@ __all__ = [
     "speaks_of_another",
 ]
 
-SENT = "the only answer in the reply stands in the data as well, so it may be quoted; reply with your own, and nothing else"
 QUOTED = "the only answer in the reply is quoted or announced as another's; reply with your own, and nothing else"
 
 _PAIRS = (
