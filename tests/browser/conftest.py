@@ -1,4 +1,7 @@
-"""A real browser for the tests of pages: Debian's Chromium, driven by playwright; without either of them the tests are skipped."""
+"""A real browser for the tests of pages: Debian's Chromium, driven by playwright.
+
+Without either of them the tests are skipped, and fail where CI is set.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from growth import slowness_on_clock
 from report_data import hostile, small
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+NO_CHROMIUM = "Chromium is not installed: apt-get update && apt-get install -y --no-install-recommends chromium"
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -34,9 +38,9 @@ def browser() -> Iterator[Any]:
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        pytest.skip("playwright is not installed: nox -s browser brings it")
+        skip_or_fail("playwright is not installed: nox -s browser brings it")
     if CHROMIUM is None:
-        pytest.skip("Chromium is not installed")
+        skip_or_fail(NO_CHROMIUM)
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield launched
@@ -125,7 +129,7 @@ def axe(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
     npm = shutil.which("npm")
     if npm is None:
         skip_or_fail(
-            "npm is not installed, so axe-core cannot be had: nobody looks whether assistive technology is served"
+            "npm is not installed, so axe-core cannot be installed, which checks what assistive technology needs"
         )
     folder = tmp_path_factory.mktemp("npm")
     command = [npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder), "axe-core@4"]

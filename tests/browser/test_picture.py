@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import CHROMIUM
+from .conftest import CHROMIUM, NO_CHROMIUM, skip_or_fail
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -17,7 +17,7 @@ def test_the_picture_is_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if CHROMIUM is None:
-        pytest.skip("Chromium is not installed")
+        skip_or_fail(NO_CHROMIUM)
     code = runpy.run_path(str(DOCS / "picture.py"))
     monkeypatch.setitem(code["main"].__globals__, "PICTURE", tmp_path / "report.png")
     code["main"]()

@@ -153,6 +153,7 @@ def test_for_programs() -> None:
         },
         "unused": {"n": 1},
         "metrics": [],
+        "doubts": [],
         "problems": ["q.json, item 2: user_input must be a str, got int"],
         "first": [{"place": "q.json, item 1", "user_input": "\x9b", "metadata": {"n": 1}}],
     }
@@ -267,12 +268,25 @@ def test_the_part_of_an_object_that_most_likely_holds_the_field() -> None:
 
 def test_words_for_a_missing_value_are_pointed_out() -> None:
     Path("q.csv").write_text("question,answer,contexts\na,NaN,N/A\nb, NaN,n/a\nnan,NaN at first,d\n")
+    shown = " ".join(call("look", "q.csv", "--rows", "0").stdout.split())
+    ending = "and is judged as text: where that means a missing value, write \\N in a CSV file or a sheet, and null elsewhere"
     assert (
-        "response is 'NaN' in 2 rows: where that means missing, leave it empty\n"
-        "retrieved_contexts is 'N/A' in 1 row: where that means missing, leave it empty\n"
-        "retrieved_contexts is 'n/a' in 1 row: where that means missing, leave it empty\n"
-        "user_input is 'nan' in 1 row: where that means missing, leave it empty\n"
-    ) in call("look", "q.csv", "--rows", "0").stdout
+        f"response is 'NaN' in 2 rows (column 'answer': q.csv, line 2; q.csv, line 3) {ending} "
+        f"retrieved_contexts is 'N/A' or 'n/a' in 2 rows (column 'contexts': q.csv, line 2; q.csv, line 3) {ending} "
+        f"user_input is 'nan' in 1 row (column 'question': q.csv, line 4) {ending}"
+    ) in shown
+
+
+def test_a_text_that_looks_like_a_list_is_pointed_out() -> None:
+    Path("q.csv").write_text("question,contexts\na,one;two\nb,three;four;five\n")
+    shown = " ".join(call("look", "q.csv", "--rows", "0").stdout.split())
+    sentence = (
+        "retrieved_contexts looks like a list of 2 in 2 rows (column 'contexts': q.csv, line 2; q.csv, line 3) and is read as one "
+        "text: if it is a list, give separator=\";\" (command line: --separator ';')"
+    )
+    assert sentence in shown
+    assert json.loads(call("look", "q.csv", "--json").stdout)["doubts"] == [sentence]
+    assert json.loads(call("look", "q.csv", "--json", "--separator", ";").stdout)["doubts"] == []
 
 
 def quoted(cell: str) -> str:

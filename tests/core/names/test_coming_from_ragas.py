@@ -109,6 +109,12 @@ def test_every_name_is_on_the_page_with_its_releases() -> None:
     }
 
 
+def test_no_name_that_exists_is_said_to_be_missing() -> None:
+    assert [
+        name for names, place in PLACES if place.startswith(BECAUSE) for name in names.split() if name in OURS
+    ] == []
+
+
 def test_what_takes_their_place_exists() -> None:
     unknown = [
         place

@@ -97,7 +97,7 @@ class TestRows:
         )
         assert read(path) == [
             ("q.xlsx, row 4", Sample(user_input="a", response="b"), None),
-            ("q.xlsx, row 5", Sample(user_input="c"), None),
+            ("q.xlsx, row 5", Sample(user_input="c", response=""), None),
         ]
 
     def test_on_standard_input(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,8 +135,8 @@ class TestRows:
 class TestSheets:
     def test_the_only_one_with_something_in_it(self, tmp_path: Path) -> None:
         path = workbook(tmp_path / "q.xlsx", Empty=[], Rows=[HEADER, ["a"]], _Hidden=[["x"]], Blank=[[" ", None]])
-        assert samples(path) == [Sample(user_input="a")]
-        assert samples(path, at="Rows") == [Sample(user_input="a")]
+        assert samples(path) == [Sample(user_input="a", response="")]
+        assert samples(path, at="Rows") == [Sample(user_input="a", response="")]
 
     def test_several(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(tmp_path)

@@ -15,7 +15,11 @@ from ragmetrics_core._report._html_charts import histogram
 from ragmetrics_core._report._html_packed import packed
 from ragmetrics_core._report._html_page import joined_page, source
 from ragmetrics_core.llms import LexicalJudge
-from report_data import XSS, hostile, many, small, unpacked
+from ragmetrics_core.metrics import Faithfulness, Jury, ResponseGroundedness, SinglePassFaithfulness
+from ragmetrics_core.metrics._response_groundedness import RATE_GROUNDEDNESS, RATE_GROUNDEDNESS_AGAIN
+from ragmetrics_core.metrics._single_pass_faithfulness import SPLIT_AND_CHECK
+from ragmetrics_core.metrics.claims import EXTRACT_CLAIMS, VERIFY_CLAIMS
+from report_data import XSS, hostile, line, many, score, small, unpacked, written
 
 
 def page_of(evaluation: Evaluation, folder: Path, **options: float) -> str:
@@ -104,6 +108,27 @@ class TestContent:
         for fact in ("Rows 1", "Coverage 1 of 1 rows (100%) have a value of every metric", "Judge LexicalJudge", "UTC"):
             assert fact in page
         assert "Prompt versions extract_claims 4, verify_claims 5" in page
+
+    @pytest.mark.parametrize("repeats", [1, 2])
+    def test_prompts_are_named_with_repeats_and_in_a_jury(self, tmp_path: Path, repeats: int) -> None:
+        row = {"question": "Where?", "answer": "In Paris.", "contexts": ["It is in Paris."], "id": "a"}
+        metrics = [Faithfulness(), Jury([SinglePassFaithfulness(), ResponseGroundedness()], rule="median")]
+        result = evaluate([row], metrics, llm=LexicalJudge(), repeats=repeats, run_dir=tmp_path / "run", progress=False)
+        asked = (EXTRACT_CLAIMS, VERIFY_CLAIMS, SPLIT_AND_CHECK, RATE_GROUNDEDNESS, RATE_GROUNDEDNESS_AGAIN)
+        expected = {f"{prompt.name} {prompt.version}" for prompt in asked}
+        for evaluation in (result, Evaluation.load(tmp_path / "run")):
+            found = re.search(r"Prompt versions</dt><dd[^>]*>([^<]*)<", page_of(evaluation, tmp_path))
+            assert found is not None
+            assert set(found[1].split(", ")) == expected
+
+    def test_prompts_that_nothing_tells_are_not_said_to_be_none(self, tmp_path: Path) -> None:
+        told_nothing = written(tmp_path / "scores.jsonl", [line(1, {"id": "a"}, score("faithfulness", 0.5))])
+        page = " ".join(Skeleton(page_of(told_nothing, tmp_path)).texts)
+        assert "Prompt versions not recorded" in re.sub(r"\s+", " ", page)
+        free = evaluate([{"response": "a", "reference": "a"}], "exact_match", progress=False)
+        assert "Prompt versions no prompt was used" in re.sub(
+            r"\s+", " ", " ".join(Skeleton(page_of(free, tmp_path)).texts)
+        )
 
     def test_a_file_of_scores_tells_no_judge(self, tmp_path: Path) -> None:
         page = " ".join(Skeleton(page_of(small(tmp_path / "scores.jsonl"), tmp_path)).texts)

@@ -59,7 +59,9 @@ class Run:
         models = Models(llm_named(options.llm), embeddings_named(options.embeddings))
         self._metrics = tuple(metric.told_of(models) for metric in checked_metrics(metrics))
         self._names = [metric.name for metric in self._metrics]
-        opened = open_rows(samples, options.limit, Columns(options.columns, options.separator), options.file)
+        columns = Columns(options.columns, options.separator)
+        self._doubts = columns.doubts
+        opened = open_rows(samples, options.limit, columns, options.file)
         opened = opened if options.sample is None else sampled(opened, options.sample, options.seed)
         self._rows = replace(opened, rows=asked_rows(opened.rows, conditions_of(metrics), self._names))
         self._assignments = _assignments(self._metrics, models, options.repeats)
@@ -173,7 +175,7 @@ class Run:
             source=self._rows.name,
             seconds=time.perf_counter() - self._started,
             models=tuple(ModelUsage.of(item.model, item.usage, item.repeated, item.seconds) for item in callers),
-            caveats=tuple(dict.fromkeys(answers.caveats)) if answers else (),
+            caveats=tuple(dict.fromkeys((*(answers.caveats if answers else ()), *self._doubts.sentences()))),
             waited=dict(self._waited),
             stopped=stopped,
         )

@@ -1,8 +1,8 @@
 """What a cell says: lists, objects and texts in the forms in which people and programs write them down.
 
-Strategy. A list is what is already one, or a text that JSON, Python or numpy would print for one; a text in the place of a list is
-a list of one, or is split where the user says by what. Nothing is guessed: a text that begins as lists do and cannot be read
-as one is refused, unless it plainly is a text that begins with a mark in brackets, such as ``[1] Paris is ...``. What is of
+Strategy. A list is what is already one, or a text that JSON, Python, numpy or Postgres would print for one; a text in the place of
+a list is a list of one, or is split where the user says by what. Nothing is guessed: a text that begins as lists do and cannot be
+read as one is refused, unless it plainly is a text that begins with a mark in brackets, such as ``[1] Paris is ...``. What is of
 the usual form is known by one look and passed on as it is.
 """
 
@@ -30,6 +30,13 @@ NUMPY = re.compile(rf"\[\s*{QUOTED}(?:\s+{QUOTED})*\s*\]", re.DOTALL)
 LEFT_OUT = re.compile(r"""['"]\s+\.\.\.\s+['"]""")
 """What numpy prints in the place of the middle of a long array."""
 
+ELEMENT = r'(?:"[^"\\]*(?:\\.[^"\\]*)*"|[^\s{}",\\]+)'
+ARRAY = rf"\{{(?:{ELEMENT}(?:,{ELEMENT})*)?\}}"
+POSTGRES = re.compile(ARRAY, re.DOTALL)
+"""How Postgres writes an array of texts; what holds a blank, a comma or a brace is in quotes there."""
+
+NESTED = re.compile(rf"\{{{ARRAY}(?:,{ARRAY})*\}}", re.DOTALL)
+
 PRINTED = re.compile(r"\s*\[\s*([A-Za-z_]\w*)\(")
 """How a list of objects begins that Python has printed, such as LangChain's documents."""
 
@@ -41,7 +48,7 @@ CONTENTS = ("content", "page_content", "text", "document.content")
 
 IDS = ("id", "id_", "node_id", "doc_id")
 METAS = ("meta", "metadata")
-FOREIGN = frozenset({*CONTENTS[1:], "node"})
+FOREIGN = frozenset({*CONTENTS[1:], "node", "lc"})
 NAMED = frozenset({*CONTENTS, *IDS, *METAS, "score"})
 
 WRITTEN = NAMED | {
@@ -85,6 +92,8 @@ def _texts(value: Any, column: str, separator: str | None) -> Any:
 def _documents(value: Any, column: str, separator: str | None) -> Any:
     if isinstance(value, str):
         value = _list(value, column, separator)
+    if isinstance(value, Mapping):
+        value = [value]
     if isinstance(value, list | tuple) and not _are_documents(value):
         return [document_of(item) for item in value]
     return value
@@ -158,9 +167,29 @@ def _list(cell: str, column: str, separator: str | None) -> Any:
             raise InvalidInput(
                 f"{column}: the cell starts with '[' but is neither a JSON nor a Python list: {_cure(cell)}"
             )
+    array = _postgres(cell.strip(), column) if cell.lstrip().startswith("{") else None
+    if array is not None:
+        return array
     if separator is None:
         return [cell]
     return [part.strip() for part in cell.split(separator) if part.strip()]
+
+
+def _postgres(text: str, column: str) -> list[str | None] | None:
+    """The texts of an array as Postgres writes it, None for its NULL; None if it is no such array."""
+    if POSTGRES.fullmatch(text):
+        return [_element(item) for item in re.findall(ELEMENT, text[1:-1], re.DOTALL)]
+    if NESTED.fullmatch(text):
+        raise InvalidInput(
+            f"{column}: the cell is an array of arrays, as Postgres writes them: write one list of texts"
+        )
+    return None
+
+
+def _element(item: str) -> str | None:
+    if item.startswith('"'):
+        return re.sub(r"\\(.)", r"\1", item[1:-1], flags=re.DOTALL)
+    return None if item.upper() == "NULL" else item
 
 
 def _cure(cell: str) -> str:
@@ -239,11 +268,18 @@ def _is_written_document(found: Mapping[str, Any]) -> bool:
     return not set(CONTENTS).isdisjoint(found) and WRITTEN.issuperset(found)
 
 
+def _unwrapped(item: Any) -> Any:
+    """What an object holds that LangChain's ``dumps`` has written; anything else stays as it is."""
+    inner = item.get("kwargs") if isinstance(item, Mapping) and "lc" in item else None
+    return inner if isinstance(inner, Mapping) else item
+
+
 def document_of(item: Any) -> Any:
     """A document under the names that documents have here; what is none stays as it is."""
     if isinstance(item, str):
-        found = literal(item) if item.startswith("{") else None
+        found = _unwrapped(literal(item)) if item.startswith("{") else None
         return document_of(found) if isinstance(found, dict) and _is_written_document(found) else item
+    item = _unwrapped(item)
     get: Callable[[str], Any] = item.get if isinstance(item, Mapping) else partial(_attribute, item)
     node = get("node")
     content = next((text for text in map(get, CONTENTS) if isinstance(text, str)), None)

@@ -15,10 +15,11 @@ from typing import Any
 from .._kernel._errors import InvalidInput
 from .._kernel._sample import Sample, agreed, without_arrays
 from ._cells import one_text, reader_of
+from ._doubts import Doubts, lone_list, placeholders
 from ._mapping import ABSENT, Mapped, Source, mapped_columns, missing_column
 from ._objects import as_mapping
 from ._plan import TEXTS, Plan, may_be_opened, plan_for
-from ._text import RawRow
+from ._text import EMPTY_CELL, RawRow
 
 __all__ = ["Columns", "Understood"]
 
@@ -28,8 +29,8 @@ MOST_HELD = 10_000
 MOST_KEPT = 200
 """Columns of rows whose plans are kept by the thousand."""
 
-OF_ONE_VALUE = frozenset({str, int, bool, float, type(None)})
-"""Types of cells that are read alike, but for NaN."""
+OF_ONE_VALUE = frozenset({str, int, bool, float, type(None), type(EMPTY_CELL)})
+"""Types of cells that are read alike, but for NaN and empty cells."""
 
 Names = tuple[Any, ...]
 
@@ -59,6 +60,9 @@ class Columns:
 
     Raises:
         InvalidInput: one of them may not be so.
+
+    Attributes:
+        doubts: what was read as it stands and may mean something else.
     """
 
     def __init__(self, columns: Mapping[str, str] | None = None, separator: str | None = None) -> None:
@@ -67,6 +71,7 @@ class Columns:
             raise InvalidInput(f"separator must be a text such as '||', got {separator!r}")
         self._fields = {item.field for item in self.mapped}
         self._separator = separator
+        self.doubts = Doubts()
         planned = partial(_planned, self.mapped)
         self._plan = lru_cache(1000)(
             partial(_of_like_kinds, lru_cache(100)(planned))
@@ -98,7 +103,7 @@ class Columns:
                 return Sample(**row)  # as nearly always: nothing to name and nothing to read
         values: dict[str, Any] = {}
         for field, column, unclean, read in plan.direct:
-            value = _clean(row[column]) if unclean else row[column]
+            value = _clean(row[column], field) if unclean else row[column]
             values[field] = value if read is None else read(value, column, self._separator)
         for field, sources in plan.others:
             values[field] = self._agreed(field, sources, row)
@@ -126,6 +131,23 @@ class Columns:
         names = [name for column, _ in plan.unused for name in _parts(column, row[column], column in entered)]
         unused = (name for name in names if not any(other.startswith(f"{name}.") for other in used))
         return Understood(self._read(plan, row), fields, tuple(unused))
+
+    def note(self, place: str, value: Any, sample: Sample) -> None:
+        """Count what the sample holds that may mean something else; ``value`` is the raw row that it was made of."""
+        for field, word in placeholders(sample):
+            self.doubts.may_be_missing(field, self._column_of(field, value), place, word)
+        for field in ("retrieved_contexts", "reference_contexts") if self._separator is None else ():
+            items = getattr(sample, field)
+            if type(items) is not list or len(items) != 1:
+                continue
+            self.doubts.lone[field] += 1
+            if isinstance(items[0], str) and lone_list(items[0])[1] > 1:
+                column, row = self._column_of(field, value), self._columns_of(value)
+                if row.get(column) == items[0]:  # no list of one text, which says what it is
+                    self.doubts.may_be_a_list(field, column, place, items[0])
+
+    def _column_of(self, field: str, value: Any) -> str:
+        return ", ".join(self.understand(value).fields.get(field, (field,)))
 
     def found(self, raw_rows: Iterable[RawRow]) -> Iterator[RawRow]:
         """The same rows, once every column that the user names was seen in one of them.
@@ -168,23 +190,27 @@ class Columns:
         return plan
 
     def _agreed(self, field: str, sources: Iterable[Source], row: Mapping[str, Any]) -> Any:
-        values = {}
+        values, nothing = {}, None
         read = reader_of(field)
         for source in sources:
-            value = _clean(source.value(row))
+            found = source.value(row)
+            value = _clean(found)
+            nothing = _clean(found, field) if found is EMPTY_CELL else nothing
             if read is not None:
                 value = read(value, source.name, self._separator)
             elif field in TEXTS:
                 value = one_text(value, source.name, field, mapped=not source.is_column or field in self._fields)
             values[source.name] = value
-        return agreed(field, values)
+        value = agreed(field, values)
+        return nothing if value is None else value
 
 
 def _of_like_kinds(
     planned: Callable[..., Plan], names: Names, kinds: tuple[type, ...], keys: tuple[Names, ...]
 ) -> Plan:
     """The plan for rows in whose cells of one value these types take turns: where many are empty, no two rows are alike."""
-    one = float if float in kinds else str  # only among floats is NaN to be looked for
+    unclean = float in kinds or type(EMPTY_CELL) in kinds  # only then is NaN, or an empty cell, to be looked for
+    one = float if unclean else str
     return planned(names, tuple(one if kind in OF_ONE_VALUE else kind for kind in kinds), keys)
 
 
@@ -200,8 +226,13 @@ def _stands_in(item: Mapped, row: Mapping[str, Any]) -> bool:
         return True
 
 
-def _clean(value: Any) -> Any:
-    """The value without arrays, and None in the place of NaN, which data frames hold for an empty cell."""
+def _clean(value: Any, field: str = "") -> Any:
+    """The value without arrays, and None in the place of NaN, which data frames hold for an empty cell.
+
+    An empty cell of a table is an empty answer, and a missing value of any other field.
+    """
+    if value is EMPTY_CELL:
+        return "" if field == "response" else None
     if value is ABSENT or (isinstance(value, float) and value != value):  # noqa: PLR0124
         return None
     return without_arrays(value)

@@ -1,10 +1,11 @@
 """CSV: every row is a mapping from columns to texts, and whatever can only be guessed is refused.
 
 The separator of a .tsv file is the tab, that of a .csv file the comma, semicolon, tab or bar, whichever its header uses most
-outside quotes, unless a first line says it, such as the ``sep=;`` that some programs write for Excel. An empty cell is a missing
-value. A row with too many or too few cells, or with stray quotes, is an error: read leniently, it would put texts under the wrong
-names. One column may be without a name, as the index of pandas is; of several, as spreadsheets write them behind the last column
-that was ever used, none may hold anything.
+outside quotes, unless a first line says it, such as the ``sep=;`` that some programs write for Excel. A cell of backslash and N, as
+MySQL and Postgres write it, is a missing value. So is an empty cell, quoted or not, in every column but that of the answer, where
+it is an empty answer (``EMPTY_CELL``). A row with too many or too few cells, or with stray quotes, is an error: read leniently, it
+would put texts under the wrong names. One column may be without a name, as the index of pandas is; of several, as spreadsheets
+write them behind the last column that was ever used, none may hold anything.
 Broken quotes and broken text end the reading, for nobody can tell where the next row starts; the message says how far it went.
 """
 
@@ -18,9 +19,12 @@ from typing import Any
 
 from .._kernel._errors import InvalidInput
 from ._input_file import InputFile
-from ._text import BadShape, RawRow, first_double, lines_of
+from ._text import EMPTY_CELL, BadShape, RawRow, first_double, lines_of
 
 __all__ = ["cells_row", "csv_rows", "header_of", "no_name", "separator_of", "separator_told"]
+
+MISSING = r"\N"
+"""What MySQL and the COPY of Postgres write where there is no value."""
 
 HINT = re.compile(r"sep=([,;\t|])", re.IGNORECASE)
 
@@ -127,7 +131,14 @@ def _row(header: list[str], cells: list[str], top: str) -> Any:
 
 def cells_row(header: list[str], cells: list[str]) -> dict[str, str | None]:
     """What the cells of a row hold, by column."""
-    return {column: cell if cell.strip() else None for column, cell in zip(header, cells, strict=True)}
+    return {column: _value(cell) for column, cell in zip(header, cells, strict=True)}
+
+
+def _value(cell: str) -> str | None:
+    text = cell.strip()
+    if text == MISSING:
+        return None
+    return cell if text else EMPTY_CELL
 
 
 def no_name(cell: str, top: str) -> BadShape:

@@ -16,6 +16,7 @@ from .._kernel._inputs import CHECKS, FIELD_KINDS
 from .._kernel._sample import ALIASES, FIELD_NAMES, Sample, fields_of, plain_name
 from ._cells import CONTENTS, literal
 from ._columns import Columns, Understood
+from ._doubts import Doubts
 from ._input_file import FileOptions
 from ._rows import understood_rows
 from ._text import BadShape
@@ -27,10 +28,6 @@ MOST_PROBLEMS = 20
 
 MOST_NAMES = 1000
 """Different columns that are counted: the keys of objects may be other ones in every row."""
-
-
-PLACEHOLDERS = frozenset({"nan", "none", "null", "na", "n/a", "#n/a", "<na>"})
-"""What pandas, R, SQL and spreadsheets write where there is nothing; it may be an answer too, so it is only pointed out."""
 
 
 @dataclass
@@ -47,7 +44,7 @@ class Look:
         unused: by column, in how many rows no field was read from it.
         inside: by column of these, the keys of the object that the first row holds that holds one.
         values: by field, what the first row holds that holds something.
-        placeholders: by field and word, in how many rows nothing but a word stands there that programs write for a missing value.
+        doubts: what was read as it stands and may mean something else.
         first: the first good rows, with their places.
         problems: the first problems, each with its place.
     """
@@ -61,7 +58,7 @@ class Look:
     unused: Counter[str] = field(default_factory=Counter)
     inside: dict[str, list[str]] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
-    placeholders: Counter[tuple[str, str]] = field(default_factory=Counter)
+    doubts: Doubts = field(default_factory=Doubts)
     first: list[tuple[str, Sample]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
@@ -83,9 +80,6 @@ class Look:
             if not _is_empty(value):
                 self.filled[name] += 1
                 self.values.setdefault(name, value)
-                word = value[0] if isinstance(value, list) and len(value) == 1 else value
-                if isinstance(word, str) and word.strip().casefold() in PLACEHOLDERS:
-                    self.placeholders[name, word.strip()] += 1
         for name in found.unused:
             self._count(self.unused, name)
             if name in self.unused and name not in self.inside and (keys := keys_of(found.sample.metadata.get(name))):
@@ -104,8 +98,9 @@ def look_at(
     Raises:
         InvalidInput: there is no file that could be looked at.
     """
-    file, rows = understood_rows(samples, columns, options)
-    look = Look(file.name, file.form)
+    reading = columns or Columns()
+    file, rows = understood_rows(samples, reading, options)
+    look = Look(file.name, file.form, doubts=reading.doubts)
     try:
         for place, found in rows:
             if isinstance(found, BadShape) and not look.rows:

@@ -75,13 +75,14 @@ def understood_rows(
     """
     file = _opened(samples, options)
     reading = columns or Columns()
-    return file, ((place, _understood(value, reading)) for place, value in reading.found(file.rows))
+    return file, ((place, _understood(place, value, reading)) for place, value in reading.found(file.rows))
 
 
-def _understood(value: Any, reading: Columns) -> Understood | InvalidInput:
+def _understood(place: str, value: Any, reading: Columns) -> Understood | InvalidInput:
     try:
         found = reading.understand(value)
         _check_bounds(found.sample)
+        reading.note(place, value, found.sample)
     except InvalidInput as error:
         return error
     return found
@@ -123,6 +124,7 @@ def _row(index: int, place: str, value: Any, reading: Columns) -> Row:
     try:
         sample = reading.sample(value)
         _check_bounds(sample)
+        reading.note(place, value, sample)
     except InvalidInput as error:
         problem = InvalidInput(f"{place}: {error}")
         if index == 0 and isinstance(error, BadShape):

@@ -12,7 +12,7 @@ from .._kernel._errors import InvalidInput
 from ._encodings import Codec, codec_of, not_text
 from ._input_file import InputFile
 
-__all__ = ["BadShape", "RawRow", "encoding_of", "first_double", "lines_of", "raw_lines", "text_lines"]
+__all__ = ["EMPTY_CELL", "BadShape", "RawRow", "encoding_of", "first_double", "lines_of", "raw_lines", "text_lines"]
 
 RawRow = tuple[str, Any]
 """The place of a row, and its value: a mapping, or the ``InvalidInput`` that says why there is none."""
@@ -21,6 +21,16 @@ NOT_UTF8 = "not UTF-8 text: save the file as UTF-8"
 
 LONGEST_MARK = 4
 """Bytes of the longest byte order mark."""
+
+
+class EmptyCell(str):
+    """A type for the one value that says which cells of a table are empty; it equals the empty text."""
+
+    __slots__ = ()
+
+
+EMPTY_CELL = EmptyCell()
+"""An empty cell of a format that cannot tell an empty text from a missing value; which one it is depends on the field."""
 
 
 class BadShape(InvalidInput):

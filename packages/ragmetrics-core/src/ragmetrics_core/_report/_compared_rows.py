@@ -16,7 +16,7 @@ from .._kernel._not_asked import NOT_ASKED
 from .._kernel._score import Score
 from .._store._records import Record
 from .._store._scored_by import MetricColumn, digest_of
-from ._repeats import judgements, mean_of_repeats
+from ._repeats import mean_of_repeats, prompts_of
 from ._row_names import name_of
 from ._slices import RowGroups, as_label
 
@@ -89,11 +89,8 @@ class Column:
         self.labels.append(score.label)
         self.scales.append(score.scale if score.value is not None else None)
         self.asked = self.asked or score.usage.calls > 0
-        for details in (score.details, *judgements(score.details)):  # a metric may keep repeats of its own
-            asked = details.get("prompts")
-            if isinstance(asked, dict):
-                for name, version in asked.items():
-                    self.prompts.setdefault(str(name), set()).add(str(version))
+        for name, version in prompts_of(score.details):
+            self.prompts.setdefault(name, set()).add(version)
 
     def short_at(self, row: int) -> float:
         """The share of the repeats of a row that have no value, where others have one."""

@@ -93,7 +93,8 @@ def facts(summary: Summary, origin: Origin) -> Iterator[tuple[str, Sequence[str]
     yield "Scored", [_date(origin.scored_at)]
     yield from _spent(summary)
     versions = [f"{name} {', '.join(found)}" for name, found in origin.prompts.items()]
-    yield PROMPTS, [", ".join(versions) or "no prompt was used"]
+    none = "not recorded" if _models(origin.settings, "llm") else "no prompt was used"
+    yield PROMPTS, [", ".join(versions) or none]
 
 
 def scored_at(evaluation: Evaluation) -> datetime | None:

@@ -7,7 +7,7 @@ Texts stand here with their beginning only; all else about a row is evidence, wh
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import compress
 from typing import Any
 
@@ -15,6 +15,7 @@ from .._kernel._score import Score
 from .._store._records import Record
 from .._store._scored_by import MetricColumn
 from ._html_columns import LONGEST_ANSWER, LONGEST_NOTE, LONGEST_QUESTION, MetadataColumns, beginning, short
+from ._repeats import prompts_of
 from ._row_names import name_of
 
 __all__ = ["RowIndex", "goodness"]
@@ -71,10 +72,8 @@ class RowIndex:
         self._states[name].append(score.state[0])
         self._passing[name].append({True: "y", False: "n", None: "-"}[score.passing])
         self._labels[name].append(score.label)
-        versions = score.held.get("prompts")
-        if isinstance(versions, Mapping):
-            for prompt, version in versions.items():
-                self.prompts.setdefault(str(prompt), {})[str(version)] = None
+        for prompt, version in prompts_of(score.held):
+            self.prompts.setdefault(prompt, {})[version] = None
 
     def slices(self) -> dict[str, list[str | None]]:
         """The columns of the metadata by which rows can be told apart into groups."""

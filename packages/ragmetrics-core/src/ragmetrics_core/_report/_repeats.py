@@ -13,7 +13,7 @@ from .._kernel._metric import Metric
 from .._kernel._requests import Usage
 from .._kernel._score import Score
 
-__all__ = ["combined", "judgements", "mean_of_repeats", "spread_of"]
+__all__ = ["combined", "judgements", "mean_of_repeats", "prompts_of", "spread_of"]
 
 
 def combined(metric: Metric, scores: Sequence[Score]) -> Score:
@@ -53,6 +53,14 @@ def judgements(details: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         inner = repeat.get("details") if isinstance(repeat, Mapping) else None
         if isinstance(inner, Mapping):
             yield inner
+
+
+def prompts_of(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The name and version of every prompt that was asked about a row, in any of its judgements."""
+    for part in (details, *judgements(details)):  # a metric may keep repeats of its own
+        asked = part.get("prompts")
+        if isinstance(asked, Mapping):
+            yield from ((str(name), str(version)) for name, version in asked.items())
 
 
 def spread_of(details: Mapping[str, Any]) -> float | None:

@@ -149,7 +149,11 @@ PLACES: tuple[tuple[str, str], ...] = (
     ("SingleTurnSample", "ragmetrics_core.Sample, or a plain dict"),
     ("BaseSample BaseEvalSample SingleTurnSampleOrMultiTurnSample", "ragmetrics_core.Sample"),
     ("MultiTurnSample", "a Sample or a dict for each turn"),
-    ("AIMessage HumanMessage ToolMessage ToolCall Message", ONE_TURN),
+    ("AIMessage HumanMessage ToolMessage ToolCall", ONE_TURN),
+    (
+        "Message",
+        "ragmetrics_core.Message for what a prompt sends; a sample has no messages, so give each turn a sample",
+    ),
     ("EvaluationDataset", "a list of dicts or Samples (evaluate takes RAGAS' own EvaluationDataset too)"),
     ("RagasDataset Dataset DataTable", "a list of dicts or Samples, or the path of a file"),
     ("MetricAnnotation PromptAnnotation SampleAnnotation SingleMetricAnnotation", TRAINED),

@@ -121,9 +121,8 @@ def _columns(found: Look, mapped: Mapping[str, str]) -> Iterator[str]:
             (column, *_), _ = found.fields[name].most_common(1)[0]
             text = f"{name} is an object with {first_of(keys)}: if one of these is meant, write"
             yield from _advice(text, f"--map {short}={column}.{likely(keys, name)}")
-    for (name, word), count in found.placeholders.items():
-        where = count_of(count, "row")
-        yield from hanging(f"{name} is {word!r} in {where}: where that means missing, leave it empty", room())
+    for sentence in found.doubts.sentences():
+        yield from hanging(printable(sentence), room())
 
 
 def _advice(text: str, option: str) -> Iterator[str]:
@@ -183,6 +182,7 @@ def _as_json(found: Look, mapped: Mapping[str, str]) -> dict[str, Any]:
         "fields": origins_of,
         "unused": dict(found.unused),
         "metrics": fitting_metrics(found.sample),
+        "doubts": list(found.doubts.sentences()),
         "problems": [in_cli_words(problem) for problem in found.problems],
         "first": [{"place": place, **READABLE(sample.to_dict())} for place, sample in found.first],
     }
