@@ -296,6 +296,17 @@ class FirstLetters(Metric):
         result.stderr.fnmatch_lines(["ERROR: --ragmetrics-baseline: *main.jsonl*"])
         assert not (suite.path / ".ragmetrics").exists()
 
+    def test_a_damaged_run_is_refused_before_anything_is_scored(self, suite) -> None:
+        result = self.sessions(suite, rows(40, 0), rows(40, 0))
+        assert result.ret == 0
+        scores = suite.path / "main" / "scores.jsonl"
+        scores.write_text("".join(scores.read_text(encoding="utf-8").splitlines(keepends=True)[:6]), encoding="utf-8")
+        result = suite.run("--ragmetrics-baseline", "main")
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        result.stderr.fnmatch_lines(
+            ["ERROR: --ragmetrics-baseline: *main: scores.jsonl is damaged: the run ended with 40 rows, and 6 are there: *"]
+        )
+
     def test_a_test_that_leaves_another_directory(self, suite) -> None:
         suite.tests(MARKED, rows=rows(40, 0))
         suite.run().assert_outcomes(passed=40)

@@ -54,9 +54,11 @@ def check_settings(state: State) -> None:
     if not baseline.exists():
         raise pytest.UsageError(f"--ragmetrics-baseline: there is no {baseline}")
     try:
-        Evaluation.load(baseline)
+        before = Evaluation.load(baseline)
     except RagmetricsError as error:
         raise pytest.UsageError(f"--ragmetrics-baseline: {error}") from None
+    if before.state == "damaged":
+        raise pytest.UsageError(f"--ragmetrics-baseline: {baseline}: {before.stopped}")
     if state.run_dir.resolve() in (baseline.resolve(), *baseline.resolve().parents):
         raise pytest.UsageError(
             f"--ragmetrics-baseline: {baseline} is in the directory of this session, which writes over it: copy it to another "

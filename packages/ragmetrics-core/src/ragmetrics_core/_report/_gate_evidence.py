@@ -242,7 +242,7 @@ def _unmet(conditions: Conditions, rows: int, scored: int, failed: int, absent: 
     """The conditions that rows do not meet, in words."""
     rows += absent
     if conditions.stopped is not None:
-        yield f"the run ended before its last row: {conditions.stopped}"
+        yield f"the run is not complete: {conditions.stopped}"
     if not rows:
         yield "there are no rows"
         return
