@@ -74,7 +74,7 @@ def compared(
         metrics_only_after=tuple(name for name in two.columns if name not in one.columns),
         warnings=_warnings(metrics),
         unknown=tuple(found.unknown),
-        notes=tuple(_notes(pairing, parts.notes)),
+        notes=(*_notes(pairing, parts.notes), *_of_labels((one, two), calibrations)),
         incomplete=tuple(_incomplete(pairing)),
         allow_different_judges=allow_different_judges,
         pairing=pairing,
@@ -90,6 +90,12 @@ def _corrected(
         found = corrected_difference(draft.name, draft.pairs, runs, calibrations)
         if found is not None:
             yield found
+
+
+def _of_labels(runs: tuple[Run, Run], calibrations: tuple[Calibration, Calibration] | None) -> Iterator[str]:
+    """What must be known of the labels of either run."""
+    for run, calibration in zip(runs, calibrations or (), strict=False):
+        yield from (f"labels of {run.name}: {note}" for note in calibration.notes)
 
 
 def _read(before: Evaluation, after: Evaluation, by: str | None, cluster: str | None) -> tuple[Run, Run, bool]:

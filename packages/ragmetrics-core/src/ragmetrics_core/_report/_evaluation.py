@@ -67,7 +67,7 @@ class Evaluation(RankedRows):
             title=f"{self.source}: {size}" if self.source else size,
             metrics=summed.metrics if calibration is None else with_calibration(summed.metrics, calibration),
             reasons=summed.reasons,
-            caveats=self.caveats,
+            caveats=self.caveats if calibration is None else (*self.caveats, *calibration.notes),
             seconds=self.seconds,
             models=self.models,
             earlier=self.earlier,

@@ -152,7 +152,9 @@ class RunDir:
             self._set_aside_copy(f"the scores of {left} {rows} no more among those of this run")
         whole = replace(account, source=self._source, earlier=self.earlier, caveats=(*account.caveats, *self.notes))
         latest = read_account(self.path)
-        if latest is not None and latest.seal is not None:  # another process has ended the run: its seal goes before its scores
+        if (
+            latest is not None and latest.seal is not None
+        ):  # another process has ended the run: its seal goes before its scores
             write_account(self.path, self._settings, whole)
         seal = self._scores.settle(lambda index: not complete or index < self._rows)
         write_account(self.path, self._settings, whole, seal)
