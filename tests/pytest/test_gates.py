@@ -304,7 +304,9 @@ class FirstLetters(Metric):
         result = suite.run("--ragmetrics-baseline", "main")
         assert result.ret == pytest.ExitCode.USAGE_ERROR
         result.stderr.fnmatch_lines(
-            ["ERROR: --ragmetrics-baseline: *main: scores.jsonl is damaged: the run ended with 40 rows, and 6 are there: *"]
+            [
+                "ERROR: --ragmetrics-baseline: *main: scores.jsonl is damaged: the run ended with 40 rows, and 6 are there: *"
+            ]
         )
 
     def test_a_test_that_leaves_another_directory(self, suite) -> None:

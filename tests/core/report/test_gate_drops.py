@@ -27,6 +27,7 @@ def runs(
     before: Sequence[Any], after: Sequence[Any], column: MetricColumn | None = None, **more: Any
 ) -> tuple[Evaluation, Evaluation]:
     columns = [] if column is None else [column]
+    more.setdefault("settings", judged_by("m"))
     return by_id(before, name="old", columns=columns, **more), by_id(after, name="new", columns=columns, **more)
 
 

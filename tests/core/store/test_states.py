@@ -94,7 +94,8 @@ class TestDamaged:
             assert (result.verdict, result.unmet[0]) == ("failed", f"{run_dir} is not complete: {problem}")
 
     @pytest.mark.parametrize(
-        "command", [("show",), ("show", "--worst", "1"), ("report",), ("compare", "other"), ("calibrate", "--suggest", "2")]
+        "command",
+        [("show",), ("show", "--worst", "1"), ("report",), ("compare", "other"), ("calibrate", "--suggest", "2")],
     )
     def test_every_command_says_so(
         self, run_dir: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]

@@ -87,6 +87,8 @@ def decide(config: pytest.Config, outcome: Outcome) -> None:
     conditions = settings(config, "min_coverage", "max_failed")
     drops = any(gate.of == "drop" for gate in known)
     outcome.decision = evaluation.gate(*known, baseline=before if drops else None, **paths, **conditions)
+    if in_ci():
+        outcome.failures += [f"{result.name} is {result.doubt}" for result in outcome.decision.results if result.void]
 
 
 def _compare(config: pytest.Config, before: Evaluation, gates: Sequence[Gate], outcome: Outcome) -> list[Gate]:
@@ -121,7 +123,10 @@ def _judge(comparison: Comparison, outcome: Outcome) -> None:
     baseline = outcome.baseline
     for item in (*comparison.metrics, *comparison.slices):
         where = item.name if item.slice is None else f"{item.name}, {item.slice},"
-        if item.verdict == "worse":
+        if item.void:
+            if item.slice is None:
+                outcome.open(f"{where} was not compared with {baseline}: {item.void}", fails=in_ci())
+        elif item.verdict == "worse":
             outcome.failures.append(f"{where} is worse than in {baseline}: {item.why}")
         elif item.slice is None and not item.credited:
             outcome.open(f"{where} was not compared with {baseline}: {item.why}", fails=in_ci())

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,7 +52,8 @@ def compared(
     names = _shared_metrics(pairing)
     found = credit(pairing.before, pairing.after, names)
     parts = parts_of(pairing, by, cluster, by_labels=by_labels)
-    work = _Work(pairing, found, float(margin), allow_different_judges)
+    void = {} if allow_different_judges else {name: "; ".join(_unsure(name, pairing, found)) for name in names}
+    work = _Work(pairing, found, void, float(margin), allow_different_judges)
     wholes = [work.draft(name, parts.whole) for name in names]
     metrics, slices = finished([wholes, [work.draft(name, part) for name in names for part in parts.slices]])
     one, two = pairing.before, pairing.after
@@ -172,12 +173,21 @@ def _incomplete(pairing: Pairing) -> Iterator[str]:
             yield f"{run.name} is not complete: {run.evaluation.stopped}"
 
 
+def _unsure(metric: str, pairing: Pairing, found: Credit) -> Iterator[str]:
+    """Why it is not known that both runs measured the same thing."""
+    yield from found.unsure.get(metric, ())
+    other = pairing.other_references(metric)
+    if other:
+        yield f"{count_of(other, 'pair')} with another reference in each run"
+
+
 @dataclass(frozen=True)
 class _Work:
-    """The metrics of two paired runs, compared one by one."""
+    """The metrics of two paired runs, compared one by one; ``void`` says by metric why no gate on a drop is decided."""
 
     pairing: Pairing
     credit: Credit
+    void: Mapping[str, str]
     margin: float
     allowed: bool
 
@@ -202,6 +212,7 @@ class _Work:
             margin=self.margin * (high - low),
             warnings=tuple(reasons),
             refusal=refusal,
+            void=self.void.get(name, ""),
             changes=() if refusal or part.by is not None else tuple(self._changes(name, pairs)),
         )
 

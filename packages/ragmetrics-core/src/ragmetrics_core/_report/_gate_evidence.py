@@ -57,6 +57,7 @@ class Evidence:
             or on the bad one (-1); empty if it is.
         missing: against an earlier run, the rows that have a value there alone, in words; empty if there are none.
         warnings: what must be known to believe any of it.
+        void: why nothing is decided whatever the numbers are, in words; empty where they decide.
     """
 
     estimate: float | None
@@ -73,6 +74,7 @@ class Evidence:
     doubt: Callable[[Gate, int, float], str] = no_doubt
     missing: str = ""
     warnings: tuple[str, ...] = ()
+    void: str = ""
 
 
 class Part(NamedTuple):
