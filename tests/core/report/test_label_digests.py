@@ -142,7 +142,8 @@ class TestUse:
         with pytest.raises(InvalidInput) as caught:
             run("Bananas are blue.").calibrate(lines)
         assert str(caught.value) == (
-            "no label is left: 1 label of faithfulness left out, as 1 row changed after it was labelled: 'q0': label these rows again"
+            "no label is left: 1 label of faithfulness left out, as 1 row changed after it was labelled: 'q0': label these rows "
+            "again"
         )
 
     def test_labels_without_a_digest_are_used_with_one_sentence(self) -> None:
@@ -157,8 +158,10 @@ class TestUse:
         lines = [{**line, "label": True, "weight": None} for line in run_of(rows, [known]).rows_to_label(10)]
         assert run_of(rows, [known]).calibrate(lines).notes == ()
         assert run_of(rows, [blank]).calibrate(lines).notes == (
-            "10 labels not checked: this run does not tell which fields own reads, so it is not known whether the rows changed "
-            "after they were labelled",
+            (
+                "10 labels not checked: this run does not tell which fields own reads, so it is not known whether the rows changed "
+                "after they were labelled"
+            ),
         )
 
     def test_summaries_and_comparisons_say_so_too(self) -> None:

@@ -1,6 +1,6 @@
-"""A run that dies at each of its steps on the disk: ``python -m core.store.killed_at RUN_DIR ANSWERS STEP`` exits with 9 at that step.
+"""A run that dies at one of its steps on the disk: ``python -m core.store.killed_at RUN_DIR ROWS STEP`` exits with 9 there.
 
-A step is a file that is brought to the disk or takes its place. ANSWERS is what the model says of every row, over a hundred.
+A step brings a file to the disk, puts it in its place, moves it or removes it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """From labels and a run to a calibration: read both, bring them together by row, and reckon metric by metric.
 
-`_labels_in_force` leaves out labels of rows that changed, `_row_labels` makes one label of what several people say of a row, `_judged_rows` reads what the judge says, ``statistics`` does the
+`_labels_in_force` leaves out labels of rows that changed.
+`_row_labels` makes one label of what several people say of a row, `_judged_rows` reads what the judge says, ``statistics`` does the
 arithmetic, `_labelled_claims` goes claim by claim, `_calibrated_slices` slice by slice, `_label_doubts` warns.
 """
 
@@ -41,7 +42,7 @@ def calibrated(run: ScoredRows, labels: Any, metric: str | None, by: str | None,
     given = known_labels(run, labels, metric)
     names = [item.name for item in run.metrics if any(label.metric == item.name for label in given)]
     claims = {name: {item.id for item in given if item.metric == name and item.claim is not None} for name in names}
-    rows = judged_rows(run, names, by, cluster, claims, digested_rows(given))
+    rows = judged_rows(run, names, by, cluster, claims=claims, digests=digested_rows(given))
     check_rows(given, rows.names)
     given, notes = labels_in_force(given, rows)
     found = tuple(_calibrated_metric(name, [item for item in given if item.metric == name], rows, by) for name in names)

@@ -106,6 +106,7 @@ def judged_rows(
     metrics: Collection[str],
     by: str | None = None,
     cluster: str | None = None,
+    *,
     claims: Mapping[str, Collection[str]] | None = None,
     digests: Mapping[str, Collection[str]] | None = None,
 ) -> JudgedRows:

@@ -88,7 +88,7 @@ class ScoredRows:
         """What became of the run.
 
         ``finished``; ``stopped`` on purpose, by a budget or a person; ``interrupted``: it has not come to its end; ``damaged``: its
-        scores are not those that it ended with; ``unverified``: it is finished, and an earlier version wrote no digest of its scores.
+        scores are not those that it ended with; ``unverified``: it is finished, and an earlier version kept no digest of them.
         """
         if self.fault == "damaged":
             return "damaged"

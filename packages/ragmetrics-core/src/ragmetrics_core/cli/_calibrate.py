@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 
 from .._kernel._errors import InvalidInput
-from .._report._evaluation import Evaluation
 from ._output import clear_errors, loaded
 from ._text_files import check_files, put_texts
 from ._written import check_place, to_stdout

@@ -11,7 +11,6 @@ import typer
 
 from .._kernel._errors import InvalidInput
 from .._report._comparison import Comparison
-from .._report._evaluation import Evaluation
 from .._report._gate_results import Decision
 from .._report._html_comparison import write_comparison
 from ._gates import MaxFailed, MinCoverage, Undecided, decision_of, parse_gates

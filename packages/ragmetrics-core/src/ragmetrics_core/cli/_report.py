@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from .._kernel._errors import InvalidInput
-from .._report._evaluation import Evaluation
 from ._output import HTML, check_out, clear_errors, loaded, say, to_stdout
 from ._written import put_file
 
