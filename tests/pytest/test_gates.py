@@ -300,7 +300,7 @@ class FirstLetters(Metric):
         ("options", "told"),
         [
             ((), "was not compared with"),
-            (("--ragmetrics-gate", "token_f1 drop <= 0.5"), "drop <= 0.5 is not decided"),
+            (("--ragmetrics-gate", "token_f1 drop <= 0.5"), "token_f1 drop <= 0.5 is not decided"),
         ],
     )
     def test_where_the_judge_of_the_baseline_is_not_known(self, suite, monkeypatch, options, told) -> None:

@@ -413,6 +413,7 @@ class TestResults:
             "repeated": False,
             "missing": None,
             "warnings": [],
+            "void": False,
         }
 
     @pytest.mark.parametrize(

@@ -52,8 +52,7 @@ def compared(
     names = _shared_metrics(pairing)
     found = credit(pairing.before, pairing.after, names)
     parts = parts_of(pairing, by, cluster, by_labels=by_labels)
-    void = {} if allow_different_judges else {name: "; ".join(_unsure(name, pairing, found)) for name in names}
-    work = _Work(pairing, found, void, float(margin), allow_different_judges)
+    work = _Work(pairing, found, _void(names, pairing, found), float(margin), allow_different_judges)
     wholes = [work.draft(name, parts.whole) for name in names]
     metrics, slices = finished([wholes, [work.draft(name, part) for name in names for part in parts.slices]])
     one, two = pairing.before, pairing.after
@@ -173,12 +172,13 @@ def _incomplete(pairing: Pairing) -> Iterator[str]:
             yield f"{run.name} is not complete: {run.evaluation.stopped}"
 
 
-def _unsure(metric: str, pairing: Pairing, found: Credit) -> Iterator[str]:
-    """Why it is not known that both runs measured the same thing."""
-    yield from found.unsure.get(metric, ())
-    other = pairing.other_references(metric)
-    if other:
-        yield f"{count_of(other, 'pair')} with another reference in each run"
+def _void(metrics: Sequence[str], pairing: Pairing, found: Credit) -> dict[str, str]:
+    """By metric, why it is not known that both runs measured the same thing; metrics of which it is known are left out."""
+    reasons = {name: list(found.unsure.get(name, ())) for name in metrics}
+    for name, texts in reasons.items():
+        if other := pairing.other_references(name):
+            texts.append(f"{count_of(other, 'pair')} with another reference in each run")
+    return {name: "; ".join(texts) for name, texts in reasons.items() if texts}
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ class _Work:
             margin=self.margin * (high - low),
             warnings=tuple(reasons),
             refusal=refusal,
-            void=self.void.get(name, ""),
+            void="" if self.allowed else self.void.get(name, ""),
             changes=() if refusal or part.by is not None else tuple(self._changes(name, pairs)),
         )
 

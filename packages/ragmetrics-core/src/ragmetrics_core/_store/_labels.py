@@ -1,8 +1,8 @@
 """What people say of rows: lines of labels, read from a file or from memory.
 
-A line is ``{"id", "metric", "claim", "label", "annotator", "note", "blind", "weight", "digest"}``, of which ``id``,
-``metric`` and ``label`` are needed; the label mode of a report writes such lines, and a table has them as columns. ``read_labels`` gives one ``Label`` for
-each line that has a label already, and ``check_rows`` holds them against the rows of a run.
+A line is ``{"id", "metric", "claim", "label", "annotator", "note", "blind", "weight", "digest"}``, of which ``id``, ``metric`` and
+``label`` are needed; the label mode of a report writes such lines, and a table has them as columns. ``read_labels`` gives one
+``Label`` for each line that has a label already, and ``check_rows`` holds them against the rows of a run.
 
 Strategy. Labels are few and dear, and every number of a calibration stands on them. So nothing is dropped and nothing is decided
 for people: a line that cannot be read, an annotator who contradicts themself, a line that stands twice, a label of a row that is
