@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from ragmetrics_core import Evaluation
 from ragmetrics_core._store._labels import COLUMNS, Label, check_rows, read_labels
+from ragmetrics_core._store._row_digest import row_digest
 from report_data import line, many, score, written
 
 from .conftest import Opener
@@ -54,6 +56,9 @@ class TestByKeysAlone:
         told(page, "3 labels exported to labels-Ada.jsonl.")
         lines = [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()]
         assert [tuple(item) for item in lines] == [COLUMNS] * 3
+        run = Evaluation.load(tmp_path / "scores.jsonl")
+        digests = {sample.id or "line 4": row_digest(sample, run.metrics[0].inputs or ()) for sample in run.rows}
+        assert [item["digest"] for item in lines] == [digests[item["id"]] for item in lines]
         expected = [
             Label(first, "faithfulness", True, annotator="Ada", note="yes, no; n", blind=True),
             Label(second, "faithfulness", False, annotator="Ada", blind=True),

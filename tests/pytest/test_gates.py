@@ -296,6 +296,37 @@ class FirstLetters(Metric):
         result.stderr.fnmatch_lines(["ERROR: --ragmetrics-baseline: *main.jsonl*"])
         assert not (suite.path / ".ragmetrics").exists()
 
+    @pytest.mark.parametrize(
+        ("options", "told"),
+        [
+            ((), "was not compared with"),
+            (("--ragmetrics-gate", "token_f1 drop <= 0.5"), "token_f1 drop <= 0.5 is not decided"),
+        ],
+    )
+    def test_where_the_judge_of_the_baseline_is_not_known(self, suite, monkeypatch, options, told) -> None:
+        assert self.sessions(suite, rows(40, 0), rows(40, 0)).ret == 0
+        shutil.copy(suite.path / "main" / "scores.jsonl", suite.path / "alone.jsonl")
+        for ci, status in (("true", 1), (None, 0)):
+            monkeypatch.setenv("CI", ci) if ci else monkeypatch.delenv("CI", raising=False)
+            result = suite.run("--ragmetrics-baseline", "alone.jsonl", *options)
+            assert result.ret == status
+            text = " ".join(summary_of(result).split())
+            assert (told if ci or not options else "UNDECIDED token_f1 drop <= 0.5") in text
+            assert "holds scores alone: whether the settings are the same is not known (token_f1)" in text
+
+    def test_a_damaged_run_is_refused_before_anything_is_scored(self, suite) -> None:
+        result = self.sessions(suite, rows(40, 0), rows(40, 0))
+        assert result.ret == 0
+        scores = suite.path / "main" / "scores.jsonl"
+        scores.write_text("".join(scores.read_text(encoding="utf-8").splitlines(keepends=True)[:6]), encoding="utf-8")
+        result = suite.run("--ragmetrics-baseline", "main")
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        result.stderr.fnmatch_lines(
+            [
+                "ERROR: --ragmetrics-baseline: *main: scores.jsonl is damaged: the run ended with 40 rows, and 6 are there: *"
+            ]
+        )
+
     def test_a_test_that_leaves_another_directory(self, suite) -> None:
         suite.tests(MARKED, rows=rows(40, 0))
         suite.run().assert_outcomes(passed=40)

@@ -82,7 +82,7 @@ def test_rows_to_label_go_round(folder: Path) -> None:
 def test_rows_to_label_on_stdout(folder: Path) -> None:
     result = call("calibrate", "run", "--labels", "labels.jsonl", "--suggest", "2", "--out", "-")
     assert [set(json.loads(line)) for line in result.stdout.splitlines()] == [
-        {"id", "metric", "label", "weight", "probability", "user_input", "response", "reference"}
+        {"id", "metric", "label", "weight", "probability", "digest", "user_input", "response", "reference"}
     ] * 2
     assert "exact_match: people would pass" in result.stderr
 

@@ -126,3 +126,13 @@ def test_a_run_that_ended_early_is_never_green(folder: Path) -> None:
 def test_what_is_refused(folder: Path, options: list[str], message: str) -> None:
     result = call("compare", "old", "new", *options)
     assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"ragmetrics: {message}\n")
+
+
+@pytest.mark.parametrize(("options", "status"), [((), 3), (("--undecided", "pass"), 3), (("--undecided", "fail"), 1)])
+def test_where_the_judge_is_not_known_no_gate_is_green(folder: Path, options: tuple[str, ...], status: int) -> None:
+    Evaluation.load("old").to_jsonl("old.jsonl")
+    found = gates("old.jsonl", "new", "--gate", "exact_match drop <= 0.5", *options)
+    assert found[0] == status
+    assert found[2] == "ragmetrics: undecided: exact_match drop <= 0.5\n"
+    assert "not decided, as old.jsonl holds scores alone" in " ".join(found[1].split())
+    assert gates("old.jsonl", "new", "--gate", "exact_match drop <= 0.5", "--allow-different-judges")[0] == 0

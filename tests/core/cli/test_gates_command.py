@@ -164,8 +164,8 @@ class TestConditions:
         )
         assert result.stdout.endswith(
             "\n\ngates: 1 failed\n"
-            "FAILED faithfulness >= 0.01: the run ended before its last row: the budget of\n"
-            "      4 calls is used up; mean 0.909, 95 % interval 0.048 to 0.999, from 2 rows\n"
+            "FAILED faithfulness >= 0.01: the run is not complete: the budget of 4 calls is\n"
+            "      used up; mean 0.909, 95 % interval 0.048 to 0.999, from 2 rows\n"
         )
 
     def test_too_few_scores_are_never_green(self, rows: Rows) -> None:

@@ -188,7 +188,7 @@ class TestConditions:
         (result,) = decide([(Gate("m", ">=", 0.5), found)]).results
         assert result.verdict == "failed"
         assert result.why == (
-            "the run ended before its last row: the budget is used up; mean 1.000, 95 % interval 0.929 to 1.000, from 50 rows"
+            "the run is not complete: the budget is used up; mean 1.000, 95 % interval 0.929 to 1.000, from 50 rows"
         )
 
 
@@ -413,6 +413,7 @@ class TestResults:
             "repeated": False,
             "missing": None,
             "warnings": [],
+            "void": False,
         }
 
     @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ def runs(
     before: Sequence[Any], after: Sequence[Any], column: MetricColumn | None = None, **more: Any
 ) -> tuple[Evaluation, Evaluation]:
     columns = [] if column is None else [column]
+    more.setdefault("settings", judged_by("m"))
     return by_id(before, name="old", columns=columns, **more), by_id(after, name="new", columns=columns, **more)
 
 
@@ -99,7 +100,7 @@ class TestVerdicts:
     def test_slices(self) -> None:
         rows = [({"id": n, "question": f"{n}?", "lang": "de" if n < 100 else "en"}, n) for n in range(ROWS)]
         before, after = (
-            run_of([(fields, {"m": values[n]}) for fields, n in rows], name=name)
+            run_of([(fields, {"m": values[n]}) for fields, n in rows], name=name, settings=judged_by("m"))
             for values, name in ((SAME, "old"), (WORSE, "new"))
         )
         decision = before.compare(after, by="lang").gate("m drop <= 0.05")
@@ -248,7 +249,9 @@ class TestConditions:
         def run(good: int) -> Evaluation:
             scores = [Score(1.0, label="good") if n < good else Score(0.0, label="bad") for n in range(100)]
             return run_of(
-                [({"id": n, "question": f"{n}?"}, {"m": score}) for n, score in enumerate(scores)], name=f"r{good}"
+                [({"id": n, "question": f"{n}?"}, {"m": score}) for n, score in enumerate(scores)],
+                name=f"r{good}",
+                settings=judged_by("m"),
             )
 
         whole, *slices = run(50).compare(run(45), by="m").gate("m drop <= 0.3").results
@@ -319,8 +322,9 @@ class TestOfARun:
     def test_a_baseline_by_its_path(self, tmp_path: Path) -> None:
         before, after = runs(SAME, WORSE)
         before.to_jsonl(tmp_path / "old.jsonl")
-        assert after.gate("m drop <= 0.16", baseline=tmp_path / "old.jsonl").passed
-        assert after.gate(Gate("m", "<=", 0.16, "drop"), baseline=str(tmp_path / "old.jsonl")).passed
+        path, allowed = tmp_path / "old.jsonl", {"allow_different_judges": True}
+        assert after.gate("m drop <= 0.16", baseline=path, **allowed).passed
+        assert after.gate(Gate("m", "<=", 0.16, "drop"), baseline=str(path), **allowed).passed
 
     def test_slices_and_clusters_go_with_it(self) -> None:
         rows = [
@@ -381,3 +385,68 @@ def test_eight_slices_that_dropped_by_just_so_much_are_seldom_red_by_chance() ->
         unadjusted += any(result.interval is not None and result.is_bad(result.interval) for result in slices)
     assert red <= 0.06 * runs_made
     assert unadjusted >= 0.1 * runs_made
+
+
+class TestVoid:
+    """Where it is not known that both runs measured the same thing, nothing is green, and nothing is red."""
+
+    CURE = "score the first run again as the second one was, or allow different judges"
+
+    @pytest.mark.parametrize("after", [SAME, [0.0] * ROWS, BETTER])
+    def test_a_judge_that_is_not_known(self, after: list[float]) -> None:
+        before, later = by_id(SAME, name="old"), by_id(after, name="new", settings=judged_by("m"))
+        (result,) = later.gate("m drop <= 0.05", baseline=before).results
+        problem = "old holds scores alone: whether the settings are the same is not known (m)"
+        assert (result.verdict, result.void, result.rows_needed) == ("undecided", True, None)
+        assert result.doubt == f"not decided, as {problem}: {self.CURE}"
+        assert result.why.endswith(f", from 200 pairs; {result.doubt}")
+        assert before.compare(later)["m"].void == problem
+        (allowed,) = later.gate("m drop <= 0.05", baseline=before, allow_different_judges=True).results
+        assert (allowed.verdict, allowed.void) == ("failed" if after == [0.0] * ROWS else "passed", False)
+
+    def test_a_model_that_does_not_say_what_it_is(self) -> None:
+        unknown = [ModelIdentity("Own", {"unknown": str(number)}) for number in range(2)]
+        score = Score(1.0, metric="m", scale=(0.0, 1.0), details={"prompts": {"rate": "1"}})
+        before, after = (by_id([score] * ROWS, name="run", settings=judged_by("m", llm=llm)) for llm in unknown)
+        (result,) = after.gate("m drop <= 0.05", baseline=before).results
+        assert (result.verdict, result.void) == ("undecided", True)
+        assert "the LLM, Own, has no attribute `identity`: whether it is the same is not known (m)" in result.doubt
+
+    @pytest.mark.parametrize(
+        ("field", "inputs", "void"),
+        [
+            ("reference", ("response", "reference"), True),
+            ("reference", ("response", "ground_truth"), True),
+            ("reference", ("response",), False),
+            ("reference", None, True),
+            ("reference_contexts", ("reference_contexts",), True),
+            ("reference_contexts", ("reference",), False),
+        ],
+    )
+    def test_references_that_changed(self, field: str, inputs: tuple[str, ...] | None, void: bool) -> None:
+        column = MetricColumn("m", (0.0, 1.0), "M()", inputs=inputs)
+
+        def run(text: str, name: str) -> Evaluation:
+            rows = [({"id": n, "question": f"{n}?", field: ["a"] if n else [text]}, {"m": 1.0}) for n in range(ROWS)]
+            if field == "reference":
+                rows = [({**fields, field: fields[field][0]}, values) for fields, values in rows]
+            return run_of(rows, [column], name, judged_by("m"))
+
+        for text in ("a", "b"):
+            (result,) = run(text, "new").gate("m drop <= 0.05", baseline=run("a", "old")).results
+            assert result.void is (void and text == "b")
+            assert result.verdict == ("undecided" if result.void else "passed")
+        if void:
+            assert result.doubt == f"not decided, as 1 pair with another reference in each run: {self.CURE}"
+
+    def test_a_condition_that_is_not_met_comes_first(self) -> None:
+        before, after = by_id(SAME, name="old"), by_id([FAILED] * ROWS, name="new")
+        (result,) = after.gate("m drop <= 0.05", baseline=before).results
+        assert (result.verdict, result.void) == ("failed", False)
+
+    def test_a_setting_that_a_later_version_has_added_is_no_other_judge(self) -> None:
+        before, after = (
+            by_id(SAME, settings=judged_by("m")),
+            by_id(SAME, settings=judged_by("m", settings={"k": "3", "new": "1"})),
+        )
+        assert after.gate("m drop <= 0.05", baseline=before).passed

@@ -158,7 +158,7 @@ def test_a_run_that_ended_early_is_never_green() -> None:
     evaluation = replace(run(*[1] * 30), stopped="the budget of 10 calls is used up")
     decision = evaluation.gate("number >= 0.5")
     assert decision.verdict == "failed"
-    assert decision.results[0].unmet == ("the run ended before its last row: the budget of 10 calls is used up",)
+    assert decision.results[0].unmet == ("the run is not complete: the budget of 10 calls is used up",)
 
 
 def test_a_run_that_was_stored(tmp_path: Path) -> None:

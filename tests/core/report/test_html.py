@@ -14,6 +14,7 @@ from ragmetrics_core._kernel._tags import Html, element, joined, shown
 from ragmetrics_core._report._html_charts import histogram
 from ragmetrics_core._report._html_packed import packed
 from ragmetrics_core._report._html_page import joined_page, source
+from ragmetrics_core._store._row_digest import row_digest
 from ragmetrics_core.llms import LexicalJudge
 from ragmetrics_core.metrics import Faithfulness, Jury, ResponseGroundedness, SinglePassFaithfulness
 from ragmetrics_core.metrics._response_groundedness import RATE_GROUNDEDNESS, RATE_GROUNDEDNESS_AGAIN
@@ -84,7 +85,12 @@ class TestContent:
         assert index["rows"]["metadata"] == {"lang": ["en", "de", "de", None]}
         assert index["rows"]["notes"] == {}
         rows = evaluation.to_dict()["rows"]
-        assert unpacked(page, "block-0") == [{**rows[row], "exchanges": {}} for row in (2, 0, 3, 1)]
+        digests = [
+            {item.name: row_digest(sample, item.inputs or ()) for item in evaluation.metrics}
+            for sample in evaluation.rows
+        ]
+        expected = [{**rows[row], "exchanges": {}, "digests": digests[row]} for row in (2, 0, 3, 1)]
+        assert unpacked(page, "block-0") == expected
 
     def test_slices_have_means_and_intervals(self, tmp_path: Path) -> None:
         (found,) = unpacked(page_of(small(tmp_path / "scores.jsonl"), tmp_path), "index")["slices"]

@@ -151,7 +151,10 @@ class TestHead:
     def test_gates_come_before_the_metrics(self, tmp_path: Path) -> None:
         from ragmetrics_core._report._html_comparison import write_comparison
 
-        comparison = by_id([0.0] * 8, name="old").compare(by_id([1.0] * 8, name="new"))
+        before, after = (
+            (by_id([value] * 8, name=name, settings=judged_by("m"))) for value, name in ((0.0, "old"), (1.0, "new"))
+        )
+        comparison = before.compare(after)
         write_comparison(comparison, tmp_path / "x.html", decision=comparison.gate("m drop <= 0.03"))
         text = words((tmp_path / "x.html").read_text(encoding="utf-8"))
         assert "Gates: 1 passed" in text

@@ -20,6 +20,7 @@ WHOLE = {
     "note": "it is 300",
     "blind": True,
     "weight": 2.5,
+    "digest": "0123456789abcdef0123456789abcdef",
 }
 
 

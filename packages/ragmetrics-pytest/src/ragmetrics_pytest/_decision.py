@@ -54,9 +54,11 @@ def check_settings(state: State) -> None:
     if not baseline.exists():
         raise pytest.UsageError(f"--ragmetrics-baseline: there is no {baseline}")
     try:
-        Evaluation.load(baseline)
+        before = Evaluation.load(baseline)
     except RagmetricsError as error:
         raise pytest.UsageError(f"--ragmetrics-baseline: {error}") from None
+    if before.state == "damaged":
+        raise pytest.UsageError(f"--ragmetrics-baseline: {baseline}: {before.stopped}")
     if state.run_dir.resolve() in (baseline.resolve(), *baseline.resolve().parents):
         raise pytest.UsageError(
             f"--ragmetrics-baseline: {baseline} is in the directory of this session, which writes over it: copy it to another "
@@ -85,6 +87,8 @@ def decide(config: pytest.Config, outcome: Outcome) -> None:
     conditions = settings(config, "min_coverage", "max_failed")
     drops = any(gate.of == "drop" for gate in known)
     outcome.decision = evaluation.gate(*known, baseline=before if drops else None, **paths, **conditions)
+    if in_ci():
+        outcome.failures += [f"{result.name} is {result.doubt}" for result in outcome.decision.results if result.void]
 
 
 def _compare(config: pytest.Config, before: Evaluation, gates: Sequence[Gate], outcome: Outcome) -> list[Gate]:
@@ -119,7 +123,10 @@ def _judge(comparison: Comparison, outcome: Outcome) -> None:
     baseline = outcome.baseline
     for item in (*comparison.metrics, *comparison.slices):
         where = item.name if item.slice is None else f"{item.name}, {item.slice},"
-        if item.verdict == "worse":
+        if item.void:
+            if item.slice is None:
+                outcome.open(f"{where} was not compared with {baseline}: {item.void}", fails=in_ci())
+        elif item.verdict == "worse":
             outcome.failures.append(f"{where} is worse than in {baseline}: {item.why}")
         elif item.slice is None and not item.credited:
             outcome.open(f"{where} was not compared with {baseline}: {item.why}", fails=in_ci())

@@ -1,5 +1,6 @@
 """From labels and a run to a calibration: read both, bring them together by row, and reckon metric by metric.
 
+`_labels_in_force` leaves out labels of rows that changed.
 `_row_labels` makes one label of what several people say of a row, `_judged_rows` reads what the judge says, ``statistics`` does the
 arithmetic, `_labelled_claims` goes claim by claim, `_calibrated_slices` slice by slice, `_label_doubts` warns.
 """
@@ -20,6 +21,7 @@ from ._calibration import Calibration, MetricCalibration, SliceCalibration
 from ._judged_rows import JudgedMetric, JudgedRows, judged_rows
 from ._label_doubts import doubts
 from ._labelled_claims import ClaimCalibration, claim_calibration
+from ._labels_in_force import digested_rows, labels_in_force
 from ._row_labels import MetricLabels, metric_labels
 from ._slices import as_label
 
@@ -40,15 +42,17 @@ def calibrated(run: ScoredRows, labels: Any, metric: str | None, by: str | None,
     given = known_labels(run, labels, metric)
     names = [item.name for item in run.metrics if any(label.metric == item.name for label in given)]
     claims = {name: {item.id for item in given if item.metric == name and item.claim is not None} for name in names}
-    rows = judged_rows(run, names, by, cluster, claims)
+    rows = judged_rows(run, names, by, cluster, claims=claims, digests=digested_rows(given))
     check_rows(given, rows.names)
+    given, notes = labels_in_force(given, rows)
     found = tuple(_calibrated_metric(name, [item for item in given if item.metric == name], rows, by) for name in names)
     problems = [item.problem or (item.claims.problem if item.claims else None) for item in found]
     if all(item.agreement is None and (item.claims is None or item.claims.agreement is None) for item in found):
         raise InvalidInput(
             "; ".join(f"{item.name}: {problem}" for item, problem in zip(found, problems, strict=True) if problem)
         )
-    return Calibration(str(run.run_dir or run.source or "this run"), found, by, cluster)
+    damaged = (str(run.stopped),) if run.state == "damaged" else ()
+    return Calibration(str(run.run_dir or run.source or "this run"), found, by, cluster, (*damaged, *notes))
 
 
 def known_labels(run: ScoredRows, labels: Any, metric: str | None) -> list[Label]:

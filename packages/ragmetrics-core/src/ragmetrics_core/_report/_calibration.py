@@ -120,12 +120,14 @@ class Calibration:
         metrics: one entry for each metric that has labels.
         by: the path of the column of ``slices``; None if there are none.
         cluster: the path of the column with what rows share; None if rows are taken to be independent.
+        notes: which labels were left out, and what is not known of others or of the run.
     """
 
     run: str
     metrics: tuple[MetricCalibration, ...]
     by: str | None = None
     cluster: str | None = None
+    notes: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> MetricCalibration:
         for item in self.metrics:
@@ -160,6 +162,7 @@ class Calibration:
             "run": self.run,
             "by": self.by,
             "cluster": self.cluster,
+            "notes": list(self.notes),
             "metrics": {item.name: item.to_dict() for item in self.metrics},
         }
 

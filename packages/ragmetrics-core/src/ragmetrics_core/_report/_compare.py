@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,7 +52,7 @@ def compared(
     names = _shared_metrics(pairing)
     found = credit(pairing.before, pairing.after, names)
     parts = parts_of(pairing, by, cluster, by_labels=by_labels)
-    work = _Work(pairing, found, float(margin), allow_different_judges)
+    work = _Work(pairing, found, _void(names, pairing, found), float(margin), allow_different_judges)
     wholes = [work.draft(name, parts.whole) for name in names]
     metrics, slices = finished([wholes, [work.draft(name, part) for name in names for part in parts.slices]])
     one, two = pairing.before, pairing.after
@@ -74,7 +74,7 @@ def compared(
         metrics_only_after=tuple(name for name in two.columns if name not in one.columns),
         warnings=_warnings(metrics),
         unknown=tuple(found.unknown),
-        notes=tuple(_notes(pairing, parts.notes)),
+        notes=(*_notes(pairing, parts.notes), *_of_labels((one, two), calibrations)),
         incomplete=tuple(_incomplete(pairing)),
         allow_different_judges=allow_different_judges,
         pairing=pairing,
@@ -90,6 +90,12 @@ def _corrected(
         found = corrected_difference(draft.name, draft.pairs, runs, calibrations)
         if found is not None:
             yield found
+
+
+def _of_labels(runs: tuple[Run, Run], calibrations: tuple[Calibration, Calibration] | None) -> Iterator[str]:
+    """What must be known of the labels of either run."""
+    for run, calibration in zip(runs, calibrations or (), strict=False):
+        yield from (f"labels of {run.name}: {note}" for note in calibration.notes)
 
 
 def _read(before: Evaluation, after: Evaluation, by: str | None, cluster: str | None) -> tuple[Run, Run, bool]:
@@ -166,12 +172,22 @@ def _incomplete(pairing: Pairing) -> Iterator[str]:
             yield f"{run.name} is not complete: {run.evaluation.stopped}"
 
 
+def _void(metrics: Sequence[str], pairing: Pairing, found: Credit) -> dict[str, str]:
+    """By metric, why it is not known that both runs measured the same thing; metrics of which it is known are left out."""
+    reasons = {name: list(found.unsure.get(name, ())) for name in metrics}
+    for name, texts in reasons.items():
+        if other := pairing.other_references(name):
+            texts.append(f"{count_of(other, 'pair')} with another reference in each run")
+    return {name: "; ".join(texts) for name, texts in reasons.items() if texts}
+
+
 @dataclass(frozen=True)
 class _Work:
-    """The metrics of two paired runs, compared one by one."""
+    """The metrics of two paired runs, compared one by one; ``void`` says by metric why no gate on a drop is decided."""
 
     pairing: Pairing
     credit: Credit
+    void: Mapping[str, str]
     margin: float
     allowed: bool
 
@@ -196,6 +212,7 @@ class _Work:
             margin=self.margin * (high - low),
             warnings=tuple(reasons),
             refusal=refusal,
+            void="" if self.allowed else self.void.get(name, ""),
             changes=() if refusal or part.by is not None else tuple(self._changes(name, pairs)),
         )
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .._kernel._not_asked import NOT_ASKED
 from .._kernel._score import Score
-from .._store._records import Record
+from .._store._records import Record, is_given
+from .._store._row_digest import row_digest
 from .._store._scored_by import MetricColumn, digest_of
 from ._repeats import mean_of_repeats, prompts_of
 from ._row_names import name_of
@@ -23,9 +24,12 @@ from ._slices import RowGroups, as_label
 if TYPE_CHECKING:
     from ._evaluation import Evaluation
 
-__all__ = ["Column", "Run", "RunRow"]
+__all__ = ["REFERENCES", "Column", "Run", "RunRow"]
 
 Scale = tuple[float, float] | None
+
+REFERENCES = ("reference", "reference_contexts", "reference_documents", "rubric")
+"""The fields that the data sets and no system: what responses and contexts are held against."""
 
 
 @dataclass(slots=True)
@@ -36,6 +40,7 @@ class RunRow:
         id: as text; None where the data has none.
         question: without regard to line ends and spaces; None where the data has none.
         digest: of question and reference; None where the data has neither.
+        references: by field, a digest of what the row is judged by, where it has that.
         name: what people call it: its id, or where it stood in the input.
         place: where it stood in the input.
         records: positions of its records.
@@ -44,6 +49,7 @@ class RunRow:
     id: str | None
     question: str | None
     digest: str | None
+    references: Mapping[str, str]
     name: str
     place: str
     records: list[int]
@@ -55,7 +61,8 @@ class RunRow:
         row_id, question, reference = as_label(sample.id), _text(sample.user_input), _text(sample.reference)
         nothing = question is None and reference is None
         digest = None if nothing else digest_of(json.dumps([question, reference]))
-        return cls(row_id, question, digest, name_of(record), record.place, [position])
+        references = {name: row_digest(sample, (name,)) for name in REFERENCES if is_given(getattr(sample, name))}
+        return cls(row_id, question, digest, references, name_of(record), record.place, [position])
 
 
 @dataclass(slots=True)

@@ -59,6 +59,8 @@ class MetricComparison:
         warnings: what differs in who scored it.
         credited: False where that forbids to compare, and for slices by a label that differs between the runs, from which nothing
             can be concluded; ``why`` says so. Where who scored differs and it was allowed all the same, the warnings stay.
+        void: why it is not known that both runs measured the same thing: the judge of one is not known, or references differ. Then
+            every gate on a drop is undecided. Empty where it is known, and where different judges were allowed.
         changes: the rows that changed most; of all rows only, none in slices.
         values: the pairs themselves.
         absent: how many rows have a value in the first run and are not in the second, or not asked this metric there.
@@ -90,6 +92,7 @@ class MetricComparison:
     rows_needed: int | None
     warnings: tuple[str, ...] = ()
     credited: bool = True
+    void: str = ""
     changes: tuple[RowChange, ...] = ()
     absent: int = 0
     short: int = 0
@@ -142,6 +145,7 @@ class MetricComparison:
             "short": self.short,
             "warnings": list(self.warnings),
             "credited": self.credited,
+            "void": self.void or None,
             "changes": [change.to_dict() for change in self.changes],
         }
 

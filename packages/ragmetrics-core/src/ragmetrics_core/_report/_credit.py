@@ -26,6 +26,9 @@ CLASS_NAME = re.compile(r"\w+(?=\()")
 BETTER = {True: "high values", False: "low values", None: "neither end"}
 """Which end of its scale a metric calls the better one."""
 
+NEWER = "only one of the runs has the setting"
+"""Begins what is said of a setting that a later version has added; with its default, scores are what they were."""
+
 UNKNOWN_MODEL = frozenset({"unknown"})
 """What is kept of a model that does not say what it is."""
 
@@ -37,16 +40,19 @@ class Credit:
     Attributes:
         differences: by metric, in words, what differs in who scored it; metrics without are left out.
         unknown: in words, what cannot be known to be the same.
+        unsure: by metric, in words, why it is not known that the same judge scored it; metrics without are left out.
     """
 
     differences: Mapping[str, Sequence[str]]
     unknown: Sequence[str]
+    unsure: Mapping[str, Sequence[str]]
 
 
 def credit(before: Run, after: Run, metrics: Iterable[str]) -> Credit:
     """Compare who scored these metrics in two runs."""
     differences: dict[str, list[str]] = {}
     unknown: dict[str, list[str]] = {}
+    unsure: dict[str, list[str]] = {}
     for name in metrics:
         sides = _Sides(name, before, after)
         found = list(dict.fromkeys(sides.differences()))
@@ -54,7 +60,10 @@ def credit(before: Run, after: Run, metrics: Iterable[str]) -> Credit:
             differences[name] = found
         for text in sides.unknown:
             unknown.setdefault(text, []).append(name)
-    return Credit(differences, [text.format(metrics=printable(", ".join(names))) for text, names in unknown.items()])
+            if not text.startswith(NEWER):
+                unsure.setdefault(name, []).append(text.format(metrics=printable(name)))
+    told = [text.format(metrics=printable(", ".join(names))) for text, names in unknown.items()]
+    return Credit(differences, told, unsure)
 
 
 class _Sides:
@@ -102,7 +111,7 @@ class _Sides:
         prompts = {item.name for item in fields(metric) if isinstance(item.default, Prompt)} if metric else set()
         for name in unequal(one.settings, two.settings):
             if not (name in one.settings and name in two.settings):
-                self.unknown.append(f"only one of the runs has the setting {name!r}, which may be newer ({{metrics}})")
+                self.unknown.append(f"{NEWER} {name!r}, which may be newer ({{metrics}})")
                 continue
             what = "the words of the prompt" if name in prompts else "the setting"
             yield f"{what} {name!r} {'differ' if name in prompts else 'differs'}"

@@ -29,6 +29,7 @@ class Draft:
         margin: the largest difference that does not matter, on the scale of the metric.
         warnings: what differs in who scored it.
         refusal: why the two may not be compared; empty if they may.
+        void: why it is not known that both runs measured the same thing; empty if it is.
         changes: the rows that changed most.
     """
 
@@ -40,6 +41,7 @@ class Draft:
     margin: float
     warnings: tuple[str, ...]
     refusal: str
+    void: str
     changes: tuple[RowChange, ...]
 
     @property
@@ -114,6 +116,7 @@ class Draft:
             short=len(self.pairs.short),
             warnings=self.warnings,
             credited=not self.refusal,
+            void=self.void,
             changes=self.changes,
             values=PairedValues() if self.refusal else self.pairs.values,
             with_lost=self.with_lost(absent=True),

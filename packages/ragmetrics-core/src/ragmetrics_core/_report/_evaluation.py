@@ -38,11 +38,12 @@ class Evaluation(RankedRows):
         source: name of the file that was read, or "".
         seconds: wall time of the run; None if it is not known.
         models: what every model was asked.
-        stopped: why the run ended before its last row; None if it did not.
+        stopped: why the run ended before its last row, or that its scores are damaged; None where neither is so.
         earlier: what every model was asked in earlier parts of the run, before this one went on with it.
         waited: seconds that the rows of each metric have waited for models, all rows together.
         run_dir: where it is kept; None if it is not.
         settings: what decides about the scores, as ``run.json`` holds it; None where nobody knows, as in a file of scores.
+        fault: ``damaged`` or ``unverified``, as ``state`` says; None where neither is so.
     """
 
     def _repr_html_(self) -> str:
@@ -66,7 +67,7 @@ class Evaluation(RankedRows):
             title=f"{self.source}: {size}" if self.source else size,
             metrics=summed.metrics if calibration is None else with_calibration(summed.metrics, calibration),
             reasons=summed.reasons,
-            caveats=(*self.caveats, *summed.caveats),
+            caveats=(*self.caveats, *summed.caveats, *(() if calibration is None else calibration.notes)),
             seconds=self.seconds,
             models=self.models,
             earlier=self.earlier,

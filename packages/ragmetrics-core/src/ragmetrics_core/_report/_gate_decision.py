@@ -47,7 +47,7 @@ def decide(cases: Sequence[Case]) -> Decision:
     decidable = [
         index
         for index, (_, evidence) in enumerate(cases)
-        if not evidence.unmet and evidence.interval_at(1 - ALPHA) is not None
+        if not (evidence.unmet or evidence.void) and evidence.interval_at(1 - ALPHA) is not None
     ]
     confidences, red = _adjusted(cases, decidable)
     return Decision(
@@ -96,10 +96,12 @@ def _near(gate: Gate, evidence: Evidence) -> float:
 
 def _result(gate: Gate, evidence: Evidence, confidence: float, *, red: bool) -> GateResult:
     interval, adjusted = evidence.interval_at(1 - ALPHA), evidence.interval_at(confidence)
-    doubt = ""
-    if _side(gate, evidence, 1 - ALPHA) > 0:
+    doubt = evidence.void
+    if evidence.void:
+        verdict: Verdict = "undecided"
+    elif _side(gate, evidence, 1 - ALPHA) > 0:
         doubt = evidence.doubt(gate, 1, 1 - ALPHA)
-        verdict: Verdict = "undecided" if doubt else "passed"
+        verdict = "undecided" if doubt else "passed"
     else:
         verdict = "failed" if red else "undecided"
         if not red and _side(gate, evidence, confidence) < 0:
@@ -112,6 +114,7 @@ def _result(gate: Gate, evidence: Evidence, confidence: float, *, red: bool) -> 
         verdict=verdict,
         unmet=evidence.unmet,
         doubt=doubt,
+        void=bool(evidence.void) and not evidence.unmet,
         missing=evidence.missing,
         estimate=evidence.estimate,
         interval=interval,

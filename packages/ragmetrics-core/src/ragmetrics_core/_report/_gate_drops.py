@@ -1,10 +1,11 @@
 """What two runs show of a gate on a drop: how much worse the second one is, pair by pair.
 
 A drop has the direction of its metric: it is what the mean fell by where high values are good, and what it rose by where low ones
-are. It is taken over the rows that have a value in both runs, on the metric's own scale, with the intervals of a comparison. Three
+are. It is taken over the rows that have a value in both runs, on the metric's own scale, with the intervals of a comparison. Four
 things keep it honest:
 
 * A gate fails where a comparison refuses: where who scored differs, nothing is credited to the system, good or bad.
+* A gate is undecided where the comparison is void: where a judge is not known, or references differ.
 * A system that is silent on hard questions must not pass, nor one whose rows never came to be judged. So green must hold too if
   the rows that the second run has lost, or has not got, count as the worst value; else the gate is undecided.
 * Few changes show little of how large changes are. With fewer than six changed pairs (or clusters) a gate is never red, and its
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from ._comparison import Comparison, MetricComparison, RowCounts
 
 __all__ = ["drop_evidence"]
+
+CURE = "score the first run again as the second one was, or allow different judges"
 
 
 def drop_evidence(comparison: Comparison, gates: Iterable[Gate], conditions: Conditions) -> dict[str, list[Evidence]]:
@@ -77,6 +80,7 @@ class _Drop:
             doubt=self._doubt,
             missing=self._missing(),
             warnings=item.warnings if item.credited else (),
+            void=f"not decided, as {printable(item.void)}: {CURE}" if item.void else "",
         )
 
     def _interval(self, values: PairedValues, confidence: float) -> Interval | None:

@@ -57,6 +57,7 @@ class Evidence:
             or on the bad one (-1); empty if it is.
         missing: against an earlier run, the rows that have a value there alone, in words; empty if there are none.
         warnings: what must be known to believe any of it.
+        void: why nothing is decided whatever the numbers are, in words; empty where they decide.
     """
 
     estimate: float | None
@@ -73,6 +74,7 @@ class Evidence:
     doubt: Callable[[Gate, int, float], str] = no_doubt
     missing: str = ""
     warnings: tuple[str, ...] = ()
+    void: str = ""
 
 
 class Part(NamedTuple):
@@ -242,7 +244,7 @@ def _unmet(conditions: Conditions, rows: int, scored: int, failed: int, absent: 
     """The conditions that rows do not meet, in words."""
     rows += absent
     if conditions.stopped is not None:
-        yield f"the run ended before its last row: {conditions.stopped}"
+        yield f"the run is not complete: {conditions.stopped}"
     if not rows:
         yield "there are no rows"
         return

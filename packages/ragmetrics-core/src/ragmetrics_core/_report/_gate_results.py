@@ -54,6 +54,7 @@ class GateResult:
         missing: against an earlier run, the rows that have a value there alone, in words; empty if there are none. ``passed``
             holds if they count as the worst value.
         warnings: what must be known to believe it: that who scored differs between two runs, where that was allowed.
+        void: whether it is undecided since it is not known that both runs measured the same thing; more rows would not decide.
     """
 
     gate: Gate
@@ -73,6 +74,7 @@ class GateResult:
     repeated: bool = False
     missing: str = ""
     warnings: tuple[str, ...] = ()
+    void: bool = False
 
     @property
     def unscored(self) -> int:
@@ -124,6 +126,7 @@ class GateResult:
             "repeated": self.repeated,
             "missing": self.missing or None,
             "warnings": list(self.warnings),
+            "void": self.void,
         }
 
     def __str__(self) -> str:

@@ -79,7 +79,7 @@ def _content(evaluation: Evaluation, summary: Summary, index: RowIndex, exchange
         },
         rows=index.to_dict,
         order=index.worst_first(),
-        evidence=lambda row: row_evidence(records[row], exchanges),
+        evidence=lambda row: row_evidence(records[row], exchanges, evaluation.metrics),
     )
 
 

@@ -13,6 +13,8 @@ from typing import Any
 
 from .._store._exchanges import Exchanges
 from .._store._records import Record, json_value, record_dict
+from .._store._row_digest import row_digest
+from .._store._scored_by import MetricColumn
 from ._html_packed import packed
 
 __all__ = ["Evidence", "row_evidence"]
@@ -61,7 +63,8 @@ def _parts(order: Sequence[int]) -> Iterator[Sequence[int]]:
     return (order[start : start + ROWS] for start in range(0, len(order), ROWS))
 
 
-def row_evidence(record: Record, exchanges: Exchanges) -> dict[str, Any]:
-    """Everything about a row, as plain JSON values that are finite."""
+def row_evidence(record: Record, exchanges: Exchanges, metrics: Sequence[MetricColumn]) -> dict[str, Any]:
+    """Everything about a row, as plain JSON values that are finite; and by metric the digest that labels of it get."""
     found: dict[str, Any] = json_value(record_dict(record))
-    return {**found, "exchanges": json_value(exchanges.of(record))}
+    read = {item.name: row_digest(record.sample, item.inputs) for item in metrics if item.inputs is not None}
+    return {**found, "exchanges": json_value(exchanges.of(record)), "digests": read}

@@ -23,6 +23,7 @@ from .._store._records import Record, json_value, record_line
 from .._store._run_dir import SCORES
 from .._store._run_settings import RunSettings, joined
 from .._store._scored_by import digest_of
+from .._store._seal import Sealing
 from ._evaluation import Evaluation
 
 __all__ = ["join_runs"]
@@ -69,9 +70,14 @@ def join_runs(
     path = Path(run_dir)
     _check_free(path, replace=replace)
     make_directory(path)
+    write_account(path, settings, account)  # the seal of the run that was there goes before its scores
+    sealing = Sealing()
     with replaced(path / SCORES) as file:
-        file.writelines(record_line(record).encode() for record in records)
-    write_account(path, settings, account.to_dict())
+        for record in records:
+            line = record_line(record).encode()
+            sealing.add(line)
+            file.write(line)
+    write_account(path, settings, account, sealing.seal())
     return Evaluation.load(path)
 
 

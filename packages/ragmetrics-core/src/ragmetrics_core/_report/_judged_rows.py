@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from .._kernel._findings import findings_of
 from .._kernel._not_asked import is_asked
 from .._kernel._score import Score
+from .._store._row_digest import row_digest
 from .._store._scored_by import MetricColumn
 from ._metric_summary import common_scale
 from ._row_names import name_of
@@ -35,6 +36,7 @@ class JudgedMetric:
         unscored: rows without a value.
         scales: of those that have a value.
         claims: by row, the claims that were looked for.
+        digests: by the name of the row, those of what the metric reads that were looked for.
     """
 
     column: MetricColumn
@@ -44,6 +46,7 @@ class JudgedMetric:
     unscored: list[int] = field(default_factory=list)
     scales: set[tuple[float, float] | None] = field(default_factory=set)
     claims: dict[int, list[Claim]] = field(default_factory=dict)
+    digests: dict[str, str] = field(default_factory=dict)
 
     @property
     def scale(self) -> tuple[float, float] | None:
@@ -103,7 +106,9 @@ def judged_rows(
     metrics: Collection[str],
     by: str | None = None,
     cluster: str | None = None,
+    *,
     claims: Mapping[str, Collection[str]] | None = None,
+    digests: Mapping[str, Collection[str]] | None = None,
 ) -> JudgedRows:
     """Read a run.
 
@@ -113,6 +118,7 @@ def judged_rows(
         by: the path of a column that rows are sliced by.
         cluster: the path of a column with what rows share.
         claims: by metric, the names of the rows whose claims are kept.
+        digests: by metric, the names of the rows of which a digest is kept.
 
     Raises:
         InvalidInput: a path names nothing that rows have in common, or a row has nothing at that of ``cluster``.
@@ -125,6 +131,8 @@ def judged_rows(
         groups.add(record.sample, record.place)
         for name, metric in found.items():
             metric.add(row, record.scores[name], with_claims=names[-1] in (claims or {}).get(name, ()))
+            if metric.column.inputs is not None and names[-1] in (digests or {}).get(name, ()):
+                metric.digests[names[-1]] = row_digest(record.sample, metric.column.inputs)
     groups.check()
     return JudgedRows(names, found, groups.slices, groups.clusters)
 

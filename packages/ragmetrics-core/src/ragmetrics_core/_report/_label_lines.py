@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from .._kernel._errors import InvalidInput
 from .._store._records import is_given, json_value
+from .._store._row_digest import row_digest
 from ..statistics import suggest
 from ._calibrate import known_labels
 from ._judged_rows import judged_rows
+from ._labels_in_force import digested_rows, is_stale
 
 if TYPE_CHECKING:
     from ._scored_rows import ScoredRows
@@ -34,9 +36,10 @@ def lines_to_label(run: ScoredRows, n: int, metric: str | None, labels: Any, see
             not as many rows to draw.
     """
     name = _only(run, metric)
-    judged = judged_rows(run, [name])
+    given = [] if labels is None else known_labels(run, labels, name)
+    judged = judged_rows(run, [name], digests=digested_rows(given))
     own = judged.metrics[name]
-    labelled = set() if labels is None else {item.id for item in known_labels(run, labels, name) if item.claim is None}
+    labelled = {item.id for item in given if item.claim is None and not is_stale(item, own)}
     without = {place for place, row in enumerate(own.rows) if judged.names[row] in labelled}
     left = len(own.rows) - len(without)
     if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= left:
@@ -58,6 +61,7 @@ def lines_to_label(run: ScoredRows, n: int, metric: str | None, labels: Any, see
                 "label": None,
                 "weight": round(n / left * drawn.weight, DIGITS),
                 "probability": round(drawn.probability, DIGITS),
+                **({} if own.column.inputs is None else {"digest": row_digest(sample, own.column.inputs)}),
                 **{field: json_value(value) for field in SHOWN if is_given(value := getattr(sample, field))},
             }
         )

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 from .._kernel._counts import count_of
 from .._kernel._errors import InvalidInput
-from ._compared_rows import Run, RunRow
+from .._kernel._sample import ALIASES
+from ._compared_rows import REFERENCES, Run, RunRow
 from ._table import cut_middle
 
 __all__ = ["Pairing", "Unit", "paired"]
@@ -52,6 +53,18 @@ class Pairing:
         before: list[Unit] = [(row, None) for row in self.only_before]
         after: list[Unit] = [(None, row) for row in self.only_after]
         return [*self.pairs, *before, *after]
+
+    def other_references(self, metric: str) -> int:
+        """How many pairs have something else in either run that the metric holds responses or contexts against."""
+        sides = self.before, self.after
+        inputs = next((found for run in sides if (found := run.columns[metric].metric.inputs) is not None), None)
+        names = (
+            REFERENCES
+            if inputs is None
+            else [name for name in REFERENCES if name in {ALIASES.get(each, each) for each in inputs}]
+        )
+        rows = ((self.before.rows[one].references, self.after.rows[two].references) for one, two in self.pairs)
+        return sum(any(one.get(name) != two.get(name) for name in names) for one, two in rows)
 
     @property
     def words(self) -> str:

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from .._kernel._errors import InvalidInput
 from .._kernel._layout import printable
 from .._kernel._metric import Metric
 from .._kernel._sample import Sample
+from .._store._account import UNFINISHED, Fault
 from .._store._loaded_run import LoadedRun
 from .._store._prices import ModelUsage
 from .._store._records import Records, record_line
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["ScoredRows"]
 
 Run = TypeVar("Run", bound="ScoredRows")
+State = Literal["finished", "stopped", "interrupted", "damaged", "unverified"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,11 +45,12 @@ class ScoredRows:
         source: name of the file that was read, or "".
         seconds: wall time of the run; None if it is not known.
         models: what every model was asked.
-        stopped: why the run ended before its last row; None if it did not.
+        stopped: why the run ended before its last row, or that its scores are damaged; None where neither is so.
         earlier: what every model was asked in earlier parts of the run, before this one went on with it.
         waited: seconds that the rows of each metric have waited for models, all rows together.
         run_dir: where it is kept; None if it is not.
         settings: what decides about the scores, as ``run.json`` holds it; None where nobody knows, as in a file of scores.
+        fault: ``damaged`` or ``unverified``, as ``state`` says; None where neither is so.
     """
 
     records: Records
@@ -61,6 +64,7 @@ class ScoredRows:
     waited: Mapping[str, float] = field(default_factory=dict)
     run_dir: Path | None = None
     settings: RunSettings | None = field(default=None, compare=False)  # a model may be known by nothing but itself
+    fault: Fault | None = None
 
     @classmethod
     def of(cls: type[Run], run: LoadedRun) -> Run:
@@ -78,6 +82,19 @@ class ScoredRows:
             InvalidInput: it is neither, or nothing was finished there.
         """
         return cls.of(LoadedRun.of(Path(run_dir)))
+
+    @property
+    def state(self) -> State:
+        """What became of the run.
+
+        ``finished``; ``stopped`` on purpose, by a budget or a person; ``interrupted``: it has not come to its end; ``damaged``: its
+        scores are not those that it ended with; ``unverified``: it is finished, and an earlier version kept no digest of them.
+        """
+        if self.fault == "damaged":
+            return "damaged"
+        if self.stopped is not None:
+            return "interrupted" if self.stopped == UNFINISHED else "stopped"
+        return self.fault or "finished"
 
     @cached_property
     def rows(self) -> Sequence[Sample]:

@@ -6,18 +6,20 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from .._kernel._errors import InvalidInput
 from ._files import replaced
 from ._prices import ModelUsage
 from ._run_settings import RunSettings
+from ._seal import Seal
 
-__all__ = ["ACCOUNT", "RunAccount", "StoredRun", "read_account", "write_account"]
+__all__ = ["ACCOUNT", "UNFINISHED", "Fault", "RunAccount", "StoredRun", "read_account", "write_account"]
 
 ACCOUNT = "run.json"
 VERSION = 1
 UNFINISHED = "the run has not come to its end"
+Fault = Literal["damaged", "unverified"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,9 @@ class RunAccount:
         earlier: what every model was asked in earlier parts of the run, before this one went on with it.
         caveats: what must be known about the models that were asked, and about scores that were there before.
         waited: by metric, the seconds that its rows have waited for models, summed over the rows.
-        stopped: why the run ended before its last row; None if it did not.
+        stopped: why the run ended before its last row, or that its scores are damaged; None where neither is so.
+        fault: ``damaged``: its scores are not those that it ended with; ``unverified``: an earlier version wrote it, so that cannot
+            be known; None: neither. It follows from the files, and is not written.
     """
 
     source: str = ""
@@ -41,6 +45,7 @@ class RunAccount:
     caveats: tuple[str, ...] = ()
     waited: Mapping[str, float] = field(default_factory=dict)
     stopped: str | None = None
+    fault: Fault | None = None
 
     def begun(self) -> dict[str, Any]:
         """What ``run.json`` holds of a run that goes on."""
@@ -94,24 +99,28 @@ class StoredRun:
     Attributes:
         settings: what decides about its scores; None where ``run.json`` is damaged.
         account: what became of it.
+        seal: its scores when it ended; None while it goes on, and where an earlier version wrote it.
     """
 
     settings: RunSettings | None
     account: RunAccount
+    seal: Seal | None = None
 
 
-def write_account(path: Path, settings: RunSettings, account: Mapping[str, Any]) -> None:
+def write_account(path: Path, settings: RunSettings, account: RunAccount, seal: Seal | None = None) -> None:
     """Write ``run.json`` into the directory of its run.
 
     Args:
         path: the directory.
         settings: what decides about its scores.
-        account: ``RunAccount.begun()`` or ``RunAccount.to_dict()``.
+        account: what became of it.
+        seal: its scores, which stand in their place already; None as long as the run goes on.
 
     Raises:
         RagmetricsError: it cannot be written.
     """
-    content = {"version": VERSION, **settings.to_dict(), **account}
+    state = account.begun() if seal is None else {**account.to_dict(), "scores": seal.to_dict()}
+    content = {"version": VERSION, **settings.to_dict(), **state}
     with replaced(path / ACCOUNT) as file:
         file.write((json.dumps(content, ensure_ascii=True, indent=1) + "\n").encode())
 
@@ -142,6 +151,7 @@ def read_account(path: Path, cure: str = "give another run_dir") -> StoredRun | 
     if not ours or content.get("version") != VERSION:
         raise InvalidInput(f"{file} was not written by this version of ragmetrics: {cure}")
     try:
-        return StoredRun(RunSettings.from_dict(content), RunAccount.from_dict(content))
+        seal = Seal.from_dict(content.get("scores"))
+        return StoredRun(RunSettings.from_dict(content), RunAccount.from_dict(content), seal)
     except (AttributeError, LookupError, OverflowError, TypeError, ValueError):  # it has another shape
         return damaged

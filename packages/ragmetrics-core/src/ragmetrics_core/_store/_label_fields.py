@@ -8,11 +8,12 @@ refused with the forms that are read, for a label that is guessed would be worse
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 from .._kernel._errors import InvalidInput
 
-__all__ = ["claim_of", "flag_of", "id_of", "label_of", "quoted", "text_of", "weight_of"]
+__all__ = ["claim_of", "digest_in", "flag_of", "id_of", "label_of", "quoted", "text_of", "weight_of"]
 
 RIGHT = ("true", "t", "yes", "y", "pass", "passed", "right", "correct", "good", "supported", "\u2714", "\u2713")
 WRONG = (
@@ -25,6 +26,8 @@ VERDICTS = {**dict.fromkeys(RIGHT, True), **dict.fromkeys(WRONG, False)}
 FORMS = "true or false (also yes/no, pass/fail, right/wrong, correct/incorrect, 1/0)"
 MOST_ROWS = 1e12
 """That a label may stand for: squares and sums of such weights neither overflow nor vanish."""
+
+DIGEST = re.compile("[0-9a-f]{32}")
 
 LONGEST = 80
 """Characters of a value that a message shows."""
@@ -83,6 +86,17 @@ def weight_of(value: Any) -> float | None:
             "stands for, or leave it out"
         )
     return number
+
+
+def digest_in(value: Any) -> str | None:
+    """The digest of the row that was labelled; None where nothing is said."""
+    found = text_of("digest", value)
+    if found is None or DIGEST.fullmatch(found.strip()):
+        return found and found.strip()
+    raise InvalidInput(
+        f"the digest {quoted(value)} is none that a report or --suggest writes, 32 letters and digits: copy the line as it was "
+        "written, or leave the digest out"
+    )
 
 
 def id_of(value: Any) -> str:

@@ -1,8 +1,8 @@
 """What people say of rows: lines of labels, read from a file or from memory.
 
-A line is ``{"id", "metric", "claim", "label", "annotator", "note", "blind", "weight"}``, of which ``id``, ``metric`` and ``label``
-are needed; the label mode of a report writes such lines, and a table has them as columns. ``read_labels`` gives one ``Label`` for
-each line that has a label already, and ``check_rows`` holds them against the rows of a run.
+A line is ``{"id", "metric", "claim", "label", "annotator", "note", "blind", "weight", "digest"}``, of which ``id``, ``metric`` and
+``label`` are needed; the label mode of a report writes such lines, and a table has them as columns. ``read_labels`` gives one
+``Label`` for each line that has a label already, and ``check_rows`` holds them against the rows of a run.
 
 Strategy. Labels are few and dear, and every number of a calibration stands on them. So nothing is dropped and nothing is decided
 for people: a line that cannot be read, an annotator who contradicts themself, a line that stands twice, a label of a row that is
@@ -24,12 +24,12 @@ from .._kernel._errors import InvalidInput
 from .._read._files import open_file
 from .._read._frame import frame_rows
 from .._read._json import NoObject
-from ._label_fields import claim_of, flag_of, id_of, label_of, quoted, text_of, weight_of
+from ._label_fields import claim_of, digest_in, flag_of, id_of, label_of, quoted, text_of, weight_of
 from ._records import json_value
 
 __all__ = ["COLUMNS", "Label", "check_rows", "read_labels"]
 
-COLUMNS = ("id", "metric", "claim", "label", "annotator", "note", "blind", "weight")
+COLUMNS = ("id", "metric", "claim", "label", "annotator", "note", "blind", "weight", "digest")
 """The keys of a line, in their order."""
 
 Scales = Mapping[str, tuple[float, float] | None]
@@ -52,6 +52,7 @@ class Label:
         note: what they wrote about it; None where nothing.
         blind: whether they had seen neither score nor verdict nor reason; None where that is not told.
         weight: how many rows this one stands for, above 0, where rows were drawn with unequal chances; None: all alike.
+        digest: of what the metric read of the row when it was labelled; None where that is not told, as in a line written by hand.
         place: where it stands, such as ``labels.jsonl, line 7``.
     """
 
@@ -63,6 +64,7 @@ class Label:
     note: str | None = None
     blind: bool | None = None
     weight: float | None = None
+    digest: str | None = field(default=None, compare=False)
     place: str = field(default="", compare=False)
 
 
@@ -202,6 +204,7 @@ def _label(place: str, found: Mapping[str, Any], metric: str | None) -> Label | 
         note=text_of("note", found.get("note")),
         blind=flag_of(found.get("blind")),
         weight=weight_of(found.get("weight")),
+        digest=digest_in(found.get("digest")),
         place=found.get("place") or place,
     )
 

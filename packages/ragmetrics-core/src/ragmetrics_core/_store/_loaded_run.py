@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .._kernel._counts import count_of
 from .._kernel._errors import InvalidInput
-from ._account import ACCOUNT, RunAccount, read_account
+from ._account import ACCOUNT, UNFINISHED, RunAccount, StoredRun, read_account
 from ._records import Records
 from ._run_dir import SCORES
 from ._run_settings import RunSettings
@@ -16,6 +16,12 @@ from ._scored_by import MetricColumn
 from ._scores_file import ScoresFile
 
 __all__ = ["LoadedRun"]
+
+CURE = "give the command of this run once more, which scores such rows again"
+UNVERIFIED = (
+    f"this run is unverified: an earlier version of ragmetrics wrote it, which kept no digest of {SCORES}, so it is not known "
+    "whether rows are missing or have changed"
+)
 
 
 @dataclass(frozen=True)
@@ -64,16 +70,32 @@ class LoadedRun:
         scored = ScoresFile(path / SCORES, writing=False, metrics=[item.name for item in columns])
         records = scored.records()
         if stored.settings is not None:
-            return cls(columns, _as_far_as_read(stored.account, scored.unreadable), records, stored.settings, path)
+            return cls(columns, _checked(stored, scored), records, stored.settings, path)
         scores = records[0].scores if records else {}
         rebuilt = tuple(MetricColumn.named(name, score.scale, name) for name, score in scores.items())
         damaged = f"{ACCOUNT} is damaged: settings, models and costs of this run are not known"
         return cls(rebuilt, replace(stored.account, caveats=(damaged,)), records, None, path)
 
 
+def _checked(stored: StoredRun, scored: ScoresFile) -> RunAccount:
+    """The account of a run, whose scores are held against those that it ended with."""
+    account, seal, there = stored.account, stored.seal, scored.seal
+    if seal is None:
+        over = account.stopped != UNFINISHED
+        found = _as_far_as_read(account, scored.unreadable)
+        return replace(found, fault="unverified", caveats=(*found.caveats, UNVERIFIED)) if over else found
+    if seal == there:
+        return account
+    what = "lines have changed since the run ended"
+    if there.rows != seal.rows:
+        what = f"the run ended with {count_of(seal.rows, 'row')}, and {there.rows} are there"
+    elif scored.unreadable:
+        what = f"{count_of(scored.unreadable, 'line')} cannot be read"
+    return replace(account, fault="damaged", stopped=f"{SCORES} is damaged: {what}: {CURE}")
+
+
 def _as_far_as_read(account: RunAccount, unreadable: int) -> RunAccount:
     """The account of a run; one that came to its end is not complete all the same where lines of it cannot be read."""
     if account.stopped is not None or not unreadable:
         return account
-    lines = f"{count_of(unreadable, 'line')} of {SCORES} cannot be read"
-    return replace(account, stopped=f"{lines}: give the command of this run once more, which scores their rows again")
+    return replace(account, stopped=f"{count_of(unreadable, 'line')} of {SCORES} cannot be read: {CURE}")

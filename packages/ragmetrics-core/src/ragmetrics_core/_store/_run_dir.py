@@ -150,9 +150,14 @@ class RunDir:
         if left and self._finished > self._rows:
             rows = "row that is" if left == 1 else "rows that are"
             self._set_aside_copy(f"the scores of {left} {rows} no more among those of this run")
-        self._scores.settle(lambda index: not complete or index < self._rows)
         whole = replace(account, source=self._source, earlier=self.earlier, caveats=(*account.caveats, *self.notes))
-        write_account(self.path, self._settings, whole.to_dict())
+        latest = read_account(self.path)
+        if (
+            latest is not None and latest.seal is not None
+        ):  # another process has ended the run: its seal goes before its scores
+            write_account(self.path, self._settings, whole)
+        seal = self._scores.settle(lambda index: not complete or index < self._rows)
+        write_account(self.path, self._settings, whole, seal)
         return self._scores.records()
 
     def close(self) -> None:
@@ -173,7 +178,7 @@ class RunDir:
         elif self._copying:
             self._set_aside_copy()
         self._settings = carried_on(self._settings, self._earlier.settings if self._earlier else None)
-        write_account(self.path, self._settings, RunAccount(self._source, earlier=self.earlier).begun())
+        write_account(self.path, self._settings, RunAccount(self._source, earlier=self.earlier))
         if self._scores is None:
             self._scores = ScoresFile(self.path / SCORES, writing=True)
         if self._waiting is not None:

@@ -48,6 +48,7 @@ class MetricColumn:
         higher_is_better: whether high values are good; False: low ones are; None: neither, or it is not known.
         knows_better: whether that is known: it is not of another's metric in a file of scores, or in the run of an older version.
         saved: what a built-in metric can be built from again; None where that cannot be written, or nobody wrote it.
+        inputs: the fields and columns that it reads; None where that is not known.
     """
 
     name: str
@@ -56,11 +57,15 @@ class MetricColumn:
     higher_is_better: bool | None = True
     knows_better: bool = True
     saved: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
+    inputs: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of(cls, metric: Metric) -> MetricColumn:
         """The column of a metric."""
-        return cls(metric.name, metric.scale, repr(metric), metric.higher_is_better, saved=_saved(metric))
+        inputs = tuple(map(str, metric.inputs))
+        return cls(
+            metric.name, metric.scale, repr(metric), metric.higher_is_better, saved=_saved(metric), inputs=inputs
+        )
 
     @classmethod
     def named(cls, name: str, scale: tuple[float, float] | None, settings: str) -> MetricColumn:
@@ -68,7 +73,8 @@ class MetricColumn:
         metric = built_in_metric(class_named(settings) or name, Metric)
         # the direction of a metric made of others is that of its parts, which nobody tells
         known = metric if metric is not None and metric.parts is Metric.parts else None
-        return cls(name, scale, settings, known.higher_is_better if known else None, known is not None)
+        better = known.higher_is_better if known else None
+        return cls(name, scale, settings, better, known is not None, inputs=_inputs(metric))
 
     def to_dict(self) -> dict[str, Any]:
         """As ``run.json`` holds it."""
@@ -79,6 +85,7 @@ class MetricColumn:
             "settings": self.settings,
             **known,
             **({"saved": self.saved} if self.saved else {}),
+            **({"inputs": list(self.inputs)} if self.inputs is not None else {}),
         }
 
     @classmethod
@@ -98,7 +105,9 @@ class MetricColumn:
         better = data["higher_is_better"]
         if not isinstance(better, bool | None):
             raise TypeError("higher_is_better is neither true nor false nor null")
-        return cls(name, scale, settings, better, saved=data.get("saved"))
+        inputs = data.get("inputs")  # an older version wrote none
+        known = _inputs(built_in_metric(class_named(settings) or name, Metric)) if inputs is None else tuple(inputs)
+        return cls(name, scale, settings, better, saved=data.get("saved"), inputs=known)
 
 
 @dataclass(frozen=True)
@@ -225,6 +234,14 @@ class ScoredBy:
         """What ``to_dict`` wrote."""
         models = [ModelIdentity.from_dict(data[kind]) for kind in KINDS]
         return cls(_checked_texts(data["settings"]), *models)
+
+
+def _inputs(metric: type[Metric] | None) -> tuple[str, ...] | None:
+    """What every metric of this class reads; None where its settings decide about that."""
+    try:
+        return None if metric is None else tuple(map(str, metric.declared_inputs()))
+    except TypeError:  # its signature names no inputs
+        return None
 
 
 def _saved(metric: Metric) -> dict[str, Any] | None:

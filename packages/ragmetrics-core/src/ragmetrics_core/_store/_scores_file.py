@@ -21,6 +21,7 @@ from typing import IO, Any
 from .._kernel._errors import InvalidInput
 from ._files import part_of, put, worded
 from ._records import Record, Records, record_line, record_of
+from ._seal import Seal, Sealing
 
 __all__ = ["ScoresFile"]
 
@@ -42,6 +43,7 @@ class ScoresFile:
 
     Attributes:
         unreadable: lines that were cut short or damaged, or are of other metrics; their rows are not there.
+        seal: of the lines that were there when the file was opened, or that it was written anew with.
 
     Raises:
         InvalidInput: the file cannot be opened.
@@ -57,6 +59,7 @@ class ScoresFile:
         self.unreadable = 0
         self._metrics = frozenset(metrics)
         self._cut = False
+        self.seal = Sealing().seal()
         if named:
             self._open(path, "a+b" if writing else "rb")
             with worded(self._path):
@@ -86,12 +89,12 @@ class ScoresFile:
         self._cut = False
         self._note(index, end - len(line), len(line))
 
-    def settle(self, keep: Callable[[int], bool]) -> None:
+    def settle(self, keep: Callable[[int], bool]) -> Seal:
         """Write the file anew: the rows to keep, one line each, in input order."""
         part = part_of(self._path)
         try:
             with worded(self._path):
-                starts, lengths = self._copy(part, keep)
+                starts, lengths, seal = self._copy(part, keep)
                 self._close()
                 if os.name == "nt":  # where an open file cannot be moved
                     part.replace(self._path)
@@ -101,10 +104,11 @@ class ScoresFile:
                     part.replace(self._path)
         finally:
             part.unlink(missing_ok=True)
-        self._starts, self._lengths = starts, lengths
+        self._starts, self._lengths, self.seal = starts, lengths, seal
+        return seal
 
-    def _copy(self, path: Path, keep: Callable[[int], bool]) -> tuple[array[int], array[int]]:
-        starts, lengths = array("q"), array("q")
+    def _copy(self, path: Path, keep: Callable[[int], bool]) -> tuple[array[int], array[int], Seal]:
+        starts, lengths, sealing = array("q"), array("q"), Sealing()
         with path.open("wb") as file:
             for index, (start, length) in enumerate(zip(self._starts, self._lengths, strict=True)):
                 kept = start != NOWHERE and keep(index)
@@ -112,9 +116,10 @@ class ScoresFile:
                 line = self._read(start, length).rstrip() + b"\n" if kept else b""
                 starts.append(file.tell() if kept else NOWHERE)
                 lengths.append(len(line))
+                sealing.add(line)
                 file.write(line)
             put(file)
-        return starts, lengths
+        return starts, lengths, sealing.seal()
 
     def indexes(self) -> array[int]:
         """The indexes of the rows that are there, in input order."""
@@ -158,13 +163,16 @@ class ScoresFile:
     def _scan(self) -> bool:
         """Find the lines that are there; True if the last one is whole."""
         start, line = 0, b"\n"
+        sealing = Sealing()
         self._file.seek(0)
         # the same file once more: the path may lead to another one by now
         with open(self._file.fileno(), "rb", closefd=False) as file:
             for line in file:
                 if line.strip():
                     self._find(line, start)
+                sealing.add(line)
                 start += len(line)
+        self.seal = sealing.seal()
         return line.endswith(b"\n")
 
     def _find(self, line: bytes, start: int) -> None:

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from .._kernel._errors import InvalidInput
-from .._report._evaluation import Evaluation
-from ._output import clear_errors
+from ._output import clear_errors, loaded
 from ._text_files import check_files, put_texts
 from ._written import check_place, to_stdout
 
@@ -106,7 +105,7 @@ def calibrate(
         check_files({**files, **({} if suggest is None else {"--out": out})}, read, "a file that is read here")
         if suggest is not None:
             _check_new(out)
-        evaluation = Evaluation.load(run)
+        evaluation = loaded(run)
         # drawn first: rows may be wanted just because there are too few labels for any number
         lines = [] if suggest is None else evaluation.rows_to_label(suggest, metric, labels, seed=seed)
         if lines:

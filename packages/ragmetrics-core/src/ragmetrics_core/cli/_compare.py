@@ -11,11 +11,10 @@ import typer
 
 from .._kernel._errors import InvalidInput
 from .._report._comparison import Comparison
-from .._report._evaluation import Evaluation
 from .._report._gate_results import Decision
 from .._report._html_comparison import write_comparison
 from ._gates import MaxFailed, MinCoverage, Undecided, decision_of, parse_gates
-from ._output import clear_errors, stop
+from ._output import clear_errors, loaded, stop
 from ._text_files import check_files, put_texts
 
 __all__ = ["COMPARE", "compare"]
@@ -141,7 +140,7 @@ def compare(
         wanted = parse_gates(gates, min_coverage, max_failed, undecided, "drop")
         if labels and len(labels) != 2:
             raise InvalidInput("--labels is given twice or not at all: the labels of RUN_A, then those of RUN_B")
-        runs = [Evaluation.load(path) for path in (before, after)]
+        runs = [loaded(path) for path in (before, after)]
         calibration = None if not labels else (runs[0].calibrate(labels[0]), runs[1].calibrate(labels[1]))
         comparison = runs[0].compare(runs[1], by, cluster, margin, allow_different_judges, calibration=calibration)
         decision = decision_of(wanted, runs[1], by, cluster, comparison)

@@ -90,7 +90,10 @@ class Gates:
 
     def status(self, decision: Decision) -> int:
         """The exit status that a decision deserves."""
-        return {"failed": 1, "undecided": self.undecided, "passed": 0}[decision.verdict]
+        status = {"failed": 1, "undecided": self.undecided, "passed": 0}[decision.verdict]
+        return status or (
+            STATUS[None] if any(result.void for result in decision.results) else 0
+        )  # more rows would not decide
 
     def complaint(self, decision: Decision) -> str:
         """What is wrong, in one line; empty if nothing is."""
@@ -98,7 +101,7 @@ class Gates:
         parts = [f"failed: {_names(failed)}"] if failed else []
         if open_:
             parts.append(f"undecided: {_names(open_)}")
-            if self.undecided == STATUS[None] and not failed:
+            if self.undecided == STATUS[None] and not failed and not all(result.void for result in open_):
                 parts.append("more rows would decide; --undecided pass, or fail, decides without them")
         return "; ".join(parts)
 

@@ -38,6 +38,7 @@ __all__ = [
     "clear_errors",
     "complain",
     "how_to_continue",
+    "loaded",
     "parse_progress",
     "printable_on",
     "say",
@@ -106,6 +107,18 @@ def complain(message: str, command: str = "") -> None:
         typer.echo(printable_on("\n".join(lines), sys.stderr), err=True)
     except OSError:
         _silence(sys.stderr)  # the status says it all the same
+
+
+def loaded(run: Path) -> Evaluation:
+    """The run in a directory or a file; that it is damaged is said at once, whatever is to be done with it.
+
+    Raises:
+        InvalidInput: it cannot be read.
+    """
+    evaluation = Evaluation.load(run)
+    if evaluation.state == "damaged":
+        complain(f"{run}: {evaluation.stopped}")
+    return evaluation
 
 
 def parse_progress(text: str) -> Progress:

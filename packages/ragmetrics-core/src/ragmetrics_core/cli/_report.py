@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from .._kernel._errors import InvalidInput
-from .._report._evaluation import Evaluation
-from ._output import HTML, check_out, clear_errors, say, to_stdout
+from ._output import HTML, check_out, clear_errors, loaded, say, to_stdout
 from ._written import put_file
 
 __all__ = ["REPORT", "report_page"]
@@ -48,7 +47,7 @@ def report_page(run: Run, *, out: Page = Path("report.html"), labels: People = N
         if to_stdout(out) or out.suffix.lower() not in HTML:
             raise InvalidInput(f"--out: {out} is no name of a page: let it end in .html")
         check_out(out, str(run))
-        evaluation = Evaluation.load(run)
+        evaluation = loaded(run)
         calibration = None if labels is None else evaluation.calibrate(labels)
         put_file(out, "--out", lambda part: evaluation.to_html(part, calibration=calibration))
         rows = "1 row" if len(evaluation) == 1 else f"{len(evaluation)} rows"

@@ -22,7 +22,7 @@ from .._report._table import hanging, printable, room
 from .._report._worst_rows import why_no_worst
 from ._messages import in_cli_words
 from ._outcome import summary_in_cli_words
-from ._output import clear_errors, say
+from ._output import clear_errors, loaded, say
 from ._paint import say_lines
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def show(
             raise InvalidInput("--by shows all metrics: leave --metric out")
         if labels is not None and (metric is not None or any(given[name] for name in ("--worst", "--row", "--failed"))):
             raise InvalidInput("--labels is about the summary, and what is to be shown are rows: leave it out")
-        evaluation = Evaluation.load(run)
+        evaluation = loaded(run)
         names = _names(evaluation, metric)
         if row is not None:
             say_lines([full_lines(record, names, room()) for record in _called(evaluation, row)])

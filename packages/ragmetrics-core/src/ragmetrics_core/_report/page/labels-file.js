@@ -74,6 +74,7 @@ function checkedLine(line) {
     note: textIn(line, "note"),
     blind: typeof line.blind === "boolean" ? line.blind : null,
     weight: typeof line.weight === "number" && line.weight > 0 ? line.weight : null,
+    digest: textIn(line, "digest"),
   };
 }
 

@@ -1,7 +1,7 @@
 // Labels that a person gives, as this browser keeps them: one store per report, named by the report's digest. Where the browser keeps
 // nothing (a private window, no room left), they live as long as the page, and the page says so. Nothing here draws anything.
 
-const LABEL_FIELDS = ["id", "metric", "claim", "label", "annotator", "note", "blind", "weight"];
+const LABEL_FIELDS = ["id", "metric", "claim", "label", "annotator", "note", "blind", "weight", "digest"];
 const given = {
   labels: new Map(), // by whom and what they are about: what an exported line holds
   seen: new Set(), // rows whose scores were on the screen

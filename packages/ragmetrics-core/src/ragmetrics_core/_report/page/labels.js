@@ -122,7 +122,7 @@ async function giveLabel(label) {
   const same = before?.label === label;
   const blind = !given.seen.has(row) && !orderTells();
   const weight = given.weights.get(keyOfWeight(entry.id, entry.metric)) ?? before?.weight ?? null;
-  change({ ...entry, label: same ? null : label, note: before?.note ?? null, blind: same ? null : blind, weight });
+  change({ ...entry, label: same ? null : label, note: before?.note ?? null, blind: same ? null : blind, weight, digest: now.record.digests[entry.metric] ?? null });
   const what = `${labelNames[row]}${claim === null ? "" : `, claim ${now.target + 1}`}: ${same ? "label taken away" : labelWord(label)}.`;
   if (!same && given.options.further) await goFurther();
   else drawLabels();
@@ -146,7 +146,7 @@ function giveNote(text) {
   const before = labelOf(rowNow(), claimNow());
   const note = text.trim() ? text : null;
   if (!now.record || (before?.note ?? null) === note) return;
-  change({ label: null, blind: null, weight: null, ...before, ...entryOf(rowNow(), claimNow()), note });
+  change({ label: null, blind: null, weight: null, digest: null, ...before, ...entryOf(rowNow(), claimNow()), note });
   byId("labels-undo").disabled = false;
 }
 
