@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from ._json_text._find import embedded, is_jsonish
 from ._json_text._scan import Found
+from ._prose._chat import is_chat
 from ._prose._items import read_lines
 from ._prose._outline import read_block, read_numbered
 from ._prose._tags import read_tags
@@ -20,14 +21,16 @@ from ._prose._unreadable import Unreadable
 from ._prose._verdict import truth
 from ._reading import TWO_ANSWERS, Bad, Fit, Reader, Reading
 from ._typed._fit import Unrelated, fit_model
-from ._typed._keys import ASIDES, REASONS, WRAPPERS, is_quotation, is_schema, name, singular, stem
+from ._typed._keys import ASIDES, REASONS, WRAPPERS, WRITTEN, is_quotation, is_schema, name, singular, stem
 from ._typed._plan import ModelPlan, bare, is_subclass, item_hint, plan_of
 
 __all__ = ["ModelReader"]
 
 M = TypeVar("M", bound=BaseModel)
 
-_BETWEEN_ITEMS = re.compile(r"[\s,;*`>-]*(?:\d{1,3}[.)])?[\s`]*")
+_BETWEEN_ITEMS = re.compile(
+    r"[\s,;*`>#-]{0,20}(?:\d{1,3}[.)]|(?:[^\W\d]{1,12} )?\d{1,3}\**[:：]?)?[\s`*]{0,20}(?:```json\w?\s{0,9})?", re.IGNORECASE
+)
 _VERDICT_ROW = re.compile(r"[01]|[^\d:]{1,24}")
 _LABEL = re.compile(r"\W{0,6}\w{1,20}\s{0,2}[:=]\s{0,2}")
 _MAX_NESTING = 6
@@ -63,7 +66,7 @@ class ModelReader(Reader[M]):
             return None
         if not all(item.state == "whole" and isinstance(item.value, dict) for item in found):
             return None
-        if any(isinstance(value, list) for value in found[0].value.values()):
+        if not _are_items(found[0].value, bare(item_hint(self.plan.list_field.hint))):
             return None  # these are whole answers, given several times
         if not all(_BETWEEN_ITEMS.fullmatch(view, one.end, two.start) for one, two in pairwise(found)):
             return None
@@ -136,12 +139,21 @@ class ModelReader(Reader[M]):
         yield read_block(part)
         field = self.plan.list_field
         item = bare(item_hint(field.hint)) if field else None
-        if item is str:
+        if field and item is str:
             with suppress(Unreadable):
-                yield read_lines(part, marked_only=True)
+                lines = read_lines(part, marked_only=True)
+                # a statement is no question, and no greeting
+                yield lines if stem(field.name) in WRITTEN["question"] or not all(map(is_chat, lines)) else None
         elif is_subclass(item, BaseModel) and plan_of(item).scalar_field is not None:
             yield read_numbered(part)
             yield _verdict_row(part)
+
+
+def _are_items(first: dict[str, Any], item: Any) -> bool:
+    """Whether an object is an item of the list asked for, by the lists in it, rather than an answer with the whole list."""
+    lists = [key for key, value in first.items() if isinstance(value, list)]
+    fields = plan_of(item).fields if lists and is_subclass(item, BaseModel) else ()
+    return all(any(field.is_named(key) for field in fields) for key in lists)
 
 
 def _may_hold_answer(key: str, value: Any, *, alone: bool) -> bool:

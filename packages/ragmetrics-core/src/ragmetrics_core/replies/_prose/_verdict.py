@@ -114,10 +114,12 @@ def _decided(signs: list[Sign], text: str) -> bool:
     """What the signs of the highest rank say, unless another sign says the opposite."""
     rank = max(sign.rank for sign in signs)
     answer = _agreed({sign.truth for sign in signs if sign.rank == rank})
-    if any(sign.truth is (not answer) for sign in signs):
+    against = [sign for sign in signs if sign.truth is (not answer)]
+    if against:
         # "No. Correction: yes." has no room for a quotation; else the judge must say that it was wrong.
         brief = "\n" not in text and len(text.split()) <= _BRIEF
-        corrected = rank == FINALLY and signs[-1].rank == rank and (brief or SELF.search(text))
+        parts = all(sign.part for sign in against)  # the answers to parts of the question, before the one to all of it
+        corrected = rank == FINALLY and signs[-1].rank == rank and (brief or parts or SELF.search(text))
         if not corrected or speaks_of_another(text) or '"' in text:
             raise Unreadable(_BOTH)
     return answer

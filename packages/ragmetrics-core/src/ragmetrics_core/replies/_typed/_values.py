@@ -15,13 +15,14 @@ from .._prose._clean import plain
 from .._prose._numbers import WORDS, scale_of, without_angles
 from .._prose._unreadable import Unreadable, shown
 from .._prose._verdict import truth
-from ._keys import REASONS, RELATED, WRITTEN, stem
+from ._keys import NUMBERED, REASONS, RELATED, WRITTEN, stem
 
 __all__ = ["fit_bool", "fit_choice", "fit_enum", "fit_number", "fit_text", "is_same"]
 
 _NUMERAL = re.compile(
     r"([+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:e[+-]?\d{1,3})?)(?:\s{0,2}(?:/|out of)\s{0,2}(\d{1,6}(?:\.\d{1,3})?))?\.?"
 )
+_NAMED = re.compile(rf"(?:{'|'.join(sorted(NUMBERED))})s?[ _-]{{0,2}}(?:#|no\.? |nr\.? |number )?(?=\d)|#(?=\d)")
 _EDGES = " \t\r\n\"'`*_.,;:!()[]{}<>"
 _TOO_LARGE = 1e308
 _LONGEST_CHOICE = 500
@@ -73,7 +74,7 @@ def _number(data: Any, key: str, limit: float | None) -> int | float | None:
 def _numeral(text: str, limit: float | None) -> int | float | None:
     if len(text) > 100:
         return None
-    normal = without_angles(plain(text)).strip(" \t\r\n\"'`*()[]").casefold()
+    normal = _NAMED.sub("", without_angles(plain(text)).strip(" \t\r\n\"'`*()[]").casefold())
     if normal in WORDS:
         return WORDS[normal]
     match = _NUMERAL.fullmatch(normal.replace(",", ".") if normal.count(",") == 1 and "." not in normal else normal)
