@@ -14,8 +14,10 @@ from pydantic import BaseModel, ValidationError
 from ._json_text._find import embedded, is_jsonish
 from ._json_text._scan import Found
 from ._prose._chat import is_chat
+from ._prose._clean import ticked, unboxed
 from ._prose._items import read_lines
 from ._prose._outline import read_block, read_numbered
+from ._prose._tables import lines_of_table, read_table
 from ._prose._tags import read_tags
 from ._prose._unreadable import Unreadable
 from ._prose._verdict import truth
@@ -35,6 +37,8 @@ _VERDICT_ROW = re.compile(r"[01]|[^\d:]{1,24}")
 _LABEL = re.compile(r"\W{0,6}\w{1,20}\s{0,2}[:=]\s{0,2}")
 _MAX_NESTING = 6
 _MAX_ROWS = 500
+_BRIEF = 20
+"""Characters in which an answer stands alone."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +130,7 @@ class ModelReader(Reader[M]):
 
     def in_words(self, part: str) -> M:
         """The answer in tags, in an outline, in a numbered list."""
-        stripped = part.strip()
+        stripped = unboxed(ticked(part)).strip()
         if not is_jsonish(stripped):
             for data in self._outlines(stripped):
                 reading = self.in_value(data) if data else None
@@ -136,7 +140,13 @@ class ModelReader(Reader[M]):
 
     def _outlines(self, part: str) -> Iterator[Any]:
         yield read_tags(part)
-        yield read_block(part)
+        scalar = self.plan.scalar_field
+        if scalar and scalar.is_choice and len(part) <= _BRIEF:
+            yield {scalar.key: part.strip("*`.")}
+        block = read_block(lines_of_table(part))
+        if scalar is None or not _says_both(block):
+            yield block
+        yield read_table(part)
         field = self.plan.list_field
         item = bare(item_hint(field.hint)) if field else None
         if field and item is str:
@@ -166,6 +176,13 @@ def _may_hold_answer(key: str, value: Any, *, alone: bool) -> bool:
 def _all_text(value: Any) -> bool:
     """Texts under a key that nobody asked for are something else ("errors", "sources")."""
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _says_both(block: Any) -> bool:
+    """Whether the labels of an outline give two verdicts that differ: "Useful: yes", "Decisive: no"."""
+    values = block.values() if isinstance(block, dict) else ()
+    said = {truth(value) for value in values if isinstance(value, str) and len(value) <= _BRIEF}
+    return {True, False} <= said
 
 
 def _verdict_row(part: str) -> list[str] | None:

@@ -36,9 +36,9 @@ from ._verdict_patterns import (
 )
 from ._words import HEDGES, NEGATIVE, NO, YES
 
-__all__ = ["FINALLY", "Sign", "answer_at", "find_signs", "side_of"]
+__all__ = ["FINALLY", "HINT", "Sign", "answer_at", "find_signs", "side_of"]
 
-FINALLY, CONCLUDED, SAID, TERM = 3, 2, 1, 0
+FINALLY, CONCLUDED, SAID, TERM, HINT = 3, 2, 1, 0, -1
 _MOST_LEAD_INS = 3
 _MOST_LABELS = 3
 _ALONE = re.compile(r"\W*\w+\W*")
@@ -180,8 +180,8 @@ def _labelled_sign(match: re.Match[str], *, corrected: bool, nested: int = 0) ->
 def _side_of_label(label: str, body: str, *, corrected: bool, nested: int) -> Sign | None:
     if _is_no_label(label):
         alone = REASON_LABEL.search(label) and not ANOTHERS.search(label) and answer_at(body, digits=False)
-        # "Query: yes. Context: no": an answer that stands alone behind such a word is one, to a part of the question
-        return Sign(alone.truth, TERM, part=True) if alone and alone.explicit and _ALONE.fullmatch(body) else None
+        # "Query: yes. Context: no": such an answer can contradict another one, and is none by itself
+        return Sign(alone.truth, HINT, part=True) if alone and alone.explicit and _ALONE.fullmatch(body) else None
     final = FINAL_LABEL.search(label)
     concluded = final or CONCLUSION_LABEL.search(label)
     answer = answer_at(body, digits=bool(concluded))

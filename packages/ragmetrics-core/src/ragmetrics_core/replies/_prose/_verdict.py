@@ -16,7 +16,7 @@ from typing import Any
 from ..._kernel._asked import asked_of
 from ._around import plain_labels, undress, without_colour
 from ._clean import tidy
-from ._find_signs import FINALLY, Sign, answer_at, find_signs, side_of
+from ._find_signs import FINALLY, HINT, Sign, answer_at, find_signs, side_of
 from ._unreadable import Unreadable
 from ._verdict_patterns import (
     AFFIRMS,
@@ -113,7 +113,7 @@ def _is_item(text: str, body: str) -> bool:
 def _decided(signs: list[Sign], text: str) -> bool:
     """What the signs of the highest rank say, unless another sign says the opposite."""
     rank = max(sign.rank for sign in signs)
-    answer = _agreed({sign.truth for sign in signs if sign.rank == rank})
+    answer = _agreed({sign.truth for sign in signs if sign.rank == rank > HINT})
     against = [sign for sign in signs if sign.truth is (not answer)]
     if against:
         # "No. Correction: yes." has no room for a quotation; else the judge must say that it was wrong.

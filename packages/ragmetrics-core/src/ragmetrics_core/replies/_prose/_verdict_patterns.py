@@ -97,7 +97,7 @@ HEAD = re.compile(
     r"[\s\"'(]{0,12}[^\s,.;:!?()，。、！？；：]{1,40}(?:\s[^\s,.;:!?()，。、！？；：]{1,40})?\s?(?:$|[,.;:!?，。、！？；：]|[-–—])"
 )
 LEAD_IN = re.compile(
-    r"(?:so|thus|therefore|hence|overall|in conclusion|in short|in summary|to conclude|well|ok|okay|sure|certainly|"
+    r"(?:so|thus|therefore|hence|overall(?!\s?[:：])|in conclusion|in short|in summary|to conclude|well|ok|okay|sure|certainly|"
     r"consequently|accordingly|actually|wait|hmm|also|donc|also|daher|por lo tanto|所以|因此|따라서|したがって|つまり)\b"
     r"[,:，、]?\s?"
     r"|(?:it'?s|that'?s|(?:it|this|that) is|my (?:answer|verdict) is) an? (?:clear |definite |firm |hard |strong )?"
