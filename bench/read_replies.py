@@ -7,8 +7,8 @@ raw reply and its intended reading; null means that there is no honest one. "wro
 meant, "bad reply" a refusal where a value was meant. Records marked low in certainty are left out. Lines in brackets are of kinds
 that no metric of this library uses; they show how the rules carry over.
 
-A second table counts the same for ``tests/core/replies/data/model_habits.jsonl``: replies written for this project in the habits
-of current models, read by the prompts of the metrics. The README beside that file says how it was made.
+The table before counts the same for the two files in ``tests/core/replies/data``: replies written for this project in the habits of
+current models, read by the prompts of the metrics. The README beside them says how they were made.
 """
 
 from __future__ import annotations
@@ -67,8 +67,30 @@ class Verdicts(BaseModel):
 
 
 COUNTED = ("yes_no", "score_1_5", "rating_0_2", "rating_0_4", "statements", "verdicts", "questions")
-HABITS = Path(__file__).resolve().parents[1] / "tests" / "core" / "replies" / "data" / "model_habits.jsonl"
+HABITS = Path(__file__).resolve().parents[1] / "tests" / "core" / "replies" / "data"
 OTHERS = ("rating_1_10", "rating_0_1", "rating_0_10", "rating_0_100", "rating_0_3", "rating_1_5")
+
+
+class Reading(NamedTuple):
+    """What a format read in one record: right, wrong or bad reply, and the seconds it took."""
+
+    outcome: str
+    seconds: float
+
+
+class Tally(NamedTuple):
+    """The counts of one kind."""
+
+    records: int
+    right: int
+    wrong: int
+    bad: int
+    seconds: float
+
+    def row(self, label: str) -> str:
+        share = 100 * self.right / self.records
+        micros = 1e6 * self.seconds / self.records
+        return f"{label:<16}{self.records:>8}{self.right:>8}{self.wrong:>8}{self.bad:>11}{share:>9.1f}{micros:>13.0f}"
 
 
 def _named(*names: str) -> Callable[[Any], Any]:
@@ -143,32 +165,10 @@ def tally_habits(records: Iterable[dict[str, Any]]) -> dict[str, Tally]:
     return {kind: _sum(found) for kind, found in readings.items() if found}
 
 
-def load_habits(path: Path = HABITS) -> list[dict[str, Any]]:
+def load_habits() -> list[dict[str, Any]]:
     """The records of the second collection."""
-    with path.open(encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
-
-
-class Reading(NamedTuple):
-    """What a format read in one record: right, wrong or bad reply, and the seconds it took."""
-
-    outcome: str
-    seconds: float
-
-
-class Tally(NamedTuple):
-    """The counts of one kind."""
-
-    records: int
-    right: int
-    wrong: int
-    bad: int
-    seconds: float
-
-    def row(self, label: str) -> str:
-        share = 100 * self.right / self.records
-        micros = 1e6 * self.seconds / self.records
-        return f"{label:<16}{self.records:>8}{self.right:>8}{self.wrong:>8}{self.bad:>11}{share:>9.1f}{micros:>13.0f}"
+    texts = [path.read_text(encoding="utf-8") for path in sorted(HABITS.glob("*.jsonl"))]
+    return [json.loads(line) for text in texts for line in text.splitlines()]
 
 
 def kind_of(record: dict[str, Any]) -> str:
@@ -257,7 +257,13 @@ def main() -> None:
     records = load(folder)
     tally(records)  # once for nothing: the first reading of a kind compiles its patterns
     tallies = tally(records)
-    print(f"{'kind':<16}{'records':>8}{'right':>8}{'wrong':>8}{'bad reply':>11}{'right %':>9}{'µs per reply':>14}")
+    habits = load_habits()
+    tally_habits(habits)
+    head = f"{'kind':<16}{'records':>8}{'right':>8}{'wrong':>8}{'bad reply':>11}{'right %':>9}{'µs per reply':>14}"
+    print(head)
+    for kind, counts in tally_habits(habits).items():
+        print(counts.row(kind))
+    print(f"\n{head}")
     for kind, counts in tallies.items():
         print(counts.row(kind if kind in COUNTED else f"({kind})"))
     summed = total(tallies)
@@ -265,10 +271,6 @@ def main() -> None:
     print(
         f"read right: {100 * summed.right / summed.records:.2f} %, read wrong: {100 * summed.wrong / summed.records:.2f} %"
     )
-    print()
-    tally_habits(load_habits())
-    for kind, counts in tally_habits(load_habits()).items():
-        print(counts.row(kind))
 
 
 if __name__ == "__main__":

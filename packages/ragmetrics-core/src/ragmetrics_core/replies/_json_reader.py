@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from .._kernel._asked import asked_of
 from ._json_text._find import embedded, is_jsonish
 from ._json_text._scan import Found
 from ._prose._chat import is_chat
@@ -20,7 +21,7 @@ from ._prose._outline import read_block, read_numbered
 from ._prose._tables import lines_of_table, read_table
 from ._prose._tags import read_tags
 from ._prose._unreadable import Unreadable
-from ._prose._verdict import truth
+from ._prose._verdict import read_verdict, truth
 from ._reading import TWO_ANSWERS, Bad, Fit, Reader, Reading
 from ._typed._fit import Unrelated, fit_model
 from ._typed._keys import ASIDES, REASONS, WRAPPERS, WRITTEN, is_quotation, is_schema, name, singular, stem
@@ -130,7 +131,7 @@ class ModelReader(Reader[M]):
 
     def in_words(self, part: str) -> M:
         """The answer in tags, in an outline, in a numbered list."""
-        stripped = unboxed(ticked(part)).strip()
+        stripped = asked_of(part).on(unboxed(ticked(part)).strip())
         if not is_jsonish(stripped):
             for data in self._outlines(stripped):
                 reading = self.in_value(data) if data else None
@@ -141,7 +142,10 @@ class ModelReader(Reader[M]):
     def _outlines(self, part: str) -> Iterator[Any]:
         yield read_tags(part)
         scalar = self.plan.scalar_field
-        if scalar and scalar.is_choice and len(part) <= _BRIEF:
+        if scalar and scalar.hint is bool:
+            with suppress(Unreadable):
+                yield {scalar.key: read_verdict(part)}
+        elif scalar and scalar.is_choice and len(part) <= _BRIEF:
             yield {scalar.key: part.strip("*`.")}
         block = read_block(lines_of_table(part))
         if scalar is None or not _says_both(block):

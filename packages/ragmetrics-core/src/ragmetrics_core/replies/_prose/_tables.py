@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from ._words import NO, YES
-
 __all__ = ["lines_of_table", "read_table"]
 
 _RULE = re.compile(r"^[ \t]*\|?(?:[ \t]*:?-{2,}:?[ \t]*\|){1,20}(?:[ \t]*:?-{2,}:?)?[ \t]*$", re.MULTILINE)
@@ -41,14 +39,10 @@ def lines_of_table(text: str) -> str:
     if parts is None:
         return text
     before, head, rows, after = parts
-    if len(rows) == 1 and len(rows[0]) == len(head) and (len(head) != _PAIR or _answers(rows[0][0])):
+    if len(rows) == 1 and len(rows[0]) == len(head):
         pairs = list(zip(head, rows[0], strict=True))
     elif all(len(row) == _PAIR for row in rows):
         pairs = [(row[0], row[1]) for row in rows]
     else:
         return text
     return "\n".join([before, *(f"{label}: {cell}" for label, cell in pairs), after]).strip()
-
-
-def _answers(cell: str) -> bool:
-    return cell[:1].isdigit() or cell.casefold() in YES | NO

@@ -90,11 +90,11 @@ def _with_number(value: Any, number: int, asked: FieldPlan, fields: tuple[FieldP
     return value if any(numbered(said) is not None for said in named) else {asked.key: number, **value}
 
 
-def _numbers_in(data: str) -> list[str]:
-    """The numbers that a text lists ("1, 3", "contexts 1 and 3"); none where it says that there are none."""
+def _numbers_in(data: str) -> list[str] | None:
+    """The numbers that a text lists ("1, 3", "contexts 1 and 3"), none where it says that there are none; None for other texts."""
     if not data.strip() or (data.strip().isalpha() and says_nothing(data)):
         return []
-    return [part for part in _AND.split(data) if part.strip()]
+    return [part for part in _AND.split(data) if part.strip()] if any(map(str.isdigit, data)) else None
 
 
 def _items_of_text(data: str, item: Any) -> list[Any] | None:

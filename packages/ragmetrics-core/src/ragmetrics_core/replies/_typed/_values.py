@@ -23,6 +23,7 @@ _NUMERAL = re.compile(
     r"([+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:e[+-]?\d{1,3})?)(?:\s{0,2}(?:/|out of)\s{0,2}(\d{1,6}(?:\.\d{1,3})?))?\.?"
 )
 _NAMED = re.compile(rf"(?:{'|'.join(sorted(NUMBERED))})s?[ _-]{{0,2}}(?:#|no\.? |nr\.? |number )?(?=\d)|#(?=\d)")
+_LETTER = re.compile(r"\A(?:response|answer|option|assistant|model|choice|candidate) (?=\w\Z)")
 _EDGES = " \t\r\n\"'`*_.,;:!()[]{}<>"
 _TOO_LARGE = 1e308
 _LONGEST_CHOICE = 500
@@ -149,7 +150,8 @@ def _options_by_words(data: Any, options: tuple[Any, ...]) -> list[Any]:
     if not isinstance(data, str) or len(data) >= _LONGEST_CHOICE:
         return []
     head = _HEAD.match(data)
-    for label in (_label(data), _label(head.group(1)) if head else ""):
+    whole = _label(data)
+    for label in (whole, _label(head.group(1)) if head else "", _LETTER.sub("", whole)):
         matching = [option for option in options if _label(option) == label and label]
         if len(matching) == 1:
             return matching
