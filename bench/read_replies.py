@@ -136,7 +136,9 @@ def read_habit(record: dict[str, Any]) -> Reading:
     """Read one record of the second collection as a metric reads it, with the check of its prompt."""
     prompt, as_expected = PROMPTS[record["kind"]]
     numbered = [f"number {number} of the texts" for number in range(1, record.get("n", 3) + 1)]
-    contexts = numbered if record["kind"] == "useful_all" else ["Adults pay 9 euros.", "Children get in free.", "A café."]
+    contexts = (
+        numbered if record["kind"] == "useful_all" else ["Adults pay 9 euros.", "Children get in free.", "A café."]
+    )
     inputs = {
         "question": "Is it so?",
         "response": "It is.",

@@ -20,9 +20,9 @@ Judge: yes|Bot: yes|AI Assistant: Ja|Assistant： はい
 {"answer" "yes"}|{"answer" true}
 """
 NO = """
-❌ No, other year.|No 👎|👎 no|❌ No|✗ no|☐ Yes ☑ No|No ❌.|🚫 No|🔴 No|🟥 no|❌ Nein|❌ いいえ|❌ 不是|❌ Нет, год другой.|❌ Not supported
+❌ No, other year.|No 👎|👎 no|❌ No|✗ no|No ❌.|🚫 No|🔴 No|🟥 no|❌ Nein|❌ いいえ|❌ 不是|❌ Нет, год другой.|❌ Not supported
 ❌ The claim is not supported.|❌ Verdict: no|Réponse: ❌ non
-AI: no|Response: No|Assistant: No, the year differs.|Output: no.|Reply: não
+☐ Yes ☑ No|AI: no|Response: No|Assistant: No, the year differs.|Output: no.|Reply: não
 [ANSWER]: no|[RESULT] no|[Result]: No.|[판정] 아니요|Feedback: no date. [RESULT] no
 1. No|1. No, the year differs.|(b) no|B) No|B. No|- No|1) Nein
 <verdict>no|<reason>x</reason><verdict>no

@@ -24,7 +24,7 @@ from ._prose._unreadable import Unreadable
 from ._prose._verdict import read_verdict, truth
 from ._reading import TWO_ANSWERS, Bad, Fit, Reader, Reading
 from ._typed._fit import Unrelated, fit_model
-from ._typed._keys import ASIDES, REASONS, WRAPPERS, WRITTEN, is_quotation, is_schema, name, singular, stem
+from ._typed._keys import ASIDES, REASONS, RELATED, WRAPPERS, WRITTEN, is_quotation, is_schema, name, singular, stem
 from ._typed._plan import ModelPlan, bare, is_subclass, item_hint, plan_of
 
 __all__ = ["ModelReader"]
@@ -32,7 +32,8 @@ __all__ = ["ModelReader"]
 M = TypeVar("M", bound=BaseModel)
 
 _BETWEEN_ITEMS = re.compile(
-    r"[\s,;*`>#-]{0,20}(?:\d{1,3}[.)]|(?:[^\W\d]{1,12} )?\d{1,3}\**[:：]?)?[\s`*]{0,20}(?:```json\w?\s{0,9})?", re.IGNORECASE
+    r"[\s,;*`>#-]{0,20}(?:\d{1,3}[.)]|(?:[^\W\d]{1,12} )?\d{1,3}\**[:：]?)?[\s`*]{0,20}(?:```json\w?\s{0,9})?",
+    re.IGNORECASE,
 )
 _VERDICT_ROW = re.compile(r"[01]|[^\d:]{1,24}")
 _LABEL = re.compile(r"\W{0,6}\w{1,20}\s{0,2}[:=]\s{0,2}")
@@ -134,10 +135,17 @@ class ModelReader(Reader[M]):
         stripped = asked_of(part).on(unboxed(ticked(part)).strip())
         if not is_jsonish(stripped):
             for data in self._outlines(stripped):
-                reading = self.in_value(data) if data else None
+                reading = self.in_value(data) if data and not self._is_chat(data) else None
                 if isinstance(reading, Fit):
                     return reading.value
         raise Unreadable("the reply holds no JSON object of the shape asked for")
+
+    def _is_chat(self, data: Any) -> bool:
+        """Whether lines are nothing but greetings and questions where claims were asked for."""
+        field = self.plan.list_field
+        if field is None or not isinstance(data, list) or RELATED.get(stem(field.name)) is not WRITTEN["claim"]:
+            return False
+        return all(isinstance(item, str) and is_chat(item) for item in data)
 
     def _outlines(self, part: str) -> Iterator[Any]:
         yield read_tags(part)
@@ -150,14 +158,13 @@ class ModelReader(Reader[M]):
         block = read_block(lines_of_table(part))
         if scalar is None or not _says_both(block):
             yield block
-        yield read_table(part)
+        if self.plan.list_field is not None:
+            yield read_table(part)
         field = self.plan.list_field
         item = bare(item_hint(field.hint)) if field else None
-        if field and item is str:
+        if item is str:
             with suppress(Unreadable):
-                lines = read_lines(part, marked_only=True)
-                # a statement is no question, and no greeting
-                yield lines if stem(field.name) in WRITTEN["question"] or not all(map(is_chat, lines)) else None
+                yield read_lines(part, marked_only=True)
         elif is_subclass(item, BaseModel) and plan_of(item).scalar_field is not None:
             yield read_numbered(part)
             yield _verdict_row(part)

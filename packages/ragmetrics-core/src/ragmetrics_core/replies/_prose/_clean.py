@@ -9,14 +9,17 @@ import unicodedata
 __all__ = ["TOKEN", "plain", "ticked", "tidy", "unboxed", "without_tokens"]
 
 TOKEN = re.compile(
-    r"<\|[\w▁ /-]{1,40}\|>|<｜[\w▁ ]{1,40}｜>|</?s>|<(?:start|end)_of_turn>|<(?:eos|bos|pad|unk)>|\[/?INST\]|\[TOOL_CALLS\]|<</?SYS>>",
+    r"<\|[\w▁ /-]{1,40}\|>|<｜[\w▁ ]{1,40}｜>|</?s>|<(?:start|end)_of_turn>|<(?:eos|bos|pad|unk)>|\[/?INST\]|\[TOOL_CALLS\]|"
+    r"<</?SYS>>",
     re.IGNORECASE,
 )
 _INVISIBLE = re.compile(
     "[\u00ad\u200b\u200c\u200d\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufe0e\ufe0f\ufeff\u20e3]"
 )
 _BOXED = re.compile(r"\$?\\boxed\s?\{(?:\\text\s?\{)?([^{}]*)\}{1,2}\$?")
-_OPTION = re.compile(r"(?:^[ \t]*[-*+•] )?(?:\[ ?\]|☐|(?P<tick>\[[xX✓✔]\]|☑))[ \t]*(?P<text>[^\n\[\]☐☑]*)", re.MULTILINE)
+_OPTION = re.compile(
+    r"(?:^[ \t]*[-*+•] )?(?:\[ ?\]|☐|(?P<tick>\[[xX✓✔]\]|☑))[ \t]*(?P<text>[^\n\[\]☐☑]*)", re.MULTILINE
+)
 _SHORT = re.compile(r"\W*\w{1,12}\W*")
 _QUOTES = str.maketrans(
     {"“": '"', "”": '"', "„": '"', "‟": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "‚": "'", "−": "-"}

@@ -17,9 +17,9 @@ from .._json_text._find import embedded
 from .._prose._unreadable import Misfit, Unreadable
 from .._prose._verdict import truth
 from ._keys import REASONS, is_blank, is_schema, name, stem
-from ._list_items import MAX_ITEMS, holds_list, is_numbered, items_of, numbered, telling_text
+from ._list_items import MAX_ITEMS, holds_list, is_numbered, items_of, telling_text
 from ._plan import FieldPlan, ModelPlan, bare, is_subclass, issubclass_mapping, item_hint, members, plan_of
-from ._values import fit_bool, fit_choice, fit_enum, fit_number, fit_text, is_same
+from ._values import fit_bool, fit_choice, fit_enum, fit_number, fit_text, is_same, number_of
 
 __all__ = ["Unrelated", "fit_model"]
 
@@ -87,7 +87,7 @@ def _match(data: dict[str, Any], plan: ModelPlan) -> dict[str, str]:
             (field, key)
             for field in open_fields
             for key in rest
-            if related(field, key) and not (field.is_number and numbered(data[key]) is None)
+            if related(field, key) and not (field.is_number and number_of(data[key]) is None)
         ]
         fields = Counter(field.name for field, _ in pairs)
         keys = Counter(key for _, key in pairs)

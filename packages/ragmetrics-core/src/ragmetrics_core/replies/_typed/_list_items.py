@@ -14,8 +14,9 @@ from .._prose._nothing import says_nothing
 from .._prose._unreadable import Unreadable
 from ._keys import ASIDES, CONTAINERS, REASONS, RELATED, WRITTEN, is_schema, name, stem
 from ._plan import FieldPlan, is_subclass, plan_of
+from ._values import number_of
 
-__all__ = ["MAX_ITEMS", "holds_list", "is_numbered", "items_of", "numbered", "telling_text"]
+__all__ = ["MAX_ITEMS", "holds_list", "is_numbered", "items_of", "telling_text"]
 
 MAX_ITEMS = 5000
 _AND = re.compile(r"[,;\n&]|\b(?:and|und|et|y|e|en|и|und)\b|和|と")
@@ -84,10 +85,10 @@ def _with_number(value: Any, number: int, asked: FieldPlan, fields: tuple[FieldP
     if not isinstance(value, dict):
         others = [field for field in fields if field.required and field is not asked]
         return {asked.key: number, others[0].key: value} if len(others) == 1 else value
-    named = [value[key] for key in value if asked.is_named(key) or asked.answers_to(key)]
-    if any(numbered(said) not in (None, number) for said in named):
+    named = {number_of(said) for key, said in value.items() if asked.is_named(key) or asked.answers_to(key)} - {None}
+    if named - {number}:
         raise Unreadable("gives an item two numbers")
-    return value if any(numbered(said) is not None for said in named) else {asked.key: number, **value}
+    return value if named else {asked.key: number, **value}
 
 
 def _numbers_in(data: str) -> list[str] | None:
@@ -128,7 +129,7 @@ def _ordered(items: list[Any], item: Any) -> list[Any]:
     for key in items[0]:
         if name(key) not in WRITTEN["number"] or name(key) in asked:
             continue
-        numbers = [numbered(value.get(key)) for value in items]
+        numbers = [_number(value.get(key)) for value in items]
         if None in numbers:
             continue
         if len(set(numbers)) < len(numbers):
@@ -137,8 +138,7 @@ def _ordered(items: list[Any], item: Any) -> list[Any]:
     return items
 
 
-def numbered(value: Any) -> int | None:
-    """The number that a value is, or that stands in it as the only one ("claim 2"), or None."""
+def _number(value: Any) -> int | None:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     match = _NUMBERED.fullmatch(value) if isinstance(value, str) and len(value) < 40 else None

@@ -17,7 +17,7 @@ from .._prose._unreadable import Unreadable, shown
 from .._prose._verdict import truth
 from ._keys import NUMBERED, REASONS, RELATED, WRITTEN, stem
 
-__all__ = ["fit_bool", "fit_choice", "fit_enum", "fit_number", "fit_text", "is_same"]
+__all__ = ["fit_bool", "fit_choice", "fit_enum", "fit_number", "fit_text", "is_same", "number_of"]
 
 _NUMERAL = re.compile(
     r"([+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:e[+-]?\d{1,3})?)(?:\s{0,2}(?:/|out of)\s{0,2}(\d{1,6}(?:\.\d{1,3})?))?\.?"
@@ -41,6 +41,12 @@ def fit_bool(data: Any) -> bool:
     if said is None:
         raise Unreadable(f"must be true or false, not {shown(data)}")
     return said
+
+
+def number_of(data: Any) -> int | None:
+    """The number of an item that a value says ("2", "claim 2"), or None."""
+    value = None if isinstance(data, bool) else _number(data, "number", None)
+    return value if isinstance(value, int) else None
 
 
 def fit_number(data: Any, key: str, limit: float | None, *, whole: bool) -> float | int:
