@@ -16,7 +16,7 @@ from typing import Any
 from ..._kernel._asked import asked_of
 from ._around import plain_labels, undress, without_colour
 from ._clean import tidy
-from ._find_signs import FINALLY, HINT, Sign, answer_at, find_signs, side_of
+from ._find_signs import CONCLUDED, FINALLY, HINT, Sign, answer_at, find_signs, side_of
 from ._unreadable import Unreadable
 from ._verdict_patterns import (
     AFFIRMS,
@@ -33,6 +33,7 @@ from ._verdict_patterns import (
     NEGATION,
     NUMBERED,
     SELF,
+    SLOT,
     WHETHER,
     WORD,
 )
@@ -62,11 +63,21 @@ def read_verdict(text: str) -> bool:
             raise Unreadable(SENT)
     plain = _copulas(normal)
     answer = _decided(left, normal) if left else _agreed(plain)
-    if left and (not answer) in plain:
+    if left and ((not answer) in plain or _answers_more(left, answer, text)):
         raise Unreadable(_BOTH)
     if not _is_own(answer, text, plainly=not left) or (len(left) == len(signs) and declines(text)):
         raise Unreadable(QUOTED)
     return answer
+
+
+def _answers_more(signs: list[Sign], answer: bool, text: str) -> bool:
+    """Whether the other answer stands in some other place for one, where no label says which of them is the verdict."""
+    if max(sign.rank for sign in signs) >= CONCLUDED:
+        return False
+    asked = asked_of(text)
+    normal = _normal(own_words(text))
+    others = [match for match in SLOT.finditer(normal) if (match["yes"] is None) is answer]
+    return any(not asked.holds_saying(normal[max(0, match.start() - 20) : match.end()]) for match in others)
 
 
 def _is_own(answer: bool, text: str, *, plainly: bool) -> bool:

@@ -44,6 +44,7 @@ __all__ = [
     "REASON_LABEL",
     "SAYS",
     "SELF",
+    "SLOT",
     "SUPPORTS",
     "TAIL",
     "WHETHER",
@@ -146,5 +147,10 @@ SELF = re.compile(
     r"\b(?:wait|hmm|on (?:second thoughts?|(?:further )?reflection|closer (?:look|inspection))|upon reflection|actually|"
     r"i (?:misread|overlooked|missed|was wrong|made a mistake|erred|take that back|change my (?:mind|answer)|meant)|"
     r"let me (?:re|think|check|correct)\w*|sorry|my mistake)\b"
+)
+# Where an answer stands: behind a label, a question, a bar, or the brackets of the answer before it.
+SLOT = re.compile(
+    rf"(?:[:：=→|?/]|\s-|\)[,;]?)\s{{0,3}}[\"'(]?(?:(?P<yes>{_any(YES)}|{CJK_YES})|(?P<no>{_any(NO)}|{CJK_NO}))"
+    r"(?=\s?(?:$|[,.;|/()\n!。、；）،]|\band\b))"
 )
 MAX_SENTENCE = 400
