@@ -63,21 +63,27 @@ def read_verdict(text: str) -> bool:
             raise Unreadable(SENT)
     plain = _copulas(normal)
     answer = _decided(left, normal) if left else _agreed(plain)
-    if left and ((not answer) in plain or _answers_more(left, answer, text)):
+    if left and ((not answer) in plain or _answers_more(left, answer, text, normal)):
         raise Unreadable(_BOTH)
     if not _is_own(answer, text, plainly=not left) or (len(left) == len(signs) and declines(text)):
         raise Unreadable(QUOTED)
     return answer
 
 
-def _answers_more(signs: list[Sign], answer: bool, text: str) -> bool:
+def _answers_more(signs: list[Sign], answer: bool, text: str, normal: str) -> bool:
     """Whether the other answer stands in some other place for one, where no label says which of them is the verdict."""
     if max(sign.rank for sign in signs) >= CONCLUDED:
         return False
+    if not _slots(normal, not answer):
+        return False
     asked = asked_of(text)
-    normal = _normal(own_words(text))
-    others = [match for match in SLOT.finditer(normal) if (match["yes"] is None) is answer]
-    return any(not asked.holds_saying(normal[max(0, match.start() - 20) : match.end()]) for match in others)
+    return any(not asked.holds_saying(said) for said in _slots(_normal(own_words(text)), not answer))
+
+
+def _slots(normal: str, answer: bool) -> list[str]:
+    """The places for an answer that hold this one, with the words before it."""
+    found = (match for match in SLOT.finditer(normal) if (match["yes"] is not None) is answer)
+    return [normal[max(0, match.start() - 20) : match.end()] for match in found]
 
 
 def _is_own(answer: bool, text: str, *, plainly: bool) -> bool:

@@ -150,7 +150,7 @@ SELF = re.compile(
 )
 # Where an answer stands: behind a label, a question, a bar, or the brackets of the answer before it.
 SLOT = re.compile(
-    rf"(?:[:：=→|?/]|\s-|\)[,;]?)\s{{0,3}}[\"'(]?(?:(?P<yes>{_any(YES)}|{CJK_YES})|(?P<no>{_any(NO)}|{CJK_NO}))"
+    rf"[:：=→|?/)-](?<!\w-)[,;]?\s{{0,3}}[\"'(]?(?:(?P<yes>{_any(YES)}|{CJK_YES})|(?P<no>{_any(NO)}|{CJK_NO}))"
     r"(?=\s?(?:$|[,.;|/()\n!。、；）،]|\band\b))"
 )
 MAX_SENTENCE = 400
