@@ -6,6 +6,9 @@ FOLDER holds ``judge_outputs.jsonl`` (default: the environment variable RAGMETRI
 raw reply and its intended reading; null means that there is no honest one. "wrong" is a value where another or none was
 meant, "bad reply" a refusal where a value was meant. Records marked low in certainty are left out. Lines in brackets are of kinds
 that no metric of this library uses; they show how the rules carry over.
+
+The table before counts the same for the two files in ``tests/core/replies/data``: replies written for this project in the habits of
+current models, read by the prompts of the metrics. The README beside them says how they were made.
 """
 
 from __future__ import annotations
@@ -21,9 +24,27 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
 
-from ragmetrics_core import BadReply
+from ragmetrics_core import BadReply, Prompt
 from ragmetrics_core._kernel._asked import Asked, ReplyText
-from ragmetrics_core.replies import JsonReply, RatingReply, ReplyFormat, ScoreReply, YesNoReply
+from ragmetrics_core._kernel._requests import Reply
+from ragmetrics_core._testset._program import WRITE_QUESTIONS
+from ragmetrics_core.metrics import (
+    AnswerAccuracy,
+    AnswerOrAbstain,
+    AnswerRelevancy,
+    ContextPrecision,
+    ContextRelevance,
+    ContextRelevanceRating,
+    Correctness,
+    Guideline,
+    PairwiseComparison,
+    Relevancy,
+    RelevantStatements,
+    RubricScore,
+    SinglePassFaithfulness,
+)
+from ragmetrics_core.metrics.claims import EXTRACT_CLAIMS, VERIFY_CLAIMS
+from ragmetrics_core.replies import JsonReply, RatingReply, ReplyFormat, ScoreReply, YesNoReply, real_items
 
 
 class Claims(BaseModel):
@@ -46,6 +67,7 @@ class Verdicts(BaseModel):
 
 
 COUNTED = ("yes_no", "score_1_5", "rating_0_2", "rating_0_4", "statements", "verdicts", "questions")
+HABITS = Path(__file__).resolve().parents[1] / "tests" / "core" / "replies" / "data"
 OTHERS = ("rating_1_10", "rating_0_1", "rating_0_10", "rating_0_100", "rating_0_3", "rating_1_5")
 
 
@@ -69,6 +91,86 @@ class Tally(NamedTuple):
         share = 100 * self.right / self.records
         micros = 1e6 * self.seconds / self.records
         return f"{label:<16}{self.records:>8}{self.right:>8}{self.wrong:>8}{self.bad:>11}{share:>9.1f}{micros:>13.0f}"
+
+
+def _named(*names: str) -> Callable[[Any], Any]:
+    """The values of these attributes, in a list unless there is one name."""
+    return lambda value: [getattr(value, name) for name in names] if len(names) > 1 else getattr(value, names[0])
+
+
+def _first(value: Any) -> Any:
+    return value[0]
+
+
+PROMPTS: dict[str, tuple[Prompt[Any], Callable[[Any], Any]]] = {
+    "yes_no": (Relevancy().first, _first),
+    "rating_0_2": (ContextRelevance().first, _first),
+    "rating_0_4": (AnswerAccuracy().first, _first),
+    "score_1_5": (Correctness().grade, _first),
+    "score_0_4": (ContextRelevanceRating().first, _first),
+    "rubric": (RubricScore().grade, _named("score")),
+    "pairwise": (PairwiseComparison().compare, _named("better")),
+    "guideline": (Guideline(guidelines="It is polite.").critique, _named("passing")),
+    "useful": (ContextPrecision().judge, _named("useful")),
+    "useful_all": (
+        ContextPrecision().judge_all,
+        lambda value: [item.useful for item in sorted(value.verdicts, key=_named("number"))],
+    ),
+    "abstention": (AnswerOrAbstain().judge, _named("contexts_suffice", "response_declines")),
+    "verdicts": (
+        VERIFY_CLAIMS,
+        lambda value: [
+            [item.supported_by, item.contradicted_by] for item in sorted(value.verdicts, key=_named("number"))
+        ],
+    ),
+    "claims": (EXTRACT_CLAIMS, lambda value: real_items(value.claims)),
+    "relevant": (RelevantStatements().find, lambda value: real_items(value.relevant_statements)),
+    "questions": (AnswerRelevancy().ask_back, _named("questions", "noncommittal")),
+    "lines": (WRITE_QUESTIONS, lambda value: value),
+    "single_pass": (SinglePassFaithfulness().judge, _named("statements", "statement_scores")),
+}
+"""The prompt that reads each kind of the second collection, and what turns its value into the form of ``expected``."""
+
+
+def read_habit(record: dict[str, Any]) -> Reading:
+    """Read one record of the second collection as a metric reads it, with the check of its prompt."""
+    prompt, as_expected = PROMPTS[record["kind"]]
+    numbered = [f"number {number} of the texts" for number in range(1, record.get("n", 3) + 1)]
+    contexts = (
+        numbered if record["kind"] == "useful_all" else ["Adults pay 9 euros.", "Children get in free.", "A café."]
+    )
+    inputs = {
+        "question": "Is it so?",
+        "response": "It is.",
+        "contexts": contexts,
+        "claims": numbered,
+        "rubric": dict.fromkeys("12345", "a description"),
+    }
+    started = time.perf_counter()
+    try:
+        got = as_expected(prompt.read(Reply(record["raw"]), inputs))
+    except BadReply:
+        got = None
+    seconds = time.perf_counter() - started
+    if got == record["expected"]:
+        return Reading("right", seconds)
+    return Reading("bad reply" if got is None else "wrong", seconds)
+
+
+def tally_habits(records: Iterable[dict[str, Any]]) -> dict[str, Tally]:
+    """The counts per kind of the second collection, and of all of it."""
+    readings: dict[str, list[Reading]] = {kind: [] for kind in (*PROMPTS, "all of them")}
+    for record in records:
+        reading = read_habit(record)
+        readings[record["kind"]].append(reading)
+        readings["all of them"].append(reading)
+    return {kind: _sum(found) for kind, found in readings.items() if found}
+
+
+def load_habits() -> list[dict[str, Any]]:
+    """The records of the second collection."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted(HABITS.glob("*.jsonl"))]
+    return [json.loads(line) for text in texts for line in text.splitlines()]
 
 
 def kind_of(record: dict[str, Any]) -> str:
@@ -157,7 +259,13 @@ def main() -> None:
     records = load(folder)
     tally(records)  # once for nothing: the first reading of a kind compiles its patterns
     tallies = tally(records)
-    print(f"{'kind':<16}{'records':>8}{'right':>8}{'wrong':>8}{'bad reply':>11}{'right %':>9}{'µs per reply':>14}")
+    habits = load_habits()
+    tally_habits(habits)
+    head = f"{'kind':<16}{'records':>8}{'right':>8}{'wrong':>8}{'bad reply':>11}{'right %':>9}{'µs per reply':>14}"
+    print(head)
+    for kind, counts in tally_habits(habits).items():
+        print(counts.row(kind))
+    print(f"\n{head}")
     for kind, counts in tallies.items():
         print(counts.row(kind if kind in COUNTED else f"({kind})"))
     summed = total(tallies)

@@ -134,6 +134,10 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {"supported_by": [], "contradicted_by": [1, 2], "contradicted": False, "supported": False},
         "claim 1 is said to be not contradicted, but context 1, 2 is named against it",
     ),
+    "one context for and against it": (
+        {"for": [1, 2], "against": [2, 3]},
+        "claim 1: context 2 is named both for and against it; decide for one",
+    ),
     "two lists for it": (
         {"for": [1], "supported_by": [], "against": []},
         "verdicts[0].supported_by and 'for' say different things; give one",

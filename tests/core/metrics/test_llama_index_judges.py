@@ -297,7 +297,7 @@ class TestPairwiseComparison:
         [
             *(
                 "",
-                "A",
+                "A response",
                 "[[A]] or [[B]]",
                 "'[[A]]', '[[B]]', and '[[C]]'",
                 "[[A]]/[[B]]/[[C]].",

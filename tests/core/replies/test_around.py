@@ -22,7 +22,7 @@ Judge: yes|Bot: yes|AI Assistant: Ja|Assistant： はい
 NO = """
 ❌ No, other year.|No 👎|👎 no|❌ No|✗ no|No ❌.|🚫 No|🔴 No|🟥 no|❌ Nein|❌ いいえ|❌ 不是|❌ Нет, год другой.|❌ Not supported
 ❌ The claim is not supported.|❌ Verdict: no|Réponse: ❌ non
-AI: no|Response: No|Assistant: No, the year differs.|Output: no.|Reply: não
+☐ Yes ☑ No|AI: no|Response: No|Assistant: No, the year differs.|Output: no.|Reply: não
 [ANSWER]: no|[RESULT] no|[Result]: No.|[판정] 아니요|Feedback: no date. [RESULT] no
 1. No|1. No, the year differs.|(b) no|B) No|B. No|- No|1) Nein
 <verdict>no|<reason>x</reason><verdict>no
@@ -32,7 +32,7 @@ NEITHER = """
 ✅ Yes and no|Yes / No ✔|Yes/No ❌|Response: No. Verdict yes
 ✅ Yes and no, really|Assistant: I think|Yes/No|✅ No|❌ Yes|Yes ❌|Yes 👎|Verdict: ✅ No|❌ The claim is supported.
 ❌ Final answer: yes|✅/❌|✅ ❌|✅ or ❌|✅❌|✅ Partially|❌ Nobody|✅ No evidence was found|🤔 Yes?|🤔 Yes|🤷|🟡 Yes|⭐
-👍 if yes, 👎 if no|✅ = yes, ❌ = no|👍 yes 👎 no|✅ Yes ❌ No|✅ Yes ¶❌ No|Yes ✅ No ❌|☐ Yes ☑ No|☑ Yes ☐ No|🔘 Yes ⚪ No
+👍 if yes, 👎 if no|✅ = yes, ❌ = no|👍 yes 👎 no|✅ Yes ❌ No|✅ Yes ¶❌ No|Yes ✅ No ❌|☑ Yes ☑ No|☐ Yes ☐ No|🔘 Yes ⚪ No
 ✅ Names the year ¶❌ Names the date
 [RESULT] yes or no|[RESULT] (yes/no)|[RESULT] yes/no|[ANSWER] maybe|[RESULT]|[Response] yes|[RESULT] yes [RESULT] no
 1. Yes ¶2. No|1. Yes 2. No|A. Yes ¶B. No|a) yes b) no|(a) yes (b) no|1. No evidence was found|1 - No|0. Yes|1. None of it

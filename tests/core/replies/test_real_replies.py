@@ -46,6 +46,16 @@ def test_the_rules_carry_over_to_other_scales(bench: ModuleType, shared_data: Pa
     assert sum(tally.right for tally in tallies.values()) / records >= 0.95
 
 
+def test_replies_in_the_habits_of_current_models(bench: ModuleType) -> None:
+    records = bench.load_habits()
+    total = bench.tally_habits(records)["all of them"]
+    wrong = [(record["id"], record["raw"]) for record in records if bench.read_habit(record).outcome == "wrong"]
+    assert total.records > 800
+    assert {record["kind"] for record in records} == set(bench.PROMPTS)
+    assert total.right / total.records >= 0.98
+    assert total.wrong / total.records <= 0.002, wrong
+
+
 def test_the_benchmark_counts_as_it_says(bench: ModuleType) -> None:
     def record(raw: str, expected: dict[str, object] | None, **more: object) -> dict[str, object]:
         return {"id": "x", "kind": "yes_no", "raw": raw, "expected": expected, "certainty": "high", **more}
@@ -70,7 +80,10 @@ def test_the_benchmark_prints_its_table(shared_data: Path) -> None:
     )
     lines = done.stdout.splitlines()
     assert lines[0].split()[:4] == ["kind", "records", "right", "wrong"]
-    assert [line.split()[0] for line in lines[1:8]] == [
+    assert any(line.startswith("all of them") for line in lines)
+    second = lines[lines.index("") + 1 :]
+    assert second[0] == lines[0]
+    assert [line.split()[0] for line in second[1:8]] == [
         "yes_no",
         "score_1_5",
         "rating_0_2",

@@ -23,9 +23,10 @@ from pydantic import (
 )
 from pydantic.json_schema import SkipJsonSchema
 
-from ragmetrics_core import BadReply, Evidence, Prompt, Steps
+from ragmetrics_core import Evidence, Prompt, Steps
+from ragmetrics_core.metrics.claim_checks import check_claims, check_verdicts
 from ragmetrics_core.metrics.claim_origin import PlacedClaims
-from ragmetrics_core.metrics.numbering import check_one_each, once_each
+from ragmetrics_core.metrics.numbering import once_each
 from ragmetrics_core.replies import JsonReply, real_items
 
 __all__ = [
@@ -107,52 +108,6 @@ class Verdicts(BaseModel):
     verdicts: list[Verdict]
 
 
-def check_verdicts(reply: Verdicts, inputs: Mapping[str, Any]) -> None:
-    """Every claim has exactly one verdict, which names contexts that were sent, and some exactly if the claim is supported.
-
-    A missing, doubled or invented verdict would change the score, and so would a context that nobody sent.
-
-    Raises:
-        BadReply: one of these does not hold.
-    """
-    check_one_each([verdict.number for verdict in reply.verdicts], len(inputs["claims"]), "claims")
-    sent = len(inputs["contexts"])
-    for verdict in reply.verdicts:
-        _check_contexts(verdict, sent)
-
-
-def _check_contexts(verdict: Verdict, sent: int) -> None:
-    by = getattr(verdict, "supported_by", ())
-    for named in (by, getattr(verdict, "contradicted_by", ())):
-        if named and not 1 <= min(named) <= max(named) <= sent:
-            unknown = next(number for number in named if not 1 <= number <= sent)
-            raise BadReply(f"claim {verdict.number}: context {unknown} is named, but the contexts are 1 to {sent}")
-    if type(verdict) is not Verdict and not hasattr(verdict, "names_contexts"):
-        return  # of a user's own model, which says whether the claim is supported in its own way
-    if "contradicted" in verdict.model_fields_set:
-        _check_flag(verdict, sent)
-    if verdict.supported is bool(by):
-        return
-    if not verdict.supported:
-        named_ones = ", ".join(map(str, by))
-        raise BadReply(f"claim {verdict.number} is said to be not supported, but context {named_ones} is named for it")
-    if verdict.names_contexts and sent > 1:  # of a single one there is no doubt
-        raise BadReply(f"claim {verdict.number} is said to be supported, but no context is named for it")
-
-
-def _check_flag(verdict: Verdict, sent: int) -> None:
-    """The flag of earlier versions says the same as the lists."""
-    if verdict.contradicted is bool(verdict.contradicted_by):
-        return
-    if not verdict.contradicted:
-        named_ones = ", ".join(map(str, verdict.contradicted_by))
-        raise BadReply(
-            f"claim {verdict.number} is said to be not contradicted, but context {named_ones} is named against it"
-        )
-    if verdict.names_contexts and sent > 1:
-        raise BadReply(f"claim {verdict.number} is said to be contradicted, but no context is named against it")
-
-
 EXTRACT_CLAIMS = Prompt(
     name="extract_claims",
     version="4",
@@ -163,6 +118,7 @@ EXTRACT_CLAIMS = Prompt(
         "unknown do not."
     ),
     reply=JsonReply(Claims),
+    check=check_claims,
 )
 
 VERIFY_CLAIMS = Prompt(

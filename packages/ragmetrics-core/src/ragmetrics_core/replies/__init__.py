@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any
 from .._kernel._protocols import ReplyFormat
 from ._lines import LinesReply
 from ._object import ObjectReply
+from ._prose._chat import is_chat
 from ._prose._nothing import real_items
 from ._rating import RatingReply
 from ._read_prose import answer_text, read_prose
@@ -55,6 +56,7 @@ __all__ = [
     "WithReason",
     "YesNoReply",
     "answer_text",
+    "is_chat",
     "read_prose",
     "real_items",
     "value_and_reason",

@@ -11,27 +11,36 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from .._kernel._asked import asked_of
 from ._json_text._find import embedded, is_jsonish
 from ._json_text._scan import Found
+from ._prose._chat import is_chat
+from ._prose._clean import ticked, unboxed
 from ._prose._items import read_lines
 from ._prose._outline import read_block, read_numbered
+from ._prose._tables import lines_of_table, read_table
 from ._prose._tags import read_tags
 from ._prose._unreadable import Unreadable
-from ._prose._verdict import truth
+from ._prose._verdict import read_verdict, truth
 from ._reading import TWO_ANSWERS, Bad, Fit, Reader, Reading
 from ._typed._fit import Unrelated, fit_model
-from ._typed._keys import ASIDES, REASONS, WRAPPERS, is_quotation, is_schema, name, singular, stem
+from ._typed._keys import ASIDES, REASONS, RELATED, WRAPPERS, WRITTEN, is_quotation, is_schema, name, singular, stem
 from ._typed._plan import ModelPlan, bare, is_subclass, item_hint, plan_of
 
 __all__ = ["ModelReader"]
 
 M = TypeVar("M", bound=BaseModel)
 
-_BETWEEN_ITEMS = re.compile(r"[\s,;*`>-]*(?:\d{1,3}[.)])?[\s`]*")
+_BETWEEN_ITEMS = re.compile(
+    r"[\s,;*`>#-]{0,20}(?:\d{1,3}[.)]|(?:[^\W\d]{1,12} )?\d{1,3}\**[:：]?)?[\s`*]{0,20}(?:```json\w?\s{0,9})?",
+    re.IGNORECASE,
+)
 _VERDICT_ROW = re.compile(r"[01]|[^\d:]{1,24}")
 _LABEL = re.compile(r"\W{0,6}\w{1,20}\s{0,2}[:=]\s{0,2}")
 _MAX_NESTING = 6
 _MAX_ROWS = 500
+_BRIEF = 20
+"""Characters in which an answer stands alone."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +72,7 @@ class ModelReader(Reader[M]):
             return None
         if not all(item.state == "whole" and isinstance(item.value, dict) for item in found):
             return None
-        if any(isinstance(value, list) for value in found[0].value.values()):
+        if not _are_items(found[0].value, bare(item_hint(self.plan.list_field.hint))):
             return None  # these are whole answers, given several times
         if not all(_BETWEEN_ITEMS.fullmatch(view, one.end, two.start) for one, two in pairwise(found)):
             return None
@@ -123,17 +132,34 @@ class ModelReader(Reader[M]):
 
     def in_words(self, part: str) -> M:
         """The answer in tags, in an outline, in a numbered list."""
-        stripped = part.strip()
+        stripped = asked_of(part).on(unboxed(ticked(part)).strip())
         if not is_jsonish(stripped):
             for data in self._outlines(stripped):
-                reading = self.in_value(data) if data else None
+                reading = self.in_value(data) if data and not self._is_chat(data) else None
                 if isinstance(reading, Fit):
                     return reading.value
         raise Unreadable("the reply holds no JSON object of the shape asked for")
 
+    def _is_chat(self, data: Any) -> bool:
+        """Whether lines are nothing but greetings and questions where claims were asked for."""
+        field = self.plan.list_field
+        if field is None or not isinstance(data, list) or RELATED.get(stem(field.name)) is not WRITTEN["claim"]:
+            return False
+        return all(isinstance(item, str) and is_chat(item) for item in data)
+
     def _outlines(self, part: str) -> Iterator[Any]:
         yield read_tags(part)
-        yield read_block(part)
+        scalar = self.plan.scalar_field
+        if scalar and scalar.hint is bool:
+            with suppress(Unreadable):
+                yield {scalar.key: read_verdict(part)}
+        elif scalar and scalar.is_choice and len(part) <= _BRIEF:
+            yield {scalar.key: part.strip("*`.")}
+        block = read_block(lines_of_table(part))
+        if scalar is None or not _says_both(block):
+            yield block
+        if self.plan.list_field is not None:
+            yield read_table(part)
         field = self.plan.list_field
         item = bare(item_hint(field.hint)) if field else None
         if item is str:
@@ -142,6 +168,13 @@ class ModelReader(Reader[M]):
         elif is_subclass(item, BaseModel) and plan_of(item).scalar_field is not None:
             yield read_numbered(part)
             yield _verdict_row(part)
+
+
+def _are_items(first: dict[str, Any], item: Any) -> bool:
+    """Whether an object is an item of the list asked for, by the lists in it, rather than an answer with the whole list."""
+    lists = [key for key, value in first.items() if isinstance(value, list)]
+    fields = plan_of(item).fields if lists and is_subclass(item, BaseModel) else ()
+    return all(any(field.is_named(key) for field in fields) for key in lists)
 
 
 def _may_hold_answer(key: str, value: Any, *, alone: bool) -> bool:
@@ -154,6 +187,13 @@ def _may_hold_answer(key: str, value: Any, *, alone: bool) -> bool:
 def _all_text(value: Any) -> bool:
     """Texts under a key that nobody asked for are something else ("errors", "sources")."""
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _says_both(block: Any) -> bool:
+    """Whether the labels of an outline give two verdicts that differ: "Useful: yes", "Decisive: no"."""
+    values = block.values() if isinstance(block, dict) else ()
+    said = {truth(value) for value in values if isinstance(value, str) and len(value) <= _BRIEF}
+    return {True, False} <= said
 
 
 def _verdict_row(part: str) -> list[str] | None:

@@ -15,6 +15,8 @@ from ._json_text._find import embedded
 from ._json_text._scan import Found
 from ._prose._answer_part import answer_part
 from ._prose._around import close_tag, without_role
+from ._prose._clean import ticked, without_tokens
+from ._prose._tables import lines_of_table
 from ._prose._tags import outside_tags, read_tags
 from ._prose._unreadable import Unreadable, shown
 from ._prose._whose import QUOTED, declines, speaks_of_another
@@ -62,7 +64,7 @@ class ScalarReader(Reader[Answer[T]]):
 
     def candidates(self, found: list[Found], view: str) -> list[Found]:
         """The objects, or a list that is all there is; "[[4]]" is no list but a marker."""
-        stripped = view.strip(" \t\r\n`*>$.")
+        stripped = without_tokens(view).strip(" \t\r\n`*>$.")
         kept = [item for item in found if isinstance(item.value, dict) or item.end - item.start >= len(stripped) - 8]
         if len(kept) > 1 or "[[" in stripped[:2]:
             kept = [item for item in kept if isinstance(item.value, dict)]
@@ -83,6 +85,7 @@ class ScalarReader(Reader[Answer[T]]):
 
     def in_words(self, part: str) -> Answer[T]:
         """The answer in tags or in prose."""
+        part = asked_of(part).on(lines_of_table(ticked(part)))
         closed, tag = close_tag(part)
         tags = read_tags(closed if self.single and tag and 0 < self.rank(tag) <= self.weak else part)
         reading = self._in_object(_once(tags), 0) if tags is not None else None

@@ -6,15 +6,21 @@ import html
 import re
 import unicodedata
 
-__all__ = ["TOKEN", "plain", "tidy", "without_tokens"]
+__all__ = ["TOKEN", "plain", "ticked", "tidy", "unboxed", "without_tokens"]
 
 TOKEN = re.compile(
-    r"<\|[\w▁ /-]{1,40}\|>|<｜[\w▁ ]{1,40}｜>|</?s>|<(?:start|end)_of_turn>|<(?:eos|bos|pad|unk)>|\[/?INST\]|<</?SYS>>",
+    r"<\|[\w▁ /-]{1,40}\|>|<｜[\w▁ ]{1,40}｜>|</?s>|<(?:start|end)_of_turn>|<(?:eos|bos|pad|unk)>|\[/?INST\]|\[TOOL_CALLS\]|"
+    r"<</?SYS>>",
     re.IGNORECASE,
 )
 _INVISIBLE = re.compile(
     "[\u00ad\u200b\u200c\u200d\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufe0e\ufe0f\ufeff\u20e3]"
 )
+_BOXED = re.compile(r"\$?\\boxed\s?\{(?:\\text\s?\{)?([^{}]*)\}{1,2}\$?")
+_OPTION = re.compile(
+    r"(?:^[ \t]*[-*+•] )?(?:\[ ?\]|☐|(?P<tick>\[[xX✓✔]\]|☑))[ \t]*(?P<text>[^\n\[\]☐☑]*)", re.MULTILINE
+)
+_SHORT = re.compile(r"\W*\w{1,12}\W*")
 _QUOTES = str.maketrans(
     {"“": '"', "”": '"', "„": '"', "‟": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "‚": "'", "−": "-"}
 )
@@ -32,6 +38,19 @@ def tidy(text: str) -> str:
     """
     lines = (" ".join(line.split()) for line in plain(without_tokens(text)).split("\n"))
     return "\n".join(line for line in lines if line)
+
+
+def unboxed(text: str) -> str:
+    """A text without the LaTeX box that some models put around their answer."""
+    return _BOXED.sub(r"\1", text) if "\\boxed" in text else text
+
+
+def ticked(text: str) -> str:
+    """A text in which boxes before short answers are ticked, with those that are ticked alone: "☑ yes ☐ no" as "yes"."""
+    options = list(_OPTION.finditer(text)) if "[" in text or "☐" in text or "☑" in text else []
+    if not any(option["tick"] for option in options) or any(not _SHORT.fullmatch(option["text"]) for option in options):
+        return text
+    return _OPTION.sub(lambda option: option["text"] if option["tick"] else " ", text)
 
 
 def plain(text: str) -> str:

@@ -36,19 +36,21 @@ from ._verdict_patterns import (
 )
 from ._words import HEDGES, NEGATIVE, NO, YES
 
-__all__ = ["FINALLY", "Sign", "answer_at", "find_signs", "side_of"]
+__all__ = ["CONCLUDED", "FINALLY", "HINT", "Sign", "answer_at", "find_signs", "side_of"]
 
-FINALLY, CONCLUDED, SAID, TERM = 3, 2, 1, 0
+FINALLY, CONCLUDED, SAID, TERM, HINT = 3, 2, 1, 0, -1
 _MOST_LEAD_INS = 3
 _MOST_LABELS = 3
+_ALONE = re.compile(r"\W*\w+\W*")
 
 
 class Sign(NamedTuple):
-    """One explicit answer: its truth (None: it takes no side), its rank, and its words."""
+    """One explicit answer: its truth (None: it takes no side), its rank, its words, and whether a label names what it is about."""
 
     truth: bool | None
     rank: int
     said: str = ""
+    part: bool = False
 
 
 class _Answer(NamedTuple):
@@ -177,7 +179,9 @@ def _labelled_sign(match: re.Match[str], *, corrected: bool, nested: int = 0) ->
 
 def _side_of_label(label: str, body: str, *, corrected: bool, nested: int) -> Sign | None:
     if _is_no_label(label):
-        return None
+        alone = REASON_LABEL.search(label) and not ANOTHERS.search(label) and answer_at(body, digits=False)
+        # "Query: yes. Context: no": such an answer can contradict another one, and is none by itself
+        return Sign(alone.truth, HINT, part=True) if alone and alone.explicit and _ALONE.fullmatch(body) else None
     final = FINAL_LABEL.search(label)
     concluded = final or CONCLUSION_LABEL.search(label)
     answer = answer_at(body, digits=bool(concluded))
@@ -190,7 +194,7 @@ def _side_of_label(label: str, body: str, *, corrected: bool, nested: int) -> Si
         return Sign(answer.truth, FINALLY)
     if concluded:
         return Sign(answer.truth, CONCLUDED)
-    return Sign(answer.truth, SAID if answer.explicit else TERM) if answer.truth is not None else None
+    return Sign(answer.truth, SAID if answer.explicit else TERM, part=True) if answer.truth is not None else None
 
 
 def _is_no_label(label: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from ._chat import is_small_talk
 from ._clean import without_tokens
 from ._numerals import ASKS, arabic
 from ._unreadable import Unreadable
@@ -75,7 +76,11 @@ def read_lines(text: str, *, marked_only: bool = False) -> list[str]:
             raise Unreadable("the reply is prose, not a list")
         if declines(text):
             raise Unreadable(QUOTED)
-        if _REFUSAL.match(items[0]) or (len(items) == 1 and len(items[0]) > _MAX_BARE):
+        if (
+            _REFUSAL.match(items[0])
+            or all(map(is_small_talk, items))
+            or (len(items) == 1 and len(items[0]) > _MAX_BARE)
+        ):
             raise Unreadable("the reply lists nothing; write one item per line")
     return items
 

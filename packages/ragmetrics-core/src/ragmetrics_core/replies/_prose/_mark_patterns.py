@@ -39,13 +39,14 @@ __all__ = [
 _SCORE = (
     r"(?:the|my|gesamt|end|quality|total)?"
     r"(?:scores?|ratings?|grades?|marks?|punktzahl|wertung|bewertung|punktestand|puntuación|puntuacion|calificación|calificacion|"
-    r"punteggio|voto|valutazione|pontuação|pontuacao|nota|notation|évaluation|beoordeling|cijfer|betyg|ocena|wynik|hodnocení|"
+    r"punteggio|voto|valutazione|pontuação|pontuacao|avaliação|nota|notation|évaluation|beoordeling|cijfer|betyg|ocena|wynik|hodnocení|"
     r"skóre|puan)|note|оценка|балл|рейтинг|оцінка|"
     r"评分|評分|得分|分数|分數|打分|評価|評点|得点|点数|點數|总分|總分|総点|採点|スコア|점수|평점|평가|등급|총점|스코어"
 )
 # Labels that also introduce other things: they count only at the head of a line with a colon.
 _WEAK = (
     r"overall|total|final|result|answer|verdict|evaluation|assessment|judge?ment|value|points|output|decision|"
+    r"correction|corrected|korrektur|corrección|correzione|correção|исправление|修正|更正|訂正|정정|"
     r"antwort|ergebnis|réponse|respuesta|risposta|resposta|ответ|回答|答案|结果|結果|답변|답|결과|판정|判定"
 )
 _GAP = r"[\s\"'*_`#)\]}|]{0,12}"
@@ -69,7 +70,7 @@ _UNITS = r"(?:points?|pts|分|点|점|stars?)?"
 _DIGITS = r"\d{1,3}(?:[.,]\d{1,2})?(?![.,]?\d)"
 
 FINAL = re.compile(
-    r"\b(?:final|overall|total|corrected|revised|updated|adjusted|definitive|actual|gesamt\w*|endgültige?|finale|globale?|"
+    r"\b(?:final|overall|total|correction|corrected|korrektur|corrección|correzione|correção|revised|updated|adjusted|definitive|actual|gesamt\w*|endgültige?|finale|globale?|"
     r"total[ea]?|итогов\w+|общ\w+|окончательн\w+)\b|최종|종합|전체|총|最终|最終|总|総合|總|综合"
 )
 OTHERS = re.compile(

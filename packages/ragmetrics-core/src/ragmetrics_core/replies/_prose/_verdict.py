@@ -16,7 +16,7 @@ from typing import Any
 from ..._kernel._asked import asked_of
 from ._around import plain_labels, undress, without_colour
 from ._clean import tidy
-from ._find_signs import FINALLY, Sign, answer_at, find_signs, side_of
+from ._find_signs import CONCLUDED, FINALLY, HINT, Sign, answer_at, find_signs, side_of
 from ._unreadable import Unreadable
 from ._verdict_patterns import (
     AFFIRMS,
@@ -33,6 +33,7 @@ from ._verdict_patterns import (
     NEGATION,
     NUMBERED,
     SELF,
+    SLOT,
     WHETHER,
     WORD,
 )
@@ -62,11 +63,27 @@ def read_verdict(text: str) -> bool:
             raise Unreadable(SENT)
     plain = _copulas(normal)
     answer = _decided(left, normal) if left else _agreed(plain)
-    if left and (not answer) in plain:
+    if left and ((not answer) in plain or _answers_more(left, answer, text, normal)):
         raise Unreadable(_BOTH)
     if not _is_own(answer, text, plainly=not left) or (len(left) == len(signs) and declines(text)):
         raise Unreadable(QUOTED)
     return answer
+
+
+def _answers_more(signs: list[Sign], answer: bool, text: str, normal: str) -> bool:
+    """Whether the other answer stands in some other place for one, where no label says which of them is the verdict."""
+    if max(sign.rank for sign in signs) >= CONCLUDED:
+        return False
+    if not _slots(normal, not answer):
+        return False
+    asked = asked_of(text)
+    return any(not asked.holds_saying(said) for said in _slots(_normal(own_words(text)), not answer))
+
+
+def _slots(normal: str, answer: bool) -> list[str]:
+    """The places for an answer that hold this one, with the words before it."""
+    found = (match for match in SLOT.finditer(normal) if (match["yes"] is not None) is answer)
+    return [normal[max(0, match.start() - 20) : match.end()] for match in found]
 
 
 def _is_own(answer: bool, text: str, *, plainly: bool) -> bool:
@@ -113,11 +130,13 @@ def _is_item(text: str, body: str) -> bool:
 def _decided(signs: list[Sign], text: str) -> bool:
     """What the signs of the highest rank say, unless another sign says the opposite."""
     rank = max(sign.rank for sign in signs)
-    answer = _agreed({sign.truth for sign in signs if sign.rank == rank})
-    if any(sign.truth is (not answer) for sign in signs):
+    answer = _agreed({sign.truth for sign in signs if sign.rank == rank > HINT})
+    against = [sign for sign in signs if sign.truth is (not answer)]
+    if against:
         # "No. Correction: yes." has no room for a quotation; else the judge must say that it was wrong.
         brief = "\n" not in text and len(text.split()) <= _BRIEF
-        corrected = rank == FINALLY and signs[-1].rank == rank and (brief or SELF.search(text))
+        parts = all(sign.part for sign in against)  # the answers to parts of the question, before the one to all of it
+        corrected = rank == FINALLY and signs[-1].rank == rank and (brief or parts or SELF.search(text))
         if not corrected or speaks_of_another(text) or '"' in text:
             raise Unreadable(_BOTH)
     return answer

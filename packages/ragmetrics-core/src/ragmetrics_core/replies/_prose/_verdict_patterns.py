@@ -44,6 +44,7 @@ __all__ = [
     "REASON_LABEL",
     "SAYS",
     "SELF",
+    "SLOT",
     "SUPPORTS",
     "TAIL",
     "WHETHER",
@@ -97,7 +98,7 @@ HEAD = re.compile(
     r"[\s\"'(]{0,12}[^\s,.;:!?()，。、！？；：]{1,40}(?:\s[^\s,.;:!?()，。、！？；：]{1,40})?\s?(?:$|[,.;:!?，。、！？；：]|[-–—])"
 )
 LEAD_IN = re.compile(
-    r"(?:so|thus|therefore|hence|overall|in conclusion|in short|in summary|to conclude|well|ok|okay|sure|certainly|"
+    r"(?:so|thus|therefore|hence|overall(?!\s?[:：])|in conclusion|in short|in summary|to conclude|well|ok|okay|sure|certainly|"
     r"consequently|accordingly|actually|wait|hmm|also|donc|also|daher|por lo tanto|所以|因此|따라서|したがって|つまり)\b"
     r"[,:，、]?\s?"
     r"|(?:it'?s|that'?s|(?:it|this|that) is|my (?:answer|verdict) is) an? (?:clear |definite |firm |hard |strong )?"
@@ -146,5 +147,10 @@ SELF = re.compile(
     r"\b(?:wait|hmm|on (?:second thoughts?|(?:further )?reflection|closer (?:look|inspection))|upon reflection|actually|"
     r"i (?:misread|overlooked|missed|was wrong|made a mistake|erred|take that back|change my (?:mind|answer)|meant)|"
     r"let me (?:re|think|check|correct)\w*|sorry|my mistake)\b"
+)
+# Where an answer stands: behind a label, a question, a bar, or the brackets of the answer before it.
+SLOT = re.compile(
+    rf"[:：=→|?/)-](?<!\w-)[,;]?\s{{0,3}}[\"'(]?(?:(?P<yes>{_any(YES)}|{CJK_YES})|(?P<no>{_any(NO)}|{CJK_NO}))"
+    r"(?=\s?(?:$|[,.;|/()\n!。、；）،]|\band\b))"
 )
 MAX_SENTENCE = 400

@@ -19,7 +19,7 @@ from .._prose._verdict import truth
 from ._keys import REASONS, is_blank, is_schema, name, stem
 from ._list_items import MAX_ITEMS, holds_list, is_numbered, items_of, telling_text
 from ._plan import FieldPlan, ModelPlan, bare, is_subclass, issubclass_mapping, item_hint, members, plan_of
-from ._values import fit_bool, fit_choice, fit_enum, fit_number, fit_text, is_same
+from ._values import fit_bool, fit_choice, fit_enum, fit_number, fit_text, is_same, number_of
 
 __all__ = ["Unrelated", "fit_model"]
 
@@ -83,7 +83,12 @@ def _match(data: dict[str, Any], plan: ModelPlan) -> dict[str, str]:
     for related in (FieldPlan.is_named, FieldPlan.answers_to):
         rest = [key for key in data if key not in matched.values()]
         open_fields = [field for field in plan.fields if field.name not in matched] if rest else []
-        pairs = [(field, key) for field in open_fields for key in rest if related(field, key)]
+        pairs = [
+            (field, key)
+            for field in open_fields
+            for key in rest
+            if related(field, key) and not (field.is_number and number_of(data[key]) is None)
+        ]
         fields = Counter(field.name for field, _ in pairs)
         keys = Counter(key for _, key in pairs)
         matched.update({field.name: key for field, key in pairs if fields[field.name] == 1 == keys[key]})
@@ -105,6 +110,8 @@ def _fit_fields(data: dict[str, Any], plan: ModelPlan) -> dict[str, Any]:
                 fitted[field.key] = _fit_field(value, field)
                 _check_others(data, field, fitted[field.key], used)
                 _check_twins(data, field, fitted[field.key], used)
+            elif item_hint(field.hint) is int:
+                fitted[field.key] = []  # said, unlike a key that is missing
         elif field.required:
             raise Misfit("is missing", field.name)
     if plan.extra == "allow":

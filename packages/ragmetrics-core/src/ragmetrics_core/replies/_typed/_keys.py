@@ -16,6 +16,7 @@ from .._prose._words import word_set
 __all__ = [
     "ASIDES",
     "CONTAINERS",
+    "NUMBERED",
     "REASONS",
     "RELATED",
     "WRAPPERS",
@@ -88,6 +89,10 @@ WRITTEN = {
     ),
 }
 REASONS = WRITTEN["reason"]
+NUMBERED = WRITTEN["claim"] | word_set(
+    "context passage source document chunk aussage kontext contexte contexto contesto"
+)
+"""What is sent with numbers: models name an item by its number under such a key, or as "context 2"."""
 RELATED = {member: group for group in WRITTEN.values() for member in group}
 CONTAINERS = word_set("item list result output data value array element entry answer response final_list final_answer")
 WRAPPERS = word_set(

@@ -10,13 +10,16 @@ from pydantic import BaseModel
 
 from .._json_text._find import embedded
 from .._prose._items import split_lines
+from .._prose._nothing import says_nothing
 from .._prose._unreadable import Unreadable
 from ._keys import ASIDES, CONTAINERS, REASONS, RELATED, WRITTEN, is_schema, name, stem
-from ._plan import is_subclass, plan_of
+from ._plan import FieldPlan, is_subclass, plan_of
+from ._values import number_of
 
 __all__ = ["MAX_ITEMS", "holds_list", "is_numbered", "items_of", "telling_text"]
 
 MAX_ITEMS = 5000
+_AND = re.compile(r"[,;\n&]|\b(?:and|und|et|y|e|en|и|und)\b|和|と")
 _NUMBERED = re.compile(r"\D{0,30}?(\d{1,4})\D{0,3}")
 
 
@@ -36,10 +39,12 @@ def _items_of(data: Any, item: Any, key: str) -> list[Any]:
     items: list[Any] | None = None
     if isinstance(data, list):
         items = _flattened(data, key) if item is str else data
+        if item is int and len(items) == 1 and isinstance(items[0], str):
+            items = _numbers_in(items[0])
     elif isinstance(data, dict) and not is_schema(data):
         items = _items_of_object(data, item, key)
     elif isinstance(data, str):
-        items = _items_of_text(data, item)
+        items = _numbers_in(data) if item is int else _items_of_text(data, item)
     elif isinstance(data, (bool, int)) and item is not str:
         items = [data]
     if items is None:
@@ -54,7 +59,7 @@ def is_numbered(data: dict[str, Any]) -> bool:
 
 def _items_of_object(data: dict[str, Any], item: Any, key: str) -> list[Any] | None:
     if is_numbered(data):
-        return _by_number(data)
+        return _by_number(data, item)
     if len(data) == 1:
         ((only, inner),) = data.items()
         if isinstance(inner, list):
@@ -64,12 +69,33 @@ def _items_of_object(data: dict[str, Any], item: Any, key: str) -> list[Any] | N
     return [data] if is_subclass(item, BaseModel) else None
 
 
-def _by_number(data: dict[str, Any]) -> list[Any]:
-    """The values of an object in the order of its keys, which are numbers."""
+def _by_number(data: dict[str, Any], item: Any) -> list[Any]:
+    """The values of an object in the order of its keys, which are numbers; items that ask for their number get it."""
     numbers = [int(match.group(1)) for match in map(_NUMBERED.fullmatch, map(str, data)) if match]
     if sorted(numbers) not in (list(range(len(numbers))), list(range(1, len(numbers) + 1))):
         raise Unreadable("does not number its items one by one")
-    return [value for _, value in sorted(zip(numbers, data.values(), strict=True), key=itemgetter(0))]
+    pairs = sorted(zip(numbers, data.values(), strict=True), key=itemgetter(0))
+    fields = plan_of(item).fields if is_subclass(item, BaseModel) else ()
+    asked = next((field for field in fields if field.is_number), None)
+    return [value if asked is None else _with_number(value, number, asked, fields) for number, value in pairs]
+
+
+def _with_number(value: Any, number: int, asked: FieldPlan, fields: tuple[FieldPlan, ...]) -> Any:
+    """An item with the number under which it stands in its list; a bare value is the only one that the item must have."""
+    if not isinstance(value, dict):
+        others = [field for field in fields if field.required and field is not asked]
+        return {asked.key: number, others[0].key: value} if len(others) == 1 else value
+    named = {number_of(said) for key, said in value.items() if asked.is_named(key) or asked.answers_to(key)} - {None}
+    if named - {number}:
+        raise Unreadable("gives an item two numbers")
+    return value if named else {asked.key: number, **value}
+
+
+def _numbers_in(data: str) -> list[str] | None:
+    """The numbers that a text lists ("1, 3", "contexts 1 and 3"), none where it says that there are none; None for other texts."""
+    if not data.strip() or (data.strip().isalpha() and says_nothing(data)):
+        return []
+    return [part for part in _AND.split(data) if part.strip()] if any(map(str.isdigit, data)) else None
 
 
 def _items_of_text(data: str, item: Any) -> list[Any] | None:

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 from pydantic import AliasChoices, BaseModel
 from pydantic.fields import FieldInfo
 
-from ._keys import ASIDES, CONTAINERS, RELATED, WRITTEN, is_opposite, is_quotation, name, stem
+from ._keys import ASIDES, CONTAINERS, NUMBERED, RELATED, WRITTEN, is_opposite, is_quotation, name, stem
 
 __all__ = ["FieldPlan", "ModelPlan", "bare", "is_choice", "issubclass_mapping", "item_hint", "members", "plan_of"]
 
@@ -43,6 +43,11 @@ class FieldPlan:
         return is_choice(self.hint)
 
     @cached_property
+    def is_number(self) -> bool:
+        """Whether it says which of the numbered items of the data is meant."""
+        return stem(self.name) in WRITTEN["number"] and members(self.hint) == (int,)
+
+    @cached_property
     def needs_value(self) -> bool:
         """Whether null is read as a value: no reason is the default, but no verdict is an answer without its answer."""
         return self.required or self.is_choice or type(None) in members(self.hint)
@@ -64,6 +69,8 @@ class FieldPlan:
         mine, theirs = stem(self.name), stem(key)
         if mine == theirs:
             return True
+        if self.is_number:
+            return theirs in WRITTEN["number"] or theirs in NUMBERED
         if is_quotation(key) or theirs in ASIDES or name(key) in ASIDES:
             return False
         if is_opposite(key) != is_opposite(self.name) and theirs not in WRITTEN["noncommittal"]:

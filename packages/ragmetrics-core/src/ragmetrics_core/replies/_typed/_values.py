@@ -15,13 +15,15 @@ from .._prose._clean import plain
 from .._prose._numbers import WORDS, scale_of, without_angles
 from .._prose._unreadable import Unreadable, shown
 from .._prose._verdict import truth
-from ._keys import REASONS, RELATED, WRITTEN, stem
+from ._keys import NUMBERED, REASONS, RELATED, WRITTEN, stem
 
-__all__ = ["fit_bool", "fit_choice", "fit_enum", "fit_number", "fit_text", "is_same"]
+__all__ = ["fit_bool", "fit_choice", "fit_enum", "fit_number", "fit_text", "is_same", "number_of"]
 
 _NUMERAL = re.compile(
     r"([+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:e[+-]?\d{1,3})?)(?:\s{0,2}(?:/|out of)\s{0,2}(\d{1,6}(?:\.\d{1,3})?))?\.?"
 )
+_NAMED = re.compile(rf"(?:{'|'.join(sorted(NUMBERED))})s?[ _-]{{0,2}}(?:#|no\.? |nr\.? |number )?(?=\d)|#(?=\d)")
+_LETTER = re.compile(r"\A(?:response|answer|option|assistant|model|choice|candidate) (?=\w\Z)")
 _EDGES = " \t\r\n\"'`*_.,;:!()[]{}<>"
 _TOO_LARGE = 1e308
 _LONGEST_CHOICE = 500
@@ -39,6 +41,12 @@ def fit_bool(data: Any) -> bool:
     if said is None:
         raise Unreadable(f"must be true or false, not {shown(data)}")
     return said
+
+
+def number_of(data: Any) -> int | None:
+    """The number of an item that a value says ("2", "claim 2"), or None."""
+    value = None if isinstance(data, bool) else _number(data, "number", None)
+    return value if isinstance(value, int) else None
 
 
 def fit_number(data: Any, key: str, limit: float | None, *, whole: bool) -> float | int:
@@ -73,7 +81,7 @@ def _number(data: Any, key: str, limit: float | None) -> int | float | None:
 def _numeral(text: str, limit: float | None) -> int | float | None:
     if len(text) > 100:
         return None
-    normal = without_angles(plain(text)).strip(" \t\r\n\"'`*()[]").casefold()
+    normal = _NAMED.sub("", without_angles(plain(text)).strip(" \t\r\n\"'`*()[]").casefold())
     if normal in WORDS:
         return WORDS[normal]
     match = _NUMERAL.fullmatch(normal.replace(",", ".") if normal.count(",") == 1 and "." not in normal else normal)
@@ -148,7 +156,8 @@ def _options_by_words(data: Any, options: tuple[Any, ...]) -> list[Any]:
     if not isinstance(data, str) or len(data) >= _LONGEST_CHOICE:
         return []
     head = _HEAD.match(data)
-    for label in (_label(data), _label(head.group(1)) if head else ""):
+    whole = _label(data)
+    for label in (whole, _label(head.group(1)) if head else "", _LETTER.sub("", whole)):
         matching = [option for option in options if _label(option) == label and label]
         if len(matching) == 1:
             return matching

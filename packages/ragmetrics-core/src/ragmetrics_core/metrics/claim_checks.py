@@ -1,0 +1,74 @@
+"""What the replies to the two prompts on claims must hold beyond their form, or the judge is asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ragmetrics_core import BadReply
+from ragmetrics_core.metrics.numbering import check_one_each
+from ragmetrics_core.replies import is_chat
+
+__all__ = ["check_claims", "check_verdicts"]
+
+
+def check_claims(reply: Any, inputs: Mapping[str, Any]) -> None:  # noqa: ARG001
+    """A claim is a statement: a list of nothing but greetings, offers and questions is chat with the user, or was copied.
+
+    Raises:
+        BadReply: there is nothing else in the list.
+    """
+    if reply.claims and all(map(is_chat, reply.claims)):
+        raise BadReply(
+            "greetings, offers and questions are no claims: list the statements of the answer, or give an empty list"
+        )
+
+
+def check_verdicts(reply: Any, inputs: Mapping[str, Any]) -> None:
+    """Every claim has exactly one verdict, which names contexts that were sent, and some exactly if the claim is supported.
+
+    A missing, doubled or invented verdict would change the score, and so would a context that nobody sent.
+
+    Raises:
+        BadReply: one of these does not hold.
+    """
+    check_one_each([verdict.number for verdict in reply.verdicts], len(inputs["claims"]), "claims")
+    sent = len(inputs["contexts"])
+    for verdict in reply.verdicts:
+        _check_contexts(verdict, sent)
+
+
+def _check_contexts(verdict: Any, sent: int) -> None:
+    by = getattr(verdict, "supported_by", ())
+    for named in (by, getattr(verdict, "contradicted_by", ())):
+        if named and not 1 <= min(named) <= max(named) <= sent:
+            unknown = next(number for number in named if not 1 <= number <= sent)
+            raise BadReply(f"claim {verdict.number}: context {unknown} is named, but the contexts are 1 to {sent}")
+    both = sorted(set(by).intersection(getattr(verdict, "contradicted_by", ())))
+    if both:
+        named = ", ".join(map(str, both))
+        raise BadReply(f"claim {verdict.number}: context {named} is named both for and against it; decide for one")
+    if not hasattr(verdict, "names_contexts"):
+        return  # of a user's own model, which says whether the claim is supported in its own way
+    if "contradicted" in verdict.model_fields_set:
+        _check_flag(verdict, sent)
+    if verdict.supported is bool(by):
+        return
+    if not verdict.supported:
+        named_ones = ", ".join(map(str, by))
+        raise BadReply(f"claim {verdict.number} is said to be not supported, but context {named_ones} is named for it")
+    if verdict.names_contexts and sent > 1:  # of a single one there is no doubt
+        raise BadReply(f"claim {verdict.number} is said to be supported, but no context is named for it")
+
+
+def _check_flag(verdict: Any, sent: int) -> None:
+    """The flag of earlier versions says the same as the lists."""
+    if verdict.contradicted is bool(verdict.contradicted_by):
+        return
+    if not verdict.contradicted:
+        named_ones = ", ".join(map(str, verdict.contradicted_by))
+        raise BadReply(
+            f"claim {verdict.number} is said to be not contradicted, but context {named_ones} is named against it"
+        )
+    if verdict.names_contexts and sent > 1:
+        raise BadReply(f"claim {verdict.number} is said to be contradicted, but no context is named against it")
