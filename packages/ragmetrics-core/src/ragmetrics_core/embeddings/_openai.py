@@ -99,7 +99,7 @@ class OpenAIEmbeddings:
         requests = self._requests(texts)
         for parameters in requests:
             with requests.errors:
-                requests.take(client.embeddings.create(**parameters))
+                requests.answer = client.embeddings.create(**parameters)
         return requests.reply()
 
     async def aembed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
@@ -110,7 +110,7 @@ class OpenAIEmbeddings:
         requests = self._requests(texts)
         for parameters in requests:
             with requests.errors:
-                requests.take(await client.embeddings.create(**parameters))
+                requests.answer = await client.embeddings.create(**parameters)
         return requests.reply()
 
     def _requests(self, texts: Sequence[str]) -> OpenAIRequests:

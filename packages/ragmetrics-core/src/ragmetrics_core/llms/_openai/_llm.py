@@ -127,8 +127,12 @@ class OpenAILLM:
         client = self._clients.sync()
         attempts, errors = self._attempts(ask)
         for parameters in attempts:
+            sent = prepared(parameters)
+            answer: Any = None
             with errors:
-                return attempts.answered(client.chat.completions.create(**prepared(parameters)))
+                answer = client.chat.completions.create(**sent)
+            if errors.problem is None:
+                return attempts.answered(answer)
             attempts.failed(errors.problem, errors.refused)
         raise attempts.failure()
 
@@ -139,13 +143,16 @@ class OpenAILLM:
             return await in_own_thread(partial(self.generate, ask))
         attempts, errors = self._attempts(ask)
         for parameters in attempts:
+            sent = prepared(parameters)
+            answer: Any = None
             with errors:
                 completions = client.chat.completions
                 if self._clients.given:
-                    return attempts.answered(await completions.create(**prepared(parameters)))
-                # nobody asked this client to turn answers into objects of the package, which takes longer than to read them
-                answer = await completions.with_raw_response.create(**prepared(parameters))
-                return attempts.answered(answer.http_response.json())
+                    answer = await completions.create(**sent)
+                else:  # to turn answers into objects of the package takes longer than to read them
+                    answer = (await completions.with_raw_response.create(**sent)).http_response.json()
+            if errors.problem is None:
+                return attempts.answered(answer)
             attempts.failed(errors.problem, errors.refused)
         raise attempts.failure()
 

@@ -2,7 +2,7 @@
 
 Strategy. aiohttp does the HTTP; all that stands here is which session serves the running loop and how its failures are told
 apart. A failure is returned, not raised, so that the exception of aiohttp, which knows the request, is attached to nothing.
-Whatever aiohttp does not raise on purpose is a bug and propagates.
+Whatever aiohttp raises for one call is a failure of that call, because a server can make it raise nearly anything.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from ..._kernel._errors import InvalidInput, MissingExtra, ModelError
+from ..._support._kept_error import Kept
 from ..._support._retry_after import seconds_to_wait
 from .._wire._api_keys import HOLDS_KEY, check_header, check_key, tidy_key
 from .._wire._failures import Failures, Refused, root_of
@@ -120,27 +121,10 @@ class Endpoint:
         Raises:
             ModelError: the key holds a character that no header can carry.
         """
-        import asyncio  # noqa: PLC0415  costs more to import than all of this package
-
-        import aiohttp  # noqa: PLC0415  heavy
-
-        session = await self._sessions.here(self._connect)
-        body = to_json(parameters)
-        try:
-            async with session.post(
-                f"{self.base_url}/chat/completions",
-                data=body if len(body) < LARGE else io.BytesIO(body),
-                allow_redirects=False,
-            ) as response:
-                raw = await _read(response)
-        except aiohttp.ConnectionTimeoutError:
-            return failures.unreachable(f"no connection within {CONNECTING:g} seconds")
-        except asyncio.TimeoutError:  # not the built-in TimeoutError before Python 3.11
-            return failures.too_late()
-        except (aiohttp.ClientResponseError, aiohttp.ClientPayloadError) as error:
-            return failures.no_http(_violation(error))
-        except aiohttp.ClientError as error:
-            return failures.unreachable(root_of(error))
+        answer = await self._sent(parameters)
+        if isinstance(answer, Exception):
+            return _failure(answer, failures)
+        response, raw = answer
         if raw is None:
             return failures.too_long(LARGEST)
         if response.status >= 300:
@@ -149,6 +133,17 @@ class Endpoint:
             return json.loads(raw)
         except (ValueError, RecursionError):
             return failures.no_json(raw.decode("utf-8", "replace"))
+
+    async def _sent(self, parameters: dict[str, Any]) -> tuple[aiohttp.ClientResponse, bytes | None] | Exception:
+        """The answer with its body, or what aiohttp raised."""
+        session = await self._sessions.here(self._connect)
+        body = to_json(parameters)
+        url, data = f"{self.base_url}/chat/completions", body if len(body) < LARGE else io.BytesIO(body)
+        attempt = Kept()
+        with attempt:
+            async with session.post(url, data=data, allow_redirects=False) as response:
+                return response, await _read(response)
+        return attempt.error
 
     def _connect(self) -> aiohttp.ClientSession:
         """A session in the running loop. How many calls are in flight at once is for the caller to decide."""
@@ -190,6 +185,23 @@ async def _read(response: aiohttp.ClientResponse) -> bytes | None:
             return None
         parts.append(part)
     return b"".join(parts)
+
+
+def _failure(error: Exception, failures: Failures) -> ModelError:
+    """What aiohttp raised, in words."""
+    import asyncio  # noqa: PLC0415  costs more to import than all of this package
+
+    import aiohttp  # noqa: PLC0415  heavy
+
+    if isinstance(error, aiohttp.ConnectionTimeoutError):
+        return failures.unreachable(f"no connection within {CONNECTING:g} seconds")
+    if isinstance(error, asyncio.TimeoutError):  # not the built-in TimeoutError before Python 3.11
+        return failures.too_late()
+    if isinstance(error, aiohttp.ClientResponseError | aiohttp.ClientPayloadError):
+        return failures.no_http(_violation(error))
+    if isinstance(error, aiohttp.ClientError):
+        return failures.unreachable(root_of(error))
+    return failures.unexpected(error)
 
 
 def _violation(error: Exception) -> str:

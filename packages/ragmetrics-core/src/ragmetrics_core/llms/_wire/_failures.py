@@ -135,6 +135,15 @@ class Failures:
         """An answer that is no JSON: a page, where the address is wrong; or one cut short, which is worth another call."""
         return self.other_protocol(_not_json(text), transient=not text.lstrip().startswith("<"))
 
+    def too_deep(self) -> ModelError:
+        """An answer with more lists in lists than can be read."""
+        return self.other_protocol("it is nested too deeply", transient=True)
+
+    def unexpected(self, error: Exception) -> ModelError:
+        """Any other exception of a client library, which only one call may have met."""
+        said = mask(f"{type(error).__name__}: {first_line(error)}", self.place.secrets)
+        return ModelError(f"{self.model}: the call to {self.place.base_url} failed ({said})")
+
     def other_protocol(self, found: str, transient: bool = False) -> ModelError:
         """An answer that says something else."""
         return ModelError(
