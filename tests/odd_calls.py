@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.evaluate.doubles import Rated
 from loopback import ODD_ANSWERS, ODD_CHATS, ODD_VECTORS, OpenAIServer, Response
-from ragmetrics_core import ModelError, arun, embed, evaluate, run
+from ragmetrics_core import Metric, ModelError, Prompt, Score, Steps, arun, embed, evaluate, run
 from ragmetrics_core._kernel._drive import Models
+from ragmetrics_core.replies import ScoreReply
 
 __all__ = ["assert_each_call_fails_alone", "assert_each_row_fails_alone"]
+
+RATE = Prompt("Rate the text.", ScoreReply(0, 1), name="rate")
+
+
+@dataclass(frozen=True)
+class Rated(Metric):
+    """One question, answered with the value."""
+
+    def measure(self, user_input: str) -> Steps[Score]:
+        return Score((yield from RATE.ask(text=user_input))[0])
 
 
 def assert_each_row_fails_alone(server: OpenAIServer, llm: Any, run_dir: Path) -> None:
@@ -20,7 +31,7 @@ def assert_each_row_fails_alone(server: OpenAIServer, llm: Any, run_dir: Path) -
     rows = [{"user_input": text} for number in odd for text in (f"odd {number}.", f"good {number}.")]
 
     def answer(body: Any) -> Response:
-        sent = body["messages"][-1]["content"]
+        sent = str(body["messages"])
         return next((odd[number] for number in odd if f"odd {number}." in sent), Response("0.5"))
 
     server.responder = answer
