@@ -36,9 +36,7 @@ def assert_each_row_fails_alone(server: OpenAIServer, llm: Any, run_dir: Path) -
 
     server.responder = answer
     for _ in range(2):
-        result = evaluate(
-            rows, Rated(), llm=llm, run_dir=run_dir, max_retries=0, max_concurrency=4, progress=False
-        )
+        result = evaluate(rows, Rated(), llm=llm, run_dir=run_dir, max_retries=0, max_concurrency=4, progress=False)
         scores = dict(zip((row["user_input"] for row in rows), result.scores["rated"], strict=True))
         assert [text for text, score in scores.items() if score.error] == [f"odd {number}." for number in odd]
         assert {score.value for score in scores.values() if not score.error} == {0.5}

@@ -43,8 +43,13 @@ ODD_ANSWERS = {
 """None of them holds an answer to a chat or to texts."""
 
 ODD_CHATS = {
-    **{f"message {value}": Response(body=json.dumps({"choices": [{"message": value}]})) for value in (None, 1, "ok", [])},
-    **{f"content {value}": _message(role="assistant", content=value) for value in (None, 1, {}, [], [1], [{"type": 1}])},
+    **{
+        f"message {value}": Response(body=json.dumps({"choices": [{"message": value}]}))
+        for value in (None, 1, "ok", [])
+    },
+    **{
+        f"content {value}": _message(role="assistant", content=value) for value in (None, 1, {}, [], [1], [{"type": 1}])
+    },
     "a role that is none": _message(role=[1], content=None),
     "calls of no tool": _message(role="assistant", content=None, tool_calls=[1]),
 }

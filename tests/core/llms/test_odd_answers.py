@@ -41,9 +41,7 @@ CHATS: dict[str, Made] = {
 }
 EMBEDDINGS: dict[str, Made] = {
     "own client": lambda url: OpenAIEmbeddings("e", base_url=url, max_retries=0),
-    "given client": lambda url: OpenAIEmbeddings(
-        "e", client=openai.OpenAI(base_url=url, api_key="k", max_retries=0)
-    ),
+    "given client": lambda url: OpenAIEmbeddings("e", client=openai.OpenAI(base_url=url, api_key="k", max_retries=0)),
 }
 
 
@@ -69,7 +67,9 @@ def test_what_is_no_utf8_may_be_mended_by_another_call(way: str) -> None:
 
 
 @pytest.mark.parametrize("way", ["sync", "async"])
-@pytest.mark.parametrize("problem", [TypeError("odd"), KeyError("choices"), ZeroDivisionError("odd"), StopAsyncIteration()])
+@pytest.mark.parametrize(
+    "problem", [TypeError("odd"), KeyError("choices"), ZeroDivisionError("odd"), StopAsyncIteration()]
+)
 def test_what_the_openai_package_raises_has_its_name(
     way: str, problem: Exception, ask: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,9 +83,7 @@ def test_what_the_openai_package_raises_has_its_name(
     with pytest.raises(ModelError) as caught:
         call(ask())
     said = str(problem) or "StopAsyncIteration"
-    assert str(caught.value) == (
-        f"judge: the call to http://127.0.0.1:9/v1 failed ({type(problem).__name__}: {said})"
-    )
+    assert str(caught.value) == (f"judge: the call to http://127.0.0.1:9/v1 failed ({type(problem).__name__}: {said})")
     assert (caught.value.transient, caught.value.fatal) == (False, False)
     assert caught.value.__cause__ is caught.value.__context__ is None
 

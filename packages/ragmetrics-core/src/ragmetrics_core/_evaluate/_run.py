@@ -185,7 +185,7 @@ class Run:
             source=self._rows.name,
             seconds=time.perf_counter() - self._started,
             models=tuple(ModelUsage.of(item.model, item.usage, item.repeated, item.seconds) for item in callers),
-            caveats=tuple(dict.fromkeys(answers.caveats)) if answers else (),
+            caveats=tuple(dict.fromkeys([*answers.caveats, *self._budget.caveats])) if answers else (),
             waited=dict(self._waited),
             stopped=stopped,
         )

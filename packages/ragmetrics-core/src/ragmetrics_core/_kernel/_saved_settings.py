@@ -78,7 +78,9 @@ def metric_class(path: str, root: type[M]) -> type[M]:
     """
     found = named_metric(path, root)
     if isinstance(found, root):
-        raise InvalidInput(f"{path!r} is a metric with its settings, not a class: name its class {type(found).__name__}")
+        raise InvalidInput(
+            f"{path!r} is a metric with its settings, not a class: name its class {type(found).__name__}"
+        )
     assert isinstance(found, type)
     return found
 

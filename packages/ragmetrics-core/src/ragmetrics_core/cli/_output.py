@@ -81,7 +81,10 @@ class Command(TyperCommand):
         for option in given:
             once = option.param_type_name == "option" and not (option.multiple or option.is_flag or option.count)
             if once and given.count(option) > 1:
-                stop(f"{max(option.opts, key=len)} is given {given.count(option)} times, and takes one value: give it once", 2)
+                stop(
+                    f"{max(option.opts, key=len)} is given {given.count(option)} times, and takes one value: give it once",
+                    2,
+                )
         return super().parse_args(ctx, args)
 
 
