@@ -26,8 +26,8 @@ class Budget:
     """The most calls that a run may make, and the tokens or dollars after which it makes no more.
 
     A call is counted when it is made, so that there are never more than allowed; what it costs in tokens is known when it is
-    answered, so the calls in flight at the end may cost more than was left. Where a server reports no tokens, they are estimated from
-    the texts that were sent and answered.
+    answered, so the calls in flight at the end may cost more than was left. Where a server reports no tokens, they are estimated
+    from the texts that were sent and answered.
 
     Args:
         limits: by ``calls``, ``tokens`` (prompt and completion) and ``dollars``; a kind that is not named has none.

@@ -92,7 +92,7 @@ def _is_installed(file: str) -> bool:
 
 
 def is_failure(error: Exception, is_bug: Callable[[Exception], bool]) -> bool:
-    """Whether an exception tells of a call that failed: what has a status, a lost connection or comes out of a library is no bug."""
+    """Whether an exception tells of a call that failed: with a status, of a lost connection, or out of a library, it is no bug."""
     if _status(error) is not None or _is_lost(error) or not is_bug(error) or _is_raised_in_library(error):
         return True
     return type(error) is RuntimeError and is_of_other_loop(error)

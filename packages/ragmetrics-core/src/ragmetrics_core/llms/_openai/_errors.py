@@ -17,6 +17,7 @@ from typing import Any
 from ..._kernel._errors import ModelError, RagmetricsError
 from ..._support._retry_after import seconds_to_wait
 from .._wire._failures import Failures, Refused, first_line, root_of
+from ._bounded import TooLong
 
 __all__ = ["TranslatedErrors"]
 
@@ -53,6 +54,10 @@ class TranslatedErrors:
 
         if isinstance(error, openai.APITimeoutError):
             return self._failures.too_late()
+        if isinstance(error.__cause__, TooLong):
+            return self._failures.too_long()
+        if type(error.__cause__).__name__ == "DecodingError":
+            return self._failures.no_http(str(error.__cause__))
         if isinstance(error, openai.APIConnectionError):
             return self._failures.unreachable(root_of(error))
         if isinstance(error, json.JSONDecodeError):
@@ -72,4 +77,6 @@ def _refused(error: Any) -> Refused | None:
     if not isinstance(error, openai.APIStatusError):
         return None
     wait = seconds_to_wait(error.response.headers)
-    return Refused(error.status_code, error.body, error.message, error.code, error.param, wait)
+    location = error.response.headers.get("Location") if error.status_code < 400 else None
+    body = error.body if location is None else Failures.redirected(location)
+    return Refused(error.status_code, body, error.message, error.code, error.param, wait)

@@ -22,7 +22,7 @@ from ..._kernel._errors import InvalidInput, MissingExtra, ModelError
 from ..._support._kept_error import Kept
 from ..._support._retry_after import seconds_to_wait
 from .._wire._api_keys import HOLDS_KEY, check_header, check_key, tidy_key
-from .._wire._failures import Failures, Refused, root_of
+from .._wire._failures import LARGEST, Failures, Refused, root_of
 from .._wire._per_loop import PerLoop
 from .._wire._urls import OPENAI_URL, bare_url, check_no_query, check_url
 
@@ -36,9 +36,6 @@ CONNECTING = 10.0
 
 IDLE = 4.0
 """Seconds that an idle connection is kept. Uvicorn, which vLLM runs on, closes it after 5, and who asks in that moment fails."""
-
-LARGEST = 64 * 2**20
-"""The most bytes that are read of an unpacked answer: no judge says more, and a few packed bytes may hold gigabytes."""
 
 CONNECTIONS = frozenset({"_sessions", "_proxy_passwords"})
 """What another process makes anew."""
@@ -126,7 +123,7 @@ class Endpoint:
             return _failure(answer, failures)
         response, raw = answer
         if raw is None:
-            return failures.too_long(LARGEST)
+            return failures.too_long()
         if response.status >= 300:
             return _refused(response, raw)
         try:
@@ -225,7 +222,7 @@ def _refused(response: aiohttp.ClientResponse, raw: bytes) -> Refused:
         body = body.get("error", body)
     code, param = (body.get("code"), body.get("param")) if isinstance(body, dict) else (None, None)
     if response.status < 400:
-        body = f"it redirects to {response.headers.get('Location')}: give the address where the server is as base_url"
+        body = Failures.redirected(response.headers.get("Location"))
     return Refused(
         response.status,
         body,
