@@ -1,15 +1,16 @@
 """The http clients of openai clients that are made here: no answer is read without an end, and no redirect is followed.
 
 Strategy. An answer may come slowly without end, or hold gigabytes in a few packed bytes, and a redirect may lead a question, with
-everything that is judged, to another server. httpx has no limit for any of it, but asks ``send`` for every answer: there the body is
-read piece by piece, and given up where it is too long or takes longer than the timeout of its request. The classes are made when they
-are first needed, because the packages are heavy.
+everything that is judged, to another server. httpx has no limit for any of it, but asks ``send`` for every answer: there the body
+is read piece by piece, and given up where it is too long or takes longer than the timeout of its request. The classes are made
+when they are first needed, because the packages are heavy. Like those of the openai package, clients close themselves at last.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -88,6 +89,8 @@ def _parts(response: Any, parts: Any) -> Any:
 @cache
 def _kinds() -> tuple[Any, Any]:
     """The synchronous kind and the asynchronous one."""
+    import asyncio  # noqa: PLC0415  costs more to import than all of this package
+
     import anyio  # noqa: PLC0415  heavy
     import httpx  # noqa: PLC0415  heavy
     import openai  # noqa: PLC0415  heavy
@@ -108,6 +111,10 @@ def _kinds() -> tuple[Any, Any]:
                 response.close()
             return body.of(response)
 
+        def __del__(self) -> None:
+            if not getattr(self, "is_closed", True):
+                self.close()
+
     class AsyncBounded(openai.DefaultAsyncHttpxClient):
         gives_up = True
 
@@ -126,5 +133,11 @@ def _kinds() -> tuple[Any, Any]:
             except TimeoutError:
                 raise httpx.ReadTimeout("the answer is not at its end") from None
             return body.of(response)
+
+        def __del__(self) -> None:
+            if getattr(self, "is_closed", True):
+                return
+            with suppress(RuntimeError):  # its event loop has ended
+                asyncio.get_running_loop().create_task(self.aclose())
 
     return Bounded, AsyncBounded
