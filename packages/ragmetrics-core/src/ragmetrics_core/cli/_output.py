@@ -77,7 +77,7 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """The arguments, parsed; an option that takes one value and is given twice is refused, where the last one would win."""
-        _, _, given = self.make_parser(ctx).parse_args(list(args))
+        given: list[Any] = self.make_parser(ctx).parse_args(list(args))[2]
         for option in given:
             once = option.param_type_name == "option" and not (option.multiple or option.is_flag or option.count)
             if once and given.count(option) > 1:

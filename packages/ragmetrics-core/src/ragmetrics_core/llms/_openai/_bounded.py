@@ -30,7 +30,7 @@ class TooLong(Exception):
 
 def bounded_client(*, asynchronous: bool) -> Any:
     """An http client for an openai client."""
-    return _kinds()[asynchronous](**SETTINGS)
+    return (_asynchronous() if asynchronous else _synchronous())(**SETTINGS)
 
 
 def is_bounded(http_client: object) -> bool:
@@ -87,12 +87,8 @@ def _parts(response: Any, parts: Any) -> Any:
 
 
 @cache
-def _kinds() -> tuple[Any, Any]:
-    """The synchronous kind and the asynchronous one."""
-    import asyncio  # noqa: PLC0415  costs more to import than all of this package
-
-    import anyio  # noqa: PLC0415  heavy
-    import httpx  # noqa: PLC0415  heavy
+def _synchronous() -> Any:
+    """The class of synchronous clients."""
     import openai  # noqa: PLC0415  heavy
 
     class Bounded(openai.DefaultHttpxClient):
@@ -114,6 +110,18 @@ def _kinds() -> tuple[Any, Any]:
         def __del__(self) -> None:
             if not getattr(self, "is_closed", True):
                 self.close()
+
+    return Bounded
+
+
+@cache
+def _asynchronous() -> Any:
+    """The class of asynchronous clients."""
+    import asyncio  # noqa: PLC0415  costs more to import than all of this package
+
+    import anyio  # noqa: PLC0415  heavy
+    import httpx  # noqa: PLC0415  heavy
+    import openai  # noqa: PLC0415  heavy
 
     class AsyncBounded(openai.DefaultAsyncHttpxClient):
         gives_up = True
@@ -140,4 +148,4 @@ def _kinds() -> tuple[Any, Any]:
             with suppress(RuntimeError):  # its event loop has ended
                 asyncio.get_running_loop().create_task(self.aclose())
 
-    return Bounded, AsyncBounded
+    return AsyncBounded

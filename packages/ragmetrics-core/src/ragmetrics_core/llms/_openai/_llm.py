@@ -44,7 +44,8 @@ class OpenAILLM:
             ``http_client`` of its own) is used itself: a synchronous one in threads, an asynchronous one in one loop only.
         base_url: address of a compatible server, such as ``http://localhost:11434/v1``; needs no key.
         api_key: default: what the environment variable ``key_variable`` holds.
-        timeout: seconds to wait for an answer; default: the openai package's.
+        timeout: seconds to wait for an answer; default: the openai package's (600). Without a ``client``, the whole answer must
+            come in that time and have at most 64 MB unpacked, and no redirect is followed; a client of yours stays as it is.
         max_retries: retries of the openai client; default: the package's (2). ``evaluate`` retries by its own rules.
         key_variable: the environment variable that holds the key; default: ``OPENAI_API_KEY``. No other is sent.
         structured: the highest form of structured output to try: ``schema`` (JSON schema), ``json`` (JSON mode) or ``text``.
