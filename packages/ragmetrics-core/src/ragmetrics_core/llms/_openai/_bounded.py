@@ -64,16 +64,9 @@ class Body:
         self.parts.append(part)
 
     def of(self, response: Any) -> Any:
-        """The answer with this body, which is unpacked already."""
-        packing = ("content-encoding", "content-length", "transfer-encoding")
-        headers = [(name, value) for name, value in response.headers.multi_items() if name.lower() not in packing]
-        return type(response)(
-            response.status_code,
-            headers=headers,
-            content=b"".join(self.parts),
-            request=response.request,
-            extensions=response.extensions,
-        )
+        """The answer with this body, as ``response.read()`` would have left it; to build another takes a tenth of a call."""
+        response._content = b"".join(self.parts)
+        return response
 
 
 def _parts(response: Any, parts: Any) -> Any:
