@@ -15,10 +15,14 @@ from __future__ import annotations
 
 from . import _dialects as dialects
 from ._judging import Faults, judge
+from ._odd_answers import ODD_ANSWERS, ODD_CHATS, ODD_VECTORS
 from ._protocol import Response, error, hashed_vector, rate_limited, server_error
 from ._server import OpenAIServer, Received
 
 __all__ = [
+    "ODD_ANSWERS",
+    "ODD_CHATS",
+    "ODD_VECTORS",
     "Faults",
     "OpenAIServer",
     "Received",

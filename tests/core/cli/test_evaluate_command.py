@@ -297,12 +297,12 @@ class TestMessages:
                 ["q.jsonl", "-m", "faithfullness"],
                 (
                     "there is no metric 'faithfullness'; did you mean 'faithfulness'? "
-                    "(`ragmetrics metrics` lists them; your own is written module:Class)"
+                    "(`ragmetrics metrics` lists them; your own is written module:NAME)"
                 ),
             ),
             (
                 ["q.jsonl", "-m", "zzzz"],
-                "there is no metric 'zzzz' (`ragmetrics metrics` lists them; your own is written module:Class)",
+                "there is no metric 'zzzz' (`ragmetrics metrics` lists them; your own is written module:NAME)",
             ),
             (
                 ["q.jsonl", "-m", "nomodule:X"],

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -19,7 +21,26 @@ from core.evaluate.doubles import (
     SyncModel,
     questions,
 )
+from loopback import OpenAIServer, Response
 from ragmetrics_core import Evaluation, InvalidInput, ModelError, Reply, Usage, evaluate
+from ragmetrics_core._support._tokens import tokens_in
+from ragmetrics_core.llms import OpenAIServerLLM
+
+
+class InMemory:
+    """Vectors that cost no tokens as far as it says."""
+
+    texts_per_call = 1
+
+    async def aembed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
+        return Reply([[1.0, 2.0] for _ in texts])
+
+
+def _messages(llm: OpenAIServerLLM, server: OpenAIServer) -> list[dict[str, str]]:
+    """What one row sends."""
+    evaluate(questions(1), Rated(), llm=llm, progress=False)
+    messages: list[dict[str, str]] = server.chats[0]["messages"]
+    return messages
 
 
 def named(kind: type[AsyncModel], answer: object = "0.5", **settings: Any) -> AsyncModel:
@@ -115,6 +136,41 @@ class TestTokens:
         model = InstantModel("0.5")
         result = evaluate(questions(50), Rated(), llm=model, budget={"tokens": 10_000, "calls": 3})
         assert (len(result), result.stopped) == (3, "the budget of 3 calls is used up")
+
+    @pytest.mark.parametrize("most", [500, 1000])
+    def test_they_are_estimated_where_the_server_reports_none(self, most: int) -> None:
+        """By the estimate that the price of a run rests on too; no score says that it cost what is only estimated."""
+        with OpenAIServer(lambda body: Response("0.5", usage=None)) as server:
+            llm = OpenAIServerLLM(server.base_url, "silent")
+            sent = sum(tokens_in(item["content"]) for item in _messages(llm, server)) + tokens_in("0.5")
+            result = evaluate(questions(200), Rated(), llm=llm, budget={"tokens": most}, max_concurrency=1)
+            calls = len(server.chats) - 1
+        assert abs(calls - most / sent) <= 0.1 * most / sent
+        assert len(result) == calls
+        assert result.stopped == f"the budget of {most} tokens is used up (estimated: silent reports no tokens)"
+        assert {score.usage for score in result.scores["rated"]} == {Usage(1)}
+        (caveat,) = result.summary().caveats
+        counted = re.fullmatch(
+            r"silent reports no tokens: for the budget ([\d,]+) were estimated from the texts", caveat
+        )
+        assert counted is not None
+        assert most <= int(counted[1].replace(",", "")) <= most + 2 * sent
+        assert caveat in " ".join(str(result.summary()).split())
+
+    def test_a_budget_of_calls_estimates_nothing(self) -> None:
+        model = AsyncModel()
+        model.reply = lambda ask: "0.5"  # type: ignore[method-assign]
+        result = evaluate(questions(5), Rated(), llm=model, budget={"calls": 3})
+        assert (result.stopped, result.summary().caveats) == ("the budget of 3 calls is used up", ())
+
+    def test_vectors_of_a_server_are_estimated_and_those_of_this_machine_are_free(self) -> None:
+        class Remote(InMemory):
+            identity: ClassVar[dict[str, Any]] = {"model": "remote", "base_url": "http://127.0.0.1:9/v1"}
+
+        free = evaluate(questions(50), Embedded(), embeddings=InMemory(), budget={"tokens": 20})
+        assert (len(free), free.stopped) == (50, None)
+        paid = evaluate(questions(50), Embedded(), embeddings=Remote(), budget={"tokens": 20}, max_concurrency=1)
+        assert paid.stopped == "the budget of 20 tokens is used up (estimated: remote reports no tokens)"
 
     def test_replies_nobody_could_read_cost_too(self) -> None:
         model = AsyncModel(lambda text: Reply("0.5", Usage(1, 500, 500)))

@@ -240,7 +240,7 @@ class TestArguments:
                 {"metrics": [Length(), "faithfullness"]},
                 (
                     "there is no metric 'faithfullness'; did you mean 'faithfulness'? (`ragmetrics metrics` lists them; your own "
-                    "is written module:Class)"
+                    "is written module:NAME)"
                 ),
             ),
             (

@@ -244,7 +244,10 @@ def test_settings_round_trip() -> None:
     [
         ({"metric": "Faithfulnes"}, "there is no metric 'Faithfulnes'; did you mean 'Faithfulness'?"),
         ({"metric": "nowhere_at_all:X"}, "names the module 'nowhere_at_all', which is not found"),
-        ({"metric": "json:dumps"}, "'json:dumps' is not a Metric"),
+        (
+            {"metric": "json:dumps"},
+            "'json:dumps' is not a Metric but a function: name a class of Metric, or a metric made of one",
+        ),
         (
             {"metric": f"{__name__}:Colour", "settings": {"wnted": 1}},
             "Colour has no setting 'wnted'; it has name, prompt",

@@ -161,9 +161,11 @@ def test_the_retries_are_the_clients_own(server: OpenAIServer, key: str, ask: An
     assert len(server.chats) == 3
 
 
-def test_a_bug_is_no_model_error(server: OpenAIServer, key: str, ask: Any) -> None:
-    with pytest.raises(TypeError, match="not JSON serializable"):
-        OpenAILLM("judge", base_url=server.base_url, api_key=key, seed=object()).generate(ask())
+def test_what_the_package_cannot_send(server: OpenAIServer, key: str, ask: Any) -> None:
+    found = failure(OpenAILLM("judge", base_url=server.base_url, api_key=key, seed=object()), ask(), "sync")
+    assert str(found) == (
+        f"judge: the call to {server.base_url} failed (TypeError: Object of type object is not JSON serializable)"
+    )
 
 
 def test_long_messages_are_cut(server: OpenAIServer, key: str, ask: Any) -> None:

@@ -258,13 +258,16 @@ def test_no_connection_in_time(ask: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     assert found.transient
 
 
-def test_a_bug_is_no_model_error(llm: OpenAIServerLLM, ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_aiohttp_raises_otherwise_has_its_name(
+    llm: OpenAIServerLLM, server: OpenAIServer, ask: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(*arguments: Any, **settings: Any) -> Any:
-        raise TypeError("a bug")
+        raise TypeError("odd")
 
     monkeypatch.setattr(aiohttp.ClientSession, "post", broken)
-    with pytest.raises(TypeError, match="a bug"):
-        asyncio.run(llm.agenerate(ask()))
+    found = failure(llm, ask())
+    assert str(found) == f"judge: the call to {server.base_url} failed (TypeError: odd)"
+    assert not found.transient
 
 
 ECHOES = [

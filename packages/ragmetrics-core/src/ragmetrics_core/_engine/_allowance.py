@@ -78,7 +78,8 @@ class Allowance:
             self._add(row, "calls", -_questions(calls))
         for pending, outcome in zip(calls, outcomes, strict=True):
             if outcome.usage is not None:
-                for kind, amount in self._budget.cost(outcome.usage, pending.route.model).items():
+                usage = self._budget.counted(outcome, pending.route.traits, pending.request)
+                for kind, amount in self._budget.cost(usage, pending.route.model).items():
                     self._add(row, kind, amount)
         self._go()
 

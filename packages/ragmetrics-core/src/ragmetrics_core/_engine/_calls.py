@@ -89,6 +89,7 @@ class ModelCaller:
     def __init__(self, model: Any, traits: ModelTraits, gate: Gate, rules: Rules, budget: Budget) -> None:
         self.model = model
         self._name = traits.name
+        self._traits = traits
         self.usage = Usage()
         self.repeated = 0
         self.seconds = 0.0
@@ -106,7 +107,7 @@ class ModelCaller:
         if not self._budget.take():
             return None
         outcome = call.perform()
-        self._spend(outcome)
+        self._spend(outcome, call)
         return outcome
 
     async def perform(self, call: Call, size: int = 1) -> Outcome | None:
@@ -147,6 +148,7 @@ class ModelCaller:
         outcome = self._too_late(clock() - started) if answer is None else answer
         history.made += 1
         history.silent += answer is None
+        self._spend(outcome, call)
         self._book(outcome, permit, clock(), started, size)
         return outcome
 
@@ -173,8 +175,7 @@ class ModelCaller:
         return None
 
     def _book(self, outcome: Outcome, permit: Permit, now: float, started: float, size: int) -> None:
-        """Note how an attempt has ended, for the budget, the deadline and the pace."""
-        self._spend(outcome)
+        """Note how an attempt has ended, for the deadline and the pace."""
         if isinstance(outcome, Reply) or not outcome.transient:
             self._heard = now
             self.seconds += now - started
@@ -222,10 +223,10 @@ class ModelCaller:
         """The run ends: its calls are cancelled, and none of them is made again."""
         self._deadline.close()
 
-    def _spend(self, outcome: Outcome) -> None:
+    def _spend(self, outcome: Outcome, call: Call) -> None:
         if outcome.usage is not None:
             self.usage += outcome.usage
-            self._budget.spend(outcome.usage, self.model)
+            self._budget.spend(outcome, self._traits, call.argument, self.model)
 
     def _pause(self, lost: int) -> float:
         return min(FIRST_PAUSE * 2 ** (lost - 1), LONGEST_PAUSE) * self._jitter.uniform(0.5, 1.5)

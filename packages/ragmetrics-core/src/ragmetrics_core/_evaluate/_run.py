@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain, islice
 from typing import Any
 
 from .._engine import Answers, Assignment, Budget, Engine, Rules
@@ -41,6 +42,9 @@ from ._options import RunOptions, checked_metrics
 
 __all__ = ["Run"]
 
+FIRST_ROWS = 1000
+"""Rows that are read ahead where something is to be checked against them."""
+
 
 class Run:
     """One run: what it is asked to do, and what it has finished so far.
@@ -49,12 +53,19 @@ class Run:
         samples: the rows, in any form that ``evaluate`` takes.
         metrics: the metrics, or their names.
         options: how it goes.
+        check_first: refuses, before any call, what the first rows show to be wrong: ``check_first(rows, more=...)``.
 
     Raises:
         InvalidInput: a metric, a model or the source of the rows is not what it should be.
     """
 
-    def __init__(self, samples: Any, metrics: Metric | str | Iterable[Metric | str], options: RunOptions) -> None:
+    def __init__(
+        self,
+        samples: Any,
+        metrics: Metric | str | Iterable[Metric | str],
+        options: RunOptions,
+        check_first: Callable[..., None] | None = None,
+    ) -> None:
         self._options = options
         models = Models(llm_named(options.llm), embeddings_named(options.embeddings))
         self._metrics = tuple(metric.told_of(models) for metric in checked_metrics(metrics))
@@ -63,7 +74,8 @@ class Run:
         self._doubts = columns.doubts
         opened = open_rows(samples, options.limit, columns, options.file)
         opened = opened if options.sample is None else sampled(opened, options.sample, options.seed)
-        self._rows = replace(opened, rows=asked_rows(opened.rows, conditions_of(metrics), self._names))
+        rows = opened.rows if check_first is None else _checked(opened.rows, check_first)
+        self._rows = replace(opened, rows=asked_rows(rows, conditions_of(metrics), self._names))
         self._assignments = _assignments(self._metrics, models, options.repeats)
         self._budget = _budget(options.budget, self._assignments)
         self._keeper: Keeper = InMemory()
@@ -175,15 +187,27 @@ class Run:
             source=self._rows.name,
             seconds=time.perf_counter() - self._started,
             models=tuple(ModelUsage.of(item.model, item.usage, item.repeated, item.seconds) for item in callers),
-            caveats=tuple(dict.fromkeys((*(answers.caveats if answers else ()), *self._doubts.sentences()))),
+            caveats=self._caveats(),
             waited=dict(self._waited),
             stopped=stopped,
         )
+
+    def _caveats(self) -> tuple[str, ...]:
+        """What must be known about the models, the budget and the input."""
+        of_calls = [*self._answers.caveats, *self._budget.caveats] if self._answers else []
+        return tuple(dict.fromkeys([*of_calls, *self._doubts.sentences()]))
 
     def _evaluation(self, records: Records, account: RunAccount) -> Evaluation:
         settings = self._settings
         whole = replace(account, earlier=self._keeper.earlier)
         return Evaluation.of(LoadedRun(settings.metrics, whole, records, settings, self._options.directory))
+
+
+def _checked(rows: Iterator[Row], check_first: Callable[..., None]) -> Iterator[Row]:
+    """The rows, of which the first ones are checked when the first one is pulled."""
+    ahead = list(islice(rows, FIRST_ROWS + 1))
+    check_first(ahead[:FIRST_ROWS], more=len(ahead) > FIRST_ROWS)
+    yield from chain(ahead, rows)
 
 
 def _budget(limits: Mapping[str, float] | None, assignments: Iterable[Assignment]) -> Budget:

@@ -76,7 +76,10 @@ def distinct_texts(pairs: Sequence[tuple[str, str]]) -> tuple[str, ...]:
 
 
 def _floats(values: Any, who: str) -> list[float]:
-    numbers = list(map(float, _plain(values)))
+    try:
+        numbers = list(map(float, _plain(values)))
+    except (OverflowError, TypeError, ValueError):  # a server may send anything in the place of numbers
+        raise ModelError(f"{who} returned something else in the place of finite numbers") from None
     if not all(map(math.isfinite, numbers)):
         odd = next(number for number in numbers if not math.isfinite(number))
         raise ModelError(f"{who} returned {odd}, which is not a finite number")

@@ -20,7 +20,7 @@ from ._errors import InvalidInput
 from ._in_order import in_order, read_in_order
 from ._prompt import Prompt
 
-__all__ = ["built_in_metric", "load_metric", "metric_class", "metric_paths", "settings_of"]
+__all__ = ["built_in_metric", "load_metric", "metric_class", "metric_paths", "named_metric", "settings_of"]
 
 M = TypeVar("M")
 
@@ -76,6 +76,21 @@ def metric_class(path: str, root: type[M]) -> type[M]:
     Raises:
         InvalidInput: there is no such module or class, or it is not a metric.
     """
+    found = named_metric(path, root)
+    if isinstance(found, root):
+        raise InvalidInput(
+            f"{path!r} is a metric with its settings, not a class: name its class {type(found).__name__}"
+        )
+    assert isinstance(found, type)
+    return found
+
+
+def named_metric(path: str, root: type[M]) -> type[M] | M:
+    """The class, or the metric with its settings, that ``module:NAME`` stands for; ``root`` is the base class of all metrics.
+
+    Raises:
+        InvalidInput: there is no such module or name, or what it stands for is no metric.
+    """
     module_name, _, name = path.rpartition(":")
     module = _imported(path, module_name)
     found = _attribute(module, name)
@@ -83,8 +98,11 @@ def metric_class(path: str, root: type[M]) -> type[M]:
         close = difflib.get_close_matches(name, dir(module), n=1)
         where = f": the module {module_name!r} has no {name!r}" if module_name else ""
         raise InvalidInput(f"there is no metric {path!r}{where}{f'; did you mean {close[0]!r}?' if close else ''}")
-    if not (isinstance(found, type) and issubclass(found, root)):
-        raise InvalidInput(f"{path!r} is not a {root.__name__}")
+    if not (isinstance(found, root) or (isinstance(found, type) and issubclass(found, root))):
+        kind = "a class" if isinstance(found, type) else f"a {type(found).__name__}"
+        raise InvalidInput(
+            f"{path!r} is not a {root.__name__} but {kind}: name a class of {root.__name__}, or a metric made of one"
+        )
     return found
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from .._kernel._errors import InvalidInput
 from .._kernel._metric import Metric
-from .._kernel._saved_settings import metric_class
+from .._kernel._saved_settings import named_metric
 from .._support._other_names import where_it_is
 
 __all__ = ["metrics_named", "split", "unset"]
@@ -56,7 +56,12 @@ def _commas(text: str) -> Iterator[int]:
 
 def _metric(spec: str) -> Metric:
     path, bracket, rest = spec.partition("(")
-    cls = _class(path.strip())
+    path = path.strip()
+    cls = named_metric(path, Metric) if ":" in path else _class(path)
+    if isinstance(cls, Metric):
+        if bracket:
+            raise InvalidInput(f"{path} is a metric that has its settings already: leave ({rest} out")
+        return cls
     settings = _settings(spec, f"({rest}") if bracket else {}
     missing = unset(cls, settings)
     if missing:
@@ -69,8 +74,6 @@ def _metric(spec: str) -> Metric:
 
 
 def _class(path: str) -> type[Metric]:
-    if ":" in path:
-        return metric_class(path, Metric)
     from ..metrics import catalogue  # noqa: PLC0415  loads every metric
 
     entries = catalogue()
@@ -81,7 +84,7 @@ def _class(path: str) -> type[Metric]:
         close = difflib.get_close_matches(path, known, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise InvalidInput(
-            f"there is no metric {path!r}{hint} (`ragmetrics metrics` lists them; your own is written module:Class)"
+            f"there is no metric {path!r}{hint} (`ragmetrics metrics` lists them; your own is written module:NAME)"
         )
     return known[path]
 

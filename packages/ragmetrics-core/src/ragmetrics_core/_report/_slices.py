@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._kernel._errors import InvalidInput
+from .._kernel._row import Row
 from .._kernel._sample import ALIASES, FIELD_NAMES, Sample
 from ._reasons import first_of
 from ._table import cut_middle, printable
@@ -36,6 +37,7 @@ class RowLabels:
 
     Attributes:
         labels: one per row, in the order of the rows; None where nothing stands there.
+        path: the path.
     """
 
     def __init__(self, path: str, argument: str) -> None:
@@ -47,7 +49,7 @@ class RowLabels:
         if not isinstance(path, str) or not path.strip(". "):
             raise InvalidInput(f"{argument} must name a column, such as 'metadata.lang', got {path!r}")
         self.labels: list[str | None] = []
-        self._path, self._argument = path, argument
+        self.path, self._argument = path, argument
         self._without: list[str] = []
         self._columns: dict[str, None] = {}
 
@@ -57,12 +59,12 @@ class RowLabels:
         Raises:
             InvalidInput: what stands there is a list or an object.
         """
-        value = _value(sample, self._path)
+        value = _value(sample, self.path)
         if isinstance(value, Mapping) or (isinstance(value, Sequence) and not isinstance(value, str)):
             kind = "an object" if isinstance(value, Mapping) else "a list"
-            inside = f", such as {self._path}.{next(iter(value))}" if isinstance(value, Mapping) and value else ""
+            inside = f", such as {self.path}.{next(iter(value))}" if isinstance(value, Mapping) and value else ""
             raise InvalidInput(
-                f"{printable(place)}: {self._argument}={self._path!r} is {kind}: name a column with one value per row"
+                f"{printable(place)}: {self._argument}={self.path!r} is {kind}: name a column with one value per row"
                 + printable(inside)
             )
         label = as_label(value)
@@ -71,11 +73,12 @@ class RowLabels:
             self._without.append(place)
             self._columns.update(dict.fromkeys(map(str, sample.metadata)))
 
-    def check(self, *, every_row: bool = False) -> None:
+    def check(self, *, every_row: bool = False, more: bool = False) -> None:
         """Refuse labels that are none.
 
         Args:
             every_row: each row must have one.
+            more: there are more rows than these first ones.
 
         Raises:
             InvalidInput: no row has one; or some have none, where every row must.
@@ -84,14 +87,15 @@ class RowLabels:
             return
         if len(self._without) == len(self.labels):
             there = first_of(list(self._columns)) or "none"
+            none = f"none of the first {len(self.labels):,} rows has it" if more else "no row has it"
             raise InvalidInput(
-                f"{self._argument}={self._path!r}: no row has it; columns of the metadata: {there}; fields have their own "
+                f"{self._argument}={self.path!r}: {none}; columns of the metadata: {there}; fields have their own "
                 "names, such as 'user_input'"
             )
         if every_row:
             count = len(self._without)
             raise InvalidInput(
-                f"{self._argument}={self._path!r}: {count} of {len(self.labels)} rows {'has' if count == 1 else 'have'} none "
+                f"{self._argument}={self.path!r}: {count} of {len(self.labels)} rows {'has' if count == 1 else 'have'} none "
                 f"({first_of(self._without)}): give each row one; a row that shares nothing with others gets one of its own"
             )
 
@@ -146,6 +150,24 @@ class RowGroups:
         self.check_slices()
         if self._clustering is not None:
             self._clustering.check(every_row=True)
+
+    def check_first(self, rows: Sequence[Row], *, more: bool) -> None:
+        """Refuse, from the first rows, what all rows would be refused for after they are paid for.
+
+        Args:
+            rows: the first rows.
+            more: there are more of them.
+
+        Raises:
+            InvalidInput: a column is in none of these rows, holds no values to go by, or is missing where every row needs it.
+        """
+        for row in rows:
+            self.add(row.sample, row.place)
+        if self._slicing is not None:
+            self._slicing.check(more=more)
+            slices_of(self._slicing.labels, self._slicing.path)
+        if self._clustering is not None:
+            self._clustering.check(every_row=True, more=more)
 
 
 def slices_of(labels: Sequence[str | None], path: str) -> dict[str | None, list[int]]:

@@ -44,6 +44,7 @@ from .._kernel._readable_texts import readable_texts
 from .._kernel._saved_settings import metric_paths
 from .._kernel._settings import check_calls, check_known, check_switch
 from .._kernel._whole import check_whole
+from .._support._kept_error import Kept
 from .._support._retry_after import seconds_to_wait
 from .._support._secrets import conceal, is_secret
 from .._support._strict_schema import strict_schema
@@ -55,7 +56,7 @@ from ._begin_in_order import BeginInOrder
 from ._bridge import Bridge, EmbeddingsBridge, LLMBridge
 from ._columns import rows_of_columns
 from ._counts import Counts
-from ._explained import Explained, Kept
+from ._explained import Explained
 from ._extracted import Extracted
 from ._failures import is_bug, is_of_a_client, is_of_other_loop, model_error
 from ._forms import Attempts, FormsOfReply, wants_json

@@ -1,4 +1,4 @@
-"""Blocks in which a model may fail: one that keeps what was raised, and one that puts it into words."""
+"""A block in which a model may fail, and which puts the failure into words."""
 
 from __future__ import annotations
 
@@ -9,22 +9,7 @@ from ..llms._wire._failures import Refused
 from ._failures import is_bug as is_error_of_programming
 from ._failures import is_failure, is_of_other_loop, model_error, refused_by
 
-__all__ = ["Explained", "Kept"]
-
-
-class Kept:
-    """A block that keeps the exception that ended it, as ``error``, for later. Cancellation and Ctrl-C go through."""
-
-    error: Exception
-
-    def __enter__(self) -> None:
-        """Nothing has been raised yet."""
-
-    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
-        if not isinstance(error, Exception):
-            return False
-        self.error = error
-        return True
+__all__ = ["Explained"]
 
 
 class Explained:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 import sys
+import traceback
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,9 @@ ENDED_EARLY = {
 }
 """Answers that OpenAI's client raises, by the name of the exception, where it was told a form of reply."""
 
+OURS = ("ragmetrics", "haystack_integrations.components.evaluators.ragmetrics")
+STANDARD_LIBRARY = str(Path(traceback.__file__).parent)
+
 OTHER_LOOP = ("Event loop is closed", "different event loop", "different loop")
 CURES = {
     401: "is refused: check the API key",
@@ -80,15 +84,32 @@ def is_of_a_client(error: BaseException, but: Container[str] = ()) -> bool:
     """
     name = type(error).__module__
     file = getattr(sys.modules.get(name), "__file__", None) or ""
-    is_installed = not {"site-packages", "dist-packages"}.isdisjoint(Path(file).parts)
-    return is_installed and name.partition(".")[0] not in but
+    return _is_installed(file) and name.partition(".")[0] not in but
+
+
+def _is_installed(file: str) -> bool:
+    return not {"site-packages", "dist-packages"}.isdisjoint(Path(file).parts)
 
 
 def is_failure(error: Exception, is_bug: Callable[[Exception], bool]) -> bool:
-    """Whether an exception tells of a model that failed: what has a status or a lost connection is no bug, whatever its class."""
-    if _status(error) is not None or _is_lost(error) or not is_bug(error):
+    """Whether an exception tells of a call that failed: with a status, of a lost connection, or out of a library, it is no bug."""
+    if _status(error) is not None or _is_lost(error) or not is_bug(error) or _is_raised_in_library(error):
         return True
     return type(error) is RuntimeError and is_of_other_loop(error)
+
+
+def _is_raised_in_library(error: Exception) -> bool:
+    """Whether an installed library raised the exception, or the standard library at its call: not our code, and not the user's."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    for frame in reversed(frames):
+        name, file = str(frame.f_globals.get("__name__")), frame.f_code.co_filename
+        if name.startswith(OURS):
+            return False
+        if _is_installed(file):
+            return True
+        if not file.startswith((STANDARD_LIBRARY, "<")):
+            return False
+    return False
 
 
 def is_of_other_loop(error: BaseException) -> bool:

@@ -16,7 +16,8 @@ import typer
 
 import ragmetrics_core
 
-from .._evaluate._api import evaluate as run_evaluation
+from .._evaluate._options import RunOptions
+from .._evaluate._run import Run
 from .._read import Columns, FileOptions
 from ..metrics import catalogue
 from ._calibrate import CALIBRATE, calibrate
@@ -92,7 +93,7 @@ Metrics = Annotated[
         "-m",
         metavar="NAMES",
         help="Names with commas between (`ragmetrics metrics` lists them); settings as in 'ndcg(k=3)'; your own as "
-        "module:Class. Without it, those that fit the data are named.",
+        "module:NAME, a class or a metric made of one. Without it, those that fit the data are named.",
     ),
 ]
 EmbeddingsName = Annotated[
@@ -219,24 +220,22 @@ def _evaluate(data: str, *, out: Path | None, run_dir: Path | None, dry_run: boo
     file = FileOptions(given["encoding"], given["at"])
     proposed = Columns(named, given["separator"])
     selected = parse_metrics(given["metrics"] or []) or propose_metrics(data, proposed, file)
-    selected = with_jury(selected, given["jury"], given["llm"], called=not dry_run)
+    selected = with_jury(selected, given["jury"], given["llm"], given["base_url"], called=not dry_run)
     wanted = parse_wanted(selected, given["fail_under"], given["gates"], **{name: given[name] for name in GATING})
-    models = parse_models(given["llm"], given["embeddings"], given["base_url"], called=not dry_run)
+    models = parse_models(given["llm"], given["embeddings"], given["base_url"], given["jury"], called=not dry_run)
     passed_on = {"run_dir": run_dir, **{name: given[name] for name in PASSED_ON}}
     if dry_run:
         show_price(data, selected, {**models, "columns": named}, passed_on)
         return
     check_out(out, data)
-    evaluation = run_evaluation(
-        data,
-        selected,
-        **models,
+    options = RunOptions(
+        **{"llm": None, "embeddings": None, **models},
         columns=named,
         budget=parse_budget(given["budget"] or []),
         progress=parse_progress(given["progress"]),
         **passed_on,
     )
-    report(evaluation, out, run_dir, wanted)
+    report(Run(data, selected, options, wanted.check_first).block(), out, run_dir, wanted)
 
 
 app.command(cls=Command, help=LOOK, short_help="Show how the rows of a file are understood.")(look)

@@ -73,6 +73,7 @@ def doctor(
 
 async def _examined(llm: str | None, embeddings: str | None, base_url: str | None, timeout: float) -> list[Diagnosis]:
     found = []
+    vectors = None if embeddings is None else embeddings_named(embeddings, base_url)  # a wrong name costs no call
     if llm is not None:
         model = as_openai(llm_named(llm, base_url))
         if isinstance(model, OpenAILLM):
@@ -80,7 +81,7 @@ async def _examined(llm: str | None, embeddings: str | None, base_url: str | Non
         else:
             found.append(Diagnosis(llm, verdict="it can be used: it works offline, and asks nobody", usable=True))
     if embeddings is not None:
-        found.append(await examine_embeddings(embeddings, embeddings_named(embeddings, base_url), timeout))
+        found.append(await examine_embeddings(embeddings, vectors, timeout))
     return found
 
 

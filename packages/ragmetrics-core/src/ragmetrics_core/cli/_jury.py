@@ -11,7 +11,7 @@ import typer
 from .._kernel._errors import InvalidInput
 from .._kernel._metric import Metric
 from .._kernel._prompt import Prompt
-from .._names._models import llm_named
+from .._names._models import is_server, llm_named
 from .._names._priced import llm_to_price
 from ..metrics import Jury
 
@@ -23,14 +23,18 @@ JuryOf = Annotated[
         "--jury",
         metavar="MODELS",
         help="Several models as for --llm, with commas between, instead of one: each metric that asks an LLM is asked of all of "
-        "them, and has the median of what they say, or the majority of a yes or no.",
+        "them, and has the median of what they say, or the majority of a yes or no. --base-url is the address of those named "
+        "server: or openai:.",
     ),
 ]
 
 
-def with_jury(metrics: Sequence[Metric], text: str | None, llm: str | None, *, called: bool = True) -> list[Metric]:
+def with_jury(
+    metrics: Sequence[Metric], text: str | None, llm: str | None, base_url: str | None = None, *, called: bool = True
+) -> list[Metric]:
     """The metrics, of which those that ask an LLM are juries of the models that the text names; they keep their names.
 
+    Models that have no address by their name, such as ``server:MODEL`` and ``openai:MODEL``, are looked for at ``base_url``.
     Where the models are not to be called, but only to have a price, their packages may be missing.
 
     Raises:
@@ -47,11 +51,17 @@ def with_jury(metrics: Sequence[Metric], text: str | None, llm: str | None, *, c
         raise InvalidInput(f"--jury takes at least two models with commas between, such as {example}, got {text!r}")
     if not any(map(_asks, metrics)):
         raise InvalidInput(f"--jury: none of the metrics asks an LLM: {', '.join(item.name for item in metrics)}")
-    models: list[Any] = [(llm_named if called else llm_to_price)(name) for name in names]
+    make = llm_named if called else llm_to_price
+    models: list[Any] = [make(name, None if _has_address(name) else base_url) for name in names]
     return [
         Jury([replace(item, llm=model) for model in models], name=item.name) if _asks(item) else item
         for item in metrics
     ]
+
+
+def _has_address(name: str) -> bool:
+    """Whether a model needs no ``--base-url``: its provider has an address, or it works offline."""
+    return name == "lexical" or is_server(name.partition(":")[0].strip())
 
 
 def _asks(metric: Metric) -> bool:

@@ -15,11 +15,12 @@ BUDGETS = ("calls", "tokens", "dollars")
 
 
 def parse_models(
-    llm: str | None, embeddings: str | None, base_url: str | None, *, called: bool = True
+    llm: str | None, embeddings: str | None, base_url: str | None, jury: str | None = None, *, called: bool = True
 ) -> dict[str, Any]:
     """The models that the options name, as ``evaluate`` takes them; models of OpenAI's protocol are looked for at ``base_url``.
 
-    Where they are not to be called, but only to have a price, their packages may be missing.
+    Where they are not to be called, but only to have a price, their packages may be missing. The models of a ``jury`` are made
+    elsewhere, and may use the base URL too.
 
     Raises:
         InvalidInput: there is no such provider, or no model uses the base URL.
@@ -27,7 +28,7 @@ def parse_models(
     """
     provider = (embeddings or "").partition(":")[0]
     remote_embeddings = provider == "openai" or is_server(provider)
-    if base_url is not None and llm in (None, "lexical") and not remote_embeddings:
+    if base_url is not None and llm in (None, "lexical") and jury is None and not remote_embeddings:
         raise InvalidInput("--base-url needs --llm openai:MODEL, --llm server:MODEL or --embeddings openai:MODEL")
     models: dict[str, Any] = {}
     if llm is not None:

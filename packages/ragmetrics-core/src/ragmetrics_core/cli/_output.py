@@ -76,6 +76,18 @@ class Command(TyperCommand):
         """The pieces of the line that shows how it is called."""
         return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The arguments, parsed; an option that takes one value and is given twice is refused, where the last one would win."""
+        given: list[Any] = self.make_parser(ctx).parse_args(list(args))[2]
+        for option in given:
+            once = option.param_type_name == "option" and not (option.multiple or option.is_flag or option.count)
+            if once and given.count(option) > 1:
+                stop(
+                    f"{max(option.opts, key=len)} is given {given.count(option)} times, and takes one value: give it once",
+                    2,
+                )
+        return super().parse_args(ctx, args)
+
 
 def say(text: str | bytes, *, err: bool = False) -> None:
     """Print to stdout, or to stderr where stdout is taken by something else; bytes go out as they are, for another program.

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._kernel._metric import Metric
+from .._kernel._row import Row
 from .._report._evaluation import Evaluation
 from .._report._gate_results import Decision
 from .._report._gates import check_mean
-from .._report._slices import RowLabels
+from .._report._slices import RowGroups
 from ._fail_under import parse_least
 from ._gates import Gates, decision_of, parse_gates
 
@@ -32,6 +33,14 @@ class Wanted:
     gates: Gates
     by: str | None
     cluster: str | None
+
+    def check_first(self, rows: Sequence[Row], *, more: bool) -> None:
+        """Refuse columns that the first rows do not have.
+
+        Raises:
+            InvalidInput: a column to go by is not there, or is none.
+        """
+        RowGroups(self.by, self.cluster).check_first(rows, more=more)
 
     def decision(self, evaluation: Evaluation) -> Decision:
         """What becomes of the gates; nothing where there are none.
@@ -65,9 +74,7 @@ def parse_wanted(
     """
     scales = {metric.name: metric.scale for metric in metrics}
     wanted = parse_gates(gates, **options, cluster=cluster)
-    for argument, path in (("by", by), ("cluster", cluster)):
-        if path is not None:
-            RowLabels(path, argument)
+    RowGroups(by, cluster)
     for gate in wanted.gates:
         check_mean(gate, scales)
     return Wanted(parse_least(fail_under or [], scales), wanted, by, cluster)

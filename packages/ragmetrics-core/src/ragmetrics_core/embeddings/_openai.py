@@ -32,7 +32,7 @@ class OpenAIEmbeddings:
         api_key: default: what the environment variable ``key_variable`` holds.
         dimensions: length of the vectors, for models that can shorten theirs.
         batch_size: most texts sent in one request (OpenAI takes up to 2048).
-        timeout: seconds to wait for an answer; default: the openai package's.
+        timeout: seconds to wait for an answer; bounds of size and time, and redirects: as for ``OpenAILLM``.
         max_retries: retries of the openai client; default: the package's (2). ``evaluate`` retries by its own rules.
         key_variable: the environment variable that holds the key; default: ``OPENAI_API_KEY``. No other is sent.
 
@@ -99,7 +99,7 @@ class OpenAIEmbeddings:
         requests = self._requests(texts)
         for parameters in requests:
             with requests.errors:
-                requests.take(client.embeddings.create(**parameters))
+                requests.answer = client.embeddings.create(**parameters)
         return requests.reply()
 
     async def aembed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
@@ -110,7 +110,7 @@ class OpenAIEmbeddings:
         requests = self._requests(texts)
         for parameters in requests:
             with requests.errors:
-                requests.take(await client.embeddings.create(**parameters))
+                requests.answer = await client.embeddings.create(**parameters)
         return requests.reply()
 
     def _requests(self, texts: Sequence[str]) -> OpenAIRequests:

@@ -24,11 +24,11 @@ __all__ = ["OpenAIRequests"]
 
 
 class OpenAIRequests:
-    """The requests for some texts: iterating gives the parameters of each, and raises what went wrong with the one before.
+    """The requests for some texts: iterating gives the parameters of each, and reads the answer to the one before.
 
     for parameters in requests:
         with requests.errors:
-            requests.take(... call the server ...)
+            requests.answer = ... call the server ...
     return requests.reply()
 
     Args:
@@ -40,34 +40,36 @@ class OpenAIRequests:
 
     def __init__(self, clients: Clients, texts: Sequence[str], size: int, parameters: Mapping[str, Any]) -> None:
         self.errors = TranslatedErrors(Failures(parameters["model"], clients, clients.key_cure))
+        self.answer: Any = None
         self._clients = clients
         self._texts = texts
         self._size = size
         self._parameters = parameters
-        self._sent = 0
         self._vectors: list[list[float]] = []
         self._usage = Usage()
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for start in range(0, len(self._texts), self._size):
             batch = self._texts[start : start + self._size]
-            self._sent = len(batch)
             # asked for by name, the vectors come as they are: the package would fail on answers that hold none
             yield {**self._parameters, "input": batch, "encoding_format": "base64"}
             if self.errors.problem is not None:
                 raise self.errors.problem
+            self._take(self.answer, len(batch))
 
-    def take(self, answer: Any) -> None:
+    def _take(self, answer: Any, count: int) -> None:
         """Keep the vectors of an answer, in the order of their texts.
 
         Raises:
             ModelError: the answer is not one of the protocol.
         """
         try:
-            items = _in_order(_items(answer, self._sent))
+            items = _in_order(_items(answer, count))
             self._vectors += [_floats(item, index) for index, item in enumerate(items)]
         except Malformed as error:
             problem = f"{self._parameters['model']}: {self._clients.base_url} sent {error}"
+        except RecursionError:
+            problem = f"{self._parameters['model']}: {self._clients.base_url} sent data that are nested too deeply"
         else:
             self._usage += Usage(1, _tokens(answer))
             return
@@ -115,7 +117,7 @@ def _floats(item: Any, index: int) -> list[float]:
             raise Malformed(
                 f"no vector as item {index} of data: embedding must be a list of numbers or base64, got {embedding!r}"
             )
-    except (ValueError, struct.error) as error:  # no base64 after all
+    except (OverflowError, ValueError, struct.error) as error:  # no base64 after all, or a number without end
         raise Malformed(f"a vector that cannot be read: {error}") from None
     if not numbers:
         raise Malformed(f"an empty vector as item {index} of data")

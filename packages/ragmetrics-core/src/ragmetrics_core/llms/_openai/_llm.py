@@ -44,7 +44,8 @@ class OpenAILLM:
             ``http_client`` of its own) is used itself: a synchronous one in threads, an asynchronous one in one loop only.
         base_url: address of a compatible server, such as ``http://localhost:11434/v1``; needs no key.
         api_key: default: what the environment variable ``key_variable`` holds.
-        timeout: seconds to wait for an answer; default: the openai package's.
+        timeout: seconds to wait for an answer; default: the openai package's (600). Without a ``client``, the whole answer must
+            come in that time and have at most 64 MB unpacked, and no redirect is followed; a client of yours stays as it is.
         max_retries: retries of the openai client; default: the package's (2). ``evaluate`` retries by its own rules.
         key_variable: the environment variable that holds the key; default: ``OPENAI_API_KEY``. No other is sent.
         structured: the highest form of structured output to try: ``schema`` (JSON schema), ``json`` (JSON mode) or ``text``.
@@ -127,8 +128,12 @@ class OpenAILLM:
         client = self._clients.sync()
         attempts, errors = self._attempts(ask)
         for parameters in attempts:
+            sent = prepared(parameters)
+            answer: Any = None
             with errors:
-                return attempts.answered(client.chat.completions.create(**prepared(parameters)))
+                answer = client.chat.completions.create(**sent)
+            if errors.problem is None:
+                return attempts.answered(answer)
             attempts.failed(errors.problem, errors.refused)
         raise attempts.failure()
 
@@ -139,13 +144,16 @@ class OpenAILLM:
             return await in_own_thread(partial(self.generate, ask))
         attempts, errors = self._attempts(ask)
         for parameters in attempts:
+            sent = prepared(parameters)
+            answer: Any = None
             with errors:
                 completions = client.chat.completions
                 if self._clients.given:
-                    return attempts.answered(await completions.create(**prepared(parameters)))
-                # nobody asked this client to turn answers into objects of the package, which takes longer than to read them
-                answer = await completions.with_raw_response.create(**prepared(parameters))
-                return attempts.answered(answer.http_response.json())
+                    answer = await completions.create(**sent)
+                else:  # to turn answers into objects of the package takes longer than to read them
+                    answer = (await completions.with_raw_response.create(**sent)).http_response.json()
+            if errors.problem is None:
+                return attempts.answered(answer)
             attempts.failed(errors.problem, errors.refused)
         raise attempts.failure()
 

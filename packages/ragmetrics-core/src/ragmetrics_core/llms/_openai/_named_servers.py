@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from ..._kernel._errors import InvalidInput, MissingExtra
 from .._wire._api_keys import check_key, tidy_key
 from .._wire._urls import OPENAI_URL, bare_url, check_no_query, check_url
+from ._bounded import bounded_client
 from ._rebuilt import NO_KEY
 
 __all__ = ["SERVERS", "NamedServer", "address_of", "first_set", "server_named", "settings_of_server"]
@@ -196,6 +197,7 @@ def _with_client_of_azure(endpoint: str, version: str, settings: dict[str, Any])
         api_version=version,
         api_key=key or (None if token else NO_KEY),
         azure_ad_token=token,
+        http_client=bounded_client(asynchronous=False),
         **of_client,
     )
     return {**settings, "client": client}

@@ -82,21 +82,23 @@ async def probe(llm: OpenAILLM, ask: Ask, form: Rung, timeout: float) -> Found:
     create = (
         client.chat.completions.with_raw_response.create
     )  # loads a part of the package, which is no time of the server's
+    sent = prepared(parameters)
     start = time.perf_counter()
     headers: Mapping[str, str] = {}
-    try:
-        with errors:
-            response = (await asyncio.wait_for(create(**prepared(parameters)), timeout)).http_response
-            headers = {name.lower(): value for name, value in response.headers.items()}
-            answer = response.json()
+    answer: Any = None
+    with errors:
+        try:
+            response = (await asyncio.wait_for(create(**sent), timeout)).http_response
+        except asyncio.TimeoutError:  # not the built-in TimeoutError before Python 3.11
+            return Found(time.perf_counter() - start, problem=failures.too_late(), late=True)
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        answer = response.json()
+    if errors.problem is None:
+        try:
             reply = attempts.answered(answer)
-            return Found(time.perf_counter() - start, reply, headers=headers, thought=_thought(answer))
-    except asyncio.TimeoutError:  # not the built-in TimeoutError before Python 3.11
-        return Found(time.perf_counter() - start, problem=failures.too_late(), late=True)
-    except ModelError as problem:
-        return Found(
-            time.perf_counter() - start, problem=problem, status=200, headers=headers
-        )  # what it holds is no answer
+        except ModelError as problem:  # what it holds is no answer
+            return Found(time.perf_counter() - start, problem=problem, status=200, headers=headers)
+        return Found(time.perf_counter() - start, reply, headers=headers, thought=_thought(answer))
     refused = errors.refused
     about_form = refused is not None and form != "text"
     found = is_refusal(refused, (message.content for message in ask.messages)) if refused and about_form else None

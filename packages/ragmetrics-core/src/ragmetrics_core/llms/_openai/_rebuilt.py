@@ -12,6 +12,7 @@ from typing import Any
 
 from ..._kernel._errors import ModelError
 from .._wire._api_keys import check_header, tidy_key
+from ._bounded import bounded_client, is_bounded
 
 __all__ = ["NO_KEY", "can_be_rebuilt", "check_headers", "header_texts", "own_client", "rebuilt", "settings_of"]
 
@@ -45,7 +46,8 @@ def own_client(kind: str, settings: Mapping[str, Any]) -> Any:
         key = NO_KEY
     check_header("the API key", key)
     known = {name: value for name, value in settings.items() if name != "key_variable"}
-    return getattr(openai, kind)(**{**known, "api_key": key})
+    http_client = bounded_client(asynchronous=kind.startswith("Async"))
+    return getattr(openai, kind)(**{**known, "api_key": key, "http_client": http_client})
 
 
 def settings_of(client: Any) -> dict[str, Any]:
@@ -86,7 +88,8 @@ def can_be_rebuilt(client: Any, settings: Mapping[str, Any], *, asynchronous: bo
     import openai  # noqa: PLC0415  heavy
 
     exact = type(client) in (openai.OpenAI, openai.AsyncOpenAI, openai.AzureOpenAI, openai.AsyncAzureOpenAI)
-    if not exact or not _is_of_the_package(settings.get("http_client")):
+    http_client = settings.get("http_client")
+    if not exact or not (_is_of_the_package(http_client) or is_bounded(http_client)):
         return False
     if isinstance(client, openai.AsyncOpenAI) == asynchronous:
         return True
@@ -112,6 +115,7 @@ def rebuilt(client: Any, settings: Mapping[str, Any], *, asynchronous: bool) -> 
         return client.copy(http_client=http_client)
     azure = isinstance(client, openai.AzureOpenAI | openai.AsyncAzureOpenAI)
     kind = ("Async" if asynchronous else "") + ("AzureOpenAI" if azure else "OpenAI")
-    live = {"api_key": None if client.api_key.startswith("<missing") else client.api_key, "http_client": None}
+    bounded = bounded_client(asynchronous=asynchronous) if is_bounded(settings.get("http_client")) else None
+    live = {"api_key": None if client.api_key.startswith("<missing") else client.api_key, "http_client": bounded}
     known = {name: value for name, value in {**settings, **live}.items() if not name.startswith("_")}
     return getattr(openai, kind)(**{name: value for name, value in known.items() if value is not None})

@@ -2,7 +2,7 @@
 
 Strategy. aiohttp does the HTTP; all that stands here is which session serves the running loop and how its failures are told
 apart. A failure is returned, not raised, so that the exception of aiohttp, which knows the request, is attached to nothing.
-Whatever aiohttp does not raise on purpose is a bug and propagates.
+Whatever aiohttp raises for one call is a failure of that call, because a server can make it raise nearly anything.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from ..._kernel._errors import InvalidInput, MissingExtra, ModelError
+from ..._support._kept_error import Kept
 from ..._support._retry_after import seconds_to_wait
 from .._wire._api_keys import HOLDS_KEY, check_header, check_key, tidy_key
-from .._wire._failures import Failures, Refused, root_of
+from .._wire._failures import LARGEST, Failures, Refused, root_of
 from .._wire._per_loop import PerLoop
 from .._wire._urls import OPENAI_URL, bare_url, check_no_query, check_url
 
@@ -35,9 +36,6 @@ CONNECTING = 10.0
 
 IDLE = 4.0
 """Seconds that an idle connection is kept. Uvicorn, which vLLM runs on, closes it after 5, and who asks in that moment fails."""
-
-LARGEST = 64 * 2**20
-"""The most bytes that are read of an unpacked answer: no judge says more, and a few packed bytes may hold gigabytes."""
 
 CONNECTIONS = frozenset({"_sessions", "_proxy_passwords"})
 """What another process makes anew."""
@@ -120,35 +118,29 @@ class Endpoint:
         Raises:
             ModelError: the key holds a character that no header can carry.
         """
-        import asyncio  # noqa: PLC0415  costs more to import than all of this package
-
-        import aiohttp  # noqa: PLC0415  heavy
-
-        session = await self._sessions.here(self._connect)
-        body = to_json(parameters)
-        try:
-            async with session.post(
-                f"{self.base_url}/chat/completions",
-                data=body if len(body) < LARGE else io.BytesIO(body),
-                allow_redirects=False,
-            ) as response:
-                raw = await _read(response)
-        except aiohttp.ConnectionTimeoutError:
-            return failures.unreachable(f"no connection within {CONNECTING:g} seconds")
-        except asyncio.TimeoutError:  # not the built-in TimeoutError before Python 3.11
-            return failures.too_late()
-        except (aiohttp.ClientResponseError, aiohttp.ClientPayloadError) as error:
-            return failures.no_http(_violation(error))
-        except aiohttp.ClientError as error:
-            return failures.unreachable(root_of(error))
+        answer = await self._sent(parameters)
+        if isinstance(answer, Exception):
+            return _failure(answer, failures)
+        response, raw = answer
         if raw is None:
-            return failures.too_long(LARGEST)
+            return failures.too_long()
         if response.status >= 300:
             return _refused(response, raw)
         try:
             return json.loads(raw)
         except (ValueError, RecursionError):
             return failures.no_json(raw.decode("utf-8", "replace"))
+
+    async def _sent(self, parameters: dict[str, Any]) -> tuple[aiohttp.ClientResponse, bytes | None] | Exception:
+        """The answer with its body, or what aiohttp raised."""
+        session = await self._sessions.here(self._connect)
+        body = to_json(parameters)
+        url, data = f"{self.base_url}/chat/completions", body if len(body) < LARGE else io.BytesIO(body)
+        attempt = Kept()
+        with attempt:
+            async with session.post(url, data=data, allow_redirects=False) as response:
+                return response, await _read(response)
+        return attempt.error
 
     def _connect(self) -> aiohttp.ClientSession:
         """A session in the running loop. How many calls are in flight at once is for the caller to decide."""
@@ -192,6 +184,23 @@ async def _read(response: aiohttp.ClientResponse) -> bytes | None:
     return b"".join(parts)
 
 
+def _failure(error: Exception, failures: Failures) -> ModelError:
+    """What aiohttp raised, in words."""
+    import asyncio  # noqa: PLC0415  costs more to import than all of this package
+
+    import aiohttp  # noqa: PLC0415  heavy
+
+    if isinstance(error, aiohttp.ConnectionTimeoutError):
+        return failures.unreachable(f"no connection within {CONNECTING:g} seconds")
+    if isinstance(error, asyncio.TimeoutError):  # not the built-in TimeoutError before Python 3.11
+        return failures.too_late()
+    if isinstance(error, aiohttp.ClientResponseError | aiohttp.ClientPayloadError):
+        return failures.no_http(_violation(error))
+    if isinstance(error, aiohttp.ClientError):
+        return failures.unreachable(root_of(error))
+    return failures.unexpected(error)
+
+
 def _violation(error: Exception) -> str:
     """What is wrong with an answer, in the words of the parser, which stand in a message or behind "400, message:"."""
     text = str(getattr(error, "message", "") or error)
@@ -213,7 +222,7 @@ def _refused(response: aiohttp.ClientResponse, raw: bytes) -> Refused:
         body = body.get("error", body)
     code, param = (body.get("code"), body.get("param")) if isinstance(body, dict) else (None, None)
     if response.status < 400:
-        body = f"it redirects to {response.headers.get('Location')}: give the address where the server is as base_url"
+        body = Failures.redirected(response.headers.get("Location"))
     return Refused(
         response.status,
         body,

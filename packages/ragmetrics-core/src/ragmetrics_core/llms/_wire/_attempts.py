@@ -91,6 +91,12 @@ class Attempts:
             ModelError: the answer is not one of the protocol, or it is an error in spite of its status.
             BadReply: there is no text in it; ``usage`` tells what it cost.
         """
+        try:
+            return self._answered(answer)
+        except RecursionError:  # it could be parsed, but not be put into words
+            raise self._failures.too_deep() from None
+
+    def _answered(self, answer: Any) -> Reply[str]:
         if isinstance(answer, str):
             raise self._failures.no_json(answer)
         choices = field_of(answer, "choices")

@@ -16,6 +16,7 @@ from ..._kernel._errors import BadReply, InvalidInput, ModelError
 from ..._support._secrets import LONGEST, mask
 
 __all__ = [
+    "LARGEST",
     "Failures",
     "Place",
     "Refused",
@@ -24,6 +25,9 @@ __all__ = [
     "refused_in_body",
     "root_of",
 ]
+
+LARGEST = 64 * 2**20
+"""The most bytes that are read of an unpacked answer: no judge says more, and a few packed bytes may hold gigabytes."""
 
 GLIMPSE = 80
 """How much of an answer that is not JSON is shown, in characters."""
@@ -94,6 +98,11 @@ class Failures:
     place: Place
     key_cure: str = "Set OPENAI_API_KEY, or pass api_key=..."
 
+    @staticmethod
+    def redirected(location: str | None) -> str:
+        """What to say of an answer that leads elsewhere: no redirect is followed."""
+        return f"it redirects to {location}: give the address where the server is as base_url"
+
     def refused(self, refused: Refused) -> ModelError:
         """An answer with an error status."""
         problem = self._refused(refused, mask(refused.message, self.place.secrets))
@@ -125,7 +134,7 @@ class Failures:
             transient=True,
         )
 
-    def too_long(self, most: int) -> ModelError:
+    def too_long(self, most: int = LARGEST) -> ModelError:
         """An answer that is longer than anybody could want."""
         return ModelError(
             f"{self.model}: the answer of {self.place.base_url} is longer than {most // 2**20} MB, and was given up"
@@ -134,6 +143,15 @@ class Failures:
     def no_json(self, text: str) -> ModelError:
         """An answer that is no JSON: a page, where the address is wrong; or one cut short, which is worth another call."""
         return self.other_protocol(_not_json(text), transient=not text.lstrip().startswith("<"))
+
+    def too_deep(self) -> ModelError:
+        """An answer with more lists in lists than can be read."""
+        return self.other_protocol("it is nested too deeply", transient=True)
+
+    def unexpected(self, error: Exception) -> ModelError:
+        """Any other exception of a client library, which only one call may have met."""
+        said = mask(f"{type(error).__name__}: {first_line(error)}", self.place.secrets)
+        return ModelError(f"{self.model}: the call to {self.place.base_url} failed ({said})")
 
     def other_protocol(self, found: str, transient: bool = False) -> ModelError:
         """An answer that says something else."""

@@ -154,8 +154,9 @@ def read_answer(reply: ChatMessage | None) -> Reply[str]:
         raise BadReply(f"the chat generator replied with a {type(reply).__name__}, not with a ChatMessage")
     meta = reply.meta or {}
     usage = usage_of(meta)
-    if reply.text is None:
-        problem = BadReply("the chat generator replied without any text")
+    if not isinstance(reply.text, str):
+        other = "" if reply.text is None else f", but with a {type(reply.text).__name__}"
+        problem = BadReply(f"the chat generator replied without any text{other}")
         problem.usage = usage
         raise problem
     return Reply(reply.text, usage, truncated=is_cut_off(finish_reason_of(meta)))

@@ -1,0 +1,144 @@
+"""The http clients of openai clients that are made here: no answer is read without an end, and no redirect is followed.
+
+Strategy. An answer may come slowly without end, or hold gigabytes in a few packed bytes, and a redirect may lead a question, with
+everything that is judged, to another server. httpx has no limit for any of it, but asks ``send`` for every answer: there the body
+is read piece by piece, and given up where it is too long or takes longer than the timeout of its request. The classes are made
+when they are first needed, because the packages are heavy. Like those of the openai package, clients close themselves at last.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import cache
+from typing import Any
+
+from .._wire._failures import LARGEST
+
+__all__ = ["TooLong", "bounded_client", "is_bounded"]
+
+PACKED = ("", "identity", "gzip", "deflate")
+"""How an answer may be packed; one piece of another kind may hold gigabytes, and so may one that is packed twice."""
+
+SETTINGS = {"follow_redirects": False, "headers": {"Accept-Encoding": "gzip, deflate"}}
+
+
+class TooLong(Exception):
+    """An answer has more bytes than are read of one."""
+
+
+def bounded_client(*, asynchronous: bool) -> Any:
+    """An http client for an openai client."""
+    return (_asynchronous() if asynchronous else _synchronous())(**SETTINGS)
+
+
+def is_bounded(http_client: object) -> bool:
+    """Whether it is one that was made here."""
+    return getattr(type(http_client), "gives_up", False)
+
+
+class Body:
+    """The body of one answer, as far as it is read."""
+
+    def __init__(self, request: Any) -> None:
+        self.seconds: float | None = (request.extensions.get("timeout") or {}).get("read")
+        self.parts: list[bytes] = []
+        self._end = time.monotonic() + self.seconds if self.seconds else None
+        self._size = 0
+
+    def add(self, part: bytes) -> None:
+        """Take one more piece.
+
+        Raises:
+            TooLong: the body is too long.
+            ReadTimeout: it takes too long.
+        """
+        import httpx  # noqa: PLC0415  heavy
+
+        self._size += len(part)
+        if self._size > LARGEST:
+            raise TooLong
+        if self._end is not None and time.monotonic() > self._end:
+            raise httpx.ReadTimeout("the answer is not at its end")
+        self.parts.append(part)
+
+    def of(self, response: Any) -> Any:
+        """The answer with this body, as ``response.read()`` would have left it; to build another takes a tenth of a call."""
+        response._content = b"".join(self.parts)
+        return response
+
+
+def _parts(response: Any, parts: Any) -> Any:
+    """The pieces of a body; refused where a piece may hold any number of bytes."""
+    import httpx  # noqa: PLC0415  heavy
+
+    packed = response.headers.get("content-encoding", "").strip().lower()
+    if packed not in PACKED:
+        raise httpx.DecodingError(f"it is packed as {packed!r}, which was not asked for")
+    return parts
+
+
+@cache
+def _synchronous() -> Any:
+    """The class of synchronous clients."""
+    import openai  # noqa: PLC0415  heavy
+
+    class Bounded(openai.DefaultHttpxClient):
+        gives_up = True
+
+        def send(self, request: Any, *, stream: bool = False, **settings: Any) -> Any:
+            body = Body(request)
+            response = super().send(request, stream=True, **settings)
+            if stream:
+                return response
+            try:
+                parts: Iterable[bytes] = _parts(response, response.iter_bytes())
+                for part in parts:
+                    body.add(part)
+            finally:
+                response.close()
+            return body.of(response)
+
+        def __del__(self) -> None:
+            if not getattr(self, "is_closed", True):
+                self.close()
+
+    return Bounded
+
+
+@cache
+def _asynchronous() -> Any:
+    """The class of asynchronous clients."""
+    import asyncio  # noqa: PLC0415  costs more to import than all of this package
+
+    import anyio  # noqa: PLC0415  heavy
+    import httpx  # noqa: PLC0415  heavy
+    import openai  # noqa: PLC0415  heavy
+
+    class AsyncBounded(openai.DefaultAsyncHttpxClient):
+        gives_up = True
+
+        async def send(self, request: Any, *, stream: bool = False, **settings: Any) -> Any:
+            body = Body(request)
+            try:
+                with anyio.fail_after(None if stream else body.seconds):
+                    response = await super().send(request, stream=True, **settings)
+                    if stream:
+                        return response
+                    try:
+                        async for part in _parts(response, response.aiter_bytes()):
+                            body.add(part)
+                    finally:
+                        await response.aclose()
+            except TimeoutError:
+                raise httpx.ReadTimeout("the answer is not at its end") from None
+            return body.of(response)
+
+        def __del__(self) -> None:
+            if getattr(self, "is_closed", True):
+                return
+            with suppress(RuntimeError):  # its event loop has ended
+                asyncio.get_running_loop().create_task(self.aclose())
+
+    return AsyncBounded

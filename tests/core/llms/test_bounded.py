@@ -1,0 +1,122 @@
+"""No answer is read without an end, and no redirect is followed, by the clients that are made here."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import http.server
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import openai
+import pytest
+
+from loopback import OpenAIServer, Response
+from ragmetrics_core import ModelError
+from ragmetrics_core.embeddings import OpenAIEmbeddings
+from ragmetrics_core.llms import OpenAILLM, OpenAIServerLLM
+
+WAYS: dict[str, Callable[..., Any]] = {
+    "chat": lambda url, ask, **settings: OpenAILLM("m", base_url=url, max_retries=0, **settings).generate(ask),
+    "chat, async": lambda url, ask, **settings: asyncio.run(
+        OpenAILLM("m", base_url=url, max_retries=0, **settings).agenerate(ask)
+    ),
+    "texts": lambda url, ask, **settings: OpenAIEmbeddings("m", base_url=url, max_retries=0, **settings).embed(["a"]),
+    "texts, async": lambda url, ask, **settings: asyncio.run(
+        OpenAIEmbeddings("m", base_url=url, max_retries=0, **settings).aembed(["a"])
+    ),
+    "lean": lambda url, ask, **settings: asyncio.run(OpenAIServerLLM(url, "m", **settings).agenerate(ask)),
+}
+every_way = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+
+
+def failure(way: Callable[..., Any], url: str, ask: Any, **settings: Any) -> ModelError:
+    with pytest.raises(ModelError) as caught:
+        way(url, ask, **settings)
+    return caught.value
+
+
+@every_way
+def test_few_packed_bytes_that_hold_many(way: Callable[..., Any], server: OpenAIServer, ask: Any) -> None:
+    server.api_key = None
+    packed = gzip.compress(b" " * (80 * 2**20), 1)
+    server.queue.append(Response(body=packed, headers={"Content-Encoding": "gzip"}))
+    found = failure(way, server.base_url, ask())
+    assert str(found) == f"m: the answer of {server.base_url} is longer than 64 MB, and was given up"
+    assert not found.transient
+
+
+@pytest.mark.parametrize("way", list(WAYS.values())[:4], ids=list(WAYS)[:4])
+def test_what_is_packed_twice(way: Callable[..., Any], server: OpenAIServer, ask: Any) -> None:
+    server.api_key = None
+    packed = gzip.compress(gzip.compress(b"{}"))
+    server.queue.append(Response(body=packed, headers={"Content-Encoding": "gzip, gzip"}))
+    assert str(failure(way, server.base_url, ask())) == (
+        f"m: the answer of {server.base_url} is broken (it is packed as 'gzip, gzip', which was not asked for): is it a server of "
+        "HTTP, and does a proxy cut its answers?"
+    )
+
+
+@every_way
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect(way: Callable[..., Any], status: int, server: OpenAIServer, ask: Any) -> None:
+    server.api_key = None
+    with OpenAIServer() as other:
+        server.queue.append(Response(status=status, body="", headers={"Location": f"{other.base_url}/else"}))
+        found = failure(way, server.base_url, ask())
+        assert other.requests == []
+    assert str(found) == (
+        f"m: {server.base_url} refuses the request ({status}): it redirects to {other.base_url}/else: give the address where the "
+        "server is as base_url."
+    )
+
+
+class Dripping(http.server.BaseHTTPRequestHandler):
+    """Sends a byte in no time, and never the last one."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        with suppress(OSError):
+            while not self.server.ended.wait(0.01):  # type: ignore[attr-defined]
+                self.wfile.write(b"1\r\n \r\n")
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  the name is the base class's
+        """Not read."""
+
+
+@pytest.fixture
+def dripping() -> Iterator[str]:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Dripping) as running:
+        running.ended = threading.Event()  # type: ignore[attr-defined]
+        running.daemon_threads = True
+        thread = threading.Thread(target=running.serve_forever, args=(0.01,))
+        thread.start()
+        yield f"http://127.0.0.1:{running.server_address[1]}/v1"
+        running.ended.set()  # type: ignore[attr-defined]
+        running.shutdown()
+        thread.join()
+
+
+@every_way
+def test_an_answer_that_never_ends(way: Callable[..., Any], dripping: str, ask: Any) -> None:
+    """Each byte comes in time, and the whole answer never does."""
+    found = failure(way, dripping, ask(), timeout=0.3)
+    assert str(found) == f"m: no answer from {dripping} in time: is the server overloaded? Pass a longer timeout=..."
+    assert found.transient
+
+
+def test_a_client_of_the_users_stays_as_it_is(server: OpenAIServer, ask: Any) -> None:
+    server.api_key = None
+    with OpenAIServer(lambda body: "ok") as other:
+        location = f"{other.base_url}/chat/completions"
+        server.queue.append(Response(status=307, body="", headers={"Location": location}))
+        with openai.OpenAI(base_url=server.base_url, api_key="k", max_retries=0) as client:
+            assert OpenAILLM("m", client=client).generate(ask()).value == "ok"
