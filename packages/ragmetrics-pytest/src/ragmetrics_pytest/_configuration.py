@@ -1,14 +1,16 @@
 """Whether pytest has read the configuration file that holds the settings of ragmetrics.
 
-Strategy. pytest looks for its configuration before it loads plugins, so it does not know our options yet: in ``--ragmetrics-baseline
-../runs/base`` it reads the value as the path of a test, looks above that path and the project, and may read another file or none.
-Here the files are looked up again from the tests that pytest really collects. A file named by ``-c`` is the user's choice.
+Strategy. pytest looks for its configuration before it loads plugins, so it does not know our options yet. In
+``--ragmetrics-baseline ../runs/base`` it reads the value as the path of a test, looks above that path and the project, and may
+read another file or none. Here the files are looked up again from the tests that pytest really collects. A file named by ``-c``
+is the user's choice.
 """
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +90,7 @@ def _lost(config: pytest.Config, content: Mapping[str, Any]) -> str:
         return ""  # the command line counts alone, whatever the file says
     gates = [text for name in ("ragmetrics_gates", "ragmetrics_gate") for text in _texts(content.get(name))]
     gates += [text.removeprefix(f"{GATE}=") for text in options if text.startswith(f"{GATE}=")]
-    gates += [text for name, text in zip(options, options[1:], strict=False) if name == GATE]
+    gates += [text for name, text in pairwise(options) if name == GATE]
     known = {" ".join(text.split()) for text in setting(config, "gates") or ()}
     return ", ".join(f"the gate '{text}'" for text in gates if " ".join(text.split()) not in known)
 
