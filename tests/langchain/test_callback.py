@@ -114,9 +114,11 @@ def test_a_judge_that_fails_changes_nothing(raised: BaseException, caplog: pytes
         "None",
         "None",
     ]
-    assert callback.counts == {"scored": 2, "failed": 6, "timed_out": 0, "dropped": 0, "pending": 0, "untold": 0}
+    failed = {"scored": 2, "failed": 4, "missing": 2, "timed_out": 0, "dropped": 0, "pending": 0, "untold": 0}
+    assert callback.counts == failed
     assert caplog.text.count("further failures are only counted, see counts") == 1
-    assert ("cannot be judged" in caplog.text) is not isinstance(raised, ModelError)
+    assert caplog.text.count("further rows with missing fields are only counted, see counts") == 1
+    assert caplog.text.count("Traceback") == (0 if isinstance(raised, ModelError) else 1)
 
 
 def test_a_judge_that_hangs_delays_nothing(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:

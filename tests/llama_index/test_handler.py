@@ -232,7 +232,7 @@ def test_on_result_and_its_errors() -> None:
         assert handler.flush(60)
     assert told == ["?"]
     assert [str(error) for error in handler.errors] == ["nobody listens"]
-    assert handler.counts == {"evaluated": 1, "invalid": 1, "failed": 1}
+    assert handler.counts == {"evaluated": 1, "missing": 1, "failed": 1}
     assert len(handler.results) == 1
 
 
@@ -341,7 +341,7 @@ def test_attach_once_and_detach() -> None:
     assert handler.flush(60)
     handler.close()
     Echo().query("?")
-    assert handler.counts == {"evaluated": 1, "invalid": 1}
+    assert handler.counts == {"evaluated": 1, "missing": 1}
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ nothing.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
@@ -37,8 +36,6 @@ __all__ = [
     "is_waiting",
     "question_of",
 ]
-
-logger = logging.getLogger("ragmetrics_langchain")
 
 Status = Literal["scored", "failed", "error", "incomplete", "interrupted", "skipped"]
 
@@ -246,5 +243,4 @@ def _outcome(metric: Metric, outcome: Future[Score]) -> Score:
         return outcome.result()
     if isinstance(error, RagmetricsError):
         return failed_score(metric, error)
-    logger.error("%s cannot be judged", metric.name, exc_info=error)
     return failed_score(metric, f"{type(error).__name__}: {error}")
