@@ -18,7 +18,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
 from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
-from llama_index.core.schema import MetadataMode, NodeWithScore
+from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 
 from ragmetrics_core import Document, InvalidInput, Sample
 
@@ -154,9 +154,11 @@ def nodes_of(response: Any) -> list[NodeWithScore] | None:
     if found or isinstance(response, PydanticResponse):
         return list(found or [])
     # agents list the calls of their tools, chat engines the outputs
-    outputs = [getattr(call, "tool_output", None) for call in getattr(response, "tool_calls", None) or ()]
+    calls = getattr(response, "tool_calls", None) or ()
+    outputs = [getattr(call, "tool_output", None) for call in calls]
     outputs += getattr(response, "sources", None) or ()
     nodes = {node.node_id: node for output in outputs for node in _nodes_of_tool(output)}
+    nodes = nodes or {node.node_id: node for call in calls for node in _text_of_tool(call)}
     can_have_any = any(hasattr(response, name) for name in ("source_nodes", "tool_calls", "sources"))
     return list(nodes.values()) if can_have_any else None
 
@@ -166,6 +168,16 @@ def _nodes_of_tool(output: Any) -> list[NodeWithScore]:
     raw = getattr(output, "raw_output", None)
     items = raw if isinstance(raw, list | tuple) else getattr(raw, "source_nodes", None) or ()
     return [item for item in items if isinstance(item, NodeWithScore)]
+
+
+def _text_of_tool(call: Any) -> list[NodeWithScore]:
+    """What a tool without nodes said, as a node; not an error, nor the answer itself, nor what a search without a find says."""
+    output = getattr(call, "tool_output", None)
+    raw, text = getattr(output, "raw_output", None), getattr(output, "content", "")
+    is_search = hasattr(raw, "source_nodes") or (isinstance(raw, list | tuple) and not raw)
+    if is_search or getattr(output, "is_error", False) or getattr(call, "return_direct", False) or not str(text).strip():
+        return []
+    return [NodeWithScore(node=TextNode(text=text, id_=f"{output.tool_name}: {text}"))]
 
 
 def contexts_of(nodes: Sequence[NodeWithScore], mode: MetadataMode) -> list[str]:
