@@ -53,12 +53,19 @@ def test_the_generators_of_jurors_are_saved() -> None:
     inner = Jury([Correctness(llm=HaystackLLM(large), name="c"), Correctness(name="d")], name="inner")
     jury = Jury([Correctness(llm=HaystackLLM(small, json_mode=False), name="a"), Correctness(name="b"), inner])
     pipeline = Pipeline()
-    pipeline.add_component("jury", MetricEvaluator(jury, chat_generator=OpenAIChatGenerator(model="usual", api_key=secret)))
+    pipeline.add_component(
+        "jury", MetricEvaluator(jury, chat_generator=OpenAIChatGenerator(model="usual", api_key=secret))
+    )
     loaded: Any = Pipeline.loads(pipeline.dumps()).get_component("jury")
     assert loaded.metric == jury
     assert loaded.to_dict() == pipeline.get_component("jury").to_dict()
     first, second, (third, fourth) = (*loaded.metric.jurors[:2], loaded.metric.jurors[2].jurors)
-    assert [item.llm and item.llm.chat_generator.model for item in (first, second, third, fourth)] == ["small", None, "large", None]
+    assert [item.llm and item.llm.chat_generator.model for item in (first, second, third, fourth)] == [
+        "small",
+        None,
+        "large",
+        None,
+    ]
     assert first.llm.json_mode is False
     assert loaded.chat_generator.model == "usual"
 

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import threading
 import time
+from datetime import datetime, timezone
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -33,7 +34,7 @@ def config(*callbacks: Any, **more: Any) -> Any:
 
 def test_a_run_is_scored_by_every_metric() -> None:
     callback = RagEvaluationCallback([Faithfulness(), ExactMatch()], llm=LexicalJudge())
-    run_id = uuid4()
+    run_id, begun = uuid4(), datetime.now(timezone.utc)
     with callback:
         lcel().invoke(
             QUESTION,
@@ -48,6 +49,8 @@ def test_a_run_is_scored_by_every_metric() -> None:
     assert "reference" not in record.sample.metadata
     written = record.to_dict()
     assert (written["run_id"], written["scores"]["exact_match"]["value"]) == (str(run_id), 1.0)
+    assert (written["trace_id"], written["timestamp"]) == (str(run_id), record.timestamp.isoformat())
+    assert begun <= record.timestamp <= datetime.now(timezone.utc)
     assert isinstance(record.run_id, UUID)
 
 

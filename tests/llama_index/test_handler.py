@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from datetime import datetime, timezone
 from typing import Any
 
 import pytest
@@ -227,9 +228,11 @@ def test_on_result_and_its_errors() -> None:
         told.append(evaluation.query)
         raise RuntimeError("nobody listens")
 
+    begun = datetime.now(timezone.utc)
     with QueryEvaluationHandler([ExactMatch()], on_result=tell) as handler:
         Echo().query("?")
         assert handler.flush(60)
+    assert begun <= handler.results[0].timestamp <= datetime.now(timezone.utc)
     assert told == ["?"]
     assert [str(error) for error in handler.errors] == ["nobody listens"]
     assert handler.counts == {"evaluated": 1, "missing": 1, "failed": 1}

@@ -259,7 +259,9 @@ def test_not_every_thread_may_be_replaced(monkeypatch: pytest.MonkeyPatch, held_
     assert sorted(future.exception() is None for future in ended) == [False, False, True]
 
 
-def test_where_every_thread_hangs_those_that_wait_end_too(monkeypatch: pytest.MonkeyPatch, held_clock: HeldClock) -> None:
+def test_where_every_thread_hangs_those_that_wait_end_too(
+    monkeypatch: pytest.MonkeyPatch, held_clock: HeldClock
+) -> None:
     """Each at its own limit of time; what is handed over when the judge answers again is done."""
     monkeypatch.setattr(_background, "MOST_HANGING", 1)
     release, hanging = threading.Event(), threading.Semaphore(0)
@@ -279,7 +281,10 @@ def test_where_every_thread_hangs_those_that_wait_end_too(monkeypatch: pytest.Mo
     assert (background.timed_out, background.finished, alive()) == (200, 200, 2)
     said = [str(future.exception()) for future in ended]
     not_begun = "not begun within 1 seconds: earlier calls have no answer yet, and too many wait to begin more"
-    assert (said.count("no answer within 1 seconds: give it more time with timeout=..."), said.count(not_begun)) == (2, 198)
+    assert (said.count("no answer within 1 seconds: give it more time with timeout=..."), said.count(not_begun)) == (
+        2,
+        198,
+    )
     background.submit(lambda: True)
     held_clock.move(0.5)
     background.submit(lambda: True)

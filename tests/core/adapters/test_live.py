@@ -46,7 +46,15 @@ def test_the_judgements_of_an_evaluation_are_made_at_the_same_time() -> None:
     (outcomes,) = got
     assert {name: outcome.result().value for name, outcome in outcomes.items()} == {"a": 0.0, "b": 0.5, "c": 1.0}
     assert list(outcomes) == ["a", "b", "c"]
-    assert live.counts == {"scored": 3, "failed": 0, "missing": 0, "timed_out": 0, "dropped": 0, "pending": 0, "untold": 0}
+    assert live.counts == {
+        "scored": 3,
+        "failed": 0,
+        "missing": 0,
+        "timed_out": 0,
+        "dropped": 0,
+        "pending": 0,
+        "untold": 0,
+    }
 
 
 def test_an_evaluation_without_metrics() -> None:
@@ -107,7 +115,15 @@ def test_a_judge_that_hangs_starves_nobody(caplog: pytest.LogCaptureFixture, hel
         held_clock.move(0.1)
     assert live.flush(60)
     release.set()
-    assert live.counts == {"scored": 36, "failed": 0, "missing": 0, "timed_out": 4, "dropped": 0, "pending": 0, "untold": 0}
+    assert live.counts == {
+        "scored": 36,
+        "failed": 0,
+        "missing": 0,
+        "timed_out": 4,
+        "dropped": 0,
+        "pending": 0,
+        "untold": 0,
+    }
     failed = [outcomes["m"].exception() for outcomes in got if outcomes["m"].exception()]
     assert [type(error) for error in failed] == [ModelError] * 4
     assert set(lines(caplog)) == {
@@ -131,7 +147,15 @@ def test_one_line_for_the_first_failure_and_one_for_the_first_drop(caplog: pytes
     release.set()
     assert live.flush(60)
     assert taken == [True, True, False, False, False]
-    assert live.counts == {"scored": 0, "failed": 4, "missing": 0, "timed_out": 0, "dropped": 3, "pending": 0, "untold": 0}
+    assert live.counts == {
+        "scored": 0,
+        "failed": 4,
+        "missing": 0,
+        "timed_out": 0,
+        "dropped": 3,
+        "pending": 0,
+        "untold": 0,
+    }
     dropped, *failed = lines(caplog)
     assert dropped == (
         "an evaluation was dropped: 2 are waiting or being judged already; further ones are only counted, see counts"
@@ -164,7 +188,15 @@ FAILED = "m failed: the key is refused; further failures are only counted, see c
 @pytest.mark.parametrize("missing", [NO_FIELD, Score.failed(NO_FIELD)], ids=["raised", "recorded"])
 def test_a_missing_field_hides_no_dead_judge(caplog: pytest.LogCaptureFixture, missing: Any) -> None:
     live = judged_one_by_one(missing, missing, DEAD, DEAD, missing)
-    assert live.counts == {"scored": 0, "failed": 2, "missing": 3, "timed_out": 0, "dropped": 0, "pending": 0, "untold": 0}
+    assert live.counts == {
+        "scored": 0,
+        "failed": 2,
+        "missing": 3,
+        "timed_out": 0,
+        "dropped": 0,
+        "pending": 0,
+        "untold": 0,
+    }
     absent, dead = lines(caplog)
     assert absent.startswith("m failed: ")
     assert absent.endswith("; further rows with missing fields are only counted, see counts")
@@ -206,7 +238,15 @@ def test_a_judge_that_returns_something_else_has_failed(caplog: pytest.LogCaptur
     (outcomes,) = got
     assert isinstance(outcomes["m"].exception(), AttributeError)
     assert outcomes["n"].result().value == 1.0
-    assert live.counts == {"scored": 1, "failed": 1, "missing": 0, "timed_out": 0, "dropped": 0, "pending": 0, "untold": 0}
+    assert live.counts == {
+        "scored": 1,
+        "failed": 1,
+        "missing": 0,
+        "timed_out": 0,
+        "dropped": 0,
+        "pending": 0,
+        "untold": 0,
+    }
     assert lines(caplog) == [
         "m failed: 'NoneType' object has no attribute 'error'; further failures are only counted, see counts"
     ]

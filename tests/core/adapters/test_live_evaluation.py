@@ -147,7 +147,15 @@ def test_only_what_the_user_wants_is_judged(caplog: pytest.LogCaptureFixture) ->
     assert set(asked) == {("ragmetrics-judge", False)}
     assert live.left_out == ["unwanted"]
     assert live._kept == [Record("wanted", {"m": 1.0}), Record("bad", {}, "only: no such tenant")]
-    assert live.counts == {"scored": 1, "failed": 1, "missing": 0, "timed_out": 0, "dropped": 0, "pending": 0, "untold": 0}
+    assert live.counts == {
+        "scored": 1,
+        "failed": 1,
+        "missing": 0,
+        "timed_out": 0,
+        "dropped": 0,
+        "pending": 0,
+        "untold": 0,
+    }
     assert lines(caplog) == [
         "the preparation of an evaluation failed: no such tenant; further failures are only counted, see counts"
     ]

@@ -154,13 +154,12 @@ def nodes_of(response: Any) -> list[NodeWithScore] | None:
     if found or isinstance(response, PydanticResponse):
         return list(found or [])
     # agents list the calls of their tools, chat engines the outputs
-    calls = getattr(response, "tool_calls", None) or ()
-    outputs = [getattr(call, "tool_output", None) for call in calls]
+    calls = [call for call in getattr(response, "tool_calls", None) or () if hasattr(call, "tool_output")]
+    outputs = [call.tool_output for call in calls]
     outputs += getattr(response, "sources", None) or ()
     nodes = {node.node_id: node for output in outputs for node in _nodes_of_tool(output)}
-    nodes = nodes or {node.node_id: node for call in calls for node in _text_of_tool(call)}
     can_have_any = any(hasattr(response, name) for name in ("source_nodes", "tool_calls", "sources"))
-    return list(nodes.values()) if can_have_any else None
+    return (list(nodes.values()) or _texts_of_tools(calls)) if can_have_any else None
 
 
 def _nodes_of_tool(output: Any) -> list[NodeWithScore]:
@@ -170,14 +169,20 @@ def _nodes_of_tool(output: Any) -> list[NodeWithScore]:
     return [item for item in items if isinstance(item, NodeWithScore)]
 
 
-def _text_of_tool(call: Any) -> list[NodeWithScore]:
-    """What a tool without nodes said, as a node; not an error, nor the answer itself, nor what a search without a find says."""
-    output = getattr(call, "tool_output", None)
-    raw, text = getattr(output, "raw_output", None), getattr(output, "content", "")
-    is_search = hasattr(raw, "source_nodes") or (isinstance(raw, list | tuple) and not raw)
-    if is_search or getattr(output, "is_error", False) or getattr(call, "return_direct", False) or not str(text).strip():
+def _texts_of_tools(calls: Sequence[Any]) -> list[NodeWithScore]:
+    """What tools said, as nodes, where none of them searched; without errors, and without an output that is the answer itself."""
+    outputs = [call.tool_output for call in calls if not call.return_direct and not call.tool_output.is_error]
+    if any(_is_search(output.raw_output) for output in outputs):
         return []
-    return [NodeWithScore(node=TextNode(text=text, id_=f"{output.tool_name}: {text}"))]
+    texts = dict.fromkeys(output.content for output in outputs if output.content.strip())
+    return [
+        NodeWithScore(node=TextNode(text=text, id_=f"tool output {number}")) for number, text in enumerate(texts, 1)
+    ]
+
+
+def _is_search(raw: Any) -> bool:
+    """Whether a tool gives the response of a query engine or the list of a retriever, which may have found nothing."""
+    return hasattr(raw, "source_nodes") or (isinstance(raw, list | tuple) and not raw)
 
 
 def contexts_of(nodes: Sequence[NodeWithScore], mode: MetadataMode) -> list[str]:

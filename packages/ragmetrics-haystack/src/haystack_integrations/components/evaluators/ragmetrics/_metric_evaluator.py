@@ -180,7 +180,9 @@ class MetricEvaluator:
         """
         asked = list(self._bare.models.leaves())
         own = [name for name in ("llm", "embeddings") if any(_is_foreign(getattr(one, name)) for one in asked)]
-        if any(isinstance(llm, HaystackLLM) and llm.overlap is not None for llm in (self._llm, *(one.llm for one in asked))):
+        if any(
+            isinstance(llm, HaystackLLM) and llm.overlap is not None for llm in (self._llm, *(one.llm for one in asked))
+        ):
             own.append("an overlap of HaystackLLM")
         if own:
             raise SerializationError(
@@ -210,7 +212,9 @@ class MetricEvaluator:
         for name in ("chat_generator", "embedder"):
             if parameters.get(name):
                 deserialize_component_inplace(parameters, key=name)
-        parameters["metric"] = with_juror_models(_trusted(parameters.get("metric")), parameters.pop("juror_models", None))
+        parameters["metric"] = with_juror_models(
+            _trusted(parameters.get("metric")), parameters.pop("juror_models", None)
+        )
         return default_from_dict(cls, data)
 
     @property
