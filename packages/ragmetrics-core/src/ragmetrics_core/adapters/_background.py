@@ -4,7 +4,8 @@ Strategy. Whoever hands a job over must never wait and never meet its errors: a 
 job raises ends up in a ``Future``. The threads are daemons, so a judge that hangs holds up neither the caller nor the end of the
 program. A job that takes longer than it may is over for everybody else: its outcome is an error that says so, and another thread
 takes the place of the one that hangs. Where no thread is left to take another place, jobs that wait end at their time limit too.
-The lock at the door is never taken by a thread that has work, so none can hold it while it waits for its turn to run. Each job runs in an empty context, so nothing of the caller's (callbacks, tags, spans) reaches it.
+The lock at the door is never taken by a thread that has work, so none can hold it while it waits for its turn to run.
+Each job runs in an empty context, so nothing of the caller's (callbacks, tags, spans) reaches it.
 """
 
 from __future__ import annotations
