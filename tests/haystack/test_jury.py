@@ -8,9 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.core.errors import DeserializationError, SerializationError
+from haystack.utils import Secret
 
 from haystack import Pipeline
+from ragmetrics_core import InvalidInput
+from ragmetrics_core.llms import LexicalJudge
 from ragmetrics_core.metrics import Correctness, Jury
 from ragmetrics_haystack import HaystackLLM, MetricEvaluator
 
@@ -42,8 +46,41 @@ def test_the_generators_of_jurors_are_warmed_up_too(grader: Any) -> None:
     assert [item.warmed_up for item in generators] == [1, 1, 1]
 
 
-def test_models_of_jurors_are_not_lost_in_silence(grader: Any) -> None:
-    jury = Jury([Correctness(llm=HaystackLLM(grader(2)), name="a"), Correctness(name="b")])
+def test_the_generators_of_jurors_are_saved() -> None:
+    """In YAML, with those of a jury inside a jury, and without any key."""
+    secret = Secret.from_env_var("OPENAI_API_KEY", strict=False)
+    small, large = (OpenAIChatGenerator(model=model, api_key=secret) for model in ("small", "large"))
+    inner = Jury([Correctness(llm=HaystackLLM(large), name="c"), Correctness(name="d")], name="inner")
+    jury = Jury([Correctness(llm=HaystackLLM(small, json_mode=False), name="a"), Correctness(name="b"), inner])
+    pipeline = Pipeline()
+    pipeline.add_component(
+        "jury", MetricEvaluator(jury, chat_generator=OpenAIChatGenerator(model="usual", api_key=secret))
+    )
+    loaded: Any = Pipeline.loads(pipeline.dumps()).get_component("jury")
+    assert loaded.metric == jury
+    assert loaded.to_dict() == pipeline.get_component("jury").to_dict()
+    first, second, (third, fourth) = (*loaded.metric.jurors[:2], loaded.metric.jurors[2].jurors)
+    assert [item.llm and item.llm.chat_generator.model for item in (first, second, third, fourth)] == [
+        "small",
+        None,
+        "large",
+        None,
+    ]
+    assert first.llm.json_mode is False
+    assert loaded.chat_generator.model == "usual"
+
+
+@pytest.mark.parametrize("saved", [{}, [{}], [{}, None]])
+def test_models_of_another_number_of_jurors(saved: Any) -> None:
+    data = MetricEvaluator(Jury([Correctness(), Correctness(threshold=3.0)])).to_dict()
+    data["init_parameters"]["juror_models"] = saved
+    with pytest.raises(InvalidInput) as caught:
+        MetricEvaluator.from_dict(data)
+    assert str(caught.value) == "MetricEvaluator: juror_models must be a list with a mapping for each of 2 jurors"
+
+
+def test_models_of_jurors_are_not_lost_in_silence() -> None:
+    jury = Jury([Correctness(llm=LexicalJudge(), name="a"), Correctness(name="b")])
     with pytest.raises(SerializationError, match="^correctness_jury has llm of its own, which cannot be saved"):
         MetricEvaluator(jury).to_dict()
 

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import threading
 import time
+from datetime import datetime, timezone
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -33,7 +34,7 @@ def config(*callbacks: Any, **more: Any) -> Any:
 
 def test_a_run_is_scored_by_every_metric() -> None:
     callback = RagEvaluationCallback([Faithfulness(), ExactMatch()], llm=LexicalJudge())
-    run_id = uuid4()
+    run_id, begun = uuid4(), datetime.now(timezone.utc)
     with callback:
         lcel().invoke(
             QUESTION,
@@ -48,6 +49,8 @@ def test_a_run_is_scored_by_every_metric() -> None:
     assert "reference" not in record.sample.metadata
     written = record.to_dict()
     assert (written["run_id"], written["scores"]["exact_match"]["value"]) == (str(run_id), 1.0)
+    assert (written["trace_id"], written["timestamp"]) == (str(run_id), record.timestamp.isoformat())
+    assert begun <= record.timestamp <= datetime.now(timezone.utc)
     assert isinstance(record.run_id, UUID)
 
 
@@ -114,9 +117,11 @@ def test_a_judge_that_fails_changes_nothing(raised: BaseException, caplog: pytes
         "None",
         "None",
     ]
-    assert callback.counts == {"scored": 2, "failed": 6, "timed_out": 0, "dropped": 0, "pending": 0, "untold": 0}
+    failed = {"scored": 2, "failed": 4, "missing": 2, "timed_out": 0, "dropped": 0, "pending": 0, "untold": 0}
+    assert callback.counts == failed
     assert caplog.text.count("further failures are only counted, see counts") == 1
-    assert ("cannot be judged" in caplog.text) is not isinstance(raised, ModelError)
+    assert caplog.text.count("further rows with missing fields are only counted, see counts") == 1
+    assert caplog.text.count("Traceback") == (0 if isinstance(raised, ModelError) else 1)
 
 
 def test_a_judge_that_hangs_delays_nothing(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from langchain_core.callbacks import CallbackManager
 from langsmith import Client
+from langsmith.utils import LangSmithNotFoundError
 from lc_parts import ANSWER, QUESTION, lcel
 
 from ragmetrics_core.metrics import ExactMatch, Recall
@@ -51,6 +52,29 @@ def test_feedback_for_langsmith() -> None:
     assert "reference_documents" in recall["comment"]
     assert [item["trace_id"] for item in client.posted] == [item["run_id"] for item in client.posted]
     assert client.projects == ["live"]
+
+
+class NewProject(FeedbackClient):
+    """LangSmith before it has made the project of the first runs."""
+
+    def read_project(self, *, project_name: str) -> Any:
+        raise LangSmithNotFoundError(f"Project {project_name} not found")
+
+    def create_project(self, project_name: str, **settings: Any) -> Any:
+        signature(Client.create_project).bind(self, project_name, **settings)
+        assert settings == {"upsert": True}, "runs may have made it meanwhile"
+        return super().read_project(project_name=project_name)
+
+
+def test_feedback_for_a_project_that_does_not_exist_yet() -> None:
+    client = NewProject()
+    callback = RagEvaluationCallback([ExactMatch()], on_result=langsmith_feedback(client, project="new"))
+    with callback:
+        for _ in range(2):
+            lcel().invoke(QUESTION, config(callback, metadata={"reference": ANSWER}))
+    assert [record.error for record in callback.results] == [None, None]
+    assert [item["session_id"] for item in client.posted] == ["id of new"] * 2
+    assert client.projects == ["new"]
 
 
 def test_feedback_on_a_run_below_a_traced_function() -> None:

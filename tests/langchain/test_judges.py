@@ -212,6 +212,13 @@ def test_an_answer_of_the_responses_api_that_is_cut() -> None:
     details = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
     reply = LangChainLLM(Scripted(says=AIMessage("x", response_metadata=details))).generate(asked())
     assert (reply.value, reply.truncated) == ("x", True)
+    for text in ('{"score": 1', ""):
+        message = AIMessage(text, response_metadata=details)
+        score = MetricRunnable(Guideline("Be nice"), llm=Scripted(says=message), on_error="record").invoke(ROW)
+        assert score.error == (
+            "BadReply: the model's reply to the prompt 'critique_by_guidelines' is incomplete, twice: the reply was cut at the "
+            "token limit"
+        )
 
 
 # Caches

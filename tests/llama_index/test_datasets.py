@@ -137,3 +137,22 @@ def test_no_more_is_asked_than_is_scored(tmp_path: Any) -> None:
     options: dict[str, Any] = {"limit": 1, "run_dir": tmp_path / "run", "progress": False}
     evaluation = evaluate_query_engine(SAMPLES, engine, iter([ExactMatch()]), **options)
     assert ([score.value for score in evaluation.scores["exact_match"]], engine.asked) == ([1.0], ["one"])
+
+
+@pytest.mark.parametrize("form", ["blocking", "awaited"])
+async def test_rows_may_be_mappings(form: str) -> None:
+    rows: list[Any] = [
+        {"question": "one", "reference": "answer to one"},
+        Sample(user_input="three", reference="no", id="s"),
+    ]
+    engine = Sometimes(error=None, awaited=[])
+    if form == "awaited":
+        evaluation = await aevaluate_query_engine(rows, engine, ExactMatch(), progress=False)
+    else:
+        evaluation = evaluate_query_engine(rows, engine, ExactMatch(), progress=False)
+    assert list(evaluation["exact_match"]) == [1.0, 0.0]
+    assert [row.id for row in evaluation.rows] == [None, "s"]
+    with pytest.raises(
+        InvalidInput, match="^row 1: a row must be a Sample or a mapping from column names to values, got str$"
+    ):
+        evaluate_query_engine(["one"], engine, ExactMatch(), progress=False)  # type: ignore[list-item]

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from datetime import datetime, timezone
 from typing import Any
 
 import pytest
@@ -227,12 +228,14 @@ def test_on_result_and_its_errors() -> None:
         told.append(evaluation.query)
         raise RuntimeError("nobody listens")
 
+    begun = datetime.now(timezone.utc)
     with QueryEvaluationHandler([ExactMatch()], on_result=tell) as handler:
         Echo().query("?")
         assert handler.flush(60)
+    assert begun <= handler.results[0].timestamp <= datetime.now(timezone.utc)
     assert told == ["?"]
     assert [str(error) for error in handler.errors] == ["nobody listens"]
-    assert handler.counts == {"evaluated": 1, "invalid": 1, "failed": 1}
+    assert handler.counts == {"evaluated": 1, "missing": 1, "failed": 1}
     assert len(handler.results) == 1
 
 
@@ -341,7 +344,7 @@ def test_attach_once_and_detach() -> None:
     assert handler.flush(60)
     handler.close()
     Echo().query("?")
-    assert handler.counts == {"evaluated": 1, "invalid": 1}
+    assert handler.counts == {"evaluated": 1, "missing": 1}
 
 
 @pytest.mark.parametrize(

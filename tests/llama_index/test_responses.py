@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 from llama_index.core import evaluation as theirs
-from llama_index.core.agent.workflow import AgentOutput, ToolCallResult
-from llama_index.core.base.llms.types import ChatMessage, ChatResponse
+from llama_index.core.agent.workflow import AgentOutput, ReActAgent, ToolCallResult
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse, LLMMetadata
 from llama_index.core.base.response.schema import Response, StreamingResponse
 from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgentChatResponse
+from llama_index.core.llms import CustomLLM
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.schema import ImageNode, MetadataMode, NodeWithScore, TextNode
-from llama_index.core.tools import ToolOutput
+from llama_index.core.tools import FunctionTool, ToolOutput
 
 import ragmetrics_llama_index as ours
 from llama_index.doubles import Completions
@@ -143,6 +144,69 @@ def test_the_sources_of_an_agent_are_those_of_its_tools() -> None:
     assert evaluator.evaluate_response("Where?", AgentOutput(**said)).invalid_result
     structured = AgentOutput(response=ChatMessage(), structured_response={"city": "Köln"}, current_agent_name="a")
     assert evaluator.evaluate_response("Where?", structured).response == '{"city": "Köln"}'
+
+
+class Scripted(CustomLLM):
+    """Says one thing after the other."""
+
+    says: list[str]
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata()
+
+    def complete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponse:
+        return CompletionResponse(text=self.says.pop(0))
+
+    def stream_complete(self, prompt: str, formatted: bool = False, **_: Any) -> Any:
+        text = self.says.pop(0)
+        return iter([CompletionResponse(text=text, delta=text)])
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # LlamaIndex' own
+async def test_the_text_of_a_tool_is_a_context_of_an_agent() -> None:
+    def look_up(name: str) -> str:
+        """Look something up."""
+        return f"{name} is in France."
+
+    says = [
+        'Thought: I look.\nAction: look_up\nAction Input: {"name": "Paris"}',
+        "Thought: I know.\nAnswer: In France.",
+    ]
+    agent = ReActAgent(tools=[FunctionTool.from_defaults(look_up)], llm=Scripted(says=says))
+    response = await agent.run("Where is Paris?")
+    evaluator = MetricEvaluator(RefineFaithfulness(), llm=Completions("yes"))
+    result = await evaluator.aevaluate_response("Where is Paris?", response)
+    assert (result.response, result.contexts, result.score) == ("In France.", ["Paris is in France."], 1.0)
+
+
+@pytest.mark.parametrize(
+    ("calls", "contexts"),
+    [
+        ([("a", "a"), ("b", {"x": 1}), ("a", "a")], ["a", "b"]),
+        ([("a", "a"), ("Empty Response", Response("Empty Response", source_nodes=[]))], []),
+        ([("a", "a"), ("[]", [])], []),
+        ([("a", "a"), ("x", [NODE])], ["Paris is."]),
+        ([("", None), (" ", " ")], []),
+        ([("a", ValueError("no")), ("b", "direct")], []),
+    ],
+)
+def test_texts_of_tools_where_none_has_searched(calls: list[tuple[str, Any]], contexts: list[str]) -> None:
+    output = AgentOutput(response=ChatMessage(content="x"), current_agent_name="a")
+    output.tool_calls = [
+        ToolCallResult(
+            tool_name="t",
+            tool_kwargs={},
+            tool_id=str(number),
+            tool_output=ToolOutput(
+                tool_name="t", content=text, raw_input={}, raw_output=raw, is_error=isinstance(raw, Exception)
+            ),
+            return_direct=raw == "direct",
+        )
+        for number, (text, raw) in enumerate(calls)
+    ]
+    evaluator = MetricEvaluator(RefineFaithfulness(), llm=Completions("yes"), metadata_mode="none")
+    assert list(evaluator.evaluate_response("q", output).contexts or []) == contexts
 
 
 def test_a_response_without_a_place_for_sources_has_no_contexts() -> None:

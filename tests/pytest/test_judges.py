@@ -112,7 +112,8 @@ def test_without_a_key_tests_fail_in_continuous_integration(suite, monkeypatch, 
         + "\ndef test_made(ragmetrics_scorer):\n    ragmetrics_scorer.score(ROWS[0], 'faithfulness')\n"
     )
     result = suite.run()
-    result.assert_outcomes(failed=failed and 1, errors=failed and 3, skipped=4 - failed, passed=1)
+    # of the three rows one is an error, and the others are skipped by it
+    result.assert_outcomes(failed=failed and 1, errors=failed and 1, skipped=2 if failed else 4, passed=1)
     assert result.ret == (1 if failed else 0)
     open_gate = "FAILED gate" if failed else "UNDECIDED gate"
     result.stdout.fnmatch_lines([f"{open_gate} 'faithfulness >= 0.5' is not decided: no row *"])
@@ -132,7 +133,7 @@ def test_a_key_that_is_refused_is_an_error(suite, server: OpenAIServer) -> None:
     suite.ini()
     suite.tests(MARKED)
     result = suite.run()
-    result.assert_outcomes(errors=3)
+    result.assert_outcomes(errors=1, skipped=2)
     assert len(server.chats) <= 3
     assert result.ret == 1
 
@@ -141,10 +142,37 @@ def test_no_judge_at_all_is_an_error_that_names_the_setting(suite) -> None:
     suite.ini()
     suite.tests(MARKED + "\ndef test_made(ragmetrics_scorer):\n    ragmetrics_scorer.score(ROWS[0], 'faithfulness')\n")
     result = suite.run("-rf")
-    result.assert_outcomes(errors=3, failed=1)
+    result.assert_outcomes(errors=1, skipped=2, failed=1)
     result.stdout.fnmatch_lines(
-        ["faithfulness asks an LLM, but none is set: name one by ragmetrics_llm in the configuration of pytest, *"]
+        [
+            "faithfulness asks an LLM, but none is set: name one by ragmetrics_llm in the configuration of pytest, *",
+            "FAILED 3 tests without scores: faithfulness asks an LLM, but none is set: name one by ragmetrics_llm in *",
+        ]
     )
+
+
+@pytest.mark.parametrize("processes", [(), ("-n2",)], ids=["one process", "xdist"])
+def test_without_a_judge_120_rows_are_one_error(suite, processes: tuple[str, ...]) -> None:
+    if processes:
+        pytest.importorskip("xdist")
+    suite.ini()
+    suite.tests(MARKED, rows="ROWS = [{'question': 'q', 'answer': 'a', 'contexts': [str(n)]} for n in range(120)]\n")
+    result = suite.processes("-rs", *processes)
+    result.assert_outcomes(errors=1, skipped=119)
+    assert result.ret == 1
+    same = "no scores: the error of the first test that needed them says why, and so does the end of the session"
+    skipped = [line for line in result.stdout.lines if line.startswith("SKIPPED") and line.endswith(same)]
+    assert sum(int(line.split("[")[1].split("]")[0]) for line in skipped) == 119
+
+
+def test_the_session_fails_also_where_the_first_error_is_expected(suite) -> None:
+    """The rows that are skipped by an error are not lost with it."""
+    suite.ini()
+    suite.tests(MARKED.replace("def test", "@pytest.mark.xfail\ndef test"))
+    result = suite.run()
+    result.assert_outcomes(xfailed=1, skipped=2)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["FAILED 3 tests without scores: faithfulness asks an LLM, but none is set: *"])
 
 
 def test_repeats(suite, server: OpenAIServer) -> None:

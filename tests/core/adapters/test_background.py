@@ -247,16 +247,53 @@ def test_not_every_thread_may_be_replaced(monkeypatch: pytest.MonkeyPatch, held_
     background = Background[bool](ended.append, workers=1, capacity=5, timeout=0.05)
     for _ in range(2):
         background.submit(lambda: hanging.release() or release.wait(60))  # type: ignore[func-returns-value]
-    background.submit(lambda: True)
     for late in (1, 2):
         assert hanging.acquire(timeout=60)
         held_clock.move(0.05)
         assert until(lambda: background.timed_out == late)  # noqa: B023  called here
     assert until(lambda: background.finished == 2)
+    background.submit(lambda: True)
     assert (alive(), background.pending) == (2, 1)
     release.set()
     assert background.flush(60)
     assert sorted(future.exception() is None for future in ended) == [False, False, True]
+
+
+def test_where_every_thread_hangs_those_that_wait_end_too(
+    monkeypatch: pytest.MonkeyPatch, held_clock: HeldClock
+) -> None:
+    """Each at its own limit of time; what is handed over when the judge answers again is done."""
+    monkeypatch.setattr(_background, "MOST_HANGING", 1)
+    release, hanging = threading.Event(), threading.Semaphore(0)
+    ended = Outcomes()
+    background = Background[bool](ended.append, workers=1, capacity=500, timeout=1.0)
+    for _ in range(100):
+        background.submit(lambda: hanging.release() or release.wait(60))  # type: ignore[func-returns-value]
+    assert hanging.acquire(timeout=60)
+    held_clock.move(0.5)
+    for _ in range(100):
+        background.submit(lambda: True)
+    held_clock.move(0.5)
+    assert until(lambda: background.timed_out == 1)
+    assert hanging.acquire(timeout=60), "in the place of the first"
+    held_clock.move(1.0)
+    assert background.flush(60)
+    assert (background.timed_out, background.finished, alive()) == (200, 200, 2)
+    said = [str(future.exception()) for future in ended]
+    not_begun = "not begun within 1 seconds: earlier calls have no answer yet, and too many wait to begin more"
+    assert (said.count("no answer within 1 seconds: give it more time with timeout=..."), said.count(not_begun)) == (
+        2,
+        198,
+    )
+    background.submit(lambda: True)
+    held_clock.move(0.5)
+    background.submit(lambda: True)
+    held_clock.move(0.5)
+    assert until(lambda: background.finished == 201)
+    assert background.pending == 1, "its time is not over yet"
+    release.set()
+    assert background.flush(60)
+    assert ended[-1].result() is True
 
 
 def test_no_thread_for_the_place_of_one_that_hangs(monkeypatch: pytest.MonkeyPatch, held_clock: HeldClock) -> None:
@@ -269,11 +306,12 @@ def test_no_thread_for_the_place_of_one_that_hangs(monkeypatch: pytest.MonkeyPat
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", no_thread_left)
         held_clock.move(0.2)
-        assert until(lambda: background.finished == 1)
-    assert (background.timed_out, background.pending) == (1, 1)
+        assert until(lambda: background.finished == 2)
+    assert (background.timed_out, background.pending) == (2, 0)
+    background.submit(lambda: True)
     release.set()
     assert background.flush(60)
-    assert ended[1].result() is True, "there was nobody to do it before the other one was told of"
+    assert ended[-1].result() is True
 
 
 def test_several_jobs_or_none() -> None:

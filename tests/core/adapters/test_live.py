@@ -9,11 +9,12 @@ import sys
 import threading
 import weakref
 from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
 import pytest
 
-from ragmetrics_core import InvalidInput, ModelError, Score
+from ragmetrics_core import BadReply, InvalidInput, MissingInput, ModelError, Score
 from ragmetrics_core.adapters import Counts, LiveJudging
 from waiting import HeldClock, until
 
@@ -45,7 +46,15 @@ def test_the_judgements_of_an_evaluation_are_made_at_the_same_time() -> None:
     (outcomes,) = got
     assert {name: outcome.result().value for name, outcome in outcomes.items()} == {"a": 0.0, "b": 0.5, "c": 1.0}
     assert list(outcomes) == ["a", "b", "c"]
-    assert live.counts == {"scored": 3, "failed": 0, "timed_out": 0, "dropped": 0, "pending": 0, "untold": 0}
+    assert live.counts == {
+        "scored": 3,
+        "failed": 0,
+        "missing": 0,
+        "timed_out": 0,
+        "dropped": 0,
+        "pending": 0,
+        "untold": 0,
+    }
 
 
 def test_an_evaluation_without_metrics() -> None:
@@ -81,7 +90,7 @@ def test_judgements_that_are_made_out_of_something_first(
     assert live.flush(60)
     release.set()
     assert sorted(got, key=str) == [{"m": 0.25}, {}, {}]
-    counts = {"scored": 1, "failed": 2, "timed_out": 0, "dropped": 1, "pending": 0, "untold": 1}
+    counts = {"scored": 1, "failed": 2, "missing": 0, "timed_out": 0, "dropped": 1, "pending": 0, "untold": 1}
     assert live.counts == counts
     live.judge(prepared, lambda outcomes: None)
     assert live.flush(60)
@@ -106,12 +115,20 @@ def test_a_judge_that_hangs_starves_nobody(caplog: pytest.LogCaptureFixture, hel
         held_clock.move(0.1)
     assert live.flush(60)
     release.set()
-    assert live.counts == {"scored": 36, "failed": 0, "timed_out": 4, "dropped": 0, "pending": 0, "untold": 0}
+    assert live.counts == {
+        "scored": 36,
+        "failed": 0,
+        "missing": 0,
+        "timed_out": 4,
+        "dropped": 0,
+        "pending": 0,
+        "untold": 0,
+    }
     failed = [outcomes["m"].exception() for outcomes in got if outcomes["m"].exception()]
     assert [type(error) for error in failed] == [ModelError] * 4
-    assert lines(caplog) == [
+    assert set(lines(caplog)) == {
         "m failed: no answer within 0.1 seconds: give it more time with timeout=...; further failures are only counted, see counts"
-    ]
+    }
 
 
 def test_one_line_for_the_first_failure_and_one_for_the_first_drop(caplog: pytest.LogCaptureFixture) -> None:
@@ -130,15 +147,87 @@ def test_one_line_for_the_first_failure_and_one_for_the_first_drop(caplog: pytes
     release.set()
     assert live.flush(60)
     assert taken == [True, True, False, False, False]
-    assert live.counts == {"scored": 0, "failed": 4, "timed_out": 0, "dropped": 3, "pending": 0, "untold": 0}
-    dropped, failed = lines(caplog)
+    assert live.counts == {
+        "scored": 0,
+        "failed": 4,
+        "missing": 0,
+        "timed_out": 0,
+        "dropped": 3,
+        "pending": 0,
+        "untold": 0,
+    }
+    dropped, *failed = lines(caplog)
     assert dropped == (
         "an evaluation was dropped: 2 are waiting or being judged already; further ones are only counted, see counts"
     )
-    assert failed in (
+    assert sorted(failed) == [
         "m failed: the key is refused; further failures are only counted, see counts",
         "n failed: 'x'; further failures are only counted, see counts",
-    )
+    ]
+
+
+def judged_one_by_one(*outcomes: Score | Exception) -> LiveJudging[Score]:
+    """What a metric says of one evaluation after the other."""
+
+    def say(outcome: Score | Exception) -> Score:
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    live = judging(workers=1, max_pending=len(outcomes))
+    for outcome in outcomes:
+        live.judge({"m": partial(say, outcome)}, lambda _: None)
+    assert live.flush(60)
+    return live
+
+
+SCORED, DEAD, NO_FIELD = Score(1.0), ModelError("the key is refused"), MissingInput("m", "response")
+FAILED = "m failed: the key is refused; further failures are only counted, see counts"
+
+
+@pytest.mark.parametrize("missing", [NO_FIELD, Score.failed(NO_FIELD)], ids=["raised", "recorded"])
+def test_a_missing_field_hides_no_dead_judge(caplog: pytest.LogCaptureFixture, missing: Any) -> None:
+    live = judged_one_by_one(missing, missing, DEAD, DEAD, missing)
+    assert live.counts == {
+        "scored": 0,
+        "failed": 2,
+        "missing": 3,
+        "timed_out": 0,
+        "dropped": 0,
+        "pending": 0,
+        "untold": 0,
+    }
+    absent, dead = lines(caplog)
+    assert absent.startswith("m failed: ")
+    assert absent.endswith("; further rows with missing fields are only counted, see counts")
+    assert dead == FAILED
+
+
+def test_each_cause_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    """A bug with its traceback."""
+    judged_one_by_one(*[BadReply("no number"), DEAD, KeyError("x")] * 3)
+    assert lines(caplog) == [
+        FAILED.replace("the key is refused", "no number"),
+        FAILED,
+        FAILED.replace("the key is refused", "'x'"),
+    ]
+    assert [record.exc_info is not None for record in caplog.records] == [False, False, True]
+
+
+def test_a_failure_after_a_recovery_is_logged_again(caplog: pytest.LogCaptureFixture) -> None:
+    judged_one_by_one(DEAD, DEAD, SCORED, DEAD, NO_FIELD, SCORED, NO_FIELD)
+    assert [line for line in lines(caplog) if "refused" in line] == [FAILED] * 2
+    assert len(lines(caplog)) == 3
+
+
+def test_failures_in_other_words_each_time_are_one_cause(caplog: pytest.LogCaptureFixture) -> None:
+    judged_one_by_one(*[Score.failed(f"request {number} failed") for number in range(20)])
+    assert lines(caplog) == ["m failed: request 0 failed; further failures are only counted, see counts"]
+
+
+def test_a_judge_that_fails_every_other_time_does_not_fill_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    live = judged_one_by_one(*[DEAD, SCORED] * 100)
+    assert (live.counts["failed"], lines(caplog)) == (100, [FAILED] * 2)
 
 
 def test_a_judge_that_returns_something_else_has_failed(caplog: pytest.LogCaptureFixture) -> None:
@@ -149,7 +238,15 @@ def test_a_judge_that_returns_something_else_has_failed(caplog: pytest.LogCaptur
     (outcomes,) = got
     assert isinstance(outcomes["m"].exception(), AttributeError)
     assert outcomes["n"].result().value == 1.0
-    assert live.counts == {"scored": 1, "failed": 1, "timed_out": 0, "dropped": 0, "pending": 0, "untold": 0}
+    assert live.counts == {
+        "scored": 1,
+        "failed": 1,
+        "missing": 0,
+        "timed_out": 0,
+        "dropped": 0,
+        "pending": 0,
+        "untold": 0,
+    }
     assert lines(caplog) == [
         "m failed: 'NoneType' object has no attribute 'error'; further failures are only counted, see counts"
     ]

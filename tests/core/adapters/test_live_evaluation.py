@@ -147,7 +147,15 @@ def test_only_what_the_user_wants_is_judged(caplog: pytest.LogCaptureFixture) ->
     assert set(asked) == {("ragmetrics-judge", False)}
     assert live.left_out == ["unwanted"]
     assert live._kept == [Record("wanted", {"m": 1.0}), Record("bad", {}, "only: no such tenant")]
-    assert live.counts == {"scored": 1, "failed": 1, "timed_out": 0, "dropped": 0, "pending": 0, "untold": 0}
+    assert live.counts == {
+        "scored": 1,
+        "failed": 1,
+        "missing": 0,
+        "timed_out": 0,
+        "dropped": 0,
+        "pending": 0,
+        "untold": 0,
+    }
     assert lines(caplog) == [
         "the preparation of an evaluation failed: no such tenant; further failures are only counted, see counts"
     ]
@@ -201,7 +209,7 @@ def test_the_newest_are_kept_and_everyone_is_told(caplog: pytest.LogCaptureFixtu
         assert live.flush(60)
     assert told == ["0", "1", "2", "3"]
     assert live._kept == [Record("2", {"m": 1.0}), Record("3", {"m": 1.0}, "on_result: lost")]
-    assert lines(caplog) == ["on_result failed"]
+    assert lines(caplog) == ["on_result failed: lost; further failures are not logged"]
 
 
 def test_the_end_of_a_block_waits_as_long_as_there_is_progress(caplog: pytest.LogCaptureFixture) -> None:

@@ -77,7 +77,7 @@ class TestFaults:
         result = score(server, 3)
         assert {item.error for item in result.scores["faithfulness"]} == {
             (
-                "BadReply: the model's reply to the prompt 'extract_claims' is unreadable, twice: "
+                "BadReply: the model's reply to the prompt 'extract_claims' is incomplete, twice: "
                 "the reply was cut at the token limit"
             )
         }

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-__all__ = ["RUN_DIR", "add_options", "setting", "settings"]
+__all__ = ["RUN_DIR", "add_options", "any_option", "setting", "settings"]
 
 RUN_DIR = ".ragmetrics"
 
@@ -80,6 +80,11 @@ def add_options(parser: pytest.Parser) -> None:
                 parser.addini(f"ragmetrics_{ini}", about, type="linelist", default=None)
         else:
             parser.addini(f"ragmetrics_{name}", about, type="string", default=None)
+
+
+def any_option(config: pytest.Config) -> bool:
+    """Whether an option of this plugin is given."""
+    return any(config.getoption(f"ragmetrics_{name}") is not None for name in SETTINGS)
 
 
 def setting(config: pytest.Config, name: str) -> Any:

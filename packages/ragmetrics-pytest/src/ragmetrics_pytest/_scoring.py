@@ -38,6 +38,8 @@ NOT_SCORED = (
     "this row is not among those that were scored. Every process of pytest-xdist collects the rows, and they must be the same "
     "in all: keep what your system answered in a file, or score what differs in each call by the fixture ragmetrics_scorer"
 )
+NOT_FINISHED = "the rows could not be scored: see the first test that needed them"
+SAME_PROBLEM = "no scores: the error of the first test that needed them says why, and so does the end of the session"
 
 
 @dataclass(frozen=True)
@@ -48,11 +50,13 @@ class RowsOutcome:
         scored: by the key of each row that has scores, these by metric; in memory, as another session may score in the same place.
         problem: why rows have no scores; empty if all have.
         needs_key: whether nothing but a key is missing.
+        is_shown: whether a test has failed by the problem already.
     """
 
     scored: Mapping[str, Mapping[str, Score]]
     problem: str = ""
     needs_key: bool = False
+    is_shown: bool = False
 
 
 def prepare(item: pytest.Item) -> None:
@@ -70,10 +74,14 @@ def prepare(item: pytest.Item) -> None:
         return
     state = state_of(item.config)
     if state.rows is None:
-        state.rows = RowsOutcome({}, "the rows could not be scored: see the first test that needed them")
+        state.rows = RowsOutcome({}, NOT_FINISHED)
         state.rows = _score_session(state, item.session.items)
     outcome = state.rows
     if param.key not in outcome.scored:
+        fails = in_ci() or not outcome.needs_key
+        if outcome.is_shown and fails:  # the end of the session fails by it as well, so this hides nothing
+            pytest.skip(SAME_PROBLEM)
+        state.rows = replace(outcome, is_shown=outcome.problem not in ("", NOT_FINISHED))
         stop(outcome.problem or NOT_SCORED, needs_key=outcome.needs_key)
     scores = outcome.scored[param.key]
     note_scores(item, ScoredRow(param.sample, {name: scores[name] for name in param.metrics}))
@@ -181,7 +189,8 @@ def _in_memory(scored: Mapping[str, int], evaluation: Evaluation | None) -> dict
 
 def _loaded(part: Part, noted: Mapping[str, Any]) -> RowsOutcome:
     evaluation = Evaluation.load(part.path) if noted["scored"] else None
-    return RowsOutcome(_in_memory(noted["scored"], evaluation), noted["problem"], noted["needs_key"])
+    is_shown = bool(noted["problem"])  # by the process that has scored
+    return RowsOutcome(_in_memory(noted["scored"], evaluation), noted["problem"], noted["needs_key"], is_shown)
 
 
 def _run(state: State, rows: Mapping[str, _Row], judged: Mapping[str, Judged], part: Part) -> Evaluation:

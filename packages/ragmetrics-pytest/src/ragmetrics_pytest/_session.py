@@ -8,12 +8,13 @@ import pytest
 
 from ragmetrics_core import Evaluation, InvalidInput, RagmetricsError, join_runs
 
+from ._configuration import problem_of_configuration
 from ._decision import decide
 from ._locks import JOINING, locked
 from ._options import setting
 from ._outcome import Outcome
 from ._report_properties import add_properties
-from ._state import State
+from ._state import State, in_ci
 
 __all__ = ["finish"]
 
@@ -22,6 +23,9 @@ def finish(state: State, config: pytest.Config) -> bool:
     """Join what was scored and decide; True if the session fails by that."""
     undecided_fails = setting(config, "undecided") == "fail"
     state.outcome = outcome = Outcome(state.run_dir, undecided_fails=undecided_fails)
+    problem = problem_of_configuration(config)
+    if problem is not None:
+        outcome.open(problem, fails=in_ci())
     with locked(state.run_dir / JOINING) if state.parts.exists() else nullcontext():
         try:
             _join(state, outcome)
@@ -45,7 +49,9 @@ def _join(state: State, outcome: Outcome) -> None:
             runs.append(Evaluation.load(part.path))
             places += noted["places"]
         if noted.get("left"):
-            outcome.unscored_tests.append(f"{noted['left']} tests without scores: {noted['problem']}")
+            fails = in_ci() or not noted["needs_key"]
+            problems = outcome.failures if fails else outcome.unscored_tests
+            problems.append(f"{noted['left']} tests without scores: {noted['problem']}")
     if runs:
         joined = join_runs(runs, state.run_dir, places=places, once=True, replace=True)
     if lost := state.claimed - {part.path.name for part in state.parts_of_session()}:

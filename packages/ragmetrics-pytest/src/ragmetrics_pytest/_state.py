@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
-from ._options import RUN_DIR, setting, settings
+from ._options import RUN_DIR, any_option, setting, settings
 
 if TYPE_CHECKING:
     from ._marks import Registry
@@ -63,8 +63,15 @@ class State:
         """Refuse what could not be decided at the end, before anything is paid for.
 
         Raises:
-            pytest.UsageError: a gate cannot be read, the baseline is not there, or a word or number is none.
+            pytest.UsageError: a gate cannot be read, the baseline is not there, a word or number is none, or in continuous
+                integration pytest has not read the settings beside the tests.
         """
+        if in_ci() and not self.is_worker and any_option(self.config):
+            from ._configuration import problem_of_configuration  # noqa: PLC0415  used by few
+
+            problem = problem_of_configuration(self.config)
+            if problem is not None:
+                raise pytest.UsageError(problem)
         undecided = setting(self.config, "undecided")
         if undecided not in (None, "warn", "fail"):
             raise pytest.UsageError(f"ragmetrics_undecided is warn or fail, got {undecided!r}")

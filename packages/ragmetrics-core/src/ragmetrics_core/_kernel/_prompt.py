@@ -180,7 +180,8 @@ class Prompt(Generic[T]):
             except BadReply as problem:
                 raw.append(reply.value)
                 if last_attempt:
-                    reason = f"the model's reply to the prompt {self.name!r} is unreadable, twice: {problem.reason}"
+                    state = "incomplete" if reply.truncated else "unreadable"
+                    reason = f"the model's reply to the prompt {self.name!r} is {state}, twice: {problem.reason}"
                     raise BadReply(reason, raw) from None
                 again = (Message("assistant", reply.value), Message("user", _complaint(problem)))
                 question = Ask(question.messages + again, self.reply, self, inputs)

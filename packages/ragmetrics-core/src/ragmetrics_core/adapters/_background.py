@@ -3,12 +3,14 @@
 Strategy. Whoever hands a job over must never wait and never meet its errors: a full line refuses the job and counts it, and what a
 job raises ends up in a ``Future``. The threads are daemons, so a judge that hangs holds up neither the caller nor the end of the
 program. A job that takes longer than it may is over for everybody else: its outcome is an error that says so, and another thread
-takes the place of the one that hangs. The lock at the door is never taken by a thread that has work, so none can hold it while it
-waits for its turn to run. Each job runs in an empty context, so nothing of the caller's (callbacks, tags, spans) reaches it.
+takes the place of the one that hangs. Where no thread is left to take another place, jobs that wait end at their time limit too.
+The lock at the door is never taken by a thread that has work, so none can hold it while it waits for its turn to run.
+Each job runs in an empty context, so nothing of the caller's (callbacks, tags, spans) reaches it.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -58,13 +60,14 @@ def settled(work: Callable[[], T], then: Callable[[Future[T]], object] | None = 
 
 
 class Job(Generic[T]):
-    """A job in the line: what is to be done, who is told of the outcome, and whether that has happened."""
+    """A job in the line: what is to be done, who is told of the outcome, since when it waits, and whether it is over."""
 
-    __slots__ = ("is_replaced", "is_settled", "then", "work")
+    __slots__ = ("is_replaced", "is_settled", "since", "then", "work")
 
     def __init__(self, work: Callable[[], T], then: Callable[[Future[T]], object]) -> None:
         self.work = work
         self.then = then
+        self.since = time.monotonic()
         self.is_settled = False
         self.is_replaced = False
 
@@ -94,6 +97,7 @@ class Background(Generic[T]):
         self._running: dict[Job[T], float] = {}
         self._threads = 0
         self._hanging = 0
+        self._stuck = 0  # threads that hang and still have their place
         self._is_watched = False
         self._submitted = 0
         self._finished = 0
@@ -204,6 +208,7 @@ class Background(Generic[T]):
             job.is_settled = True
             self._running.pop(job, None)
             self._hanging -= job.is_replaced
+            self._stuck -= is_late and not job.is_replaced
         if not is_late:
             self._tell(job, outcome)
         return not job.is_replaced
@@ -217,12 +222,16 @@ class Background(Generic[T]):
     def _watch(self) -> None:
         """Wait for the next job whose time is over, as long as there is work."""
         assert self._timeout is not None
+        next_end = math.inf
         while True:
             with self._change:
                 oldest = next(iter(self._running.values()), time.monotonic() + self._timeout)
-            time.sleep(max(0.0, min(oldest - time.monotonic(), IDLE)))
+            time.sleep(max(0.0, min(oldest - time.monotonic(), next_end - time.monotonic(), IDLE)))
             for job in self._overdue():
                 self._tell(job, settled(lambda: _too_slow(self._timeout)))
+            given_up, next_end = self._without_thread()
+            for job in given_up:
+                self._tell(job, settled(lambda: _not_begun(self._timeout)))
             with self._door:
                 if not self.pending:
                     self._is_watched = False
@@ -239,7 +248,27 @@ class Background(Generic[T]):
                 self._timed_out += 1
                 job.is_replaced = self._hanging < MOST_HANGING and _can_start(self._work)
                 self._hanging += job.is_replaced
+                self._stuck += not job.is_replaced
         return found
+
+    def _without_thread(self) -> tuple[list[Job[T]], float]:
+        """The jobs that have waited too long where every thread hangs, and when the time of the next one is over."""
+        assert self._timeout is not None
+        given_up, next_end = [], math.inf
+        with self._change:
+            for _ in range(self._jobs.qsize() if self._stuck >= self._threads else 0):
+                try:
+                    job = self._jobs.get_nowait()
+                except Empty:  # a thread works again, and has taken it
+                    break
+                if job is not None and job.since + self._timeout <= time.monotonic():
+                    given_up.append(job)
+                    self._timed_out += 1
+                    continue
+                self._jobs.put(job)  # behind the others, and so do they: the order stays
+                if job is not None:
+                    next_end = min(next_end, job.since + self._timeout)
+        return given_up, next_end
 
 
 def _start(work: Callable[[], None], name: str) -> None:
@@ -253,6 +282,13 @@ def _can_start(work: Callable[[], None]) -> bool:
     except RuntimeError:
         return False
     return True
+
+
+def _not_begun(timeout: float | None) -> Any:
+    raise ModelError(
+        f"not begun within {timeout:g} seconds: earlier calls have no answer yet, and too many wait to begin more",
+        transient=True,
+    )
 
 
 def _too_slow(timeout: float | None) -> Any:

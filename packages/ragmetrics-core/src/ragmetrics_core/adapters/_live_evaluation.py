@@ -126,8 +126,9 @@ class LiveEvaluation(Generic[R, T]):
 
     @property
     def counts(self) -> dict[str, int]:
-        """What has become of it: judgements (one metric on one call) ``scored``, ``failed`` and ``timed_out``; calls that were
-        ``dropped`` or are ``pending``; results ``untold``, as ``on_result`` had no place for them or did not return.
+        """What has become of it: judgements (one metric on one call) ``scored``, ``failed``, ``missing`` (the call has not all
+        fields that the metric needs) and ``timed_out``; calls that were ``dropped`` or are ``pending``; results ``untold``, as
+        ``on_result`` had no place for them or did not return.
         """
         return self._live.counts
 
@@ -224,8 +225,9 @@ class LiveEvaluation(Generic[R, T]):
     def _told(self, record: R, outcome: Future[None]) -> None:
         error = outcome.exception()
         if error is None:
+            self._live.log.succeeded("on_result")
             return
-        self._logger.error("on_result failed", exc_info=error)
+        self._live.log.failed("on_result", error, "are not logged")
         told = self._with_problem(record, "on_result", error)
         if told is not record:
             with self._keeping:  # the user may have taken it away

@@ -2,7 +2,7 @@
 
 Strategy. There are two lines of jobs. In one the judgements are made: those of one evaluation at the same time, as far as there
 are threads, and the last one to end reports them all. In the other the user's own functions are called, so that a slow one keeps
-no judge from its work. Nothing is lost in silence: the first evaluation that finds no place and the first judgement that fails
+no judge from its work. Nothing is lost in silence: the first evaluation that finds no place and the first failure of each cause
 are logged, all are counted, and the end of the program waits a while for what is pending and says how much it had to give up.
 """
 
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from ._at_exit import call_at_exit
 from ._background import Background, settled
 from ._counts import Counts
+from ._live_failures import FailureLog
 from ._live_settings import check_seconds
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ class LiveJudging(Generic[T]):
             check_seconds("timeout", timeout, least=0.001)
         check_seconds("exit_timeout", exit_timeout, least=0.0)
         self._logger = logger
+        self.log = FailureLog(logger)
         self._max_pending = max_pending
         self._problem_of = problem_of
         self._exit_timeout = exit_timeout
@@ -110,13 +112,14 @@ class LiveJudging(Generic[T]):
     def counts(self) -> dict[str, int]:
         """What has become of it so far.
 
-        Judgements: ``scored`` (those with nothing to score included), ``failed``, ``timed_out``. Evaluations: ``dropped`` (there
-        was no place), ``pending``. ``untold``: calls of the user's functions that found no place or took too long.
+        Judgements: ``scored`` (those with nothing to score included), ``failed``, ``missing`` (a field is), ``timed_out``.
+        Evaluations: ``dropped`` (no place), ``pending``. ``untold``: calls of functions that found no place or took too long.
         """
         timed_out = self._judges.timed_out
         return {
             "scored": self._count["scored"],
             "failed": max(0, self._count["failures"] - timed_out),
+            "missing": self._count["missing"],
             "timed_out": timed_out,
             "dropped": self.dropped,
             "pending": self.pending,
@@ -158,18 +161,16 @@ class LiveJudging(Generic[T]):
     def _prepared(self, then: Listener[T], outcome: Future[Judgements[T]]) -> None:
         self._count.add("preparing", -1)
         error = outcome.exception()
-        if error is None:
-            self._begin(outcome.result(), then)
-            return
-        self._note_failure("the preparation of an evaluation", str(error) or type(error).__name__)
-        self._begin({}, then)
+        if error is not None:
+            self._note_failure("the preparation of an evaluation", error)
+        self._begin({} if error is not None else outcome.result(), then)
 
     def _begin(self, judgements: Judgements[T], then: Listener[T]) -> None:
         evaluation = Evaluation(tuple(judgements), then)
         jobs: list[Any] = [
             (self._own(work), partial(self._judged, evaluation, name)) for name, work in judgements.items()
         ]
-        self._submit(self._judges, jobs or [(_nothing, lambda _: self._finish(evaluation))])
+        self._submit(self._judges, jobs or [(lambda: None, lambda _: self._finish(evaluation))])
 
     def _submit(self, line: Background[Any], jobs: list[Any]) -> None:
         try:
@@ -236,9 +237,10 @@ class LiveJudging(Generic[T]):
     def _judged(self, evaluation: Evaluation[T], name: str, outcome: Future[T]) -> None:
         checked: Future[Any] = settled(lambda: self._problem_of(outcome.result()))  # a judge may return anything
         error = checked.exception()
-        problem = checked.result() if error is None else str(error) or type(error).__name__
+        problem = checked.result() if error is None else error
         if problem is None:
             self._count.add("scored")
+            self.log.succeeded(name)
         else:
             self._note_failure(name, problem)
         with evaluation.lock:
@@ -247,9 +249,8 @@ class LiveJudging(Generic[T]):
         if is_last:
             self._finish(evaluation)
 
-    def _note_failure(self, name: str, problem: str) -> None:
-        if self._count.add("failures") == 1:
-            self._logger.warning("%s failed: %s; further failures are only counted, see counts", name, problem)
+    def _note_failure(self, name: str, problem: BaseException | str) -> None:
+        self._count.add("missing" if self.log.failed(name, problem) else "failures")
 
     def _finish(self, evaluation: Evaluation[T]) -> None:
         self._count.add("reported")  # what it tells of is no longer pending for the one who is told
@@ -290,10 +291,6 @@ class LiveJudging(Generic[T]):
                     self.pending,
                     self._exit_timeout,
                 )
-
-
-def _nothing() -> None:
-    """What an evaluation without metrics does."""
 
 
 def _unheard(_: Future[Any]) -> None:

@@ -9,10 +9,10 @@ nothing.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
 from functools import partial
 from typing import Any, Literal
 from uuid import UUID
@@ -38,8 +38,6 @@ __all__ = [
     "question_of",
 ]
 
-logger = logging.getLogger("ragmetrics_langchain")
-
 Status = Literal["scored", "failed", "error", "incomplete", "interrupted", "skipped"]
 
 Extractor = Callable[[FinishedRun], Any]
@@ -62,6 +60,7 @@ class EvaluationRecord:
         tags, metadata: of the root run, from its config.
         trace_id: the trace that the run belongs to, if that is known: the run's own, unless it stands below another run, such as
             a traced function.
+        timestamp: when the run had finished, with its time zone (UTC).
     """
 
     run_id: UUID
@@ -73,11 +72,14 @@ class EvaluationRecord:
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     trace_id: UUID | None = None
+    timestamp: datetime = field(default_factory=partial(datetime.now, timezone.utc), compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, ready for JSON as far as the metadata is."""
         return {
             "run_id": str(self.run_id),
+            "trace_id": None if self.trace_id is None else str(self.trace_id),
+            "timestamp": self.timestamp.isoformat(),
             "name": self.name,
             "status": self.status,
             "error": self.error,
@@ -194,6 +196,7 @@ class Call(Extracted):
         self._metrics = metrics
         self._score = score
         self._record: EvaluationRecord | None = None
+        self._finished = datetime.now(timezone.utc)
         known, self._unusable = VALUES.sample_in_metadata(run.metadata)
         example = run.metadata.get("example_id")
         self._known = replace(known, id=None if example is None else str(example))
@@ -214,6 +217,7 @@ class Call(Extracted):
             tags=tuple(run.tags),
             metadata=dict(run.metadata),
             trace_id=run.run_id if run.parent_run_id is None else None,
+            timestamp=self._finished,
         )
         self._record = record if self.is_complete else None
         return record
@@ -246,5 +250,4 @@ def _outcome(metric: Metric, outcome: Future[Score]) -> Score:
         return outcome.result()
     if isinstance(error, RagmetricsError):
         return failed_score(metric, error)
-    logger.error("%s cannot be judged", metric.name, exc_info=error)
     return failed_score(metric, f"{type(error).__name__}: {error}")

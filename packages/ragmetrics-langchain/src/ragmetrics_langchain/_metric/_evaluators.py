@@ -116,7 +116,8 @@ def langsmith_feedback(client: Any, *, project: str | None = None) -> Callable[[
 
     Args:
         client: a ``langsmith.Client``.
-        project: name of the project that the runs are traced to; newer versions of LangSmith ask for it.
+        project: name of the project that the runs are traced to; newer versions of LangSmith ask for it. It is created if there
+            is none of that name yet.
     """
     from langchain_core.tracers.langchain import wait_for_all_tracers  # noqa: PLC0415  loads LangSmith, which is slow
 
@@ -125,7 +126,7 @@ def langsmith_feedback(client: Any, *, project: str | None = None) -> Callable[[
     def post(record: EvaluationRecord) -> None:
         wait_for_all_tracers()
         if project is not None and project not in sessions:
-            sessions[project] = client.read_project(project_name=project).id
+            sessions[project] = _project_id(client, project)
         known = {"trace_id": record.trace_id, "session_id": sessions.get(project or "")}
         trace = {name: value for name, value in known.items() if value is not None}
         failures = []
@@ -138,6 +139,16 @@ def langsmith_feedback(client: Any, *, project: str | None = None) -> Callable[[
             raise RagmetricsError(f"feedback that LangSmith did not take: {'; '.join(failures)}")
 
     return post
+
+
+def _project_id(client: Any, name: str) -> Any:
+    """LangSmith makes a project some time after the first run was sent; where there is none yet, it is made here."""
+    from langsmith.utils import LangSmithNotFoundError  # noqa: PLC0415  loaded by the client
+
+    try:
+        return client.read_project(project_name=name).id
+    except LangSmithNotFoundError:
+        return client.create_project(name, upsert=True).id
 
 
 class Judge:

@@ -30,6 +30,7 @@ from ragmetrics_core import (
     agenerate_testset,
     evaluate,
     generate_testset,
+    read_samples,
 )
 from ragmetrics_core.adapters import asked_rows, in_own_thread, run_blocking, with_arguments_of
 
@@ -72,7 +73,8 @@ def evaluate_query_engine(
     A chat engine is reset before each question and asked one at a time, so that no answer depends on another question.
 
     Args:
-        dataset: the JSON file (.json) of a ``LabelledRagDataset``, the file of a test set (.jsonl, .csv, .parquet), or samples.
+        dataset: the JSON file (.json) of a ``LabelledRagDataset``, the file of a test set (.jsonl, .csv, .parquet), or samples or
+            mappings.
         query_engine: answers the questions.
         metrics: one metric or several.
         llm: the judge; None: ``Settings.llm``.
@@ -154,7 +156,7 @@ class Run:
         if isinstance(dataset, str | os.PathLike):
             # the data sets of LlamaIndex are .json files, those of the core are not
             dataset = read(dataset) if Path(dataset).suffix == ".json" else Testset.load(dataset)
-        samples = list(islice(dataset, self.settings.get("limit")))
+        samples = read_samples(islice(dataset, self.settings.get("limit")))
         self.rows = partial(asked_rows, samples, ask, who=who, workers=workers, record=on_error == "record")
         """The samples with their answers, in order; an ``InvalidInput`` for each question without an answer."""
 

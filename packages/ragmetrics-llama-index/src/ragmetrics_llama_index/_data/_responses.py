@@ -18,7 +18,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
 from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
-from llama_index.core.schema import MetadataMode, NodeWithScore
+from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 
 from ragmetrics_core import Document, InvalidInput, Sample
 
@@ -154,11 +154,12 @@ def nodes_of(response: Any) -> list[NodeWithScore] | None:
     if found or isinstance(response, PydanticResponse):
         return list(found or [])
     # agents list the calls of their tools, chat engines the outputs
-    outputs = [getattr(call, "tool_output", None) for call in getattr(response, "tool_calls", None) or ()]
+    calls = [call for call in getattr(response, "tool_calls", None) or () if hasattr(call, "tool_output")]
+    outputs = [call.tool_output for call in calls]
     outputs += getattr(response, "sources", None) or ()
     nodes = {node.node_id: node for output in outputs for node in _nodes_of_tool(output)}
     can_have_any = any(hasattr(response, name) for name in ("source_nodes", "tool_calls", "sources"))
-    return list(nodes.values()) if can_have_any else None
+    return (list(nodes.values()) or _texts_of_tools(calls)) if can_have_any else None
 
 
 def _nodes_of_tool(output: Any) -> list[NodeWithScore]:
@@ -166,6 +167,22 @@ def _nodes_of_tool(output: Any) -> list[NodeWithScore]:
     raw = getattr(output, "raw_output", None)
     items = raw if isinstance(raw, list | tuple) else getattr(raw, "source_nodes", None) or ()
     return [item for item in items if isinstance(item, NodeWithScore)]
+
+
+def _texts_of_tools(calls: Sequence[Any]) -> list[NodeWithScore]:
+    """What tools said, as nodes, where none of them searched; without errors, and without an output that is the answer itself."""
+    outputs = [call.tool_output for call in calls if not call.return_direct and not call.tool_output.is_error]
+    if any(_is_search(output.raw_output) for output in outputs):
+        return []
+    texts = dict.fromkeys(output.content for output in outputs if output.content.strip())
+    return [
+        NodeWithScore(node=TextNode(text=text, id_=f"tool output {number}")) for number, text in enumerate(texts, 1)
+    ]
+
+
+def _is_search(raw: Any) -> bool:
+    """Whether a tool gives the response of a query engine or the list of a retriever, which may have found nothing."""
+    return hasattr(raw, "source_nodes") or (isinstance(raw, list | tuple) and not raw)
 
 
 def contexts_of(nodes: Sequence[NodeWithScore], mode: MetadataMode) -> list[str]:

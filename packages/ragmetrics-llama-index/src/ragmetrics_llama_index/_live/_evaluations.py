@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from functools import partial
 from typing import Any
 
@@ -38,6 +39,7 @@ class QueryEvaluation:
         errors: other exceptions by the name of the metric: those that are no failure of a model.
         tags: the instrument tags of the query, such as an identifier of the example.
         span_id: the span of the query, as tracing tools know it.
+        timestamp: when the query had ended, with its time zone (UTC).
     """
 
     query: str
@@ -47,6 +49,7 @@ class QueryEvaluation:
     errors: Mapping[str, BaseException] = field(default_factory=dict)
     tags: Mapping[str, Any] = field(default_factory=dict)
     span_id: str | None = None
+    timestamp: datetime = field(default_factory=partial(datetime.now, timezone.utc), compare=False)
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,7 @@ class Asked:
     answer: Response
     tags: Mapping[str, Any]
     span_id: str | None
+    timestamp: datetime = field(default_factory=partial(datetime.now, timezone.utc))
 
     is_complete = True
 
@@ -92,7 +96,7 @@ class Asked:
             else:
                 errors[name] = problem
         return QueryEvaluation(
-            self.query, self.answer.response or "", contexts, results, errors, self.tags, self.span_id
+            self.query, self.answer.response or "", contexts, results, errors, self.tags, self.span_id, self.timestamp
         )
 
     def _failed(self, problem: RagmetricsError, contexts: list[str]) -> EvaluationResult:

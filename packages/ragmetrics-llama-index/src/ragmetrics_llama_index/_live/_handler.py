@@ -123,10 +123,14 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
 
         Queries: ``evaluated``, ``dropped``, ``not_sampled``, ``left_out`` by ``only``, ``nested``, streams ``abandoned`` by their
         readers, and streams that are still ``unread``. Judgements, one per metric: ``invalid`` (the judge failed),
-        ``timed_out``. Calls of ``only`` and ``on_result``: ``failed``, or ``untold`` if the queue was full or they took too long.
+        ``missing`` (the query has not all fields that the metric needs), ``timed_out``.
+        Calls of ``only`` and ``on_result``: ``failed``, or ``untold`` if the queue was full or they took too long.
         """
         live = self._live.counts
-        more = {"invalid": live["failed"], **{name: live[name] for name in ("timed_out", "dropped", "untold")}}
+        more = {
+            "invalid": live["failed"],
+            **{name: live[name] for name in ("missing", "timed_out", "dropped", "untold")},
+        }
         return {**self._heard.now(), **self._answered.now(), **{name: count for name, count in more.items() if count}}
 
     def attach(self) -> Self:

@@ -27,6 +27,7 @@ from ._home import HOME
 from ._model._component import call_async_if_any, call_if_any
 from ._model._embeddings import HaystackEmbeddings
 from ._model._llm import HaystackLLM
+from ._saved_jurors import juror_models, with_juror_models
 
 __all__ = ["MetricEvaluator"]
 
@@ -175,11 +176,13 @@ class MetricEvaluator:
         """The component as plain values, as Haystack saves it.
 
         Raises:
-            SerializationError: the metric has a model of its own.
+            SerializationError: the metric, or a juror, has a model of its own that is no component of Haystack.
         """
         asked = list(self._bare.models.leaves())
-        own = [name for name in ("llm", "embeddings") if any(getattr(one, name) is not None for one in asked)]
-        if self._llm is not None and self._llm.overlap is not None:
+        own = [name for name in ("llm", "embeddings") if any(_is_foreign(getattr(one, name)) for one in asked)]
+        if any(
+            isinstance(llm, HaystackLLM) and llm.overlap is not None for llm in (self._llm, *(one.llm for one in asked))
+        ):
             own.append("an overlap of HaystackLLM")
         if own:
             raise SerializationError(
@@ -187,11 +190,13 @@ class MetricEvaluator:
                 "component chat_generator=... and embedder=... instead"
             )
         parts = {"chat_generator": self.chat_generator, "embedder": self.embedder}
+        jurors = juror_models(self._bare)
         return default_to_dict(
             self,
             metric=self._bare.to_dict(),
             **{name: None if part is None else component_to_dict(obj=part, name=name) for name, part in parts.items()},
             **{name: getattr(self, name) for name in SETTINGS},
+            **({} if jurors is None else {"juror_models": jurors}),
         )
 
     @classmethod
@@ -207,7 +212,9 @@ class MetricEvaluator:
         for name in ("chat_generator", "embedder"):
             if parameters.get(name):
                 deserialize_component_inplace(parameters, key=name)
-        parameters["metric"] = _trusted(parameters.get("metric"))
+        parameters["metric"] = with_juror_models(
+            _trusted(parameters.get("metric")), parameters.pop("juror_models", None)
+        )
         return default_from_dict(cls, data)
 
     @property
@@ -271,6 +278,11 @@ def _without_bridges(metric: Metric) -> Metric:
     names = ("llm", "embeddings", "model")
     changes: dict[str, Any] = {name: None for name in names if isinstance(getattr(metric, name, None), BRIDGES)}
     return replace(metric, **changes) if changes else metric
+
+
+def _is_foreign(model: Any) -> bool:
+    """Whether a model is none of Haystack's, which alone can be saved."""
+    return model is not None and not isinstance(model, BRIDGES)
 
 
 def _trusted(data: Any) -> Any:
