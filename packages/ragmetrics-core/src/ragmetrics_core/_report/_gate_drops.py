@@ -1,12 +1,13 @@
 """What two runs show of a gate on a drop: how much worse the second one is, pair by pair.
 
 A drop has the direction of its metric: it is what the mean fell by where high values are good, and what it rose by where low ones
-are. It is taken over the rows that have a value in both runs, on the metric's own scale, with the intervals of a comparison. Three
+are. It is taken over the rows that have a value in both runs, on the metric's own scale, with the intervals of a comparison. Four
 things keep it honest:
 
 * A gate fails where a comparison refuses: where who scored differs, nothing is credited to the system, good or bad.
 * A system that is silent on hard questions must not pass, nor one whose rows never came to be judged. So green must hold too if
   the rows that the second run has lost, or has not got, count as the worst value; else the gate is undecided.
+* Rare large losses may be missing from few rows (`statistics._rare_losses`). Green needs rows enough to have met them.
 * Few changes show little of how large changes are. With fewer than six changed pairs (or clusters) a gate is never red, and its
   interval is at least as wide as if no pair had changed: then a share of z² / (n + z²) of all rows may still change by the whole
   scale. So two equal runs pass a gate on a drop of 0.03 from 125 rows on.
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from ..statistics import Interval
 from ..statistics._distributions import normal_quantile
-from ._gate_evidence import Evidence, absent_rows
+from ._gate_evidence import Evidence, absent_rows, too_few
 from ._gates import Conditions, Gate, check_drop
 from ._paired_values import PairedValues
 from ._table import printable
@@ -97,14 +98,29 @@ class _Drop:
         if self._moved < FEWEST_CHANGED and (side < 0 or item.values.scale is None):
             number, what = (item.pairs, "pairs") if item.clusters is None else (item.clusters, "clusters")
             return f"only {self._moved} of {number} {what} changed, and fewer than {FEWEST_CHANGED} show little"
-        rows = self._missing()
-        if side < 0 or not rows:
+        if side < 0:
+            return ""
+        return self._lost_doubt(gate, confidence) or self._rare_losses(gate, confidence)
+
+    def _lost_doubt(self, gate: Gate, confidence: float) -> str:
+        """Why a gate is not green because of rows that the second run has lost; empty if it is green with them too."""
+        item, rows = self._item, self._missing()
+        if not rows:
             return ""
         if item.with_lost is None:
             return f"{rows}, and no value is known to be the worst that they could count as"
         interval = self._interval(item.with_lost, confidence)
         turns = interval is None or interval.high > gate.limit
         return f"{rows}; counted as the worst value, they could turn it" if turns else ""
+
+    def _rare_losses(self, gate: Gate, confidence: float) -> str:
+        """Why so few pairs do not make a gate green, whatever their interval says; empty if there are enough."""
+        values, sign = self._item.with_lost or self._item.values, -self._sign
+        if values.scale is None:
+            return ""
+        worst = values.scale[0 if sign > 0 else 1]
+        needed = values.rows_to_meet_losses(sign, -sign * gate.limit, worst, confidence)
+        return too_few(self._item.pairs, self._item.clusters, needed, "pairs")
 
     def _missing(self) -> str:
         """The rows with a value in the first run that have none in the second, in words; empty if there are none."""

@@ -18,13 +18,14 @@ from .._store._records import Record, Records
 from ..statistics import Interval, mean_interval
 from ..statistics._interval import ROUNDING
 from ..statistics._means import mean_of
+from ..statistics._rare_losses import rows_to_meet_losses
 from ..statistics._rates import rate_mid_p
 from ._compared_rows import RunRow
 from ._gates import Conditions, Gate
 from ._metric_summary import common_scale
 from ._slices import RowGroups, slices_of
 
-__all__ = ["Absent", "Evidence", "absent_rows", "evidence_of", "of_mean"]
+__all__ = ["Absent", "Evidence", "absent_rows", "evidence_of", "of_mean", "too_few"]
 
 Scale = tuple[float, float] | None
 
@@ -199,11 +200,12 @@ def of_mean(
     """
 
     def doubt(gate: Gate, side: int, confidence: float) -> str:
-        if side > 0 and absent:
-            return _absent_doubt(gate, values, scale, clusters, absent=absent, confidence=confidence)
-        if side > 0 or clusters is not None or scale is None or _tail(values, scale, gate) <= (1 - confidence) / 2:
+        if side > 0:
+            turned = _absent_doubt(gate, values, scale, clusters, absent=absent, confidence=confidence) if absent else ""
+            return turned or _rare_losses(gate, values, scale, clusters, absent=absent, confidence=confidence)
+        if clusters is not None or scale is None or _tail(values, scale, gate) <= (1 - confidence) / 2:
             return ""
-        return "an exact test is not yet sure of it, and a few more rows would decide"
+        return "an exact test is not sure of it: so few rows do not decide"
 
     return Evidence(
         estimate=mean_of(values),
@@ -236,6 +238,31 @@ def _absent_doubt(
     found = mean_interval([*values, *[worst] * absent], groups, scale, confidence)
     holds = found is not None and (found.low >= gate.limit if gate.sign > 0 else found.high <= gate.limit)
     return "" if holds else f"{absent_rows(absent)}; counted as the worst value, they could turn it"
+
+
+def _rare_losses(
+    gate: Gate,
+    values: Sequence[float],
+    scale: Scale,
+    clusters: Sequence[Hashable] | None,
+    *,
+    absent: int,
+    confidence: float,
+) -> str:
+    """Why so few rows do not make a gate green, whatever their interval says; empty if there are enough, or no scale is known."""
+    if scale is None:
+        return ""
+    worst = scale[0] if gate.sign > 0 else scale[1]
+    needed = rows_to_meet_losses([*values, *[worst] * absent], gate.sign, gate.limit, worst, confidence)
+    return too_few(len(values), None if clusters is None else len(set(clusters)), needed)
+
+
+def too_few(rows: int, clusters: int | None, needed: int, what: str = "rows") -> str:
+    """That rare losses may be missing from so few rows, or clusters of rows, in words; empty if there are enough."""
+    number, what = (rows, what) if clusters is None else (clusters, "clusters")
+    if number >= needed:
+        return ""
+    return f"{number:,} {what} are too few to rule out rare large losses: that takes {needed:,}"
 
 
 def _unmet(conditions: Conditions, rows: int, scored: int, failed: int, absent: int) -> Iterator[str]:
