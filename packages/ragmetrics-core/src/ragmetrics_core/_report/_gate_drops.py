@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from ..statistics import Interval
 from ..statistics._distributions import normal_quantile
-from ._gate_evidence import Evidence, absent_rows, too_few
+from ._gate_evidence import Evidence, absent_rows
 from ._gates import Conditions, Gate, check_drop
 from ._paired_values import PairedValues
 from ._table import printable
@@ -76,6 +76,7 @@ class _Drop:
             clusters=item.clusters,
             unmet=tuple(self._unmet()),
             doubt=self._doubt,
+            enough=self._enough,
             missing=self._missing(),
             warnings=item.warnings if item.credited else (),
         )
@@ -98,14 +99,8 @@ class _Drop:
         if self._moved < FEWEST_CHANGED and (side < 0 or item.values.scale is None):
             number, what = (item.pairs, "pairs") if item.clusters is None else (item.clusters, "clusters")
             return f"only {self._moved} of {number} {what} changed, and fewer than {FEWEST_CHANGED} show little"
-        if side < 0:
-            return ""
-        return self._lost_doubt(gate, confidence) or self._rare_losses(gate, confidence)
-
-    def _lost_doubt(self, gate: Gate, confidence: float) -> str:
-        """Why a gate is not green because of rows that the second run has lost; empty if it is green with them too."""
-        item, rows = self._item, self._missing()
-        if not rows:
+        rows = self._missing()
+        if side < 0 or not rows:
             return ""
         if item.with_lost is None:
             return f"{rows}, and no value is known to be the worst that they could count as"
@@ -113,14 +108,11 @@ class _Drop:
         turns = interval is None or interval.high > gate.limit
         return f"{rows}; counted as the worst value, they could turn it" if turns else ""
 
-    def _rare_losses(self, gate: Gate, confidence: float) -> str:
-        """Why so few pairs do not make a gate green, whatever their interval says; empty if there are enough."""
+    def _enough(self, gate: Gate) -> int:
         values, sign = self._item.with_lost or self._item.values, -self._sign
         if values.scale is None:
-            return ""
-        worst = values.scale[0 if sign > 0 else 1]
-        needed = values.rows_to_meet_losses(sign, -sign * gate.limit, worst, confidence)
-        return too_few(self._item.pairs, self._item.clusters, needed, "pairs")
+            return 1
+        return values.rows_to_meet_losses(sign, -sign * gate.limit, values.scale[0 if sign > 0 else 1])
 
     def _missing(self) -> str:
         """The rows with a value in the first run that have none in the second, in words; empty if there are none."""

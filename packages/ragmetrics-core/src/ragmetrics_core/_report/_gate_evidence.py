@@ -33,6 +33,11 @@ Absent = Mapping[tuple[str, str | None, str | None], int]
 """By metric, path and label of the slice (None for all rows): rows with a value in an earlier run that this one has not got."""
 
 
+def few(_gate: Gate) -> int:
+    """Nothing tells how much a row may lose."""
+    return 1
+
+
 def no_doubt(_gate: Gate, _side: int, _confidence: float) -> str:
     """The interval is to be believed."""
     return ""
@@ -56,6 +61,8 @@ class Evidence:
         unmet: the conditions that the rows do not meet, in words.
         doubt: why the interval at a confidence is not to be believed although it lies on the good side of the gate's limit (1),
             or on the bad one (-1); empty if it is.
+        enough: the rows, or clusters, from which on losses that are rare and large would have been met (`statistics._rare_losses`):
+            with fewer a gate is not green.
         missing: against an earlier run, the rows that have a value there alone, in words; empty if there are none.
         warnings: what must be known to believe any of it.
     """
@@ -72,6 +79,7 @@ class Evidence:
     repeated: bool = False
     unmet: tuple[str, ...] = ()
     doubt: Callable[[Gate, int, float], str] = no_doubt
+    enough: Callable[[Gate], int] = few
     missing: str = ""
     warnings: tuple[str, ...] = ()
 
@@ -201,11 +209,16 @@ def of_mean(
 
     def doubt(gate: Gate, side: int, confidence: float) -> str:
         if side > 0:
-            turned = _absent_doubt(gate, values, scale, clusters, absent=absent, confidence=confidence) if absent else ""
-            return turned or _rare_losses(gate, values, scale, clusters, absent=absent, confidence=confidence)
+            return _absent_doubt(gate, values, scale, clusters, absent=absent, confidence=confidence) if absent else ""
         if clusters is not None or scale is None or _tail(values, scale, gate) <= (1 - confidence) / 2:
             return ""
         return "an exact test is not sure of it: so few rows do not decide"
+
+    def enough(gate: Gate) -> int:
+        if scale is None:
+            return 1
+        worst = scale[0] if gate.sign > 0 else scale[1]
+        return rows_to_meet_losses([*values, *[worst] * absent], gate.sign, gate.limit, worst)
 
     return Evidence(
         estimate=mean_of(values),
@@ -217,6 +230,7 @@ def of_mean(
         clusters=None if clusters is None else len(set(clusters)),
         unmet=tuple(_unmet(conditions, rows, len(values), failed, absent)),
         doubt=doubt,
+        enough=enough,
         missing=absent_rows(absent),
     )
 
@@ -238,23 +252,6 @@ def _absent_doubt(
     found = mean_interval([*values, *[worst] * absent], groups, scale, confidence)
     holds = found is not None and (found.low >= gate.limit if gate.sign > 0 else found.high <= gate.limit)
     return "" if holds else f"{absent_rows(absent)}; counted as the worst value, they could turn it"
-
-
-def _rare_losses(
-    gate: Gate,
-    values: Sequence[float],
-    scale: Scale,
-    clusters: Sequence[Hashable] | None,
-    *,
-    absent: int,
-    confidence: float,
-) -> str:
-    """Why so few rows do not make a gate green, whatever their interval says; empty if there are enough, or no scale is known."""
-    if scale is None:
-        return ""
-    worst = scale[0] if gate.sign > 0 else scale[1]
-    needed = rows_to_meet_losses([*values, *[worst] * absent], gate.sign, gate.limit, worst, confidence)
-    return too_few(len(values), None if clusters is None else len(set(clusters)), needed)
 
 
 def too_few(rows: int, clusters: int | None, needed: int, what: str = "rows") -> str:

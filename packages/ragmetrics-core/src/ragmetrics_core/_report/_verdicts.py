@@ -22,7 +22,7 @@ from ._gate_evidence import too_few
 if TYPE_CHECKING:
     from ._comparison import Verdict
 
-__all__ = ["ALPHA", "Case", "about", "p_text", "signed", "verdict_of"]
+__all__ = ["ALPHA", "Case", "about", "new_run", "p_text", "signed", "verdict_of"]
 
 ALPHA = 0.05
 FEWEST_CHANGED = 6
@@ -208,7 +208,9 @@ def _rows(case: Case, found: PairedDifference) -> str:
         if not found.changed or found.method == "constant":
             return f"how many rows would show {difference} is not known, as pairs do not differ among each other"
         return f"more than {MOST_ROWS:,} rows would be needed to show {difference}"
-    where = "" if found.clusters is None else f" in {about(math.ceil(found.clusters * needed / found.pairs)):,} clusters"
+    where = (
+        "" if found.clusters is None else f" in {about(math.ceil(found.clusters * needed / found.pairs)):,} clusters"
+    )
     rows = f"about {about(needed):,} rows{where}"
     if needed <= found.pairs:
         return f"there are enough rows to show {difference} in 80 % of such runs ({rows})"

@@ -99,7 +99,9 @@ class Gates:
         if open_:
             parts.append(f"undecided: {_names(open_)}")
             if self.undecided == STATUS[None] and not failed:
-                parts.append("more rows would decide; --undecided pass, or fail, decides without them")
+                parts.append(
+                    "a new run of more rows may decide (fix the number before you look); --undecided pass, or fail, decides now"
+                )
         return "; ".join(parts)
 
 

@@ -18,12 +18,13 @@ from ._distributions import normal_quantile
 
 __all__ = ["rows_to_meet_losses"]
 
+MISSED = 0.05
+"""The largest chance to meet no such loss."""
+
 TINY = 1e-12
 
 
-def rows_to_meet_losses(
-    values: Sequence[float], sign: int, limit: float, worst: float, confidence: float = 0.95
-) -> int:
+def rows_to_meet_losses(values: Sequence[float], sign: int, limit: float, worst: float) -> int:
     """The number of independent rows from which on unseen losses cannot bring a mean to the limit.
 
     The distance from the mean to the limit counts with the ordinary noise of the mean, which the interval allows for already. That
@@ -34,13 +35,12 @@ def rows_to_meet_losses(
         sign: 1 if high values are good, -1 if low ones are.
         limit: what the mean must not reach.
         worst: the value that a lost row would have.
-        confidence: 0.95 for a chance of 0.05 to miss such losses.
     """
     count = len(values)
     mean = math.fsum(values) / count
     squares = math.fsum((value - mean) ** 2 for value in values if sign * (value - mean) > 0)
-    noise = normal_quantile((1 + confidence) / 2) * math.sqrt(2 * squares) / count
+    noise = normal_quantile(1 - MISSED / 2) * math.sqrt(2 * squares) / count
     distance, loss = max(sign * (mean - limit) + noise, TINY), sign * (mean - worst)
     if distance >= loss:
         return 1
-    return math.ceil(math.log(1 - confidence) / math.log1p(-distance / loss))
+    return math.ceil(math.log(MISSED) / math.log1p(-distance / loss))
