@@ -75,7 +75,11 @@ class TestStatus:
     @pytest.mark.parametrize(
         ("options", "status", "more"),
         [
-            ((), 3, "; more rows would decide; --undecided pass, or fail, decides without them"),
+            (
+                (),
+                3,
+                "; a new run of more rows may decide (fix the number before you look); --undecided pass, or fail, decides now",
+            ),
             (("--undecided", "pass"), 0, ""),
             (("--undecided", "fail"), 1, ""),
         ],
