@@ -440,7 +440,7 @@ class TestPictures:
     def test_the_text(self) -> None:
         values, labels = judged()
         found = run(values).calibrate(labels)
-        assert found.text(80).splitlines()[:7] == [
+        assert found.text(80).splitlines()[:8] == [
             "this run, beside people: 40 labelled rows for m",
             "",
             "m: people would pass 0.795 of its 200 rows, 95 % interval 0.691 to 0.887",

@@ -155,6 +155,13 @@ class TestCannotSay:
             "none of 12 clusters changed: with fewer than 6, "
         )
 
+    def test_clusters_are_asked_for_where_there_are_some(self) -> None:
+        difference = found(-0.02, 0.08, 0.2, 437, clusters=20)
+        assert verdict_of(case(found=difference, p_adjusted=0.2))[1].endswith(
+            "; given a true difference of 0.03 (the margin), a new run of about 440 rows in 88 clusters would show it in 80 % of "
+            "cases (fix the number before you look)"
+        )
+
     def test_the_interval_says_yes_and_the_adjusted_test_no(self) -> None:
         assert verdict_of(case(p=0.03, p_adjusted=0.09, tests=3)) == (
             CANNOT_SAY,
