@@ -151,20 +151,13 @@ def corrected_mean(  # noqa: PLR0917
     """
     check_confidence(confidence)
     rows = labelled_rows(judged, labels, weights, clusters, scale)
-    label_mean, left = mean_of_labels(rows), too_uneven(rows.masses)
-    alone = labels_alone(rows, confidence) if left is None else None
-    found = _corrected(rows, confidence) if left is None else (0.0, None, None)
+    label_mean, even = mean_of_labels(rows), too_uneven(rows.masses) is None
+    alone = labels_alone(rows, confidence) if even else None
+    found = _corrected(rows, confidence) if even else (0.0, None, None)
     mean, interval, note = _beside_alone(rows, *found, alone)
-    if note in {None, NO_HELP} and len(set(rows.labels)) == 1:  # narrower or not for its method, not for the judge
-        note = ONE_LABEL
-    if note is None and (gain := _gain(interval, alone) or 0.0) < GAIN:
-        note = HARDLY.format(100 * gain)
     if interval is None:
         mean, interval = label_mean, alone
-    if left is not None:
-        note = TOO_UNEVEN.format(len(rows.labels), left, FEWEST_FOR_INTERVAL)
-    elif interval is None:
-        note = NO_SCALE if rows.label_clusters is None or len(set(rows.label_clusters)) > 1 else ONE_CLUSTER
+    note = _note(rows, interval, alone, note)
     return CorrectedMean(
         mean=mean,
         interval=interval,
@@ -176,6 +169,19 @@ def corrected_mean(  # noqa: PLR0917
         rows=len(rows.judged),
         note=note,
     )
+
+
+def _note(rows: LabelledRows, interval: Interval | None, alone: Interval | None, note: str | None) -> str | None:
+    """Why there is no interval, or why the judge is not said to help; None where it helps."""
+    left = too_uneven(rows.masses)
+    if left is not None:
+        return TOO_UNEVEN.format(len(rows.labels), left, FEWEST_FOR_INTERVAL)
+    if interval is None:
+        return NO_SCALE if rows.label_clusters is None or len(set(rows.label_clusters)) > 1 else ONE_CLUSTER
+    if note in {None, NO_HELP} and len(set(rows.labels)) == 1:  # narrower or not for its method, not for the judge
+        return ONE_LABEL
+    gain = _gain(interval, alone) or 0.0
+    return HARDLY.format(100 * gain) if note is None and gain < GAIN else note
 
 
 def _beside_alone(
