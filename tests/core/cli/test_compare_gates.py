@@ -42,8 +42,15 @@ DROP = "drop 0.100, 95 % interval 0.066 to 0.149,\n      from 200 pairs"
         (
             "0.12",
             3,
-            f"1 undecided\nUNDECIDED exact_match drop <= 0.12: {DROP}; if the drop stays there, about 1,100 rows would decide",
-            "undecided: exact_match drop <= 0.12; more rows would decide; --undecided pass, or fail, decides without them",
+            (
+                f"1 undecided\nUNDECIDED exact_match drop <= 0.12: {DROP}; given a true drop of 0.100 (as seen), a new run of "
+                "about\n"
+                "      2,100 rows would decide in 80 % of cases (fix the number before you look)"
+            ),
+            (
+                "undecided: exact_match drop <= 0.12; a new run of more rows may decide (fix the number before you look); "
+                "--undecided pass, or fail, decides now"
+            ),
         ),
     ],
 )  # fmt: skip

@@ -75,7 +75,11 @@ class TestStatus:
     @pytest.mark.parametrize(
         ("options", "status", "more"),
         [
-            ((), 3, "; more rows would decide; --undecided pass, or fail, decides without them"),
+            (
+                (),
+                3,
+                "; a new run of more rows may decide (fix the number before you look); --undecided pass, or fail, decides now",
+            ),
             (("--undecided", "pass"), 0, ""),
             (("--undecided", "fail"), 1, ""),
         ],
@@ -87,7 +91,8 @@ class TestStatus:
             (
                 "gates: 1 undecided\n"
                 "UNDECIDED number >= 0.75: mean 0.800, 95 % interval 0.652 to 0.895, from 40\n"
-                "      rows; if the mean stays there, about 290 rows would decide\n"
+                "      rows; given a true mean of 0.800 (as seen), a new run of about 590 rows\n"
+                "      would decide in 80 % of cases (fix the number before you look)\n"
             ),
             f"ragmetrics: undecided: number >= 0.75{more}\n",
         )
@@ -105,8 +110,8 @@ class TestStatus:
         assert (status, message) == (
             1,
             (
-                "ragmetrics: number is 0.8, under 0.95 (95 % interval 0.652 to 0.895); undecided: number >= 0.75; more rows "
-                "would decide; --undecided pass, or fail, decides without them\n"
+                "ragmetrics: number is 0.8, under 0.95 (95 % interval 0.652 to 0.895); undecided: number >= 0.75; a new "
+                "run of more rows may decide (fix the number before you look); --undecided pass, or fail, decides now\n"
             ),
         )
 
@@ -193,7 +198,8 @@ class TestSlicesAndClusters:
             "FAILED number >= 0.6, lang=de: mean 0.000, 95 % interval 0.000 to 0.088, from\n"
             "      40 rows; 0.000 to 0.125 when adjusted for the number of gates\n"
             "UNDECIDED number >= 0.6: mean 0.500, 95 % interval 0.393 to 0.607, from 80\n"
-            "      rows; if the mean stays there, about 130 rows would decide\n"
+            "      rows; given a true mean of 0.500 (as seen), a new run of about 230 rows\n"
+            "      would decide in 80 % of cases (fix the number before you look)\n"
             "PASSED number >= 0.6, lang=en: mean 1.000, 95 % interval 0.912 to 1.000, from\n"
             "      40 rows\n"
         )
@@ -203,7 +209,8 @@ class TestSlicesAndClusters:
         assert evaluate("--gate", "number >= 0.6")[0] == 0
         status, gates, _ = evaluate("--gate", "number >= 0.6", "--cluster", "metadata.document")
         assert status == 3
-        assert "from 40\n      rows in 8 clusters; if the mean stays there, about" in gates
+        said = "from 40\n      rows in 8 clusters; given a true mean of 0.800 (as seen), a new run of\n"
+        assert f"{said}      about 270 rows in 54 clusters" in gates
 
     def test_a_column_that_is_not_there_costs_nothing(self, rows: Rows) -> None:
         rows([1] * 40)

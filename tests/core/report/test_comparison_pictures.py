@@ -55,7 +55,7 @@ class TestText:
         item = comparison["m"]
         assert item.interval is not None
         low, high = (f"{end:+.3f}" for end in item.interval[:2])
-        assert comparison.text(200) == (
+        assert comparison.text(300) == (
             "from old to new: 3 rows in both, paired by id\n"
             "\n"
             "m: cannot say\n"

@@ -111,15 +111,21 @@ class TestCannotSay:
             CANNOT_SAY,
             (
                 "the 95 % interval, -0.020 to +0.080, holds 0 and reaches further than 0.03; there are enough rows to show a "
-                "difference of 0.03 in 80 % of such comparisons (about 89)"
+                "true difference of 0.03 (the margin) in 80 % of such runs (about 89 rows)"
             ),
         )
 
     @pytest.mark.parametrize(
         ("needed", "words"),
         [
-            (437, "about 440 rows would show a difference of 0.03 in 80 % of such comparisons"),
-            (None, "more than 100,000 rows would be needed to show a difference of 0.03"),
+            (
+                437,
+                (
+                    "given a true difference of 0.03 (the margin), a new run of about 440 rows would show it in 80 % of cases "
+                    "(fix the number before you look)"
+                ),
+            ),
+            (None, "more than 100,000 rows would be needed to show a true difference of 0.03 (the margin)"),
         ],
     )
     def test_the_rows_that_would_show_the_margin(self, needed: int | None, words: str) -> None:
@@ -130,9 +136,9 @@ class TestCannotSay:
         ("moved", "changed", "words"),
         [
             (0, 0, ("none of 100 pairs changed: with fewer than 6, chance cannot be ruled out; how many rows would show "
-            "a difference of 0.03 is not known, as pairs do not differ among each other")),
+            "a true difference of 0.03 (the margin) is not known, as pairs do not differ among each other")),
             (5, 5, ("only 5 of 100 pairs changed: with fewer than 6, chance cannot be ruled out; there are enough rows to show a "
-            "difference of 0.03 in 80 % of such comparisons (about 89)")),
+            "true difference of 0.03 (the margin) in 80 % of such runs (about 89 rows)")),
         ],
     )  # fmt: skip
     def test_fewer_than_six_pairs_changed(self, moved: int, changed: int, words: str) -> None:
@@ -149,12 +155,20 @@ class TestCannotSay:
             "none of 12 clusters changed: with fewer than 6, "
         )
 
+    def test_clusters_are_asked_for_where_there_are_some(self) -> None:
+        difference = found(-0.02, 0.08, 0.2, 437, clusters=20)
+        assert verdict_of(case(found=difference, p_adjusted=0.2))[1].endswith(
+            "; given a true difference of 0.03 (the margin), a new run of about 440 rows in 88 clusters would show it in 80 % of "
+            "cases (fix the number before you look)"
+        )
+
     def test_the_interval_says_yes_and_the_adjusted_test_no(self) -> None:
         assert verdict_of(case(p=0.03, p_adjusted=0.09, tests=3)) == (
             CANNOT_SAY,
             (
                 "the 95 % interval, +0.020 to +0.080, is without 0, but the p-value, adjusted for 3 comparisons, is 0.090 "
-                "(alone it is 0.030); there are enough rows to show a difference of 0.03 in 80 % of such comparisons (about 89)"
+                "(alone it is 0.030); there are enough rows to show a true difference of 0.03 (the margin) in 80 % of such runs "
+                "(about 89 rows)"
             ),
         )
 

@@ -74,7 +74,7 @@ class TestDifferences:
     @pytest.mark.parametrize("name", POPULATIONS)
     def test_intervals_hold_with_50_rows_and_are_no_wider_than_that_takes(self, name: str) -> None:
         coverage = simulation.pairs(POPULATIONS[name], 50, RUNS).coverage
-        assert 0.93 <= coverage <= (1.0 if name.startswith("pass") else 0.99)
+        assert 0.93 <= coverage <= (1.0 if name.startswith("pass") else 0.995)
 
     @pytest.mark.parametrize("rows", [20, 50])
     def test_students_t_does_not_hold_where_few_rows_change_one_way(self, rows: int) -> None:

@@ -98,9 +98,12 @@ def test_the_farther_the_odder(changed: list[float], same: int) -> None:
 
 
 def test_paired_differences_with_few_changes() -> None:
-    """Two changes were seen, both for the worse: -0.5 * (1 + 2 / 2) and 0.5 are expected; the p-value flips their signs."""
+    """Two changes were seen, both for the worse: -0.5 * (1 + 2 / 2) and 0.5 are expected; the p-value flips their signs.
+
+    The largest change is 1.5 less than the width of the scale, and three tenths of a row that changes by so much more are unmet.
+    """
     found = paired_difference([0.9] * 10, [0.4, 0.4] + [0.9] * 8, scale=(-1, 1))
-    low, high = FewChanges(Counter({(-0.5, 1): 2, (0.0, 1): 8}), (-1.0, 0.5), 1.0).limits(Z)
+    low, high = FewChanges(Counter({(-0.5, 1): 2, (0.0, 1): 8}), (-1.0, 0.5), 1.0, 0.3 * 1.5**2 / 10).limits(Z)
     assert found.interval == (pytest.approx(low), pytest.approx(high), "few-changes")
     assert (found.p_value, found.changed) == (0.5, 2)
 

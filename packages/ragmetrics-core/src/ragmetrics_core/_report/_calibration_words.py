@@ -90,7 +90,10 @@ def corrected_words(item: MetricCalibration) -> Iterator[str]:
     if found.note is not None:
         yield found.note
     elif found.worth_labels is not None:
-        yield f"the judge helps: about {found.worth_labels:.0f} labels alone would make as narrow an interval"
+        yield (
+            f"the judge helps: the interval is {100 * (found.gain or 0.0):.0f} % narrower than that of the labels alone; about "
+            f"{found.worth_labels:.0f} labels alone would make as narrow an interval"
+        )
     if item.judge_mean is not None:
         yield f"the judge's own mean: {item.judge_mean:.3f}" + _not_a_rate(item)
     if item.without_score:

@@ -8,6 +8,7 @@ things keep it honest:
 * A gate is undecided where the comparison is void: where a judge is not known, or references differ.
 * A system that is silent on hard questions must not pass, nor one whose rows never came to be judged. So green must hold too if
   the rows that the second run has lost, or has not got, count as the worst value; else the gate is undecided.
+* Rare large losses may be missing from few rows (`statistics._rare_losses`). Green needs rows enough to have met them.
 * Few changes show little of how large changes are. With fewer than six changed pairs (or clusters) a gate is never red, and its
   interval is at least as wide as if no pair had changed: then a share of z² / (n + z²) of all rows may still change by the whole
   scale. So two equal runs pass a gate on a drop of 0.03 from 125 rows on.
@@ -78,6 +79,7 @@ class _Drop:
             clusters=item.clusters,
             unmet=tuple(self._unmet()),
             doubt=self._doubt,
+            enough=self._enough,
             missing=self._missing(),
             warnings=item.warnings if item.credited else (),
             void=f"not decided, as {printable(item.void)}: {CURE}" if item.void else "",
@@ -109,6 +111,12 @@ class _Drop:
         interval = self._interval(item.with_lost, confidence)
         turns = interval is None or interval.high > gate.limit
         return f"{rows}; counted as the worst value, they could turn it" if turns else ""
+
+    def _enough(self, gate: Gate) -> int:
+        values, sign = self._item.with_lost or self._item.values, -self._sign
+        if values.scale is None:
+            return 1
+        return values.rows_to_meet_losses(sign, -sign * gate.limit, values.scale[0 if sign > 0 else 1])
 
     def _missing(self) -> str:
         """The rows with a value in the first run that have none in the second, in words; empty if there are none."""

@@ -18,18 +18,24 @@ from .._store._records import Record, Records
 from ..statistics import Interval, mean_interval
 from ..statistics._interval import ROUNDING
 from ..statistics._means import mean_of
+from ..statistics._rare_losses import rows_to_meet_losses
 from ..statistics._rates import rate_mid_p
 from ._compared_rows import RunRow
 from ._gates import Conditions, Gate
 from ._metric_summary import common_scale
 from ._slices import RowGroups, slices_of
 
-__all__ = ["Absent", "Evidence", "absent_rows", "evidence_of", "of_mean"]
+__all__ = ["Absent", "Evidence", "absent_rows", "evidence_of", "of_mean", "too_few"]
 
 Scale = tuple[float, float] | None
 
 Absent = Mapping[tuple[str, str | None, str | None], int]
 """By metric, path and label of the slice (None for all rows): rows with a value in an earlier run that this one has not got."""
+
+
+def few(_gate: Gate) -> int:
+    """Nothing tells how much a row may lose."""
+    return 1
 
 
 def no_doubt(_gate: Gate, _side: int, _confidence: float) -> str:
@@ -55,6 +61,8 @@ class Evidence:
         unmet: the conditions that the rows do not meet, in words.
         doubt: why the interval at a confidence is not to be believed although it lies on the good side of the gate's limit (1),
             or on the bad one (-1); empty if it is.
+        enough: the rows, or clusters, from which on losses that are rare and large would have been met (`statistics._rare_losses`):
+            with fewer a gate is not green.
         missing: against an earlier run, the rows that have a value there alone, in words; empty if there are none.
         warnings: what must be known to believe any of it.
         void: why nothing is decided whatever the numbers are, in words; empty where they decide.
@@ -72,6 +80,7 @@ class Evidence:
     repeated: bool = False
     unmet: tuple[str, ...] = ()
     doubt: Callable[[Gate, int, float], str] = no_doubt
+    enough: Callable[[Gate], int] = few
     missing: str = ""
     warnings: tuple[str, ...] = ()
     void: str = ""
@@ -201,11 +210,17 @@ def of_mean(
     """
 
     def doubt(gate: Gate, side: int, confidence: float) -> str:
-        if side > 0 and absent:
-            return _absent_doubt(gate, values, scale, clusters, absent=absent, confidence=confidence)
-        if side > 0 or clusters is not None or scale is None or _tail(values, scale, gate) <= (1 - confidence) / 2:
+        if side > 0:
+            return _absent_doubt(gate, values, scale, clusters, absent=absent, confidence=confidence) if absent else ""
+        if clusters is not None or scale is None or _tail(values, scale, gate) <= (1 - confidence) / 2:
             return ""
-        return "an exact test is not yet sure of it, and a few more rows would decide"
+        return "an exact test is not sure of it: so few rows do not decide"
+
+    def enough(gate: Gate) -> int:
+        if scale is None:
+            return 1
+        worst = scale[0] if gate.sign > 0 else scale[1]
+        return rows_to_meet_losses([*values, *[worst] * absent], gate.sign, gate.limit, worst)
 
     return Evidence(
         estimate=mean_of(values),
@@ -217,6 +232,7 @@ def of_mean(
         clusters=None if clusters is None else len(set(clusters)),
         unmet=tuple(_unmet(conditions, rows, len(values), failed, absent)),
         doubt=doubt,
+        enough=enough,
         missing=absent_rows(absent),
     )
 
@@ -238,6 +254,14 @@ def _absent_doubt(
     found = mean_interval([*values, *[worst] * absent], groups, scale, confidence)
     holds = found is not None and (found.low >= gate.limit if gate.sign > 0 else found.high <= gate.limit)
     return "" if holds else f"{absent_rows(absent)}; counted as the worst value, they could turn it"
+
+
+def too_few(rows: int, clusters: int | None, needed: int, what: str = "rows") -> str:
+    """That rare losses may be missing from so few rows, or clusters of rows, in words; empty if there are enough."""
+    number, what = (rows, what) if clusters is None else (clusters, "clusters")
+    if number >= needed:
+        return ""
+    return f"{number:,} {what} are too few to rule out rare large losses: that takes {needed:,}"
 
 
 def _unmet(conditions: Conditions, rows: int, scored: int, failed: int, absent: int) -> Iterator[str]:

@@ -45,8 +45,9 @@ class GateResult:
         rows: all rows, whatever became of them.
         scored: rows with a score.
         failed: rows in which something went wrong.
-        rows_needed: how many rows with a score would decide an undecided gate if the mean and the spread stay as they are; None
-            where it is decided or the rows do not tell, and where more than 100,000 would be needed.
+        rows_needed: how many rows with a score a new run needs to decide an undecided gate in 80 % of cases, if the true mean and
+            spread are those that were seen; None where it is decided or the rows do not tell, and where more than 100,000 would
+            be needed. Adding rows to this run until it is decided makes false verdicts more likely.
         by: the path of the column that the slice is made by; None for all rows.
         label: what stands there in the rows of the slice; None for the rows without a value there.
         clusters: how many clusters the rows are in; None if they are taken to be independent.

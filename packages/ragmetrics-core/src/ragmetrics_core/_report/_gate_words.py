@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from .._kernel._counts import count_of
 from ..statistics import Interval
 from ._table import printable
+from ._verdicts import about, new_run
 
 if TYPE_CHECKING:
     from ._gate_results import GateResult
@@ -80,14 +81,9 @@ def _what_decides(result: GateResult) -> str:
     if rows is None:
         return f"so close to the limit that {MOST_ROWS:,} rows would not decide"
     clusters = result.clusters
-    where = "" if clusters is None else _grouped(result, _about(clusters * rows / result.scored))
-    return f"if the {result.gate.of} stays there, about {_about(rows):,} rows{where} would decide"
-
-
-def _about(number: float) -> int:
-    """The number, rounded up to two digits: what would decide is not known better."""
-    unit = 10 ** max(len(str(math.ceil(number))) - 2, 0)
-    return math.ceil(number / unit) * unit
+    where = "" if clusters is None else _grouped(result, about(math.ceil(clusters * rows / result.scored)))
+    seen = f"a true {result.gate.of} of {_shown(result.estimate or 0.0, result.gate.limit)} (as seen)"
+    return new_run(f"about {about(rows):,} rows{where}", seen, "decide")
 
 
 def _ends(interval: Interval, limit: float) -> str:

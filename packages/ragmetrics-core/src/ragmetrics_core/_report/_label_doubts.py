@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from ..statistics._labelled import effective_count
+from ..statistics._labelled import SURE, effective_count, uneven
 from ..statistics._suggest import uncertainty
 from ._judged_rows import JudgedMetric
 from ._row_labels import MetricLabels
@@ -37,6 +37,12 @@ def doubts(
         yield f"{given} given by people who had seen the score or its reasons: they agree with the judge more than they would else"
     if not judged.column.knows_better:
         yield "this file does not tell whether high values of the metric are good: they are taken to be"
+    left = None if weights is None else uneven(weights)
+    if left is not None:
+        yield (
+            f"the weights are very unequal: {len(places)} labels tell no more than {left:.0f} of equal weight would, and with "
+            f"fewer than {SURE:.0f} the interval is likely to be too narrow: label more rows"
+        )
     if len(places) == len(judged.rows):
         return
     if weights is None and list(places) == list(range(len(places))):

@@ -8,6 +8,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from ..statistics import PairedDifference, paired_difference
+from ..statistics._rare_losses import rows_to_meet_losses
 
 __all__ = ["PairedValues"]
 
@@ -26,6 +27,18 @@ class PairedValues:
         if not self.before:
             return None
         return paired_difference(self.before, self.after, self.clusters, self.scale, confidence)
+
+    def rows_to_meet_losses(self, sign: int, limit: float, worst: float) -> int:
+        """Pairs from which on unseen losses, of rows whose second value is the worst, cannot bring the difference to the limit.
+
+        Args:
+            sign: 1 if a rise is good, -1 if a fall is.
+            limit: what the difference must not reach.
+            worst: the value of a row that is lost.
+        """
+        changes = [new - old for old, new in zip(self.before, self.after, strict=True)]
+        farthest = worst - math.fsum(self.before) / len(self.before)
+        return rows_to_meet_losses(changes, sign, limit, farthest)
 
     def moved(self, found: PairedDifference) -> int:
         """Pairs that changed; with clusters, clusters whose rows changed in sum."""

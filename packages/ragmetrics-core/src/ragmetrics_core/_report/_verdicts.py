@@ -2,7 +2,8 @@
 
 *Better* and *worse* need two things that agree: an adjusted p-value of at most 0.05, and a 95 % interval without 0. With fewer than
 six pairs that changed (with clusters: six clusters) no test can reach that, whatever the changes are: five coins fall on one side
-once in sixteen throws. *No difference larger than the margin* needs an interval that lies within the margin. Everything else is
+once in sixteen throws. *No difference larger than the margin* needs an interval that lies within the margin, and rows
+enough to have met rare large changes (`statistics._rare_losses`). Everything else is
 *cannot say*, with the rows that would show a difference of the margin: never one of the size that was observed, which would be the
 p-value once more. *Better* has one more condition: it must hold if the rows that only the second run has lost count as the worst
 value, for a system that stays silent on hard questions must not win.
@@ -16,11 +17,12 @@ from typing import TYPE_CHECKING
 
 from .._kernel._counts import count_of
 from ..statistics import Interval, PairedDifference
+from ._gate_evidence import too_few
 
 if TYPE_CHECKING:
     from ._comparison import Verdict
 
-__all__ = ["ALPHA", "Case", "about", "p_text", "signed", "verdict_of"]
+__all__ = ["ALPHA", "Case", "about", "new_run", "p_text", "signed", "verdict_of"]
 
 ALPHA = 0.05
 FEWEST_CHANGED = 6
@@ -46,6 +48,7 @@ class Case:
         knows_better: whether that is known.
         margin: the largest difference that does not matter, on the scale of the metric.
         moved: pairs that changed; with clusters, clusters whose rows changed in sum.
+        enough: pairs, or clusters, from which on rare changes that exceed the margin on average would have been met.
         refusal: why the two may not be compared; empty if they may.
         absent: rows that only the first run has.
         unasked: rows with a value in the first run whose metric the second one did not ask.
@@ -64,6 +67,7 @@ class Case:
     knows_better: bool
     margin: float
     moved: int
+    enough: int = 1
     refusal: str = ""
     absent: int = 0
     unasked: int = 0
@@ -90,9 +94,7 @@ def verdict_of(case: Case) -> tuple[Verdict, str]:
     if clear and significant and case.higher_is_better is not None:
         return _sided(case, found)
     if _within(interval, case.margin):
-        text = f"the 95 % interval, {_signed(interval)}, lies within {case.margin:.3g} of 0{_absent(case)}"
-        are = "is" if case.lost + case.short == 1 else "are"
-        return WITHIN, text + (f"; {_lost(case)}, and {are} not in this" if case.lost or case.short else "")
+        return _no_difference(case, found, interval)
     if clear and significant:
         neither = (
             "neither high nor low values are better"
@@ -106,6 +108,17 @@ def verdict_of(case: Case) -> tuple[Verdict, str]:
         CANNOT_SAY,
         f"the 95 % interval, {_signed(interval)}, holds 0 and reaches further than {case.margin:.3g}; {_rows(case, found)}",
     )
+
+
+def _no_difference(case: Case, found: PairedDifference, interval: Interval) -> tuple[Verdict, str]:
+    """No difference larger than the margin, if there are rows enough."""
+    text = f"the 95 % interval, {_signed(interval)}, lies within {case.margin:.3g} of 0"
+    few = too_few(found.pairs, found.clusters, case.enough, "pairs")
+    if few:
+        return CANNOT_SAY, f"{text}, but {few}"
+    are = "is" if case.lost + case.short == 1 else "are"
+    lost = f"; {_lost(case)}, and {are} not in this" if case.lost or case.short else ""
+    return WITHIN, f"{text}{_absent(case)}{lost}"
 
 
 def _sided(case: Case, found: PairedDifference) -> tuple[Verdict, str]:
@@ -190,14 +203,23 @@ def _disagreement(case: Case, found: PairedDifference, interval: Interval) -> st
 def _rows(case: Case, found: PairedDifference) -> str:
     """The rows that would show a difference of the margin."""
     needed = found.rows_needed(case.margin)
-    difference = f"a difference of {case.margin:.3g}"
+    difference = f"a true difference of {case.margin:.3g} (the margin)"
     if needed is None:
         if not found.changed or found.method == "constant":
             return f"how many rows would show {difference} is not known, as pairs do not differ among each other"
         return f"more than {MOST_ROWS:,} rows would be needed to show {difference}"
+    where = (
+        "" if found.clusters is None else f" in {about(math.ceil(found.clusters * needed / found.pairs)):,} clusters"
+    )
+    rows = f"about {about(needed):,} rows{where}"
     if needed <= found.pairs:
-        return f"there are enough rows to show {difference} in 80 % of such comparisons (about {about(needed):,})"
-    return f"about {about(needed):,} rows would show {difference} in 80 % of such comparisons"
+        return f"there are enough rows to show {difference} in 80 % of such runs ({rows})"
+    return f"{new_run(rows, difference, 'show it')}"
+
+
+def new_run(rows: str, supposed: str, does: str) -> str:
+    """How many rows it takes, always in one wording: what is supposed to be true, and how often a run of that size does it."""
+    return f"given {supposed}, a new run of {rows} would {does} in 80 % of cases (fix the number before you look)"
 
 
 def about(rows: int) -> int:

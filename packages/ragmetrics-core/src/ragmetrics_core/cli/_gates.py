@@ -102,7 +102,9 @@ class Gates:
         if open_:
             parts.append(f"undecided: {_names(open_)}")
             if self.undecided == STATUS[None] and not failed and not all(result.void for result in open_):
-                parts.append("more rows would decide; --undecided pass, or fail, decides without them")
+                parts.append(
+                    "a new run of more rows may decide (fix the number before you look); --undecided pass, or fail, decides now"
+                )
         return "; ".join(parts)
 
 

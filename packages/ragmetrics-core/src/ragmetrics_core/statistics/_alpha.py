@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 from .._kernel._errors import InvalidInput
-from ._checks import check_confidence
+from ._checks import check_confidence, is_finite
 from ._distributions import t_quantile
 from ._interval import Interval
 from ._measure import Measure
@@ -79,7 +79,7 @@ def annotator_alpha(ratings: Sequence[Sequence[float | None]], confidence: float
 def _given(row: int, labels: Sequence[float | None]) -> list[float]:
     given = [label for label in labels if label is not None]
     for label in given:
-        if not math.isfinite(label):
+        if not is_finite(label):
             raise InvalidInput(f"ratings[{row}] has the label {label!r}: give finite numbers, or None for no label")
     return given
 

@@ -8,7 +8,10 @@ from collections.abc import Hashable, Sequence
 from .._kernel._errors import InvalidInput
 from ._interval import ROUNDING
 
-__all__ = ["check_clusters", "check_confidence", "check_scale", "checked_values", "scale_of"]
+__all__ = ["check_clusters", "check_confidence", "check_scale", "checked_values", "is_bool", "is_finite", "scale_of"]
+
+LARGEST = 1e100
+"""The squares of larger numbers, and products of these, leave the range of floats."""
 
 
 def check_confidence(confidence: float) -> None:
@@ -22,7 +25,7 @@ def check_scale(scale: tuple[float, float] | None) -> None:
     if scale is None:
         return
     low, high = scale
-    if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+    if not (is_finite(low) and is_finite(high) and -LARGEST <= low <= high <= LARGEST):
         raise InvalidInput(
             f"scale must be its two finite ends, the lower one first, got {scale!r}: leave it out if unknown"
         )
@@ -31,9 +34,12 @@ def check_scale(scale: tuple[float, float] | None) -> None:
 def checked_values(name: str, values: Sequence[float], scale: tuple[float, float] | None) -> list[float]:
     """The values, finite and on the scale; those that rounding has put beside an end are put on it."""
     for place, value in enumerate(values):
-        if not _is_finite(value):
+        if not is_finite(value):
             raise InvalidInput(f"{name}[{place}] is {value!r}: give finite numbers, and leave out rows without a score")
     floats = [float(value) for value in values]
+    if floats and max(map(abs, floats)) > LARGEST:
+        place = next(place for place, value in enumerate(floats) if abs(value) > LARGEST)
+        raise InvalidInput(f"{name}[{place}] is {values[place]!r}: give numbers up to {LARGEST:g}")
     if scale is None or not floats:
         return floats
     low, high = scale
@@ -48,16 +54,22 @@ def checked_values(name: str, values: Sequence[float], scale: tuple[float, float
     return [min(max(value, low), high) for value in floats]
 
 
-def _is_finite(value: float) -> bool:
+def is_bool(value: object) -> bool:
+    """Whether it is True or False, those of numpy included."""
+    return type(value).__name__ in {"bool", "bool_"}
+
+
+def is_finite(value: float | None) -> bool:
+    """Whether it is a finite number, also where its type lies."""
     try:
-        return math.isfinite(value)
-    except TypeError:  # None, or a text
+        return math.isfinite(value)  # type: ignore[arg-type]
+    except (TypeError, OverflowError):  # None, a text, or an integer beyond all floats
         return False
 
 
 def scale_of(values: Sequence[float], scale: tuple[float, float] | None) -> tuple[float, float] | None:
     """The scale that was given, else that of True and False, else None."""
-    if scale is None and len(values) and all(isinstance(value, bool) for value in values):
+    if scale is None and len(values) and all(is_bool(value) for value in values):
         return 0.0, 1.0
     return scale
 

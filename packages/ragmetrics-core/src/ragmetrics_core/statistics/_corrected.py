@@ -34,7 +34,7 @@ from ._checks import check_confidence
 from ._distributions import t_quantile
 from ._gain import strata_gain
 from ._interval import Interval
-from ._labelled import LabelledRows, labelled_rows
+from ._labelled import FEWEST_FOR_INTERVAL, LabelledRows, labelled_rows, too_uneven
 from ._labels_alone import labels_alone, mean_of_labels
 from ._post_stratified import DIRICHLET, post_stratified
 from ._ppi import powered_mean
@@ -51,15 +51,24 @@ ENOUGH = 100
 
 WIDER = 1.05
 
+GAIN = 0.1
+"""By which share an interval must be narrower than that of the labels alone for the judge to be said to help: less comes from the
+different forms of the two intervals, whatever the judge says."""
+
 NO_HELP = (
     "the judge adds nothing: its scores do not tell which rows people would rate higher, so the labels stand alone"
 )
 NO_NARROWER = "the judge adds nothing: labels alone would have an interval as narrow"
+HARDLY = "the judge adds hardly anything: the interval is {:.0f} % narrower than that of the labels alone"
 ONE_LABEL = "all labels are equal, so nothing tells yet whether the judge helps"
 ONE_SCORE = "the judge adds nothing: it gave all rows the same score, so the labels stand alone"
 ONE_STRATUM = "the judge adds nothing yet: too few labels have scores apart from each other, so the labels stand alone"
 TOO_FEW = f"labels that are no grades are corrected from {ENOUGH} of them on, so the labels stand alone"
 NO_REST = "every row has a label, so there is nothing to correct"
+TOO_UNEVEN = (
+    "there is no interval: the weights are so unequal that {} labels tell no more than {:.1f} of equal weight would, and it takes "
+    "{:g}: label more rows"
+)
 ONE_CLUSTER = "there is no interval: all labels are of one cluster, which does not tell how much others differ"
 NO_SCALE = "there is no interval: all labels are equal, and without a scale nothing tells how far others may lie"
 
@@ -80,7 +89,7 @@ class CorrectedMean:
         labels: how many there are.
         rows: how many the judge scored.
         note: in words, why the labels stand alone, why there is no interval, or why the judge is not said to help; None where it
-            helps.
+            helps, which takes an interval that is narrower by a tenth.
     """
 
     mean: float
@@ -95,8 +104,13 @@ class CorrectedMean:
 
     @property
     def judge_helps(self) -> bool:
-        """Whether the interval is narrower than that of the labels alone, by what the judge's scores tell about them."""
+        """Whether the interval is narrower than that of the labels alone, by a tenth or more."""
         return self.note is None
+
+    @property
+    def gain(self) -> float | None:
+        """By which share of its width the interval is narrower than that of the labels alone; None where one is missing."""
+        return _gain(self.interval, self.label_interval)
 
     @property
     def worth_labels(self) -> float | None:
@@ -137,14 +151,13 @@ def corrected_mean(  # noqa: PLR0917
     """
     check_confidence(confidence)
     rows = labelled_rows(judged, labels, weights, clusters, scale)
-    label_mean, alone = mean_of_labels(rows), labels_alone(rows, confidence)
-    mean, interval, note = _beside_alone(rows, *_corrected(rows, confidence), alone)
-    if note in {None, NO_HELP} and len(set(rows.labels)) == 1:  # narrower or not for its method, not for the judge
-        note = ONE_LABEL
+    label_mean, even = mean_of_labels(rows), too_uneven(rows.masses) is None
+    alone = labels_alone(rows, confidence) if even else None
+    found = _corrected(rows, confidence) if even else (0.0, None, None)
+    mean, interval, note = _beside_alone(rows, *found, alone)
     if interval is None:
         mean, interval = label_mean, alone
-    if interval is None:
-        note = NO_SCALE if rows.label_clusters is None or len(set(rows.label_clusters)) > 1 else ONE_CLUSTER
+    note = _note(rows, interval, alone, note)
     return CorrectedMean(
         mean=mean,
         interval=interval,
@@ -156,6 +169,19 @@ def corrected_mean(  # noqa: PLR0917
         rows=len(rows.judged),
         note=note,
     )
+
+
+def _note(rows: LabelledRows, interval: Interval | None, alone: Interval | None, note: str | None) -> str | None:
+    """Why there is no interval, or why the judge is not said to help; None where it helps."""
+    left = too_uneven(rows.masses)
+    if left is not None:
+        return TOO_UNEVEN.format(len(rows.labels), left, FEWEST_FOR_INTERVAL)
+    if interval is None:
+        return NO_SCALE if rows.label_clusters is None or len(set(rows.label_clusters)) > 1 else ONE_CLUSTER
+    if note in {None, NO_HELP} and len(set(rows.labels)) == 1:  # narrower or not for its method, not for the judge
+        return ONE_LABEL
+    gain = _gain(interval, alone) or 0.0
+    return HARDLY.format(100 * gain) if note is None and gain < GAIN else note
 
 
 def _beside_alone(
@@ -199,6 +225,10 @@ def _corrected(rows: LabelledRows, confidence: float) -> tuple[float, Interval |
 def _are_grades(labels: Sequence[float]) -> bool:
     different = len(set(labels))
     return different <= MOST_GRADES and 2 * different <= len(labels)
+
+
+def _gain(interval: Interval | None, alone: Interval | None) -> float | None:
+    return 1 - _width(interval) / _width(alone) if interval and alone and _width(alone) else None
 
 
 def _width(interval: Interval) -> float:

@@ -58,11 +58,13 @@ class FewChanges:
         units: how often there is a unit with this sum of values and this number of rows.
         reach: lowest and highest sum that an unseen unit of average size may have.
         inflation: unbiased over plain variance.
+        unmet: the variance of a unit that rare, large changes add, which few changes have not met.
     """
 
     units: Counter[tuple[float, int]]
     reach: tuple[float, float]
     inflation: float
+    unmet: float = 0.0
 
     @cached_property
     def _rows(self) -> int:
@@ -96,7 +98,7 @@ class FewChanges:
         if observed <= 0:
             return 0.0
         unseen = side * (mean * self._rows / self._number - self.reach[0 if side > 0 else 1])
-        variance = self.inflation * _likely_variance(away, max(unseen, 0.0), self._number)
+        variance = self.inflation * _likely_variance(away, max(unseen, 0.0), self._number) + self.unmet
         return observed / math.sqrt(variance / self._number) if variance > 0 else math.inf
 
 

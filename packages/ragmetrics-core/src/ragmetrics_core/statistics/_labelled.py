@@ -8,10 +8,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from .._kernel._errors import InvalidInput
-from ._checks import check_clusters, check_scale, checked_values
+from ._checks import check_clusters, check_scale, checked_values, is_bool, is_finite
 from ._interval import ROUNDING
 
-__all__ = ["FEWEST_LABELS", "LabelledRows", "effective_count", "labelled_rows", "weight_problem"]
+__all__ = [
+    "FEWEST_LABELS",
+    "LabelledRows",
+    "effective_count",
+    "labelled_rows",
+    "too_uneven",
+    "uneven",
+    "weight_problem",
+]
 
 FEWEST_LABELS = 8
 """With fewer labels no number about people's judgement is worth its name: its interval is most of the scale."""
@@ -19,6 +27,13 @@ FEWEST_LABELS = 8
 FEWEST_EFFECTIVE = 3.0
 """Labels of equal weight that weights must leave: with fewer one label decides, and nothing tells its error. The weights of a
 suggested draw, 0.25 to 2, always leave more."""
+
+FEWEST_FOR_INTERVAL, SURE = 10.0, 50.0
+"""Labels of equal weight below which unequal weights leave no interval, and below which they leave one that is too narrow: with
+weights of 1 and 50 intervals hold in 0.83 of samples, and with heavy weights on few of 20 labels in 0.72."""
+
+UNEVEN, VERY_UNEVEN = 0.75, 0.5
+"""Shares of the labels that weights leave, below which those limits apply: fewer labels of nearly equal weight are only few."""
 
 LIGHTEST = 1e-9
 """Of the heaviest weight: a label that is lighter is lost to rounding."""
@@ -74,6 +89,18 @@ def effective_count(masses: Sequence[float]) -> float:
     return math.fsum(masses) ** 2 / math.fsum(mass * mass for mass in masses) if masses else 0.0
 
 
+def too_uneven(masses: Sequence[float]) -> float | None:
+    """How many rows of equal weight tell as much, where that is too few for an interval; else None."""
+    count = effective_count(masses)
+    return count if count < min(FEWEST_FOR_INTERVAL, UNEVEN * len(masses)) else None
+
+
+def uneven(masses: Sequence[float]) -> float | None:
+    """How many rows of equal weight tell as much, where an interval is likely to be too narrow; else None."""
+    count = effective_count(masses)
+    return count if count < min(SURE, VERY_UNEVEN * len(masses)) else None
+
+
 def labelled_rows(
     judged: Sequence[float],
     labels: Sequence[float | None],
@@ -98,7 +125,7 @@ def labelled_rows(
     for place in places:
         label = labels[place]
         assert label is not None
-        if not math.isfinite(label):
+        if not is_finite(label):
             raise InvalidInput(f"labels[{place}] is {label!r}: give a finite number, or None if the row has no label")
         if scale is not None and not _on(scale, label):
             ends = f"{scale[0]:g} to {scale[1]:g}"
@@ -130,7 +157,7 @@ def _known_scale(
 ) -> tuple[float, float] | None:
     """The scale that was given; 0 to 1 where labels are nothing but 0 and 1, and the judge says nothing beyond them."""
     passes = all(label in (0, 1) for label in labels) and all(0 <= value <= 1 for value in judged)
-    if scale is None and (passes or all(isinstance(label, bool) for label in labels)):
+    if scale is None and (passes or all(map(is_bool, labels))):
         return 0.0, 1.0
     return scale
 
@@ -144,7 +171,7 @@ def _masses(weights: Sequence[float | None], places: Sequence[int], rows: int) -
     found = []
     for place in places:
         weight = weights[place]
-        if weight is None or not (math.isfinite(weight) and weight > 0):
+        if weight is None or not (is_finite(weight) and weight > 0):
             raise InvalidInput(
                 f"weights[{place}] is {weight!r}, and the row has a label: give the number of rows it stands for, "
                 "1 divided by the probability with which it was chosen"

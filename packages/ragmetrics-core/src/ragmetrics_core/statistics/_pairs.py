@@ -49,6 +49,11 @@ from ._sign_flips import MOST_FLIPPED, sign_flip_p
 
 __all__ = ["paired_difference"]
 
+UNMET = 0.3
+"""Of a unit that changes by the whole scale, which few smaller changes have not met. Where 10 % of 50 to 120 rows change, a fifth
+of them by 1 and the others by 0.2, intervals hold in 0.86 to 0.99 of samples with it, and in 0.85 to 0.88 without; those of changes
+of at most a half are 2 to 9 % wider with it."""
+
 
 @dataclass(frozen=True)
 class _Units:
@@ -156,7 +161,9 @@ def _few_changes(changes: Changes, units: _Units) -> FewChanges | None:
     if units.changed >= FEW or not (2 * units.changed < len(units.sums) or few_rows_one_way):
         return None
     reach = reach_of(units.sums, math.inf if changes.width is None else changes.width)
-    return FewChanges(Counter(units.sums), reach, units.inflation)
+    largest = max(map(abs, changes.values))
+    beyond = (max(changes.width or 0.0, largest) - largest) * len(changes.values) / len(units.sums)
+    return FewChanges(Counter(units.sums), reach, units.inflation, UNMET * beyond**2 / len(units.sums))
 
 
 def _of_passes(changes: Changes, confidence: float) -> tuple[Interval, float]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from ._distributions import normal_quantile
+from ._distributions import beta_quantile, normal_quantile
 from ._interval import Interval
 from ._labelled import effective_count
 from ._measure import Measure
@@ -69,9 +69,11 @@ class VerdictTable:
     def kappa(self) -> Measure:
         """Cohen's kappa: 1 where both always agree, 0 where as often as two who do not look.
 
-        Its interval is that of a table with half a row more in each cell (Agresti 2013, Categorical Data Analysis, section
-        3.1.8), since one row more or less may change kappa much where few rows fail. From 20 rows on it holds in 0.91 to 0.98 of
-        samples for the judges and pass rates of ``bench/calibration.py``; without that half it does in as little as 0.78.
+        The lower end of its interval is that of a table with half a row more in each cell (Agresti 2013, Categorical Data
+        Analysis, section 3.1.8), since one row more or less may change kappa much where few rows fail. The upper end is that of
+        Jeffreys' interval for the agreement, on as many rows as have the variance of kappa: half a row more in each cell would
+        pull it down, and exclude judges that are nearly always right. From 20 rows on the interval holds in 0.93 to 0.99 of samples
+        for judges with a sensitivity and specificity of 0.4 to 0.99 and pass rates of 0.5 and 0.8.
 
         Source: Cohen 1960, Educational and Psychological Measurement 20:37; variance: Fleiss, Cohen & Everitt 1969, Psychological
         Bulletin 72:323, equation 8.
@@ -81,8 +83,8 @@ class VerdictTable:
         value = self._kappa_and_chance()[0]
         shares = {cell: (share * self.count + HALF) / (self.count + 4 * HALF) for cell, share in self.shares.items()}
         fuller = VerdictTable(shares, self.count, self.confidence)
-        limits = fuller._kappa_limits()
-        return Measure(value, Interval(min(limits[0], value), max(limits[1], value), "wilson-chance"))
+        low = fuller._kappa_limits()[0]
+        return Measure(value, Interval(min(low, value), self._kappa_at_most(), "wilson-chance"))
 
     def _kappa_and_chance(self) -> tuple[float, float]:
         judge, people = self._by_judge, self._by_people
@@ -100,6 +102,14 @@ class VerdictTable:
         other = math.fsum(self.shares[said, not said] * (judge[not said] + people[said]) ** 2 for said in (True, False))
         spread = alike + (1 - value) ** 2 * other - (value - chance * (1 - value)) ** 2
         return spread / (1 - chance) ** 2 / self.count
+
+    def _kappa_at_most(self) -> float:
+        """The upper end of the interval of kappa."""
+        agreement, (value, chance) = self.agreement, self._kappa_and_chance()
+        room, variance = agreement * (1 - agreement), self.kappa_variance() * (1 - chance) ** 2
+        rows = room / variance if room > 0 and variance > 0 else self.count
+        most = beta_quantile((1 + self.confidence) / 2, agreement * rows + HALF, (1 - agreement) * rows + HALF)
+        return max((most - chance) / (1 - chance), value)
 
     def _kappa_limits(self) -> tuple[float, float]:
         quantile = normal_quantile((1 + self.confidence) / 2)
