@@ -124,5 +124,6 @@ def draft(name: str, rows: Sequence[Pair], population: Population, label: str | 
         margin=0.03 * (high - low),
         warnings=(),
         refusal="",
+        void="",
         changes=(),
     )

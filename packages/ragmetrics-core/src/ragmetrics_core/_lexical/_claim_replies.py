@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..replies import is_chat
 from ._claims import split_claims
 from ._support import Support, verify
 
@@ -15,7 +16,8 @@ Data = Mapping[str, Any]
 
 
 def extract_claims(data: Data) -> str:
-    return json.dumps({"claims": split_claims(data["question"], data["answer"])})
+    claims = split_claims(data["question"], data["answer"])
+    return json.dumps({"claims": [] if all(map(is_chat, claims)) else claims})
 
 
 def verify_claims(data: Data) -> str:
@@ -38,7 +40,7 @@ def _verdict(number: int, together: Support, alone: Sequence[Support]) -> dict[s
         "number": number,
         "reason": told.reason,
         "for": by,
-        "against": [index for index, each in enumerate(alone, 1) if each.denied],
+        "against": [index for index, each in enumerate(alone, 1) if each.denied and index not in by],
     }
 
 

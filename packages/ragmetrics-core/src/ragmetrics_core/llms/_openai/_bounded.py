@@ -21,6 +21,9 @@ __all__ = ["TooLong", "bounded_client", "is_bounded"]
 PACKED = ("", "identity", "gzip", "deflate")
 """How an answer may be packed; one piece of another kind may hold gigabytes, and so may one that is packed twice."""
 
+OF_TRANSPORT = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+"""Headers that do not describe a body that is unpacked already."""
+
 SETTINGS = {"follow_redirects": False, "headers": {"Accept-Encoding": "gzip, deflate"}}
 
 
@@ -64,9 +67,26 @@ class Body:
         self.parts.append(part)
 
     def of(self, response: Any) -> Any:
-        """The answer with this body, as ``response.read()`` would have left it; to build another takes a tenth of a call."""
-        response._content = b"".join(self.parts)
-        return response
+        """The answer with this body; another object, as httpx has no way to give a body to an answer that was read in pieces."""
+        import httpx  # noqa: PLC0415  heavy
+
+        headers = [(name, value) for name, value in response.headers.multi_items() if name not in OF_TRANSPORT]
+        whole = httpx.Response(
+            response.status_code,
+            headers=headers,
+            content=b"".join(self.parts),
+            request=response.request,
+            extensions=response.extensions,
+        )
+        whole.elapsed = response.elapsed
+        return whole
+
+
+def _is_short(response: Any) -> bool:
+    """Whether an answer says that it is short and is sent as it is: then reading all of it at once is safe."""
+    length = response.headers.get("content-length", "")
+    packed = response.headers.get("content-encoding", "")
+    return not packed and length.isascii() and length.isdigit() and len(length) < 12 and int(length) <= LARGEST
 
 
 def _parts(response: Any, parts: Any) -> Any:
@@ -125,6 +145,9 @@ def _asynchronous() -> Any:
                 with anyio.fail_after(None if stream else body.seconds):
                     response = await super().send(request, stream=True, **settings)
                     if stream:
+                        return response
+                    if _is_short(response):
+                        await response.aread()
                         return response
                     try:
                         async for part in _parts(response, response.aiter_bytes()):
