@@ -75,3 +75,11 @@ def test_a_judge_that_chats_is_asked_once_more(reply: str) -> None:
     assert len(llm.asks) == 3
     with pytest.raises((BadReply, ModelError)):
         Faithfulness(llm=ScriptedLLM([reply, reply])).score(**fields).unwrap()
+
+
+def test_what_stands_in_the_answer_is_no_chat_of_the_judge() -> None:
+    answer = "Hello, Dolly! and Who's Afraid of Virginia Woolf?"
+    assert is_chat("Hello, Dolly!")
+    assert not is_chat("Hello, Dolly!", answer)
+    assert not is_chat("One film is Who's Afraid of Virginia Woolf?", answer)
+    assert is_chat("Which film do you mean?", answer)

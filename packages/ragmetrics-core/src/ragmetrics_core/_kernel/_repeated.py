@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+import string
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -111,6 +112,7 @@ _DECORATION = re.compile(r"[*_`#>]+|(?<!\w)-")
 _AROUND_COLON = re.compile(r" ?[:：=] ?")
 _LONGEST_LABELS = 1000
 _MAX_WRAPPERS = 6
+_BLANKS = string.whitespace + "\ufeff\u200b"
 _OPENS = frozenset('{["')
 
 
@@ -122,7 +124,7 @@ def check_own(text: str, asked: Asked) -> None:
     """
     if text[:1] == "{" and not asked.has_braces:
         return  # as nearly always
-    body = _THOUGHT.split(text)[-1].strip() if "<" in text or "[/" in text else text.strip()
+    body = (_THOUGHT.split(text)[-1] if "<" in text or "[/" in text else text).strip(_BLANKS)
     if fence := _FENCE.match(body):
         body = body[fence.end() :].rstrip("`~ \t\r\n")
     copied = body[:1] in _OPENS and asked.has_braces and any(map(asked.holds_value, _wrapped(body)))

@@ -12,13 +12,14 @@ from ragmetrics_core.replies import is_chat
 __all__ = ["check_claims", "check_verdicts"]
 
 
-def check_claims(reply: Any, inputs: Mapping[str, Any]) -> None:  # noqa: ARG001
+def check_claims(reply: Any, inputs: Mapping[str, Any]) -> None:
     """A claim is a statement: a list of nothing but greetings, offers and questions is chat with the user, or was copied.
 
     Raises:
         BadReply: there is nothing else in the list.
     """
-    if reply.claims and all(map(is_chat, reply.claims)):
+    given = f"{inputs.get('question')}\n{inputs.get('answer')}"
+    if reply.claims and all(is_chat(claim, given) for claim in reply.claims):
         raise BadReply(
             "greetings, offers and questions are no claims: list the statements of the answer, or give an empty list"
         )

@@ -46,6 +46,8 @@ _OFFERS = (
 _GREETING = re.compile(rf"(?:{_GREETINGS})(?!\w)(?P<rest>[^.!?。！？\n]{{0,40}})(?:[.!。！,，]\s*|\Z)")
 _OFFER = re.compile(_OFFERS)
 _LONGEST = 300
+_TAKEN = 2
+"""Last words of a question by which it is found in the text that was judged."""
 _NAMES = 2
 """Words that follow a greeting without making it a statement: "Hello there", "Good morning, dear user"."""
 
@@ -64,6 +66,15 @@ def is_small_talk(text: str) -> bool:
     return not rest or rest.endswith(ASKS) or _OFFER.match(rest) is not None
 
 
-def is_chat(text: str) -> bool:
-    """Whether a text is no statement but a greeting, an offer or a question."""
-    return text.rstrip(" \t\r\n*_\"'`)”»").endswith(ASKS) or is_small_talk(text)
+def is_chat(text: str, source: str = "") -> bool:
+    """Whether a text is no statement but a greeting, an offer or a question.
+
+    What was taken from ``source`` is none: the title of a film may greet ("Hello, Dolly!"), and a statement may end with one that
+    asks ("It is Who's Afraid of Virginia Woolf?").
+    """
+    end = text.rstrip(" \t\r\n*_\"'`)”»")
+    asks = end.endswith(ASKS)
+    if not asks and not is_small_talk(text):
+        return False
+    taken = " ".join(end.split()[-_TAKEN:]) if asks else text.strip()
+    return taken.casefold() not in source.casefold()
