@@ -21,7 +21,6 @@ from ._asked import Asked, ReplyText
 from ._errors import BadReply, InvalidInput
 from ._in_order import in_order, read_in_order
 from ._protocols import ReplyFormat
-from ._repeated import check_own, without_data
 from ._requests import Ask, Message, Reply
 from ._steps import Steps, unwrap
 from ._texts import JUST_TEXT, Texts, texts_again, texts_in
@@ -201,6 +200,8 @@ class Prompt(Generic[T]):
         """
         if reply.truncated:
             raise BadReply("the reply was cut at the token limit", reply.value)
+        from ._repeated import check_own, without_data  # noqa: PLC0415  compiling its patterns is slow
+
         asked = Asked(inputs, self._count(inputs))
         text = without_data(reply.value, inputs, self.data)
         check_own(text, asked)
