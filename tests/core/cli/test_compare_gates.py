@@ -49,7 +49,7 @@ DROP = "drop 0.100, 95 % interval 0.066 to 0.149,\n      from 200 pairs"
             ),
             (
                 "undecided: exact_match drop <= 0.12; a new run of more rows may decide (fix the number before you look); "
-                "--undecided pass, or fail, decides now"
+                "--undecided pass or --undecided fail decides now"
             ),
         ),
     ],

@@ -78,7 +78,8 @@ class TestStatus:
             (
                 (),
                 3,
-                "; a new run of more rows may decide (fix the number before you look); --undecided pass, or fail, decides now",
+                "; a new run of more rows may decide (fix the number before you look); "
+                "--undecided pass or --undecided fail decides now",
             ),
             (("--undecided", "pass"), 0, ""),
             (("--undecided", "fail"), 1, ""),
@@ -111,7 +112,7 @@ class TestStatus:
             1,
             (
                 "ragmetrics: number is 0.8, under 0.95 (95 % interval 0.652 to 0.895); undecided: number >= 0.75; a new "
-                "run of more rows may decide (fix the number before you look); --undecided pass, or fail, decides now\n"
+                "run of more rows may decide (fix the number before you look); --undecided pass or --undecided fail decides now\n"
             ),
         )
 

@@ -207,7 +207,7 @@ def test_a_digest_that_is_none(tmp_path: Path, wrong: Any) -> None:
     with pytest.raises(InvalidInput) as caught:
         run().calibrate(file)
     assert str(caught.value) == (
-        f"labels.jsonl, line 3: the digest {wrong!r} is none that a report or --suggest writes, 32 letters and digits: copy "
+        f"labels.jsonl, line 3: the digest {wrong!r} is not one that a report or --suggest writes (32 letters and digits): copy "
         "the line as it was written, or leave the digest out"
     )
 

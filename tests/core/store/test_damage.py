@@ -345,7 +345,10 @@ def test_a_finished_run_that_was_spoilt_later_is_not_complete(run_dir: Path, tmp
     scores.write_text(spoilt(scores.read_text()))
     found = Evaluation.load(run_dir)
     assert len(found) == 2
-    stopped = "scores.jsonl is damaged: 1 line cannot be read: give the command of this run once more, which scores such rows again"
+    stopped = (
+        "scores.jsonl is damaged: 1 line cannot be read: run the same command again to restore these rows, "
+        "or copy run.json and scores.jsonl again"
+    )
     assert (found.stopped, found.state) == (stopped, "damaged")
     assert found.gate("rated >= 0").results[0].unmet == (f"the run is not complete: {stopped}",)
     assert Evaluation.load(tmp_path / "other").compare(found).incomplete == (f"{run_dir} is not complete: {stopped}",)

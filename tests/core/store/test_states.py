@@ -19,7 +19,7 @@ from core.store.killed_at import DIED
 from ragmetrics_core import Evaluation, evaluate, join_runs
 
 TESTS = Path(__file__).resolve().parents[2]
-CURE = "give the command of this run once more, which scores such rows again"
+CURE = "run the same command again to restore these rows, or copy run.json and scores.jsonl again"
 CHANGED = "lines have changed since the run ended"
 UNVERIFIED = (
     "this run is unverified: an earlier version of ragmetrics wrote it, which kept no digest of scores.jsonl, so it is not known "

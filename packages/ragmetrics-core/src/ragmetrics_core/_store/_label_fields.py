@@ -94,7 +94,7 @@ def digest_in(value: Any) -> str | None:
     if found is None or DIGEST.fullmatch(found.strip()):
         return found and found.strip()
     raise InvalidInput(
-        f"the digest {quoted(value)} is none that a report or --suggest writes, 32 letters and digits: copy the line as it was "
+        f"the digest {quoted(value)} is not one that a report or --suggest writes (32 letters and digits): copy the line as it was "
         "written, or leave the digest out"
     )
 

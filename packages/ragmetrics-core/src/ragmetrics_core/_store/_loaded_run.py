@@ -17,7 +17,7 @@ from ._scores_file import ScoresFile
 
 __all__ = ["LoadedRun"]
 
-CURE = "give the command of this run once more, which scores such rows again"
+CURE = "run the same command again to restore these rows, or copy run.json and scores.jsonl again"
 UNVERIFIED = (
     f"this run is unverified: an earlier version of ragmetrics wrote it, which kept no digest of {SCORES}, so it is not known "
     "whether rows are missing or have changed"

@@ -103,7 +103,8 @@ class Gates:
             parts.append(f"undecided: {_names(open_)}")
             if self.undecided == STATUS[None] and not failed and not all(result.void for result in open_):
                 parts.append(
-                    "a new run of more rows may decide (fix the number before you look); --undecided pass, or fail, decides now"
+                    "a new run of more rows may decide (fix the number before you look); "
+                    "--undecided pass or --undecided fail decides now"
                 )
         return "; ".join(parts)
 
