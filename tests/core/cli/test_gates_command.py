@@ -78,8 +78,10 @@ class TestStatus:
             (
                 (),
                 3,
-                "; a new run of more rows may decide (fix the number before you look); "
-                "--undecided pass or --undecided fail decides now",
+                (
+                    "; a new run of more rows may decide (fix the number before you look); "
+                    "--undecided pass or --undecided fail decides now"
+                ),
             ),
             (("--undecided", "pass"), 0, ""),
             (("--undecided", "fail"), 1, ""),
