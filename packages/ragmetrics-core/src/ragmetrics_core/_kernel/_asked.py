@@ -15,8 +15,6 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from ._find_value import Squeezed, squeeze, stands_in
-
 __all__ = ["NOTHING", "Asked", "ReplyText", "asked_of"]
 
 # What a quotation may lose or gain on its way: blanks, quotes, escapes, emphasis.
@@ -70,7 +68,9 @@ class Asked:
         return False
 
     @cached_property
-    def _compact(self) -> Squeezed:
+    def _compact(self) -> tuple[str, list[int]]:
+        from ._find_value import squeeze  # noqa: PLC0415  compiling its patterns is slow
+
         return squeeze(self._joined)
 
     def holds_value(self, value: Any) -> bool:
@@ -82,6 +82,8 @@ class Asked:
             for key in value:
                 if key not in self._joined and key.isascii() and key.replace("_", "").isalnum():
                     return False
+        from ._find_value import stands_in  # noqa: PLC0415  as above
+
         return stands_in(value, self._compact)
 
     @cached_property
