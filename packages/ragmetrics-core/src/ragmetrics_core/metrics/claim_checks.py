@@ -40,13 +40,12 @@ def check_verdicts(reply: Any, inputs: Mapping[str, Any]) -> None:
 
 
 def _check_contexts(verdict: Any, sent: int) -> None:
-    by = getattr(verdict, "supported_by", ())
-    for named in (by, getattr(verdict, "contradicted_by", ())):
+    by, against = getattr(verdict, "supported_by", ()), getattr(verdict, "contradicted_by", ())
+    for named in (by, against):
         if named and not 1 <= min(named) <= max(named) <= sent:
             unknown = next(number for number in named if not 1 <= number <= sent)
             raise BadReply(f"claim {verdict.number}: context {unknown} is named, but the contexts are 1 to {sent}")
-    both = sorted(set(by).intersection(getattr(verdict, "contradicted_by", ())))
-    if both:
+    if by and against and (both := sorted(set(by).intersection(against))):
         named = ", ".join(map(str, both))
         raise BadReply(f"claim {verdict.number}: context {named} is named both for and against it; decide for one")
     if not hasattr(verdict, "names_contexts"):
