@@ -153,7 +153,7 @@ def _notes(pairing: Pairing, of_parts: Sequence[str]) -> Iterator[str]:
             texts = (f"{words.get(word, word)} in {run.name}" for word, run in zip(empty, runs, strict=True))
             yield f"rows without retrieved contexts or with a blank answer {', and '.join(texts)}"
     rows = [(runs[0].rows[one], runs[1].rows[two]) for one, two in pairing.pairs]
-    other = sum(one.question == two.question and one.digest != two.digest for one, two in rows)
+    other = sum(one.question == two.question and one.texts != two.texts for one, two in rows)
     if other:
         yield f"{count_of(other, 'pair')} with another reference in each run: metrics that use it measure another thing there"
     unchecked = sum((one.question is None) is not (two.question is None) for one, two in rows)

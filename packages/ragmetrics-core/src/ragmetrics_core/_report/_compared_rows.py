@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._kernel._not_asked import NOT_ASKED
 from .._kernel._score import Score
-from .._store._records import Record, is_given
+from .._store._records import Record
 from .._store._row_digest import row_digest
 from .._store._scored_by import MetricColumn, digest_of
 from ._repeats import mean_of_repeats, prompts_of
@@ -39,7 +39,6 @@ class RunRow:
     Attributes:
         id: as text; None where the data has none.
         question: without regard to line ends and spaces; None where the data has none.
-        digest: of question and reference; None where the data has neither.
         references: by field, a digest of what the row is judged by, where it has that.
         name: what people call it: its id, or where it stood in the input.
         place: where it stood in the input.
@@ -48,7 +47,6 @@ class RunRow:
 
     id: str | None
     question: str | None
-    digest: str | None
     references: Mapping[str, str]
     name: str
     place: str
@@ -59,10 +57,16 @@ class RunRow:
         """The row of one record."""
         sample = record.sample
         row_id, question, reference = as_label(sample.id), _text(sample.user_input), _text(sample.reference)
-        nothing = question is None and reference is None
-        digest = None if nothing else digest_of(json.dumps([question, reference]))
-        references = {name: row_digest(sample, (name,)) for name in REFERENCES if is_given(getattr(sample, name))}
-        return cls(row_id, question, digest, references, name_of(record), record.place, [position])
+        references = {name: row_digest(sample, (name,)) for name in REFERENCES[1:] if getattr(sample, name)}
+        if reference is not None:
+            references[REFERENCES[0]] = digest_of(reference)
+        return cls(row_id, question, references, name_of(record), record.place, [position])
+
+    @property
+    def texts(self) -> tuple[str | None, str | None] | None:
+        """The question and a digest of the reference, which tell rows without ids apart; None where the data has neither."""
+        reference = self.references.get(REFERENCES[0])
+        return None if self.question is None and reference is None else (self.question, reference)
 
 
 @dataclass(slots=True)

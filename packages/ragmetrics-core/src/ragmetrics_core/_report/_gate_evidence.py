@@ -148,7 +148,7 @@ def evidence_of(
 def _row_key(record: Record, position: int) -> Hashable:
     """What is the same for all repeats of a row."""
     row = RunRow.of(record, position)
-    return (row.id, row.question) if row.id is not None else row.digest or position
+    return (row.id, row.question) if row.id is not None else row.texts or position
 
 
 class _Column:

@@ -64,7 +64,7 @@ class Pairing:
             else [name for name in REFERENCES if name in {ALIASES.get(each, each) for each in inputs}]
         )
         rows = ((self.before.rows[one].references, self.after.rows[two].references) for one, two in self.pairs)
-        return sum(any(one.get(name) != two.get(name) for name in names) for one, two in rows)
+        return sum(one != two and any(one.get(name) != two.get(name) for name in names) for one, two in rows)
 
     @property
     def words(self) -> str:
@@ -104,8 +104,8 @@ def _once(run: Run, *, by_id: bool) -> Iterator[RunRow]:
         key: tuple[str, object] = ("row", position)
         if by_id and row.id is not None:
             key = ("id", row.id)
-        elif row.digest is not None:
-            key = ("digest", row.digest)
+        elif row.texts is not None:
+            key = ("texts", row.texts)
         there = rows.get(key)
         if there is None:
             rows[key] = replace(row, records=list(row.records))
@@ -122,7 +122,7 @@ def _check_repeat(run: Run, there: RunRow, row: RunRow) -> None:
     if there.question != row.question:
         questions = " and ".join(_quoted(item.question) for item in (there, row))
         raise InvalidInput(f"{where}, with different questions ({questions}): give each row an id of its own")
-    if row.question is None and (row.digest is None or row.digest != there.digest):
+    if row.question is None and (row.texts is None or row.texts != there.texts):
         raise InvalidInput(
             f"{where}, and nothing tells whether these are one row, as they have no question: give each row an id of its own"
         )
@@ -139,19 +139,19 @@ def _matches(before: Run, after: Run, *, by_id: bool) -> Iterator[tuple[int, int
             left[0].discard(mine)
             left[1].discard(other)
         yield from same
-    yield from _by_digest(before, after, left, by_id=by_id)
+    yield from _by_texts(before, after, left, by_id=by_id)
 
 
-def _by_digest(before: Run, after: Run, left: Sequence[Iterable[int]], *, by_id: bool) -> Iterator[tuple[int, int]]:
+def _by_texts(before: Run, after: Run, left: Sequence[Iterable[int]], *, by_id: bool) -> Iterator[tuple[int, int]]:
     """Pairs among the rows that are left; two rows that both have an id are different rows."""
-    digests: dict[str, list[int]] = {}
+    places: dict[object, list[int]] = {}
     for position in sorted(left[1]):
-        digest = after.rows[position].digest
-        if digest is not None:
-            digests.setdefault(digest, []).append(position)
+        texts = after.rows[position].texts
+        if texts is not None:
+            places.setdefault(texts, []).append(position)
     for position in sorted(left[0]):
         row = before.rows[position]
-        there = digests.get(row.digest or "", [])
+        there = places.get(row.texts, [])
         other = next((item for item in there if not by_id or row.id is None or after.rows[item].id is None), None)
         if other is not None:
             there.remove(other)
@@ -176,15 +176,15 @@ def _nothing_shared(before: Run, after: Run, *, by_id: bool) -> str:
     """Why no row was paired, with examples of both sides."""
     there, here = (_examples(run, by_id=by_id) for run in (before, after))
     text = f"{before.name} and {after.name} share no row: {there} there, {here} here"
-    known = {row.digest for row in before.rows if row.digest is not None}
-    same = sum(row.digest in known for row in after.rows) if by_id else 0
+    known = {row.texts for row in before.rows if row.texts is not None}
+    same = sum(row.texts in known for row in after.rows) if by_id else 0
     if same:
         rows = "row has" if same == 1 else "rows have"
         return (
             f"{text}. But {same:,} {rows} the same question and reference: leave the ids out of the data of one run, and rows "
             "are paired by these"
         )
-    if not by_id and not all(any(row.digest for row in run.rows) for run in (before, after)):
+    if not by_id and not all(any(row.texts for row in run.rows) for run in (before, after)):
         return f"{text}. Nothing tells which rows are the same: give each an id"
     return f"{text}: compare runs of the same questions"
 
