@@ -14,7 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sized
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
+from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from ._asked import Asked, ReplyText
@@ -200,11 +201,10 @@ class Prompt(Generic[T]):
         """
         if reply.truncated:
             raise BadReply("the reply was cut at the token limit", reply.value)
-        from ._repeated import check_own, without_data  # noqa: PLC0415  compiling its patterns is slow
-
+        repeated = _repeated()
         asked = Asked(inputs, self._count(inputs))
-        text = without_data(reply.value, inputs, self.data)
-        check_own(text, asked)
+        text = repeated.without_data(reply.value, inputs, self.data)
+        repeated.check_own(text, asked)
         value: Any = self.reply.parse(ReplyText(text, asked))
         if isinstance(value, ReplyText):
             value = str(value)  # from a format that returns the text unchanged
@@ -268,6 +268,14 @@ class Prompt(Generic[T]):
                     f"the prompt {self.name!r}: every example is a mapping with inputs and output"
                 ) from None
         return replace(self, **changes)
+
+
+@cache
+def _repeated() -> ModuleType:
+    """The module, when the first reply is read: compiling its patterns is slow."""
+    from . import _repeated as loaded  # noqa: PLC0415  as said
+
+    return loaded
 
 
 def ask(prompt: Prompt[T], /, **inputs: Any) -> Steps[T]:

@@ -1,18 +1,17 @@
 """What a finished file of scores was when its run ended: how many rows it had, and a digest of its lines.
 
-The digest is of the lines without their ends, so a copy whose line ends were changed on the way is still the same.
+The digest is of the lines without their ends, so a copy whose line ends were changed on the way is still the same. It is there to
+find damage, so a checksum is enough: a cryptographic hash protects nothing here, as the digest lies beside the file, and is slow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any
+from zlib import crc32
 
 __all__ = ["Seal", "Sealing"]
-
-BYTES = 16
 
 
 @dataclass(frozen=True)
@@ -51,16 +50,15 @@ class Sealing:
 
     def __init__(self) -> None:
         self._rows = 0
-        self._digest = blake2b(digest_size=BYTES)
+        self._checksum = 0
 
     def add(self, line: bytes) -> None:
         """Count one more line; a blank one is none."""
         text = line.rstrip()
         if text:
             self._rows += 1
-            self._digest.update(text)
-            self._digest.update(b"\n")
+            self._checksum = crc32(b"\n", crc32(text, self._checksum))
 
     def seal(self) -> Seal:
         """The seal of the lines so far."""
-        return Seal(self._rows, self._digest.hexdigest())
+        return Seal(self._rows, f"{self._checksum:08x}")

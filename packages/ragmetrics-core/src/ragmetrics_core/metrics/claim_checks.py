@@ -35,16 +35,20 @@ def check_verdicts(reply: Any, inputs: Mapping[str, Any]) -> None:
     """
     check_one_each([verdict.number for verdict in reply.verdicts], len(inputs["claims"]), "claims")
     sent = len(inputs["contexts"])
+    contexts = frozenset(range(1, sent + 1))
     for verdict in reply.verdicts:
-        _check_contexts(verdict, sent)
+        _check_contexts(verdict, contexts)
 
 
-def _check_contexts(verdict: Any, sent: int) -> None:
+def _check_contexts(verdict: Any, contexts: frozenset[int]) -> None:
     by, against = getattr(verdict, "supported_by", ()), getattr(verdict, "contradicted_by", ())
+    sent = len(contexts)
     for named in (by, against):
-        if named and not 1 <= min(named) <= max(named) <= sent:
-            unknown = next(number for number in named if not 1 <= number <= sent)
+        if named and not contexts.issuperset(named):
+            unknown = next(number for number in named if number not in contexts)
             raise BadReply(f"claim {verdict.number}: context {unknown} is named, but the contexts are 1 to {sent}")
+    if not against and verdict.supported is bool(by) and not getattr(verdict, "contradicted", False):
+        return  # as nearly always
     if by and against and (both := sorted(set(by).intersection(against))):
         named = ", ".join(map(str, both))
         raise BadReply(f"claim {verdict.number}: context {named} is named both for and against it; decide for one")

@@ -31,8 +31,10 @@ def check_one_each(numbers: Iterable[int], count: int, things: str) -> None:
         raise BadReply(f"exactly one verdict is needed for each of the {things} 1 to {count}, got numbers {given}")
 
 
-def once_each(numbers: Iterable[int]) -> Sequence[int]:
+def once_each(numbers: Sequence[int]) -> Sequence[int]:
     """The numbers in order, each once: in a tuple, if they are whole numbers and nothing else, else in a list."""
+    if not numbers:
+        return ()  # as most often
     found = tuple(numbers)
     if not JUST_NUMBERS.issuperset(map(type, found)):
         return sorted(set(found)) if len(found) > 1 else list(found)
