@@ -10,17 +10,21 @@ Most replies are neither. For them a look for the names of the fields, and for b
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import string
-from collections.abc import Callable, Mapping
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ._asked import Asked
 from ._errors import BadReply
-from ._find_value import spans_of, squeeze
+from ._find_value import spans_of, squeeze, stands_in
+from ._planted import holds_verdict
+from ._wording import to_json
 
-__all__ = ["REPEATED", "SENT", "check_own", "without_data"]
+__all__ = ["REPEATED", "SENT", "check_own", "holds_object", "without_data"]
 
 REPEATED = "the reply only repeats the data; judge them, and reply with your own answer"
 SENT = "the only answer in the reply stands in the data as well, so it may be quoted; reply with your own, and nothing else"
@@ -103,17 +107,23 @@ def _without_sentences(parts: list[str]) -> str:
 
 _THOUGHT = re.compile(r"</?think\w*>|\[/THINK\]|<\|message\|>", re.IGNORECASE)
 _FENCE = re.compile(r"(?:```|~~~)[\w+-]{0,20}\s*")
-_VALUE = r"[^\s?]{1,40}(?:[ \t]{1,3}[^\s?]{1,40}){0,3}"
-_LABELLED = re.compile(
-    rf"[-*_#>` \t]*(?:[^\W\d][^\n:：=<>{{}}]{{0,60}}[:：=][*_` \t]*{_VALUE}|\[\[\w{{1,20}}\]\]|<(\w{{1,30}})>\s*{_VALUE}\s*</\1>)"
-    r"[*_` \t]*"
-)
-_DECORATION = re.compile(r"[*_`#>]+|(?<!\w)-")
-_AROUND_COLON = re.compile(r" ?[:：=] ?")
+_TRUTH = re.compile(r"\b(?:(true)|false)\b")
+_INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
+_CLOSING_TAG = re.compile(r"</\w{1,30}>")
+_LIST_MARK = re.compile(r"^[^\w\n]*(?:\d{1,2}|[a-z])[.)](?=\s)", re.MULTILINE)
+_MARK = re.compile(r"[^\w\[]*\[\[(\w{1,20})\]\][^\w\]]*")
+_EDGES = re.compile(r"\A[\W_]+|[^\w?✅✓✔❌✗✘👍👎]+\Z")
+_LABELLED = re.compile(r"[^\W\d][^:=<>|{}→]{0,60}[:=>|→](?P<value>.*)")
+_DASH = re.compile(r" [-–—] ")
+_WORD = re.compile(r"[^\W_]+|[✅✓✔❌✗✘👍👎]")
+_NEXT = r"[\W_]{1,40}"
+_VALUE_NEXT = r"[\W_]{0,40}?[:=>|→\n–—-][\W_]{0,40}"
+_MOST_WORDS = 4
 _LONGEST_LABELS = 1000
 _MAX_WRAPPERS = 6
 _BLANKS = string.whitespace + "\ufeff\u200b"
 _OPENS = frozenset('{["')
+_SEPARATES = re.compile(r"[:：=＝>|→\n\[]| [-–—] ")
 
 
 def check_own(text: str, asked: Asked) -> None:
@@ -127,44 +137,91 @@ def check_own(text: str, asked: Asked) -> None:
     body = (_THOUGHT.split(text)[-1] if "<" in text or "[/" in text else text).strip(_BLANKS)
     if fence := _FENCE.match(body):
         body = body[fence.end() :].rstrip("`~ \t\r\n")
-    copied = body[:1] in _OPENS and asked.has_braces and any(map(asked.holds_value, _wrapped(body)))
-    if copied or _stands_as_labels(body, asked):
+    copied = body[:1] in _OPENS and asked.has_braces and holds_object(body, asked)
+    if copied or (body[:1] != "{" and _stands_as_labels(body, asked)):
         raise BadReply(SENT, text)
 
 
-def _wrapped(text: str) -> list[Any]:
-    """The object that a text is, and what stands alone inside it; also where one or the other is a string."""
-    found: list[Any] = []
-    value: Any = text
+def holds_object(value: Any, asked: Asked) -> bool:
+    """Whether the data hold an object, given as JSON or as text, or the one inside it; case and true for "yes" aside."""
+    objects = list(map(_folded_value, _wrapped(value)))
+    data = _folded("\n".join(asked.data)) if objects else ""
+    if "\\u" not in data and "&#" not in data:  # keys in the data may be escaped
+        objects = [item for item in objects if not isinstance(item, dict) or all(map(data.__contains__, item))]
+    return bool(objects) and any(stands_in(item, squeezed) for squeezed in (squeeze(data),) for item in objects)
+
+
+def _wrapped(value: Any) -> Iterator[Any]:
+    """The object that a value, or a text, is, and the one inside it beside which no verdict stands."""
     for _ in range(_MAX_WRAPPERS):
         if isinstance(value, str):
             try:
                 value = json.loads(value, strict=False)
             except (ValueError, RecursionError):
-                break
-        if not isinstance(value, (dict, list)) or not value:
-            break
-        if isinstance(value, dict) or any(isinstance(item, dict) for item in value):
-            found.append(value)
-        if len(value) > 1:
-            break
-        inner = next(iter(value.values())) if isinstance(value, dict) else value[0]
-        if isinstance(value, dict) and isinstance(inner, list):
-            break  # a list of verdicts, each of which may well be what another one was
-        value = inner
-    return found
+                return
+        if isinstance(value, list):
+            if value and isinstance(value[0], dict):
+                yield value
+            if not value or any(item != value[0] for item in value[1:]):
+                return
+            value = value[0]
+            continue
+        if not isinstance(value, dict) or not value:
+            return
+        yield value
+        # a list of verdicts in an object is not looked into: each may well be what another one was
+        inner = [item for item in value.values() if isinstance(item, dict) or (isinstance(item, str) and "{" in item)]
+        beside = {key: item for key, item in value.items() if isinstance(item, (str, int, float)) and item not in inner}
+        if len(inner) != 1 or (len(value) > 1 and holds_verdict(to_json(beside))):
+            return
+        value = inner[0]
+
+
+def _folded_value(value: Any) -> Any:
+    """A JSON value in the letters of ``_folded``."""
+    if isinstance(value, dict):
+        return {_folded(str(key)): _folded_value(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_folded_value(item) for item in value]
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return _folded(value) if isinstance(value, str) else value
 
 
 def _stands_as_labels(body: str, asked: Asked) -> bool:
-    """Whether a text is nothing but labels with their values, and stands in the data."""
-    if len(body) > _LONGEST_LABELS:
+    """Whether a text is nothing but labels with their values, and stands in the data; marks and case aside."""
+    if len(body) > _LONGEST_LABELS or not _SEPARATES.search(body):
         return False
-    lines = list(filter(str.strip, body.splitlines()))
-    if not lines or not all(map(_LABELLED.fullmatch, lines)):
-        return False
-    return bool(re.search(rf"(?<!\w){re.escape(_folded(body))}(?!\w)", _folded("\n".join(asked.data))))
+    labels = _labels(_folded(body))
+    words = list(_WORD.finditer(labels))
+    if len(words) < 2:
+        return bool(mark := _MARK.fullmatch(body)) and f"[[{mark[1].casefold()}]]" in _folded("\n".join(asked.data))
+    pattern = re.escape(words[0][0])
+    for word, after in zip(words, words[1:], strict=False):
+        between = labels[word.end() : after.start()]
+        pattern += (_VALUE_NEXT if any(map(":=>|→".__contains__, between)) else _NEXT) + re.escape(after[0])
+    return bool(re.search(rf"(?<![^\W_]){pattern}(?![^\W_])", _folded("\n".join(asked.data))))
+
+
+def _labels(body: str) -> str:
+    """A text without its introduction and marks around its lines, or "" if they are not labels with their values."""
+    written = list(filter(str.strip, body.splitlines()))
+    lines = [_EDGES.sub("", line) for line in written]
+    if len(lines) > 1 and written[0].endswith(":") and _LABELLED.match(lines[1]):
+        del lines[0]
+    for other in (": ".join(lines) if len(lines) == 2 else "", _DASH.sub(": ", lines[0]) if len(lines) == 1 else ""):
+        if other and not any(map(_LABELLED.match, lines)) and holds_verdict(other):
+            lines = [other]
+    found = list(map(_LABELLED.match, lines))
+    brief = any(match and "?" not in match["value"] and 0 < len(match["value"].split()) <= _MOST_WORDS for match in found)
+    return "\n".join(lines) if brief and all(found) else ""
 
 
 def _folded(text: str) -> str:
-    """A text in lower case, on one line, without emphasis, and without blanks around colons."""
-    return _AROUND_COLON.sub(":", " ".join(_DECORATION.sub(" ", text.casefold()).split()))
+    """A text in lower case, with yes for true and no for false, without marks of lists and what closes a tag."""
+    if "&" in text:
+        text = html.unescape(text)
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text.translate(_INVISIBLE))
+    text = _LIST_MARK.sub("", _CLOSING_TAG.sub(" ", text.casefold()))
+    return _TRUTH.sub(lambda match: "yes" if match[1] else "no", text)
