@@ -111,13 +111,13 @@ _TRUTH = re.compile(r"\b(?:(true)|false)\b")
 _INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
 _CLOSING_TAG = re.compile(r"</\w{1,30}>")
 _LIST_MARK = re.compile(r"^[^\w\n]*(?:\d{1,2}|[a-z])[.)](?=\s)", re.MULTILINE)
-_MARK = re.compile(r"[^\w\[]*\[\[(\w{1,20})\]\][^\w\]]*")
+_MARK = re.compile(r"[^\w\[]*\[{2,3}\s?(\w{1,20})\s?\]{2,3}[^\w\]]*")
 _EDGES = re.compile(r"\A[\W_]+|[^\w?✅✓✔❌✗✘👍👎]+\Z")
-_LABELLED = re.compile(r"[^\W\d][^:=<>|{}→]{0,60}[:=>|→](?P<value>.*)")
+_LABELLED = re.compile(r"(?:[^\W\d][^:=<>|{}→]{0,60}[:=>|→]|\[\[)(?P<value>.*)")
 _DASH = re.compile(r" [-–—] ")
-_WORD = re.compile(r"[^\W_]+|[✅✓✔❌✗✘👍👎]")
-_NEXT = r"[\W_]{1,40}"
-_VALUE_NEXT = r"[\W_]{0,40}?[:=>|→\n–—-][\W_]{0,40}"
+_WORD = re.compile(r"[^\W_]+|[✅✓✔❌✗✘👍👎]|\[\[")
+_NEXT = r"(?:[\W_]{1,40}|(?<=\[))"
+_VALUE_NEXT = r"(?:[^\w\"']|_){0,40}?[:=>|→\n–—-][\W_]{0,40}"
 _MOST_WORDS = 4
 _LONGEST_LABELS = 1000
 _MAX_WRAPPERS = 6
@@ -132,13 +132,14 @@ def check_own(text: str, asked: Asked) -> None:
     Raises:
         BadReply: it is.
     """
-    if text[:1] == "{" and not asked.has_braces:
+    if text[:1] == "{" and not text[1:2].isalpha() and not asked.has_braces:
         return  # as nearly always
     body = (_THOUGHT.split(text)[-1] if "<" in text or "[/" in text else text).strip(_BLANKS)
     if fence := _FENCE.match(body):
         body = body[fence.end() :].rstrip("`~ \t\r\n")
     copied = body[:1] in _OPENS and asked.has_braces and holds_object(body, asked)
-    if copied or (body[:1] != "{" and _stands_as_labels(body, asked)):
+    is_json = body[:1] == "{" and not body[1:2].isalpha()
+    if copied or (not is_json and _stands_as_labels(body, asked)):
         raise BadReply(SENT, text)
 
 
@@ -195,7 +196,7 @@ def _stands_as_labels(body: str, asked: Asked) -> bool:
     labels = _labels(_folded(body))
     words = list(_WORD.finditer(labels))
     if len(words) < 2:
-        return bool(mark := _MARK.fullmatch(body)) and f"[[{mark[1].casefold()}]]" in _folded("\n".join(asked.data))
+        return False
     pattern = re.escape(words[0][0])
     for word, after in zip(words, words[1:], strict=False):
         between = labels[word.end() : after.start()]
@@ -205,12 +206,14 @@ def _stands_as_labels(body: str, asked: Asked) -> bool:
 
 def _labels(body: str) -> str:
     """A text without its introduction and marks around its lines, or "" if they are not labels with their values."""
-    written = list(filter(str.strip, body.splitlines()))
-    lines = [_EDGES.sub("", line) for line in written]
-    if len(lines) > 1 and written[0].endswith(":") and _LABELLED.match(lines[1]):
+    written = {
+        f"[[{mark[1]}" if (mark := _MARK.fullmatch(line)) else _EDGES.sub("", line): line for line in body.splitlines()
+    }
+    lines = [line for line in written if line]
+    if len(lines) > 1 and written[lines[0]].rstrip().endswith(":") and _LABELLED.match(lines[1]):
         del lines[0]
     for other in (": ".join(lines) if len(lines) == 2 else "", _DASH.sub(": ", lines[0]) if len(lines) == 1 else ""):
-        if other and not any(map(_LABELLED.match, lines)) and holds_verdict(other):
+        if other and not any(line[0] != "[" and _LABELLED.match(line) for line in lines) and holds_verdict(other):
             lines = [other]
     found = list(map(_LABELLED.match, lines))
     brief = any(match and "?" not in match["value"] and 0 < len(match["value"].split()) <= _MOST_WORDS for match in found)
