@@ -117,12 +117,14 @@ _LABELLED = re.compile(r"(?:[^\W\d][^:=<>|{}→]{0,60}[:=>|→]|\[\[)(?P<value>.
 _DASH = re.compile(r" [-–—] ")
 _WORD = re.compile(r"[^\W_]+|[✅✓✔❌✗✘👍👎]|\[\[")
 _NEXT = r"(?:[\W_]{1,40}|(?<=\[))"
-_VALUE_NEXT = r"(?:[^\w\"']|_){0,40}?[:=>|→\n–—-][\W_]{0,40}"
+_VALUE_NEXT = r"[\W_]{0,40}?[:=>|→\n–—-][\W_]{0,40}"
+_NO_KEY = r"(?![\"'])"  # one label says no more than a word where the data hold an object with such a key
 _MOST_WORDS = 4
 _LONGEST_LABELS = 1000
 _MAX_WRAPPERS = 6
 _BLANKS = string.whitespace + "\ufeff\u200b"
 _OPENS = frozenset('{["')
+_SEPARATED = re.compile(r"[:=>|→]")
 _SEPARATES = re.compile(r"[:：=＝>|→\n\[]| [-–—] ")
 
 
@@ -197,10 +199,11 @@ def _stands_as_labels(body: str, asked: Asked) -> bool:
     words = list(_WORD.finditer(labels))
     if len(words) < 2:
         return False
+    behind_label = _VALUE_NEXT if "\n" in labels or len(_SEPARATED.findall(labels)) > 1 else _NO_KEY + _VALUE_NEXT
     pattern = re.escape(words[0][0])
     for word, after in zip(words, words[1:], strict=False):
         between = labels[word.end() : after.start()]
-        pattern += (_VALUE_NEXT if any(map(":=>|→".__contains__, between)) else _NEXT) + re.escape(after[0])
+        pattern += (behind_label if _SEPARATED.search(between) else _NEXT) + re.escape(after[0])
     return bool(re.search(rf"(?<![^\W_]){pattern}(?![^\W_])", _folded("\n".join(asked.data))))
 
 
