@@ -108,7 +108,7 @@ def _without_sentences(parts: list[str]) -> str:
 _THOUGHT = re.compile(r"</?think\w*>|\[/THINK\]|<\|message\|>", re.IGNORECASE)
 _FENCE = re.compile(r"(?:```|~~~)[\w+-]{0,20}\s*")
 _TRUTH = re.compile(r"\b(?:(true)|false)\b")
-_INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
+_INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 _CLOSING_TAG = re.compile(r"</\w{1,30}>")
 _LIST_MARK = re.compile(r"^[^\w\n]*(?:\d{1,2}|[a-z])[.)](?=\s)", re.MULTILINE)
 _MARK = re.compile(r"[^\w\[]*\[{2,3}\s?(\w{1,20})\s?\]{2,3}[^\w\]]*")
@@ -147,11 +147,14 @@ def check_own(text: str, asked: Asked) -> None:
 
 def holds_object(value: Any, asked: Asked) -> bool:
     """Whether the data hold an object, given as JSON or as text, or the one inside it; case and true for "yes" aside."""
-    objects = list(map(_folded_value, _wrapped(value)))
-    data = _folded("\n".join(asked.data)) if objects else ""
-    if "\\u" not in data and "&#" not in data:  # keys in the data may be escaped
-        objects = [item for item in objects if not isinstance(item, dict) or all(map(data.__contains__, item))]
-    return bool(objects) and any(stands_in(item, squeezed) for squeezed in (squeeze(data),) for item in objects)
+    data = _plain("\n".join(asked.data))
+    objects = list(_wrapped(value))
+    if "\\u" not in data:  # else keys in the data may be escaped
+        objects = [item for item in objects if isinstance(item, list) or all(_plain(key) in data for key in item)]
+    if not objects:
+        return False
+    squeezed = squeeze(_folded(data))
+    return any(stands_in(_folded_value(item), squeezed) for item in objects)
 
 
 def _wrapped(value: Any) -> Iterator[Any]:
@@ -204,7 +207,10 @@ def _stands_as_labels(body: str, asked: Asked) -> bool:
     for word, after in zip(words, words[1:], strict=False):
         between = labels[word.end() : after.start()]
         pattern += (behind_label if _SEPARATED.search(between) else _NEXT) + re.escape(after[0])
-    return bool(re.search(rf"(?<![^\W_]){pattern}(?![^\W_])", _folded("\n".join(asked.data))))
+    data = _plain("\n".join(asked.data))
+    if any(word[0] not in data for word in words if word[0] not in {"yes", "no"}):
+        return False  # as nearly always
+    return bool(re.search(rf"(?<![^\W_]){pattern}(?![^\W_])", _folded(data)))
 
 
 def _labels(body: str) -> str:
@@ -225,9 +231,16 @@ def _labels(body: str) -> str:
 
 def _folded(text: str) -> str:
     """A text in lower case, with yes for true and no for false, without marks of lists and what closes a tag."""
+    text = _LIST_MARK.sub("", _CLOSING_TAG.sub(" ", _plain(text)))
+    return _TRUTH.sub(lambda match: "yes" if match[1] else "no", text)
+
+
+def _plain(text: str) -> str:
+    """A text in lower case, with one way to write each letter."""
     if "&" in text:
         text = html.unescape(text)
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text.translate(_INVISIBLE))
-    text = _LIST_MARK.sub("", _CLOSING_TAG.sub(" ", text.casefold()))
-    return _TRUTH.sub(lambda match: "yes" if match[1] else "no", text)
+    if text.isascii():
+        return text.lower()
+    if any(map(text.__contains__, _INVISIBLE)):
+        text = text.translate(dict.fromkeys(map(ord, _INVISIBLE)))
+    return unicodedata.normalize("NFKC", text.casefold())
