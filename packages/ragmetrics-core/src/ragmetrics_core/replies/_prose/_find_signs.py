@@ -42,6 +42,9 @@ FINALLY, CONCLUDED, SAID, TERM, HINT = 3, 2, 1, 0, -1
 _MOST_LEAD_INS = 3
 _MOST_LABELS = 3
 _ALONE = re.compile(r"\W*\w+\W*")
+_OF_A_PART = re.compile(r"\W*(?:as )?(?:for|on|about|regarding)\b")  # "For the context, no."
+# "Query: no / Faithful: yes": behind the answer comes another label.
+_MORE = re.compile(rf"\W*(?:{'|'.join(map(re.escape, sorted(YES | NO)))})\s?(?:[/|&]|(?:and|und|et|y|e|en|and)\s)[^:=：\n]{{1,80}}[:=：]")
 
 
 class Sign(NamedTuple):
@@ -109,8 +112,8 @@ def find_signs(text: str) -> list[Sign]:
         if found:
             signs.append(found if found.said else found._replace(said=sentence))
     last = next((sentence for sentence in reversed(sentences) if sentence), "")
-    closing = None if signs else _closing_sign(last)
-    return [closing] if closing else signs
+    closing = _closing_sign(last) if not signs or _OF_A_PART.match(last) else None
+    return [*signs, closing] if closing else signs
 
 
 def _closing_sign(sentence: str) -> Sign | None:
@@ -179,12 +182,16 @@ def _labelled_sign(match: re.Match[str], *, corrected: bool, nested: int = 0) ->
 
 def _side_of_label(label: str, body: str, *, corrected: bool, nested: int) -> Sign | None:
     if _is_no_label(label):
-        alone = REASON_LABEL.search(label) and not ANOTHERS.search(label) and answer_at(body, digits=False)
+        anothers = bool(ANOTHERS.search(label))
+        named = len(WORD.findall(label)) == 1 if anothers else REASON_LABEL.search(label)
+        alone = answer_at(body, digits=False) if named and (anothers or _ALONE.fullmatch(body)) else None
         # "Query: yes. Context: no": such an answer can contradict another one, and is none by itself
-        return Sign(alone.truth, HINT, part=True) if alone and alone.explicit and _ALONE.fullmatch(body) else None
+        return Sign(alone.truth, HINT, part=True) if alone and alone.explicit else None
     final = FINAL_LABEL.search(label)
     concluded = final or CONCLUSION_LABEL.search(label)
     answer = answer_at(body, digits=bool(concluded))
+    if answer is None and _MORE.match(body):
+        return Sign(None, SAID)
     if answer is None:
         inner = LABELLED.match(body) if nested < _MOST_LABELS else None
         return _labelled_sign(inner, corrected=corrected, nested=nested + 1) if inner else None
