@@ -44,7 +44,7 @@ _MOST_LABELS = 3
 _ALONE = re.compile(r"\W*\w+\W*")
 _OF_A_PART = re.compile(r"\W*(?:as )?(?:for|on|about|regarding)\b")  # "For the context, no."
 # "Query: no / Faithful: yes": behind the answer comes another label.
-_MORE = re.compile(rf"\W*(?:{'|'.join(map(re.escape, sorted(YES | NO)))})\s?(?:[/|&]|(?:and|und|et|y|e|en|and)\s)[^:=：\n]{{1,80}}[:=：]")
+_MORE = re.compile(rf"\W*(?P<word>{'|'.join(map(re.escape, sorted(YES | NO)))})\s?(?:[/|&]|(?:and|und|et|y|e|en)\s)[^:=：\n]{{1,80}}[:=：]")
 
 
 class Sign(NamedTuple):
@@ -190,11 +190,11 @@ def _side_of_label(label: str, body: str, *, corrected: bool, nested: int) -> Si
     final = FINAL_LABEL.search(label)
     concluded = final or CONCLUSION_LABEL.search(label)
     answer = answer_at(body, digits=bool(concluded))
-    if answer is None and _MORE.match(body):
-        return Sign(None, SAID)
     if answer is None:
         inner = LABELLED.match(body) if nested < _MOST_LABELS else None
-        return _labelled_sign(inner, corrected=corrected, nested=nested + 1) if inner else None
+        sign = _labelled_sign(inner, corrected=corrected, nested=nested + 1) if inner else None
+        first = _MORE.match(body) if sign else None
+        return Sign(None, SAID) if sign and first and (first["word"] in YES) is not sign.truth else sign
     if _reverses(label, answer) or (nested < _MOST_LABELS and _judges_more(body, answer)):
         return Sign(None, SAID)
     if corrected or final:
