@@ -225,7 +225,9 @@ def _labels(body: str) -> str:
         if other and not any(line[0] != "[" and _LABELLED.match(line) for line in lines) and holds_verdict(other):
             lines = [other]
     found = list(map(_LABELLED.match, lines))
-    brief = any(match and "?" not in match["value"] and 0 < len(match["value"].split()) <= _MOST_WORDS for match in found)
+    brief = any(
+        match and "?" not in match["value"] and 0 < len(match["value"].split()) <= _MOST_WORDS for match in found
+    )
     return "\n".join(lines) if brief and all(found) else ""
 
 

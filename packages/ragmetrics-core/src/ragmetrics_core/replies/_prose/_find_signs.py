@@ -44,7 +44,9 @@ _MOST_LABELS = 3
 _ALONE = re.compile(r"\W*\w+\W*")
 _OF_A_PART = re.compile(r"\W*(?:as )?(?:for|on|about|regarding)\b")  # "For the context, no."
 # "Query: no / Faithful: yes": behind the answer comes another label.
-_MORE = re.compile(rf"\W*(?P<word>{'|'.join(map(re.escape, sorted(YES | NO)))})\s?(?:[/|&]|(?:and|und|et|y|e|en)\s)[^:=：\n]{{1,80}}[:=：]")
+_MORE = re.compile(
+    rf"\W*(?P<word>{'|'.join(map(re.escape, sorted(YES | NO)))})\s?(?:[/|&]|(?:and|und|et|y|e|en)\s)[^:=：\n]{{1,80}}[:=：]"
+)
 
 
 class Sign(NamedTuple):
