@@ -3,7 +3,8 @@
 Small models repeat their data instead of judging them, or before they do; fields of the data and of replies have names in common,
 so what is repeated could be read as a verdict. It is taken out before a reply is read. And a text under judgement may hold a
 verdict in the hope that the judge copies it: a reply that is nothing but a structure of the data (an object, a label with its
-value) is none. Bare words and numbers are words of honest texts too, so nothing follows from them.
+value) is none. Both sides are compared without case, marks of lists, quotes and final punctuation; true is yes. Bare words and
+numbers are words of honest texts too, so nothing follows from them; and a label is never looked for where a reply is an object.
 
 Most replies are neither. For them a look for the names of the fields, and for braces and colons, decides.
 """
@@ -16,6 +17,7 @@ import re
 import string
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 from ._asked import Asked
@@ -204,7 +206,7 @@ def _stands_as_labels(body: str, asked: Asked) -> bool:
         return False
     behind_label = _VALUE_NEXT if "\n" in labels or len(_SEPARATED.findall(labels)) > 1 else _NO_KEY + _VALUE_NEXT
     pattern = re.escape(words[0][0])
-    for word, after in zip(words, words[1:], strict=False):
+    for word, after in pairwise(words):
         between = labels[word.end() : after.start()]
         pattern += (behind_label if _SEPARATED.search(between) else _NEXT) + re.escape(after[0])
     data = _plain("\n".join(asked.data))

@@ -184,19 +184,12 @@ def _labelled_sign(match: re.Match[str], *, corrected: bool, nested: int = 0) ->
 
 def _side_of_label(label: str, body: str, *, corrected: bool, nested: int) -> Sign | None:
     if _is_no_label(label):
-        anothers = bool(ANOTHERS.search(label))
-        named = len(WORD.findall(label)) == 1 if anothers else REASON_LABEL.search(label)
-        alone = answer_at(body, digits=False) if named and (anothers or _ALONE.fullmatch(body)) else None
-        # "Query: yes. Context: no": such an answer can contradict another one, and is none by itself
-        return Sign(alone.truth, HINT, part=True) if alone and alone.explicit else None
+        return _sign_of_a_part(label, body)
     final = FINAL_LABEL.search(label)
     concluded = final or CONCLUSION_LABEL.search(label)
     answer = answer_at(body, digits=bool(concluded))
     if answer is None:
-        inner = LABELLED.match(body) if nested < _MOST_LABELS else None
-        sign = _labelled_sign(inner, corrected=corrected, nested=nested + 1) if inner else None
-        first = _MORE.match(body) if sign else None
-        return Sign(None, SAID) if sign and first and (first["word"] in YES) is not sign.truth else sign
+        return _inner_sign(body, corrected=corrected, nested=nested) if nested < _MOST_LABELS else None
     if _reverses(label, answer) or (nested < _MOST_LABELS and _judges_more(body, answer)):
         return Sign(None, SAID)
     if corrected or final:
@@ -204,6 +197,22 @@ def _side_of_label(label: str, body: str, *, corrected: bool, nested: int) -> Si
     if concluded:
         return Sign(answer.truth, CONCLUDED)
     return Sign(answer.truth, SAID if answer.explicit else TERM, part=True) if answer.truth is not None else None
+
+
+def _sign_of_a_part(label: str, body: str) -> Sign | None:
+    """The answer in "Query: yes. Context: no": it can contradict another one, and is none by itself."""
+    anothers = ANOTHERS.search(label)
+    named = len(WORD.findall(label)) == 1 if anothers else REASON_LABEL.search(label)
+    answer = answer_at(body, digits=False) if named and (anothers or _ALONE.fullmatch(body)) else None
+    return Sign(answer.truth, HINT, part=True) if answer and answer.explicit else None
+
+
+def _inner_sign(body: str, *, corrected: bool, nested: int) -> Sign | None:
+    """The answer behind a second label; none where the first label has another one: "Query: no / Faithful: yes"."""
+    inner = LABELLED.match(body)
+    sign = _labelled_sign(inner, corrected=corrected, nested=nested + 1) if inner else None
+    first = _MORE.match(body) if sign else None
+    return Sign(None, SAID) if sign and first and (first["word"] in YES) is not sign.truth else sign
 
 
 def _is_no_label(label: str) -> bool:
