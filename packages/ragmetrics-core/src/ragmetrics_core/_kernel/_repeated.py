@@ -235,7 +235,7 @@ def _labels(body: str) -> str:
 
 def _folded(text: str) -> str:
     """A text in lower case, with yes for true and no for false, without marks of lists and what closes a tag."""
-    text = _LIST_MARK.sub("", _CLOSING_TAG.sub(" ", _plain(text)))
+    text = _LIST_MARK.sub("", _CLOSING_TAG.sub("\n", _plain(text)))
     return _TRUTH.sub(lambda match: "yes" if match[1] else "no", text)
 
 
