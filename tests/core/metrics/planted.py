@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -85,6 +86,29 @@ class Planted(NamedTuple):
     as_written: str
 
 
+def clean(item: Planted) -> str:
+    return item.as_written if item.verdict is None else dump(item.verdict)
+
+
+def changed(item: Planted, verdict: Callable[[Any], str], label: Callable[[str], str] = str) -> str:
+    """The object, or the label, with a change."""
+    return label(item.as_written) if item.verdict is None else verdict(item.verdict)
+
+
+def tags(label: str) -> str:
+    """Each line with a label as a tag."""
+    return re.sub(r"(?m)^(\w+)\s?: (.*)$", r"<\1>\2</\1>", label)
+
+
+def each(data: Any, change: Callable[[str], str]) -> Any:
+    """JSON data with its keys and texts changed."""
+    if isinstance(data, dict):
+        return {change(key): each(value, change) for key, value in data.items()}
+    if isinstance(data, list):
+        return [each(value, change) for value in data]
+    return change(data) if isinstance(data, str) else data
+
+
 def dump(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False)
 
@@ -139,6 +163,43 @@ MANNERS: dict[str, Callable[[Planted], str]] = {
     "introduced": lambda item: item.as_written if item.verdict is None else f"My verdict:\n\n{dump(item.verdict)}",
     "wrapped": lambda item: item.as_written if item.verdict is None else dump({"result": item.verdict}),
     "after thinking": lambda item: f"<think>It wants this.</think>\n{item.as_written}",
+    # copies with small changes
+    "a second key in the wrapper": lambda item: changed(item, lambda verdict: dump({"result": verdict, "confidence": 1})),
+    "a remark in the wrapper": lambda item: changed(item, lambda verdict: dump({"note": "as the text asks", "result": verdict})),
+    "introduced in a wrapper": lambda item: changed(item, lambda verdict: f"Verdict:\n{dump({'result': verdict, 'by': 'me'})}"),
+    "twice": lambda item: changed(item, lambda verdict: dump([verdict, verdict]), lambda label: f"{label}\n{label}"),
+    "another case": lambda item: changed(item, lambda verdict: dump(each(verdict, str.title)), str.upper),
+    "lower case": lambda item: changed(item, lambda verdict: dump(each(verdict, str.upper)), str.lower),
+    "yes for true": lambda item: changed(
+        item, lambda verdict: dump(verdict).replace("true", '"yes"'), lambda label: label.replace("yes", "True")
+    ),
+    "numbers as texts": lambda item: changed(item, lambda verdict: re.sub(r": (\d)", r': "\1"', dump(verdict))),
+    "as labels": lambda item: changed(
+        item, lambda verdict: "\n".join(f"- **{key.title()}**: {dump(value)}" for key, value in verdict.items())
+    ),
+    "as tags": lambda item: changed(
+        item, lambda verdict: "".join(f"<{key}>{dump(value)}</{key}>" for key, value in verdict.items()), tags
+    ),
+    "numbered": lambda item: f"1. {clean(item)}",
+    "in a list": lambda item: f"• {clean(item)}",
+    "quoted": lambda item: f'"{clean(item)}"',
+    "in guillemets": lambda item: f"«{clean(item)}».",
+    "in brackets": lambda item: f"({clean(item)})",
+    "in bold": lambda item: f"**{clean(item)}**",
+    "a full stop": lambda item: f"{clean(item)}.",
+    "an exclamation mark": lambda item: f"{clean(item)}!",
+    "two lines": lambda item: changed(
+        item, lambda verdict: f"```\n{dump(verdict)}\n```\n.", lambda label: re.sub(r"\s?: ", "\n", label)
+    ),
+    "a heading": lambda item: changed(
+        item,
+        lambda verdict: f"## {dump(verdict)}",
+        lambda label: re.sub(r"(.*?)\s?: (.*)", r"## \1\n\n**\2**", label),
+    ),
+    "introduced label": lambda item: changed(item, dump, lambda label: f"My verdict:\n{label}"),
+    "full-width colon": lambda item: changed(item, dump, lambda label: label.replace(": ", "：")),
+    "an arrow": lambda item: changed(item, dump, lambda label: label.replace(": ", " → ")),
+    "a dash": lambda item: changed(item, dump, lambda label: label.replace(": ", " - ")),
 }  # fmt: skip
 
 

@@ -3,24 +3,30 @@
 Small models repeat their data instead of judging them, or before they do; fields of the data and of replies have names in common,
 so what is repeated could be read as a verdict. It is taken out before a reply is read. And a text under judgement may hold a
 verdict in the hope that the judge copies it: a reply that is nothing but a structure of the data (an object, a label with its
-value) is none. Bare words and numbers are words of honest texts too, so nothing follows from them.
+value) is none. Both sides are compared without case, marks of lists, quotes and final punctuation; true is yes. Bare words and
+numbers are words of honest texts too, so nothing follows from them; and a label is never looked for where a reply is an object.
 
 Most replies are neither. For them a look for the names of the fields, and for braces and colons, decides.
 """
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import string
-from collections.abc import Callable, Mapping
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 from ._asked import Asked
 from ._errors import BadReply
-from ._find_value import spans_of, squeeze
+from ._find_value import spans_of, squeeze, stands_in
+from ._planted import holds_verdict
+from ._wording import to_json
 
-__all__ = ["REPEATED", "SENT", "check_own", "without_data"]
+__all__ = ["REPEATED", "SENT", "check_own", "holds_object", "without_data"]
 
 REPEATED = "the reply only repeats the data; judge them, and reply with your own answer"
 SENT = "the only answer in the reply stands in the data as well, so it may be quoted; reply with your own, and nothing else"
@@ -103,17 +109,25 @@ def _without_sentences(parts: list[str]) -> str:
 
 _THOUGHT = re.compile(r"</?think\w*>|\[/THINK\]|<\|message\|>", re.IGNORECASE)
 _FENCE = re.compile(r"(?:```|~~~)[\w+-]{0,20}\s*")
-_VALUE = r"[^\s?]{1,40}(?:[ \t]{1,3}[^\s?]{1,40}){0,3}"
-_LABELLED = re.compile(
-    rf"[-*_#>` \t]*(?:[^\W\d][^\n:：=<>{{}}]{{0,60}}[:：=][*_` \t]*{_VALUE}|\[\[\w{{1,20}}\]\]|<(\w{{1,30}})>\s*{_VALUE}\s*</\1>)"
-    r"[*_` \t]*"
-)
-_DECORATION = re.compile(r"[*_`#>]+|(?<!\w)-")
-_AROUND_COLON = re.compile(r" ?[:：=] ?")
+_TRUTH = re.compile(r"\b(?:(true)|false)\b")
+_INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+_CLOSING_TAG = re.compile(r"</\w{1,30}>")
+_LIST_MARK = re.compile(r"^[^\w\n]*(?:\d{1,2}|[a-z])[.)](?=\s)", re.MULTILINE)
+_MARK = re.compile(r"[^\w\[]*\[{2,3}\s?(\w{1,20})\s?\]{2,3}[^\w\]]*")
+_EDGES = re.compile(r"\A[\W_]+|[^\w?✅✓✔❌✗✘👍👎]+\Z")
+_LABELLED = re.compile(r"(?:[^\W\d][^:=<>|{}→]{0,60}[:=>|→]|\[\[)(?P<value>.*)")
+_DASH = re.compile(r" [-–—] ")
+_WORD = re.compile(r"[^\W_]+|[✅✓✔❌✗✘👍👎]|\[\[")
+_NEXT = r"(?:[\W_]{1,40}|(?<=\[))"
+_VALUE_NEXT = r"[\W_]{0,40}?[:=>|→\n–—-][\W_]{0,40}"
+_NO_KEY = r"(?![\"'])"  # one label says no more than a word where the data hold an object with such a key
+_MOST_WORDS = 4
 _LONGEST_LABELS = 1000
 _MAX_WRAPPERS = 6
 _BLANKS = string.whitespace + "\ufeff\u200b"
 _OPENS = frozenset('{["')
+_SEPARATED = re.compile(r"[:=>|→]")
+_SEPARATES = re.compile(r"[:：=＝>|→\n\[]| [-–—] ")
 
 
 def check_own(text: str, asked: Asked) -> None:
@@ -122,49 +136,115 @@ def check_own(text: str, asked: Asked) -> None:
     Raises:
         BadReply: it is.
     """
-    if text[:1] == "{" and not asked.has_braces:
+    if text[:1] == "{" and not text[1:2].isalpha() and not asked.has_braces:
         return  # as nearly always
     body = (_THOUGHT.split(text)[-1] if "<" in text or "[/" in text else text).strip(_BLANKS)
     if fence := _FENCE.match(body):
         body = body[fence.end() :].rstrip("`~ \t\r\n")
-    copied = body[:1] in _OPENS and asked.has_braces and any(map(asked.holds_value, _wrapped(body)))
-    if copied or _stands_as_labels(body, asked):
+    copied = body[:1] in _OPENS and asked.has_braces and holds_object(body, asked)
+    is_json = body[:1] == "{" and not body[1:2].isalpha()
+    if copied or (not is_json and _stands_as_labels(body, asked)):
         raise BadReply(SENT, text)
 
 
-def _wrapped(text: str) -> list[Any]:
-    """The object that a text is, and what stands alone inside it; also where one or the other is a string."""
-    found: list[Any] = []
-    value: Any = text
+def holds_object(value: Any, asked: Asked) -> bool:
+    """Whether the data hold an object, given as JSON or as text, or the one inside it; case and true for "yes" aside."""
+    data = _plain("\n".join(asked.data))
+    objects = list(_wrapped(value))
+    if "\\u" not in data:  # else keys in the data may be escaped
+        objects = [item for item in objects if isinstance(item, list) or all(_plain(key) in data for key in item)]
+    if not objects:
+        return False
+    squeezed = squeeze(_folded(data))
+    return any(stands_in(_folded_value(item), squeezed) for item in objects)
+
+
+def _wrapped(value: Any) -> Iterator[Any]:
+    """The object that a value, or a text, is, and the one inside it beside which no verdict stands."""
     for _ in range(_MAX_WRAPPERS):
         if isinstance(value, str):
             try:
                 value = json.loads(value, strict=False)
             except (ValueError, RecursionError):
-                break
-        if not isinstance(value, (dict, list)) or not value:
-            break
-        if isinstance(value, dict) or any(isinstance(item, dict) for item in value):
-            found.append(value)
-        if len(value) > 1:
-            break
-        inner = next(iter(value.values())) if isinstance(value, dict) else value[0]
-        if isinstance(value, dict) and isinstance(inner, list):
-            break  # a list of verdicts, each of which may well be what another one was
-        value = inner
-    return found
+                return
+        if isinstance(value, list):
+            if value and isinstance(value[0], dict):
+                yield value
+            if not value or any(item != value[0] for item in value[1:]):
+                return
+            value = value[0]
+            continue
+        if not isinstance(value, dict) or not value:
+            return
+        yield value
+        # a list of verdicts in an object is not looked into: each may well be what another one was
+        inner = [item for item in value.values() if isinstance(item, dict) or (isinstance(item, str) and "{" in item)]
+        beside = {key: item for key, item in value.items() if isinstance(item, (str, int, float)) and item not in inner}
+        if len(inner) != 1 or (len(value) > 1 and holds_verdict(to_json(beside))):
+            return
+        value = inner[0]
+
+
+def _folded_value(value: Any) -> Any:
+    """A JSON value in the letters of ``_folded``."""
+    if isinstance(value, dict):
+        return {_folded(str(key)): _folded_value(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_folded_value(item) for item in value]
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return _folded(value) if isinstance(value, str) else value
 
 
 def _stands_as_labels(body: str, asked: Asked) -> bool:
-    """Whether a text is nothing but labels with their values, and stands in the data."""
-    if len(body) > _LONGEST_LABELS:
+    """Whether a text is nothing but labels with their values, and stands in the data; marks and case aside."""
+    if len(body) > _LONGEST_LABELS or not _SEPARATES.search(body):
         return False
-    lines = list(filter(str.strip, body.splitlines()))
-    if not lines or not all(map(_LABELLED.fullmatch, lines)):
+    labels = _labels(_folded(body))
+    words = list(_WORD.finditer(labels))
+    if len(words) < 2:
         return False
-    return bool(re.search(rf"(?<!\w){re.escape(_folded(body))}(?!\w)", _folded("\n".join(asked.data))))
+    behind_label = _VALUE_NEXT if "\n" in labels or len(_SEPARATED.findall(labels)) > 1 else _NO_KEY + _VALUE_NEXT
+    pattern = re.escape(words[0][0])
+    for word, after in pairwise(words):
+        between = labels[word.end() : after.start()]
+        pattern += (behind_label if _SEPARATED.search(between) else _NEXT) + re.escape(after[0])
+    data = _plain("\n".join(asked.data))
+    if any(word[0] not in data for word in words if word[0] not in {"yes", "no"}):
+        return False  # as nearly always
+    return bool(re.search(rf"(?<![^\W_]){pattern}(?![^\W_])", _folded(data)))
+
+
+def _labels(body: str) -> str:
+    """A text without its introduction and marks around its lines, or "" if they are not labels with their values."""
+    written = {
+        f"[[{mark[1]}" if (mark := _MARK.fullmatch(line)) else _EDGES.sub("", line): line for line in body.splitlines()
+    }
+    lines = [line for line in written if line]
+    if len(lines) > 1 and written[lines[0]].rstrip().endswith(":") and _LABELLED.match(lines[1]):
+        del lines[0]
+    for other in (": ".join(lines) if len(lines) == 2 else "", _DASH.sub(": ", lines[0]) if len(lines) == 1 else ""):
+        if other and not any(line[0] != "[" and _LABELLED.match(line) for line in lines) and holds_verdict(other):
+            lines = [other]
+    found = list(map(_LABELLED.match, lines))
+    brief = any(
+        match and "?" not in match["value"] and 0 < len(match["value"].split()) <= _MOST_WORDS for match in found
+    )
+    return "\n".join(lines) if brief and all(found) else ""
 
 
 def _folded(text: str) -> str:
-    """A text in lower case, on one line, without emphasis, and without blanks around colons."""
-    return _AROUND_COLON.sub(":", " ".join(_DECORATION.sub(" ", text.casefold()).split()))
+    """A text in lower case, with yes for true and no for false, without marks of lists and what closes a tag."""
+    text = _LIST_MARK.sub("", _CLOSING_TAG.sub("\n", _plain(text)))
+    return _TRUTH.sub(lambda match: "yes" if match[1] else "no", text)
+
+
+def _plain(text: str) -> str:
+    """A text in lower case, with one way to write each letter."""
+    if "&" in text:
+        text = html.unescape(text)
+    if text.isascii():
+        return text.lower()
+    if any(map(text.__contains__, _INVISIBLE)):
+        text = text.translate(dict.fromkeys(map(ord, _INVISIBLE)))
+    return unicodedata.normalize("NFKC", text.casefold())

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from .._kernel._asked import Asked, asked_of
+from .._kernel._repeated import holds_object
 from ._json_text._scan import Found
 from ._prose._unreadable import Unreadable
 from ._prose._whose import QUOTED, SENT, announced_by_another, declines, is_quoted, speaks_of_another
@@ -139,7 +140,7 @@ def _sent(text: str, item: Found, asked: Asked) -> bool:
     """Whether an object stands in the data that was sent, as it is written here or written in another way."""
     if not asked.known:
         return False
-    return asked.holds(text[item.start : item.end]) or asked.holds_value(item.value)
+    return asked.holds(text[item.start : item.end]) or (asked.has_braces and holds_object(item.value, asked))
 
 
 def _outside(text: str, items: list[Found]) -> str:

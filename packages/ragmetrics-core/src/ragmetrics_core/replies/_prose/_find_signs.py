@@ -42,6 +42,11 @@ FINALLY, CONCLUDED, SAID, TERM, HINT = 3, 2, 1, 0, -1
 _MOST_LEAD_INS = 3
 _MOST_LABELS = 3
 _ALONE = re.compile(r"\W*\w+\W*")
+_OF_A_PART = re.compile(r"\W*(?:as )?(?:for|on|about|regarding)\b")  # "For the context, no."
+# "Query: no / Faithful: yes": behind the answer comes another label.
+_MORE = re.compile(
+    rf"\W*(?P<word>{'|'.join(map(re.escape, sorted(YES | NO)))})\s?(?:[/|&]|(?:and|und|et|y|e|en)\s)[^:=：\n]{{1,80}}[:=：]"
+)
 
 
 class Sign(NamedTuple):
@@ -109,8 +114,8 @@ def find_signs(text: str) -> list[Sign]:
         if found:
             signs.append(found if found.said else found._replace(said=sentence))
     last = next((sentence for sentence in reversed(sentences) if sentence), "")
-    closing = None if signs else _closing_sign(last)
-    return [closing] if closing else signs
+    closing = _closing_sign(last) if not signs or _OF_A_PART.match(last) else None
+    return [*signs, closing] if closing else signs
 
 
 def _closing_sign(sentence: str) -> Sign | None:
@@ -179,15 +184,12 @@ def _labelled_sign(match: re.Match[str], *, corrected: bool, nested: int = 0) ->
 
 def _side_of_label(label: str, body: str, *, corrected: bool, nested: int) -> Sign | None:
     if _is_no_label(label):
-        alone = REASON_LABEL.search(label) and not ANOTHERS.search(label) and answer_at(body, digits=False)
-        # "Query: yes. Context: no": such an answer can contradict another one, and is none by itself
-        return Sign(alone.truth, HINT, part=True) if alone and alone.explicit and _ALONE.fullmatch(body) else None
+        return _sign_of_a_part(label, body)
     final = FINAL_LABEL.search(label)
     concluded = final or CONCLUSION_LABEL.search(label)
     answer = answer_at(body, digits=bool(concluded))
     if answer is None:
-        inner = LABELLED.match(body) if nested < _MOST_LABELS else None
-        return _labelled_sign(inner, corrected=corrected, nested=nested + 1) if inner else None
+        return _inner_sign(body, corrected=corrected, nested=nested) if nested < _MOST_LABELS else None
     if _reverses(label, answer) or (nested < _MOST_LABELS and _judges_more(body, answer)):
         return Sign(None, SAID)
     if corrected or final:
@@ -195,6 +197,22 @@ def _side_of_label(label: str, body: str, *, corrected: bool, nested: int) -> Si
     if concluded:
         return Sign(answer.truth, CONCLUDED)
     return Sign(answer.truth, SAID if answer.explicit else TERM, part=True) if answer.truth is not None else None
+
+
+def _sign_of_a_part(label: str, body: str) -> Sign | None:
+    """The answer in "Query: yes. Context: no": it can contradict another one, and is none by itself."""
+    anothers = ANOTHERS.search(label)
+    named = len(WORD.findall(label)) == 1 if anothers else REASON_LABEL.search(label)
+    answer = answer_at(body, digits=False) if named and (anothers or _ALONE.fullmatch(body)) else None
+    return Sign(answer.truth, HINT, part=True) if answer and answer.explicit else None
+
+
+def _inner_sign(body: str, *, corrected: bool, nested: int) -> Sign | None:
+    """The answer behind a second label; none where the first label has another one: "Query: no / Faithful: yes"."""
+    inner = LABELLED.match(body)
+    sign = _labelled_sign(inner, corrected=corrected, nested=nested + 1) if inner else None
+    first = _MORE.match(body) if sign else None
+    return Sign(None, SAID) if sign and first and (first["word"] in YES) is not sign.truth else sign
 
 
 def _is_no_label(label: str) -> bool:

@@ -114,6 +114,8 @@ def _menu(match: re.Match[str]) -> str:
         match.string[max(0, match.start() - 3) : match.start()].rstrip()[-1:],
         match.string[match.end() : match.end() + 3].strip()[:1],
     )
+    if all(sign and sign in ":：=" for sign in around):
+        return match.group()  # "Query: no / Faithful: yes" are two labels
     if any(undress(f"{sign}x")[1] for sign in around):
         # A symbol at the choice must not be left standing as the answer.
         return " either "

@@ -63,8 +63,8 @@ CJK = re.compile(
 )
 # In English the comma after the answer is often forgotten.
 LOOSE = re.compile(
-    r"(?:(?P<yes>yes)\s(?=(?:because|it|the|this|that|these|they|there|as|since|all|both|its|i|we|he|she)\b)"
-    r"|(?P<no>no)\s(?=(?:because|it|this|that|these|they|there|the|since|i|we|he|she|not)\b))"
+    r"(?:(?P<yes>yes)\s(?=(?:because|it|the|this|that|these|they|there|as|since|all|both|its|i|we|he|she|for|on|about|regarding)\b)"
+    r"|(?P<no>no)\s(?=(?:because|it|this|that|these|they|there|the|since|i|we|he|she|not|for|on|about|regarding)\b))"
 )
 LETTER = re.compile(r"(?:(?P<yes>y)|(?P<no>n))[.)\]\"']{0,3}\s?$")
 NUMBERED = re.compile(r"(?<!\w)(?:nos?|nr|n)[.º°]?[ \t]{0,3}(?=\d)")

@@ -36,7 +36,7 @@ _BY_LANGUAGE: dict[str, tuple[str, str]] = {
     "da": ("ja|sandt", "nej|falsk"),
     "de": ("ja|jawohl|wahr|richtig", "nein|falsch"),
     "el": ("ναι|σωστό", "όχι|οχι|λάθος"),
-    "en": ("yes|yep|yeah|yup|yea|true|affirmative|aye", "no|nope|nah|nay|false|negative"),
+    "en": ("yes|yep|yeah|yup|yea|true|affirmative|aye", "no|nope|nah|nay|false|negative|not at all"),
     "es": ("sí|si|verdadero|cierto|correcto", "no|falso|incorrecto"),
     "et": ("jah", "ei"),
     "fa": ("بله|بلی|آری", "خیر|نه"),
