@@ -106,7 +106,7 @@ def labelled(evaluation: Evaluation, **more: Any) -> list[dict[str, Any]]:
 
 
 STALE = "5 labels of faithfulness left out, as 5 rows changed after they were labelled: 'q0', 'q1', 'q2', 'q3', 'q4'"
-NO_DRAW = "the rows of the remaining labels are no random draw of all rows, as rows that changed are missing from them: label those again"
+NO_DRAW = "the rows of the remaining labels are no random draw of all rows: label the rows that changed again"
 WITHOUT = "20 labels without a digest: it is not known whether the rows changed after they were labelled"
 
 

@@ -15,7 +15,7 @@ __all__ = ["digested_rows", "is_stale", "labels_in_force"]
 MOST_NAMED = 5
 """Rows that a sentence names; the rest is counted."""
 
-NO_DRAW = "the rows of the remaining labels are no random draw of all rows, as rows that changed are missing from them: label those again"
+NO_DRAW = "the rows of the remaining labels are no random draw of all rows: label the rows that changed again"
 
 
 def digested_rows(labels: Iterable[Label]) -> dict[str, set[str]]:
