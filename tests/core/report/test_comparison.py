@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import time
 from pathlib import Path
@@ -406,9 +407,11 @@ class TestChanges:
 
 @pytest.mark.usefixtures("untraced")
 class TestLarge:
-    def test_ten_thousand_rows_and_three_metrics(self, tmp_path: Path) -> None:
-        """Comparing reads every row once, and the rest takes no longer than that: in all 1.65 times as long as reading, with
-        coverage or without. The best of three rounds counts, in processor time.
+    def test_ten_thousand_rows_and_three_metrics(self, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+        """Comparing reads every row once, and the rest takes no longer than that: in all 1.6 to 1.8 times as long as reading.
+
+        It is so with coverage and without. The best of three rounds counts, in processor time, and what other tests have left in
+        memory is not searched for garbage meanwhile, which would take up to 0.2 times as long.
         """
         rows = [
             {
@@ -434,6 +437,9 @@ class TestLarge:
                     data["row"] = 1 + n + 1000 * copy
                     data["sample"]["id"] = n + 1000 * copy
                     file.write(json.dumps(data) + "\n")
+        gc.collect()
+        gc.freeze()
+        request.addfinalizer(gc.unfreeze)
         reading, comparing = [], []
         for _ in range(3):
             before, after = Evaluation.load(large), Evaluation.load(large)
