@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import time
 from pathlib import Path
@@ -406,8 +407,12 @@ class TestChanges:
 
 @pytest.mark.usefixtures("untraced")
 class TestLarge:
-    def test_ten_thousand_rows_and_three_metrics(self, tmp_path: Path) -> None:
-        """Hardly more processor time than reading them takes: two seconds, where this was written."""
+    def test_ten_thousand_rows_and_three_metrics(self, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+        """Comparing reads every row once, and the rest takes no longer than that: in all 1.6 to 1.8 times as long as reading.
+
+        It is so with coverage and without. The best of three rounds counts, in processor time, and what other tests have left in
+        memory is not searched for garbage meanwhile, which would take up to 0.2 times as long.
+        """
         rows = [
             {
                 "id": n,
@@ -432,16 +437,22 @@ class TestLarge:
                     data["row"] = 1 + n + 1000 * copy
                     data["sample"]["id"] = n + 1000 * copy
                     file.write(json.dumps(data) + "\n")
-        before, after = Evaluation.load(large), Evaluation.load(large)
-        started = time.process_time()
-        read = sum(len(record.scores) for run in (before, after) for record in run.records)
-        reading, started = time.process_time() - started, time.process_time()
-        comparison = before.compare(after, by="lang")
-        taken = time.process_time() - started
-        assert read == 2 * 3 * 10_000
-        assert comparison.pairs == 10_000
-        assert {item.verdict for item in comparison.metrics} == {"cannot say"}
-        assert taken < 2 * reading + 1, (taken, reading)
+        gc.collect()
+        gc.freeze()
+        request.addfinalizer(gc.unfreeze)
+        reading, comparing = [], []
+        for _ in range(3):
+            before, after = Evaluation.load(large), Evaluation.load(large)
+            started = time.process_time()
+            read = sum(len(record.scores) for run in (before, after) for record in run.records)
+            reading.append(time.process_time() - started)
+            started = time.process_time()
+            comparison = before.compare(after, by="lang")
+            comparing.append(time.process_time() - started)
+            assert read == 2 * 3 * 10_000
+            assert comparison.pairs == 10_000
+            assert {item.verdict for item in comparison.metrics} == {"cannot say"}
+        assert min(comparing) < 2 * min(reading), (comparing, reading)
 
 
 def test_a_comparison_is_of_the_public_class() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import NormalDist
 from typing import Any
 
@@ -228,6 +229,11 @@ class TestRowsThatWouldDecide:
     def test_in_words_they_have_two_digits(self) -> None:
         why = one("m >= 0.745", [1.0, 1.0, 1.0, 0.0] * 10).why
         assert why.endswith(f"; given a true mean of 0.750 (as seen), a new run of about 60,000 rows {LOOK}")
+
+    def test_of_a_slice_they_are_rows_of_it(self) -> None:
+        part = replace(evidence([1.0, 1.0, 1.0, 0.0] * 10), by="lang", label="de")
+        (result,) = decide([(Gate.parse("m >= 0.745"), part)]).results
+        assert result.why.endswith(f", a new run of about 60,000 rows of this slice {LOOK}")
 
 
 def normal(distance: float) -> Evidence:

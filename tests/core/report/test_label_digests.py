@@ -106,6 +106,7 @@ def labelled(evaluation: Evaluation, **more: Any) -> list[dict[str, Any]]:
 
 
 STALE = "5 labels of faithfulness left out, as 5 rows changed after they were labelled: 'q0', 'q1', 'q2', 'q3', 'q4'"
+NO_DRAW = "the rows of the remaining labels are no random draw of all rows: label the rows that changed again"
 WITHOUT = "20 labels without a digest: it is not known whether the rows changed after they were labelled"
 
 
@@ -116,10 +117,10 @@ class TestUse:
 
     def test_labels_of_rows_that_changed_are_left_out_counted_and_named(self) -> None:
         found = run("Bananas are blue.").calibrate(labelled(run()))
-        assert (found.notes, found["faithfulness"].labels) == ((STALE,), 15)
+        assert (found.notes, found["faithfulness"].labels) == ((STALE, NO_DRAW), 15)
         assert STALE in " ".join(found.text(200).split())
         assert STALE in found.to_markdown().replace("\\", "")
-        assert found.to_dict()["notes"] == [STALE]
+        assert found.to_dict()["notes"] == [STALE, NO_DRAW]
 
     def test_each_row_is_named_once_and_the_rest_counted(self) -> None:
         lines = [*labelled(run(), annotator="Ada"), *labelled(run(), annotator="Bo")]
@@ -135,6 +136,7 @@ class TestUse:
         )
         assert other.calibrate(lines).notes == (
             "12 labels of faithfulness left out, as 6 rows changed after they were labelled: 'q0', 'q1', 'q2', 'q3', 'q4', ...",
+            NO_DRAW,
         )
 
     def test_none_is_left(self) -> None:
@@ -168,10 +170,10 @@ class TestUse:
         before, after = run(), run("Bananas are blue.")
         lines = labelled(before)
         found = before.calibrate(lines), after.calibrate(lines)
-        assert after.summary(calibration=found[1]).caveats == (STALE,)
+        assert after.summary(calibration=found[1]).caveats == (STALE, NO_DRAW)
         assert after.summary().caveats == ()
         comparison = before.compare(after, calibration=found)
-        assert f"labels of the second run: {STALE}" in comparison.notes
+        assert comparison.notes == (f"labels of the second run: {STALE}", f"labels of the second run: {NO_DRAW}")
         assert comparison.corrected[0].labels == 15
 
     def test_labels_of_claims(self) -> None:
@@ -187,6 +189,7 @@ class TestUse:
         found = with_claims("there").calibrate(lines)
         assert found.notes == (
             "4 labels of faithfulness left out, as 2 rows changed after they were labelled: 'q0', 'q1'",
+            NO_DRAW,
         )
         claims = found["faithfulness"].claims
         assert claims is not None

@@ -106,6 +106,12 @@ class TestWithinTheMargin:
 
 
 class TestCannotSay:
+    def test_of_a_slice_rows_are_rows_of_it(self) -> None:
+        whole = case(-0.02, 0.08, p=0.2)
+        assert verdict_of(replace(whole, in_slice=True))[1] == verdict_of(whole)[1].replace(
+            " rows)", " rows of this slice)"
+        )
+
     def test_too_few_rows(self) -> None:
         assert verdict_of(case(-0.02, 0.08, p=0.2)) == (
             CANNOT_SAY,

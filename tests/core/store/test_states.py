@@ -16,7 +16,7 @@ from core.cli.calling import call
 from core.evaluate.doubles import Rated, questions
 from core.store.kept import Model, values
 from core.store.killed_at import DIED
-from ragmetrics_core import Evaluation, evaluate, join_runs
+from ragmetrics_core import Evaluation, InvalidInput, evaluate, join_runs
 
 TESTS = Path(__file__).resolve().parents[2]
 CURE = "run the same command again to restore these rows, or copy run.json and scores.jsonl again"
@@ -48,6 +48,14 @@ def make_older(run_dir: Path) -> None:
     content = json.loads(file.read_text())
     del content["scores"]
     file.write_text(json.dumps(content))
+
+
+def scored_with_labels(path: Path, labels: int) -> None:
+    """A run of 12 rows with ids, and labels of the first of them, every other one a pass, beside it."""
+    rows = [{"id": f"q{row}", **fields} for row, fields in enumerate(questions(12))]
+    evaluate(rows, Rated(), llm=Model(), run_dir=path, replace=True, progress=False)
+    lines = ({"id": f"q{row}", "metric": "rated", "label": row % 2 == 0} for row in range(labels))
+    path.with_name("labels.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
 DAMAGE = [
@@ -106,9 +114,34 @@ class TestDamaged:
         name, *options = command
         result = call(name, "run", *options)
         assert result.exit_code == 0
+        printed = " ".join((result.stderr + result.stdout).split())
+        assert printed.count(f"scores.jsonl is damaged: the run ended with 12 rows, and 6 are there: {CURE}") == 1
+
+    def test_labels_of_rows_that_are_lost(self, run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(run_dir.parent)
+        scored_with_labels(run_dir, 12)
+        spoil(run_dir, lambda lines: lines[:6])
+        damage = f"run: scores.jsonl is damaged: the run ended with 12 rows, and 6 are there: {CURE}"
+        result = call("calibrate", "run", "--labels", "labels.jsonl")
+        assert (result.exit_code, result.stdout) == (2, "")
         assert result.stderr.startswith(
-            f"ragmetrics: run: scores.jsonl is damaged: the run ended with 12 rows, and 6 are there: {CURE}\n"
+            f"ragmetrics: {damage}; labels.jsonl, line 7: no row of this run has the id 'q6'"
         )
+        with pytest.raises(InvalidInput) as caught:
+            Evaluation.load("run").compare(Evaluation.load("run"), by="nothing")
+        assert str(caught.value).startswith(f"{damage}; by='nothing': no row has it")
+
+    def test_labels_of_the_rows_that_are_left(self, run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(run_dir.parent)
+        scored_with_labels(run_dir, 10)
+        spoil(run_dir, lambda lines: lines[:10])
+        damage = f"scores.jsonl is damaged: the run ended with 12 rows, and 10 are there: {CURE}"
+        found = Evaluation.load("run").calibrate("labels.jsonl")
+        assert (found.doubt, found.to_dict()["notes"][0]) == (damage, damage)
+        for command in ("calibrate", "show"):
+            result = call(command, "run", "--labels", "labels.jsonl")
+            assert result.exit_code == 0
+            assert " ".join((result.stderr + result.stdout).split()).count(damage) == 1
 
     def test_a_run_that_was_put_together(self, run_dir: Path, tmp_path: Path) -> None:
         join_runs([Evaluation.load(run_dir)], tmp_path / "joined")
@@ -136,6 +169,29 @@ class TestUnverified:
         assert found.gate("rated >= 0.0001").results[0].unmet == ()
         assert found.gate("rated drop <= 0.9", baseline=found).results[0].unmet == ()
         assert f"note: {UNVERIFIED}".split() == str(found.summary()).split("\n\n")[-1].split()
+
+    @pytest.mark.parametrize(
+        "command",
+        [
+            ("show",),
+            ("show", "--worst", "1"),
+            ("report",),
+            ("compare", "other"),
+            ("calibrate", "--suggest", "2"),
+            ("calibrate", "--labels", "labels.jsonl"),
+        ],
+    )
+    def test_every_command_says_so(
+        self, run_dir: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+    ) -> None:
+        monkeypatch.chdir(run_dir.parent)
+        scored_with_labels(run_dir.with_name("other"), 0)
+        scored_with_labels(run_dir, 12)
+        make_older(run_dir)
+        name, *options = command
+        result = call(name, "run", *options)
+        assert result.exit_code == 0
+        assert " ".join((result.stderr + result.stdout).split()).count(UNVERIFIED) == 1
 
     def test_going_on_with_it_writes_the_digest(self, run_dir: Path) -> None:
         make_older(run_dir)

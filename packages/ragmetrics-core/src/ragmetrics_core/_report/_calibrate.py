@@ -51,8 +51,7 @@ def calibrated(run: ScoredRows, labels: Any, metric: str | None, by: str | None,
         raise InvalidInput(
             "; ".join(f"{item.name}: {problem}" for item, problem in zip(found, problems, strict=True) if problem)
         )
-    damaged = (str(run.stopped),) if run.state == "damaged" else ()
-    return Calibration(str(run.run_dir or run.source or "this run"), found, by, cluster, (*damaged, *notes))
+    return Calibration(str(run.run_dir or run.source or "this run"), found, by, cluster, notes, run.doubt)
 
 
 def known_labels(run: ScoredRows, labels: Any, metric: str | None) -> list[Label]:

@@ -120,7 +120,8 @@ class Calibration:
         metrics: one entry for each metric that has labels.
         by: the path of the column of ``slices``; None if there are none.
         cluster: the path of the column with what rows share; None if rows are taken to be independent.
-        notes: which labels were left out, and what is not known of others or of the run.
+        notes: which labels were left out, and what is not known of others.
+        doubt: why the scores of the run may not be those that it ended with; empty if they are.
     """
 
     run: str
@@ -128,6 +129,7 @@ class Calibration:
     by: str | None = None
     cluster: str | None = None
     notes: tuple[str, ...] = ()
+    doubt: str = ""
 
     def __getitem__(self, name: str) -> MetricCalibration:
         for item in self.metrics:
@@ -162,7 +164,7 @@ class Calibration:
             "run": self.run,
             "by": self.by,
             "cluster": self.cluster,
-            "notes": list(self.notes),
+            "notes": [*filter(None, [self.doubt]), *self.notes],
             "metrics": {item.name: item.to_dict() for item in self.metrics},
         }
 

@@ -207,7 +207,7 @@ def interval_text(interval: Interval | None) -> str:
 
 def remarks(calibration: Calibration) -> Iterator[str]:
     """What the numbers rest on."""
-    yield from calibration.notes
+    yield from filter(None, [calibration.doubt, *calibration.notes])
     for item in calibration.metrics:
         if item.unscored:
             yield f"{item.name}: {count_of(item.unscored, 'labelled row')} without a score, left out"

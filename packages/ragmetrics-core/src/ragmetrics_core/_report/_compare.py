@@ -140,6 +140,7 @@ def _notes(pairing: Pairing, of_parts: Sequence[str]) -> Iterator[str]:
     """What else must be known to read the numbers."""
     runs = pairing.before, pairing.after
     yield from _incomplete(pairing)
+    yield from (f"{run.name}: {run.evaluation.doubt}" for run in runs if run.evaluation.state == "unverified")
     for run in runs:
         if run.records > len(run.rows):
             yield (

@@ -77,23 +77,14 @@ class Draft:
             knows_better=self.knows_better,
             margin=self.margin,
             moved=self.pairs.values.moved(found) if found else 0,
-            enough=self._enough(),
+            enough=max(self.pairs.values.enough(sign, self.margin) for sign in (1, -1)),
+            in_slice=self.part.by is not None,
             refusal=self.refusal,
             absent=len(gone),
             unasked=sum(first not in gone for first, _ in self.pairs.absent),
             lost=len(self.pairs.lost),
             short=len(self.pairs.short),
             worst=self.worst,
-        )
-
-    def _enough(self) -> int:
-        """Pairs from which on rare large changes, for the worse or the better, would have been met; 1 if no scale is known."""
-        values = self.pairs.values
-        if values.scale is None or not values.before:
-            return 1
-        return max(
-            values.rows_to_meet_losses(sign, -sign * self.margin, worst)
-            for sign, worst in zip((1, -1), values.scale, strict=True)
         )
 
     def comparison(self, case: Case) -> MetricComparison:

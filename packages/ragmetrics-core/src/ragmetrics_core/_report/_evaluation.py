@@ -16,6 +16,7 @@ from ._gates import Conditions, Gate, parsed_gates
 from ._html import write_html
 from ._notebook import evaluation_html
 from ._ranked_rows import RankedRows
+from ._scored_rows import damage_first
 from ._scores import Scores
 from ._summarised import sum_up, with_calibration
 from ._summary import Summary, size_in_words
@@ -147,15 +148,16 @@ class Evaluation(RankedRows):
         from ._compare import compared  # noqa: PLC0415  needed by few
 
         after = other if isinstance(other, Evaluation) else Evaluation.load(other)
-        return compared(
-            self,
-            after,
-            by=by,
-            cluster=cluster,
-            margin=margin,
-            allow_different_judges=allow_different_judges,
-            calibrations=calibration,
-        )
+        with damage_first(self, after):
+            return compared(
+                self,
+                after,
+                by=by,
+                cluster=cluster,
+                margin=margin,
+                allow_different_judges=allow_different_judges,
+                calibrations=calibration,
+            )
 
     def calibrate(
         self, labels: Any, metric: str | Metric | None = None, *, by: str | None = None, cluster: str | None = None
@@ -178,7 +180,8 @@ class Evaluation(RankedRows):
         """
         from ._calibrate import calibrated  # noqa: PLC0415  needed by few
 
-        return calibrated(self, labels, metric.name if isinstance(metric, Metric) else metric, by, cluster)
+        with damage_first(self):
+            return calibrated(self, labels, metric.name if isinstance(metric, Metric) else metric, by, cluster)
 
     def rows_to_label(
         self, n: int, metric: str | Metric | None = None, labels: Any = None, *, seed: int = 0

@@ -79,7 +79,7 @@ class _Drop:
             clusters=item.clusters,
             unmet=tuple(self._unmet()),
             doubt=self._doubt,
-            enough=self._enough,
+            enough=lambda gate: (item.with_lost or item.values).enough(-self._sign, gate.limit),
             missing=self._missing(),
             warnings=item.warnings if item.credited else (),
             void=f"not decided, as {printable(item.void)}: {CURE}" if item.void else "",
@@ -111,12 +111,6 @@ class _Drop:
         interval = self._interval(item.with_lost, confidence)
         turns = interval is None or interval.high > gate.limit
         return f"{rows}; counted as the worst value, they could turn it" if turns else ""
-
-    def _enough(self, gate: Gate) -> int:
-        values, sign = self._item.with_lost or self._item.values, -self._sign
-        if values.scale is None:
-            return 1
-        return values.rows_to_meet_losses(sign, -sign * gate.limit, values.scale[0 if sign > 0 else 1])
 
     def _missing(self) -> str:
         """The rows with a value in the first run that have none in the second, in words; empty if there are none."""

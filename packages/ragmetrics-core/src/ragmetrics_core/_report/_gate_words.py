@@ -83,7 +83,8 @@ def _what_decides(result: GateResult) -> str:
     clusters = result.clusters
     where = "" if clusters is None else _grouped(result, about(math.ceil(clusters * rows / result.scored)))
     seen = f"a true {result.gate.of} of {_shown(result.estimate or 0.0, result.gate.limit)} (as seen)"
-    return new_run(f"about {about(rows):,} rows{where}", seen, "decide")
+    of_slice = "" if result.by is None else " of this slice"
+    return new_run(f"about {about(rows):,} rows{of_slice}{where}", seen, "decide")
 
 
 def _ends(interval: Interval, limit: float) -> str:

@@ -15,6 +15,8 @@ __all__ = ["digested_rows", "is_stale", "labels_in_force"]
 MOST_NAMED = 5
 """Rows that a sentence names; the rest is counted."""
 
+NO_DRAW = "the rows of the remaining labels are no random draw of all rows: label the rows that changed again"
+
 
 def digested_rows(labels: Iterable[Label]) -> dict[str, set[str]]:
     """By metric, the rows whose labels have a digest."""
@@ -53,6 +55,8 @@ def _notes(labels: Sequence[Label], stale: Sequence[Label], rows: JudgedRows) ->
             f"{count_of(count, 'label')} of {metric} left out, as {count_of(len(names), 'row')} changed after "
             f"{'it was' if len(names) == 1 else 'they were'} labelled: {named}"
         )
+    if 0 < len(stale) < len(labels):
+        yield NO_DRAW
     without = sum(item.digest is None for item in labels)
     if without:
         yield f"{count_of(without, 'label')} without a digest: it is not known whether the rows changed after they were labelled"

@@ -28,17 +28,20 @@ class PairedValues:
             return None
         return paired_difference(self.before, self.after, self.clusters, self.scale, confidence)
 
-    def rows_to_meet_losses(self, sign: int, limit: float, worst: float) -> int:
-        """Pairs from which on unseen losses, of rows whose second value is the worst, cannot bring the difference to the limit.
+    def enough(self, sign: int, most: float) -> int:
+        """Pairs from which on unseen losses, of rows whose second value is the worst, cannot add up to the largest loss allowed.
+
+        It is 1 where no scale is known.
 
         Args:
             sign: 1 if a rise is good, -1 if a fall is.
-            limit: what the difference must not reach.
-            worst: the value of a row that is lost.
+            most: the largest loss allowed, on average.
         """
+        if self.scale is None or not self.before:
+            return 1
         changes = [new - old for old, new in zip(self.before, self.after, strict=True)]
-        farthest = worst - math.fsum(self.before) / len(self.before)
-        return rows_to_meet_losses(changes, sign, limit, farthest)
+        farthest = self.scale[0 if sign > 0 else 1] - math.fsum(self.before) / len(self.before)
+        return rows_to_meet_losses(changes, sign, -sign * most, farthest)
 
     def moved(self, found: PairedDifference) -> int:
         """Pairs that changed; with clusters, clusters whose rows changed in sum."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +14,7 @@ from .._kernel._errors import InvalidInput
 from .._kernel._layout import printable
 from .._kernel._metric import Metric
 from .._kernel._sample import Sample
-from .._store._account import UNFINISHED, Fault
+from .._store._account import UNFINISHED, UNVERIFIED, Fault
 from .._store._loaded_run import LoadedRun
 from .._store._prices import ModelUsage
 from .._store._records import Records, record_line
@@ -28,10 +29,22 @@ from ._summary import size_in_words
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
 
-__all__ = ["ScoredRows"]
+__all__ = ["ScoredRows", "damage_first"]
 
 Run = TypeVar("Run", bound="ScoredRows")
 State = Literal["finished", "stopped", "interrupted", "damaged", "unverified"]
+
+
+@contextmanager
+def damage_first(*runs: ScoredRows) -> Iterator[None]:
+    """An error in here says first which of the runs are damaged, as that may be the cause."""
+    try:
+        yield
+    except InvalidInput as error:
+        damaged = [f"{run.run_dir}: {run.doubt}" for run in runs if run.state == "damaged"]
+        if not damaged:
+            raise
+        raise InvalidInput("; ".join(dict.fromkeys([*damaged, str(error)]))) from None
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,6 +108,11 @@ class ScoredRows:
         if self.stopped is not None:
             return "interrupted" if self.stopped == UNFINISHED else "stopped"
         return self.fault or "finished"
+
+    @property
+    def doubt(self) -> str:
+        """Why its scores may not be those that it ended with, in a sentence; empty where they are, or it has not ended."""
+        return {"damaged": str(self.stopped), "unverified": UNVERIFIED}.get(self.fault or "", "")
 
     @cached_property
     def rows(self) -> Sequence[Sample]:

@@ -49,6 +49,7 @@ class Case:
         margin: the largest difference that does not matter, on the scale of the metric.
         moved: pairs that changed; with clusters, clusters whose rows changed in sum.
         enough: pairs, or clusters, from which on rare changes that exceed the margin on average would have been met.
+        in_slice: whether these are the rows of a slice.
         refusal: why the two may not be compared; empty if they may.
         absent: rows that only the first run has.
         unasked: rows with a value in the first run whose metric the second one did not ask.
@@ -68,6 +69,7 @@ class Case:
     margin: float
     moved: int
     enough: int = 1
+    in_slice: bool = False
     refusal: str = ""
     absent: int = 0
     unasked: int = 0
@@ -211,7 +213,7 @@ def _rows(case: Case, found: PairedDifference) -> str:
     where = (
         "" if found.clusters is None else f" in {about(math.ceil(found.clusters * needed / found.pairs)):,} clusters"
     )
-    rows = f"about {about(needed):,} rows{where}"
+    rows = f"about {about(needed):,} rows{' of this slice' if case.in_slice else ''}{where}"
     if needed <= found.pairs:
         return f"there are enough rows to show {difference} in 80 % of such runs ({rows})"
     return f"{new_run(rows, difference, 'show it')}"

@@ -14,12 +14,16 @@ from ._prices import ModelUsage
 from ._run_settings import RunSettings
 from ._seal import Seal
 
-__all__ = ["ACCOUNT", "UNFINISHED", "Fault", "RunAccount", "StoredRun", "read_account", "write_account"]
+__all__ = ["ACCOUNT", "UNFINISHED", "UNVERIFIED", "Fault", "RunAccount", "StoredRun", "read_account", "write_account"]
 
 ACCOUNT = "run.json"
 VERSION = 1
 UNFINISHED = "the run has not come to its end"
 Fault = Literal["damaged", "unverified"]
+UNVERIFIED = (
+    "this run is unverified: an earlier version of ragmetrics wrote it, which kept no digest of scores.jsonl, so it is not known "
+    "whether rows are missing or have changed"
+)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .._kernel._counts import count_of
 from .._kernel._errors import InvalidInput
-from ._account import ACCOUNT, UNFINISHED, RunAccount, StoredRun, read_account
+from ._account import ACCOUNT, UNFINISHED, UNVERIFIED, RunAccount, StoredRun, read_account
 from ._records import Records
 from ._run_dir import SCORES
 from ._run_settings import RunSettings
@@ -18,10 +18,6 @@ from ._scores_file import ScoresFile
 __all__ = ["LoadedRun"]
 
 CURE = "run the same command again to restore these rows, or copy run.json and scores.jsonl again"
-UNVERIFIED = (
-    f"this run is unverified: an earlier version of ragmetrics wrote it, which kept no digest of {SCORES}, so it is not known "
-    "whether rows are missing or have changed"
-)
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ def calibrate(
         check_files({**files, **({} if suggest is None else {"--out": out})}, read, "a file that is read here")
         if suggest is not None:
             _check_new(out)
-        evaluation = loaded(run)
+        evaluation = loaded(run, said=labels is not None and suggest is None)
         # drawn first: rows may be wanted just because there are too few labels for any number
         lines = [] if suggest is None else evaluation.rows_to_label(suggest, metric, labels, seed=seed)
         if lines:

@@ -140,7 +140,7 @@ def compare(
         wanted = parse_gates(gates, min_coverage, max_failed, undecided, "drop")
         if labels and len(labels) != 2:
             raise InvalidInput("--labels is given twice or not at all: the labels of RUN_A, then those of RUN_B")
-        runs = [loaded(path) for path in (before, after)]
+        runs = [loaded(path, said=True) for path in (before, after)]
         calibration = None if not labels else (runs[0].calibrate(labels[0]), runs[1].calibrate(labels[1]))
         comparison = runs[0].compare(runs[1], by, cluster, margin, allow_different_judges, calibration=calibration)
         decision = decision_of(wanted, runs[1], by, cluster, comparison)

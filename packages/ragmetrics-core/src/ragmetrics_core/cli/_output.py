@@ -121,15 +121,19 @@ def complain(message: str, command: str = "") -> None:
         _silence(sys.stderr)  # the status says it all the same
 
 
-def loaded(run: Path) -> Evaluation:
-    """The run in a directory or a file; that it is damaged is said at once, whatever is to be done with it.
+def loaded(run: Path, *, said: bool = False) -> Evaluation:
+    """The run in a directory or a file; that it is damaged or unverified is said at once.
+
+    Args:
+        run: the directory or file.
+        said: what the command prints, or its error, says so anyway.
 
     Raises:
         InvalidInput: it cannot be read.
     """
     evaluation = Evaluation.load(run)
-    if evaluation.state == "damaged":
-        complain(f"{run}: {evaluation.stopped}")
+    if evaluation.doubt and not said:
+        complain(f"{run}: {evaluation.doubt}")
     return evaluation
 
 

@@ -119,7 +119,8 @@ def show(
             raise InvalidInput("--by shows all metrics: leave --metric out")
         if labels is not None and (metric is not None or any(given[name] for name in ("--worst", "--row", "--failed"))):
             raise InvalidInput("--labels is about the summary, and what is to be shown are rows: leave it out")
-        evaluation = loaded(run)
+        rows_only = metric is not None or any(given[name] for name in ("--worst", "--disputed", "--row", "--failed"))
+        evaluation = loaded(run, said=not rows_only)
         names = _names(evaluation, metric)
         if row is not None:
             say_lines([full_lines(record, names, room()) for record in _called(evaluation, row)])
