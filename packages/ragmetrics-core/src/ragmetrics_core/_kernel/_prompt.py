@@ -216,6 +216,8 @@ class Prompt(Generic[T]):
     def _count(self, inputs: Mapping[str, Any]) -> int | None:
         """The number of items that the reply must list: as many as the one input has that is numbered, or ``listed``."""
         names = self.numbered if self.listed is None else (self.listed,)
+        if not names:
+            return None
         listed = [inputs[name] for name in names if name in inputs]
         return len(listed[0]) if len(listed) == 1 and isinstance(listed[0], Sized) else None
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from ._asked import Asked
 from ._errors import BadReply
-from ._find_value import spans_of, squeeze, stands_in
+from ._find_value import says_only, spans_of, squeeze, stands_in, uncommented
 from ._planted import holds_verdict
 from ._wording import to_json
 
@@ -44,6 +44,7 @@ _EMPTIED = re.compile(
     rf"|{_HOLE}{_W}{_HOLE}"
 )
 _MAX_NESTING = 40
+_END = 12
 
 _ENDED = re.compile(r"(?<!\d)[.!?。！？]|[\n{}\[\]>]")
 _GOES_ON = re.compile(r"[^\w\n{\[<-]*(?:[a-zß-ÿ][^\n.!?{}\[\]<]*[.!?]?)?")
@@ -60,12 +61,18 @@ def without_data(text: str, inputs: Mapping[str, Any], data: Callable[[Mapping[s
     Raises:
         BadReply: nothing else is left.
     """
-    for name in inputs:
-        if name not in text and name.isascii() and '"' not in name and "\\" not in name:
-            return text  # as nearly always: escapes aside, the names stand in what is repeated
-    sent = _object(data(inputs)) if inputs else None
-    spans = spans_of(sent, squeeze(text)) if sent else []
+    if not _may_repeat(text, inputs):
+        return text  # as nearly always
+    sent = _object(data(inputs))
+    if not sent:
+        return text
+    squeezed = squeeze(text)
+    spans = spans_of(sent, squeezed, cut=True)
+    if not spans and (plain := uncommented(text)) != text:
+        spans = spans_of(sent, squeeze(plain), cut=True)
     if not spans:
+        if says_only(sent, squeezed):
+            raise BadReply(REPEATED, text)
         return text
     ends = [0, *(end for _, end in spans)]
     starts = [*(start for start, _ in spans), len(text)]
@@ -78,6 +85,16 @@ def without_data(text: str, inputs: Mapping[str, Any], data: Callable[[Mapping[s
     if not any(map(str.isalnum, rest)) or _POLITE.fullmatch(rest):
         raise BadReply(REPEATED, text)
     return rest
+
+
+def _may_repeat(text: str, inputs: Mapping[str, Any]) -> bool:
+    """Whether the names of the fields stand in a reply, or it breaks off; in what is repeated they do, escapes aside."""
+    lower = text.lower()
+    for name in inputs:
+        if name.lower() not in lower and name.isascii() and '"' not in name and "\\" not in name:
+            end = text[-_END:]
+            return "{" in text and ("}" not in end or "..." in end or "…" in end)
+    return bool(inputs)
 
 
 def _object(data: str) -> Any:

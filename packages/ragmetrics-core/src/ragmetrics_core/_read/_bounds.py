@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from operator import attrgetter
 from typing import Any
 
 from .._kernel._sample import Document, Sample
@@ -30,13 +31,14 @@ time."""
 
 PLAIN = frozenset({str, float, bool, type(None)})
 FIELDS = tuple(item.name for item in fields(Sample) if item.name != "metadata")
+VALUES = attrgetter(*FIELDS)
 
 
 def out_of_bounds(sample: Sample) -> str | None:
     """What stands in the way of writing this row, such as "metadata['tree'] is nested more than 100 levels deep"; or None."""
-    for name in FIELDS:
-        value = getattr(sample, name)
-        if type(value) not in PLAIN:
+    for name, value in zip(FIELDS, VALUES(sample), strict=True):
+        # as nearly always: texts, and lists of texts
+        if type(value) not in PLAIN and not (type(value) is list and PLAIN.issuperset(map(type, value))):
             problem = _problem(value)
             if problem is not None:
                 return f"{name} {problem}"

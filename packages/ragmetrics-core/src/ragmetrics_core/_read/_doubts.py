@@ -102,7 +102,7 @@ def placeholders(sample: Sample) -> Iterator[tuple[str, str]]:
         ("retrieved_contexts", sample.retrieved_contexts),
         ("reference_contexts", sample.reference_contexts),
     ):
-        for item in items if isinstance(items, list | tuple) else ():
+        for item in items if isinstance(items, (list, tuple)) else ():
             if isinstance(item, str) and len(item) <= LONGEST and item.strip().casefold() in PLACEHOLDERS:
                 yield name, item.strip()
                 break

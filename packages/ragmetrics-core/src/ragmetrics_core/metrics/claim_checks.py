@@ -18,8 +18,11 @@ def check_claims(reply: Any, inputs: Mapping[str, Any]) -> None:
     Raises:
         BadReply: there is nothing else in the list.
     """
+    claims = reply.claims
+    if not claims or not is_chat(claims[0]):
+        return  # as nearly always
     given = f"{inputs.get('question')}\n{inputs.get('answer')}"
-    if reply.claims and all(is_chat(claim, given) for claim in reply.claims):
+    if all(is_chat(claim, given) for claim in claims):
         raise BadReply(
             "greetings, offers and questions are no claims: list the statements of the answer, or give an empty list"
         )
@@ -42,13 +45,18 @@ def check_verdicts(reply: Any, inputs: Mapping[str, Any]) -> None:
 
 def _check_contexts(verdict: Any, contexts: frozenset[int]) -> None:
     by, against = getattr(verdict, "supported_by", ()), getattr(verdict, "contradicted_by", ())
+    if (
+        not against
+        and contexts.issuperset(by)
+        and verdict.supported is bool(by)
+        and not getattr(verdict, "contradicted", False)
+    ):
+        return  # as nearly always
     sent = len(contexts)
     for named in (by, against):
         if named and not contexts.issuperset(named):
             unknown = next(number for number in named if number not in contexts)
             raise BadReply(f"claim {verdict.number}: context {unknown} is named, but the contexts are 1 to {sent}")
-    if not against and verdict.supported is bool(by) and not getattr(verdict, "contradicted", False):
-        return  # as nearly always
     if by and against and (both := sorted(set(by).intersection(against))):
         named = ", ".join(map(str, both))
         raise BadReply(f"claim {verdict.number}: context {named} is named both for and against it; decide for one")

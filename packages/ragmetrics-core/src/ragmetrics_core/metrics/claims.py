@@ -82,7 +82,7 @@ class Verdict(BaseModel):
                 raise ValueError("for is missing")
             if "contradicted_by" not in given and "contradicted" not in given:
                 raise ValueError("against is missing")
-            object.__setattr__(self, "supported", bool(self.supported_by))  # as if it had not been given
+            vars(self)["supported"] = bool(self.supported_by)  # as if it had not been given
         return self
 
     @model_serializer(mode="wrap")

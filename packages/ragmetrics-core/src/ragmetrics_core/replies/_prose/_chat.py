@@ -39,10 +39,13 @@ _OFFERS = (
     r"|ik help (?:u|je)\b|ik sta klaar\b|proszę (?:podać|podaj|przesłać|udostępnić)\b|chętnie (?:ci )?pomogę\b"
     r"|пожалуйста,? (?:предоставьте|укажите|пришлите|отправьте)|(?:я )?(?:готов|рад|рада) (?:вам )?помочь|буду рад"
     r"|请(?:提供|输入|告诉|分享|问)|很高兴(?:为您|能为|帮)|我(?:可以|能)(?:帮|为)(?:您|你)"
-    r"|ご自由に|お気軽に|.{0,20}(?:提供して|ご提供|お知らせ|教えて|入力して)(?:ください|下さい)|お手伝いします"
-    r"|.{0,20}(?:제공해|알려|입력해|공유해) ?주세요|도와드리겠습니다|(?:من فضلك|يرجى|الرجاء)\b|يسعدني\b"
+    r"|ご自由に|お気軽に|お手伝いします|도와드리겠습니다|(?:من فضلك|يرجى|الرجاء)\b|يسعدني\b"
     r"|कृपया\b|मैं आपकी (?:मदद|सहायता)|lütfen\b|size yardımcı olmaktan"
 )
+_ASKED_FOR = re.compile(
+    r".{0,20}(?:(?:提供して|ご提供|お知らせ|教えて|入力して)(?:ください|下さい)|(?:제공해|알려|입력해|공유해) ?주세요)"
+)
+"""Offers that begin with what is asked for."""
 _GREETING = re.compile(rf"(?:{_GREETINGS})(?!\w)(?P<rest>[^.!?。！？\n]{{0,40}})(?:[.!。！,，]\s*|\Z)")
 _OFFER = re.compile(_OFFERS)
 _LONGEST = 300
@@ -57,13 +60,13 @@ def is_small_talk(text: str) -> bool:
     if len(text) > _LONGEST:
         return False
     said = plain(text).strip(" \t\r\n*_\"'`>-#").casefold()
-    if _OFFER.match(said):
+    if _OFFER.match(said) or (not said.isascii() and _ASKED_FOR.match(said)):
         return True
     greeting = _GREETING.match(said)
     if greeting is None or len(greeting["rest"].split()) > _NAMES:
         return False
     rest = said[greeting.end() :].strip()
-    return not rest or rest.endswith(ASKS) or _OFFER.match(rest) is not None
+    return not rest or rest.endswith(ASKS) or bool(_OFFER.match(rest) or _ASKED_FOR.match(rest))
 
 
 def is_chat(text: str, source: str = "") -> bool:

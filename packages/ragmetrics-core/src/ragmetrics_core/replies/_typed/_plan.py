@@ -115,14 +115,16 @@ class ModelPlan(NamedTuple):
         No object may hold two keys of one field either: validation would take the one and overlook the other. Where some part
         takes keys of any name, this holds of every object.
         """
-        return self.known is None or (self.known.issuperset(data) and self._has_each_field_once(data))
+        # most replies have first keys alone, and are done with the second question
+        return self.known is None or (
+            self.known.issuperset(data) and (self.others.isdisjoint(data) or self._has_each_field_once(data))
+        )
 
     def takes(self, data: Any) -> bool:
         """The same of a reply as a whole, which is an object with keys; also where some part takes keys of any name."""
         return type(data) is dict and bool(data) and self.top.issuperset(data) and self._has_each_field_once(data)
 
     def _has_each_field_once(self, data: dict[str, Any]) -> bool:
-        # most replies have first keys alone, and are done with the first question
         return self.others.isdisjoint(data) or not any(pair <= data.keys() for pair in self.twins)
 
 
