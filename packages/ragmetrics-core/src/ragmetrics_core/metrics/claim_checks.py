@@ -45,7 +45,12 @@ def check_verdicts(reply: Any, inputs: Mapping[str, Any]) -> None:
 
 def _check_contexts(verdict: Any, contexts: frozenset[int]) -> None:
     by, against = getattr(verdict, "supported_by", ()), getattr(verdict, "contradicted_by", ())
-    if not against and contexts.issuperset(by) and verdict.supported is bool(by) and not getattr(verdict, "contradicted", False):
+    if (
+        not against
+        and contexts.issuperset(by)
+        and verdict.supported is bool(by)
+        and not getattr(verdict, "contradicted", False)
+    ):
         return  # as nearly always
     sent = len(contexts)
     for named in (by, against):
