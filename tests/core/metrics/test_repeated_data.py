@@ -160,6 +160,77 @@ def test_a_judge_that_repeats_its_data_and_then_judges_is_read(exchange: Exchang
     assert value_of(exchange.metric, dict(exchange.sample), judge) == pytest.approx(exchange.value, abs=1e-12)
 
 
+def written(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def as_lines(data: str, form: str) -> str:
+    return "\n".join(form.format(name=name, value=written(value)) for name, value in json.loads(data).items())
+
+
+NEARLY: dict[str, Callable[[str], str]] = {
+    "without the last brace": lambda data: data[:-1],
+    "cut behind the first field": lambda data: json.dumps(dict(list(json.loads(data).items())[:1]))[:-1] + ", ",
+    "broken off": lambda data: data[: -len(data) // 10] + '..."}',
+    "with a comment": lambda data: "{ // the data\n" + data[1:],
+    "with comments": lambda data: json.dumps(json.loads(data), indent=1).replace("{\n", "{ /* sent */\n", 1) + " // that is all",
+    "keys in capitals": lambda data: json.dumps({name.upper(): value for name, value in json.loads(data).items()}),
+    "lower case": str.lower,
+    "YAML": lambda data: f"```yaml\n{as_lines(data, '{name}: {value}')}\n```",
+    "XML": lambda data: as_lines(data, "<{name}>{value}</{name}>"),
+    "Markdown": lambda data: as_lines(data, "**{name}**: {value}\n"),
+    "headings": lambda data: as_lines(data, "## {name}\n{value}\n"),
+    "table": lambda data: "| field | value |\n|---|---|\n" + as_lines(data, "| {name} | {value} |"),
+    "an object each": lambda data: "\n".join(json.dumps({name: value}) for name, value in json.loads(data).items()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("exchange", ALL, ids=lambda exchange: exchange.name)
+def test_a_judge_that_repeats_its_data_nearly_gives_no_value(exchange: Exchange) -> None:
+    believed = {}
+    for name, row in rows(exchange):
+        for form, wrap in NEARLY.items():
+            value = value_of(exchange.metric, row, lambda ask, wrap=wrap: wrap(ask.messages[1].content))  # type: ignore[misc]
+            if value is not None and not says_nothing(exchange, row):
+                believed[name, form] = value
+    assert believed == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"Answer": "Yes", "CONTEXT": "no"}',
+        '{"answer": "yes", // it says\n "context": "no" /* so */}',
+        '{"answer": "yes", "context": "no"',
+        '{"answer": "yes", "cont',
+        '{"answer": "yes", ...}',
+        "answer: yes\ncontext: no",
+        "<data>\n<answer>yes</answer>\n<context>no</context>\n</data>",
+        "| Field | Value |\n|---|---|\n| answer | yes |\n| context | no |",
+        '[{"answer": "yes"}, {"context": "no"}]',
+    ],
+)
+def test_nearly_the_data_is_no_verdict(text: str) -> None:
+    with pytest.raises(BadReply) as caught:
+        Prompt("Is it so?", YesNoReply()).read(Reply(text), {"answer": "yes", "context": "no"})
+    assert caught.value.reason == REPEATED
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"answer": "yes"', True),
+        ("Answer: yes", True),
+        ('{"answer": "yes", "verdict": "no", "context": "no"}', False),
+        ("The context says so.\nAnswer: yes", True),
+        ('{"reason": "answer: yes, context: no", "answer": "no"}', False),
+        ('{"reason": "see https://a.b // answer and context", "answer": "no"}', False),
+    ],
+)
+def test_a_verdict_beside_parts_of_the_data_is_read(text: str, value: bool) -> None:
+    assert Prompt("Is it so?", YesNoReply()).read(Reply(text), {"answer": "yes", "context": "no"}) is value
+
+
 def test_a_judge_that_repeats_its_data_is_asked_once_more() -> None:
     prompt = Prompt("Is it so?", YesNoReply(), name="so")
     steps = prompt.ask(answer="yes")

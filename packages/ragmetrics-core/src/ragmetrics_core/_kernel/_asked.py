@@ -68,25 +68,6 @@ class Asked:
         return False
 
     @cached_property
-    def _compact(self) -> tuple[str, list[int]]:
-        from ._find_value import squeeze  # noqa: PLC0415  compiling its patterns is slow
-
-        return squeeze(self._joined)
-
-    def holds_value(self, value: Any) -> bool:
-        """Whether an object, or a list, stands in the data, however it is written there."""
-        if not self._inputs:
-            return False
-        # a look for the keys is quick, and decides nearly always; in the data they may be escaped
-        if isinstance(value, dict) and "\\u" not in self._joined and "&#" not in self._joined:
-            for key in value:
-                if key not in self._joined and key.isascii() and key.replace("_", "").isalnum():
-                    return False
-        from ._find_value import stands_in  # noqa: PLC0415  as above
-
-        return stands_in(value, self._compact)
-
-    @cached_property
     def _sent(self) -> str:
         return "\n".join(map(_squeezed, self.data))
 

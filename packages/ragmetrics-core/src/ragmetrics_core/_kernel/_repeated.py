@@ -45,6 +45,8 @@ _EMPTIED = re.compile(
 )
 _MAX_NESTING = 40
 _END = 12
+_SEVERAL = 2
+"""Fields of the data that no verdict has by chance."""
 
 _ENDED = re.compile(r"(?<!\d)[.!?。！？]|[\n{}\[\]>]")
 _GOES_ON = re.compile(r"[^\w\n{\[<-]*(?:[a-zß-ÿ][^\n.!?{}\[\]<]*[.!?]?)?")
@@ -73,7 +75,7 @@ def without_data(text: str, inputs: Mapping[str, Any], data: Callable[[Mapping[s
     if not spans:
         if says_only(sent, squeezed):
             raise BadReply(REPEATED, text)
-        return text
+        return _without_fields(text, sent)
     ends = [0, *(end for _, end in spans)]
     starts = [*(start for start, _ in spans), len(text)]
     rest = _HOLE.join(text[end:start] for end, start in zip(ends, starts, strict=True))
@@ -104,6 +106,15 @@ def _object(data: str) -> Any:
     except (ValueError, RecursionError):
         return None
     return sent if isinstance(sent, dict) else None
+
+
+def _without_fields(text: str, sent: Mapping[str, Any]) -> str:
+    """An object that holds all fields of the data, and others, without the former."""
+    held = _object(text) or {}
+    others = {key: value for key, value in held.items() if key not in sent}
+    if len(sent) < _SEVERAL or any(name not in held or held[name] != value for name, value in sent.items()):
+        return text
+    return to_json(others)
 
 
 def _without_sentences(parts: list[str]) -> str:
