@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +56,25 @@ def exported(page: Any, folder: Path) -> Path:
 
 
 def chosen(page: Any, **fields: str) -> None:
+    """Set options of label mode, one by one."""
     for name, value in fields.items():
-        page.locator(f"#labels-{name}").select_option(value)
+        with redrawn(page):
+            page.locator(f"#labels-{name}").select_option(value)
+
+
+def ticked(page: Any, **fields: bool) -> None:
+    """Tick or clear options of label mode, one by one."""
+    for name, value in fields.items():
+        with redrawn(page):
+            page.locator(f"#labels-{name}").set_checked(value)
+
+
+@contextmanager
+def redrawn(page: Any) -> Iterator[None]:
+    """Wait until the page has been drawn again: it is drawn a moment after an option changes."""
+    page.evaluate("document.getElementById('labels-title').dataset.before = ''")
+    yield
+    until(page, "!('before' in document.getElementById('labels-title').dataset)")
 
 
 def focused(page: Any) -> str:

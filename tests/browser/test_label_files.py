@@ -17,7 +17,7 @@ from report_data import XSS, small, written
 from source_tree import ROOT
 
 from .conftest import Opener, until
-from .labels import ATTRIBUTES, ELEMENTS, chosen, exported, labelling, order, title, told, turned
+from .labels import ATTRIBUTES, ELEMENTS, chosen, exported, labelling, order, ticked, title, told, turned
 from .test_hostile_page import check
 
 NO_STORE = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } })"
@@ -199,7 +199,7 @@ def test_what_is_exported_calibrates_the_run_of_the_report(opened: Opener, tmp_p
     told(page, "Took 0 labels and 4 rows to label from the file.")
     assert order(page) == [item["id"] for item in drawn]
     chosen(page, order="random")
-    page.locator("#labels-claims").check()
+    ticked(page, claims=True)
     page.locator("#labels-row-title").focus()
     for number in range(400):
         page.keyboard.press("yyn"[number % 3])
@@ -225,8 +225,8 @@ def test_what_is_exported_calibrates_the_run_of_the_report(opened: Opener, tmp_p
 class TestHostile:
     def test_rows_notes_and_names(self, opened: Opener, hostile_report: Path, tmp_path: Path) -> None:
         page = labelling(opened, hostile_report)
-        page.locator("#labels-claims").check()
-        page.locator("#labels-further").uncheck()
+        ticked(page, claims=True)
+        ticked(page, further=False)
         chosen(page, order="input")
         for number, text in enumerate(XSS):
             typed = text.replace("\ud800", "?")

@@ -13,7 +13,7 @@ from ragmetrics_core._store._row_digest import row_digest
 from report_data import line, many, score, written
 
 from .conftest import Opener
-from .labels import chosen, exported, focused, labelling, order, title, told, turned
+from .labels import chosen, exported, focused, labelling, order, ticked, title, told, turned
 
 DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
 """What is on the screen by now has been noted."""
@@ -72,7 +72,7 @@ class TestByKeysAlone:
 
     def test_claims(self, opened: Opener, report: Path, tmp_path: Path) -> None:
         page = labelling(opened, report)
-        page.locator("#labels-claims").check()
+        ticked(page, claims=True)
         chosen(page, order="input")
         page.locator("#labels-row-title").focus()
         assert page.locator(".targets li").all_inner_texts() == [
@@ -96,7 +96,7 @@ class TestByKeysAlone:
 
     def test_undo_and_the_same_key_again(self, opened: Opener, report: Path) -> None:
         page = labelling(opened, report)
-        page.locator("#labels-further").uncheck()
+        ticked(page, further=False)
         first = title(page)
         page.keyboard.press("y")
         assert page.locator("#labels-give-true").get_attribute("aria-pressed") == "true"
@@ -116,7 +116,7 @@ class TestByKeysAlone:
 
     def test_keys_can_be_switched_off(self, opened: Opener, report: Path) -> None:
         page = labelling(opened, report)
-        page.locator("#labels-keys").uncheck()
+        ticked(page, keys=False)
         page.keyboard.press("y")
         assert page.locator("#labels-progress").inner_text() == "0 of 4 rows labelled."
         assert page.locator("[aria-keyshortcuts], kbd").count() == 0
@@ -147,7 +147,7 @@ class TestBlind:
     def test_what_was_asked_for_is_noted(self, opened: Opener, report: Path, tmp_path: Path) -> None:
         page = labelling(opened, report)
         chosen(page, order="input")
-        page.locator("#labels-further").uncheck()
+        ticked(page, further=False)
         page.keyboard.press("y")
         page.keyboard.press("s")
         assert page.locator("mark").count() == 5
@@ -263,7 +263,7 @@ class TestGrades:
 def test_assistive_technology_can_use_it(opened: Opener, report: Path, axe: str, scheme: str, width: int) -> None:
     page = labelling(opened, report, width=width, scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") == width
-    page.locator("#labels-claims").check()
+    ticked(page, claims=True)
     chosen(page, order="input")
     for key in ("", "y", "s"):
         if key:
