@@ -7,36 +7,36 @@ from typing import ClassVar
 
 from ragmetrics_core import Metric, Prompt, Score, Steps
 from ragmetrics_core.metrics.dual_judge import mean_rating
+from ragmetrics_core.metrics.rules import ALTERNATIVES
 from ragmetrics_core.replies import RatingReply, WithReason
 
 __all__ = ["AnswerAccuracy"]
 
 RATE_ANSWER = Prompt(
     name="rate_answer",
-    version="4",
+    version="5",
     instructions=(
         "Rate how far the answer agrees with the reference answer to the same question.\n"
-        "4: it says the same as the reference, as completely and as precisely; other words, politeness, and repeating the "
-        "question do not matter.\n"
+        "4: it says the same as the reference, as completely and as precisely. Other words, politeness and repeating the question "
+        "do not matter.\n"
         "2: it agrees in part: something that the reference says is missing, or a fact is added that goes beyond it.\n"
         "0: it says something else, contradicts the reference, or does not answer.\n"
-        'Numbers, names and dates have to agree. Where the reference lists alternatives (as "a; b"), agreeing with one is '
-        "enough. Take the reference as right; do not judge by what you know."
+        f"Names, numbers, dates and places must agree. {ALTERNATIVES} Take the reference as right, whatever you know."
     ),
     reply=WithReason(RatingReply((0, 2, 4))),
 )
 
 COMPARE_ANSWERS = Prompt(
     name="compare_answers",
-    version="4",
+    version="5",
     instructions=(
         "Two people answered the same question. Take the first answer as right, whatever you know. Which mark does the second "
         "one get?\n"
-        "0: the two do not match, or one of them avoids the question.\n"
-        "2: the second one covers only a part of the first, or more than it.\n"
-        "4: the two are equivalent: they tell the same facts.\n"
-        'Different wording is fine, different facts are not. Where one of them lists alternatives (as "a; b"), one that matches '
-        "is enough."
+        "0: the two do not match, or one of them does not answer the question.\n"
+        "2: the second one covers only part of the first, or more than the first.\n"
+        "4: the two are equivalent: they state the same facts.\n"
+        "Other words are fine, other facts are not. If one of them lists alternatives "
+        '("1983; June 1983"), one that matches is enough.'
     ),
     reply=WithReason(RatingReply((0, 2, 4))),
 )

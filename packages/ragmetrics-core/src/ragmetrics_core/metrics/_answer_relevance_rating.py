@@ -21,11 +21,11 @@ def check_points(reply: tuple[float, str], _: Mapping[str, Any]) -> None:
 
 RATE_ANSWER_RELEVANCE = Prompt(
     name="rate_answer_relevance",
-    version="4",
+    version="5",
     instructions=(
-        "Rate how relevant the response is to the query. Answer two questions with yes or no, and say why:\n"
-        "1. Is the response about the subject that the query is about?\n"
-        "2. Does the response take up the point of view or the focus from which the query looks at this subject?\n"
+        "Rate how relevant the response is to the query. Answer two questions with yes or no, and give a reason:\n"
+        "1. Is the response about the subject of the query?\n"
+        "2. Does the response take the point of view or the focus from which the query looks at this subject?\n"
         "Every yes is one point. The score is the number of points: 0, 1 or 2. Whether the response is true does not matter here."
     ),
     reply=ScoreReply(0, 2),

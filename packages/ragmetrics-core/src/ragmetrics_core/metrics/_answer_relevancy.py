@@ -22,10 +22,11 @@ class Questions(BaseModel):
 
 QUESTIONS_OF_ANSWER = Prompt(
     name="questions_of_answer",
-    version="4",
+    version="5",
     instructions=(
-        "Write number_of_questions questions, in its language, that the whole answer most likely replies to, each in other words. "
-        "Noncommittal: it gives nothing (evades, is vague, does not know, declines, greets)."
+        "Write number_of_questions questions that the whole answer most likely replies to, in its language, each in other words. "
+        "noncommittal is true if the answer gives no information: it does not know, declines, evades or only greets. A hedged, "
+        "partial or wrong answer gives information."
     ),
     reply=JsonReply(Questions),
 )

@@ -46,19 +46,24 @@ def check_usefulness(reply: UsefulnessOfAll, inputs: Mapping[str, Any]) -> None:
     check_one_each((verdict.number for verdict in reply.verdicts), len(inputs["contexts"]), "contexts")
 
 
-RULE = "give part of the answer, a fact it rests on, or decide a yes or no? Sharing the subject is not enough."
+RULE = (
+    "It is useful if it states part of the answer or a fact that the answer rests on, or if it decides a yes or no. Sharing the "
+    "subject is not enough."
+)
 
 JUDGE_USEFULNESS = Prompt(
     name="judge_usefulness",
-    version="4",
-    instructions=f"Does the context {RULE}",
+    version="5",
+    instructions=f"Is the context useful for the answer to the question? {RULE}",
     reply=JsonReply(Usefulness),
 )
 
 JUDGE_USEFULNESS_OF_ALL = Prompt(
     name="judge_usefulness_of_all",
-    version="2",
-    instructions=f"Does each context, by itself, {RULE} One verdict per context.",
+    version="3",
+    instructions=(
+        f"Judge each context by itself: is it useful for the answer to the question? {RULE} Give one verdict per context."
+    ),
     reply=JsonReply(UsefulnessOfAll),
     check=check_usefulness,
     numbered=("contexts",),

@@ -8,30 +8,31 @@ from typing import ClassVar
 
 from ragmetrics_core import Metric, Prompt, Score, Steps
 from ragmetrics_core.metrics.dual_judge import mean_rating
+from ragmetrics_core.metrics.rules import CONTEXTS_ALONE
 from ragmetrics_core.replies import RatingReply, WithReason
 
 __all__ = ["ContextRelevance"]
 
 RATE_CONTEXTS = Prompt(
     name="rate_contexts",
-    version="4",
+    version="5",
     instructions=(
         "Rate how much of what is needed to answer the question the contexts contain, taken together.\n"
         "0: they contain nothing that helps to answer it.\n"
-        "1: they contain a part of what is needed.\n"
+        "1: they contain part of what is needed.\n"
         "2: they contain all that is needed.\n"
-        "Judge by the contexts alone; whether you could answer without them does not matter."
+        f"{CONTEXTS_ALONE}"
     ),
     reply=WithReason(RatingReply((0, 1, 2))),
 )
 
 RATE_CONTEXTS_AGAIN = Prompt(
     name="rate_contexts_again",
-    version="4",
+    version="5",
     instructions=(
-        "Suppose somebody may read these contexts and nothing else. How well could they answer the question then?\n"
+        "A reader has these contexts and nothing else. How well can the reader answer the question?\n"
         "2: completely.\n"
-        "1: in part; something that the question asks for would be missing.\n"
+        "1: in part; something that the question asks for is missing.\n"
         "0: not at all, even if the contexts are about the same subject."
     ),
     reply=WithReason(RatingReply((0, 1, 2))),

@@ -25,19 +25,19 @@ CRITERIA = (
 
 RATE_CONTEXT_RELEVANCE = Prompt(
     name="rate_context_relevance",
-    version="4",
-    instructions=f"Rate how relevant the context is to the query, by two criteria, and say why:\n{CRITERIA}",
+    version="5",
+    instructions=f"Rate how relevant the context is to the query, by two criteria, and give a reason:\n{CRITERIA}",
     reply=ScoreReply(0, FULL, halves=True),
     check=check_halves,
 )
 
 REFINE_CONTEXT_RELEVANCE = Prompt(
     name="refine_context_relevance",
-    version="4",
+    version="5",
     instructions=(
-        f"Rate how relevant the context is to the query, by two criteria, and say why:\n{CRITERIA}\n"
-        "An earlier part of the context was already rated; its score is in existing_score. Now refine that score with more "
-        "context: raise it as far as this context adds to what the criteria ask for; otherwise repeat it. Never lower it."
+        f"Rate how relevant the context is to the query, by two criteria, and give a reason:\n{CRITERIA}\n"
+        "An earlier part of the context was rated; existing_score is its score. Judge what this part adds: raise the score as far "
+        "as this part adds to what the criteria ask for, else repeat it. Never lower it."
     ),
     reply=ScoreReply(0, FULL, halves=True),
     check=check_halves,

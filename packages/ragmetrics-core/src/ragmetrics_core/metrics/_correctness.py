@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from ragmetrics_core import Metric, Prompt, Score, Steps
 from ragmetrics_core.metrics.halves import check_halves
+from ragmetrics_core.metrics.rules import ALTERNATIVES
 from ragmetrics_core.metrics.thresholds import check_threshold
 from ragmetrics_core.replies import ScoreReply
 
@@ -15,14 +16,14 @@ __all__ = ["Correctness"]
 
 GRADE_CORRECTNESS = Prompt(
     name="grade_correctness",
-    version="4",
+    version="5",
     instructions=(
-        "Grade the generated answer to the query by the reference answer; where there is none, by what you know.\n"
+        "Grade the generated answer to the query by the reference answer. Without a reference, grade by what you know.\n"
         '1: the answer is not relevant to the query, or does not answer it ("I don\'t know").\n'
         "2 to 3: it is relevant but contains mistakes: 2 if the main point is wrong, 3 if a detail is.\n"
-        "4 to 5: it is relevant and fully correct; 5 if it also leaves nothing out.\n"
-        "Half points such as 4.5 are allowed. Differences in wording do not matter, nor do additions that contradict nothing. "
-        'Where the reference lists alternatives (as "a; b"), one of them is enough.'
+        "4 to 5: it is relevant and correct: 5 if it gives all that the query asks for, 4 if something is left out.\n"
+        "Half points such as 4.5 are allowed. Other words do not matter. Additions do not matter unless they contradict the "
+        f"reference. {ALTERNATIVES}"
     ),
     reply=ScoreReply(1, 5),
     check=check_halves,

@@ -65,7 +65,7 @@ class CustomJudge(Metric):
     def prompt(self) -> Prompt[dict[str, Any]]:
         """The prompt that the settings make."""
         form = ObjectReply(tuple(self.outputs), (("score", self._scale_in_words()),))
-        unworded: Prompt[dict[str, Any]] = Prompt("", form, name=self.name, version="4", check=self._check_score)
+        unworded: Prompt[dict[str, Any]] = Prompt("", form, name=self.name, version="5", check=self._check_score)
         # as a copy with other words, so that its version tells the words of one judge from those of another
         return unworded.replace(
             instructions=self.instructions,

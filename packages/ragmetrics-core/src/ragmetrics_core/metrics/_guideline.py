@@ -8,7 +8,7 @@ from typing import ClassVar
 from pydantic import BaseModel, Field
 
 from ragmetrics_core import InvalidInput, Metric, Prompt, Score, Steps
-from ragmetrics_core.metrics.notices import judged_by
+from ragmetrics_core.metrics.rules import judged_by
 from ragmetrics_core.replies import JsonReply
 
 __all__ = ["Guideline"]
@@ -23,11 +23,11 @@ class Critique(BaseModel):
 
 CRITIQUE_BY_GUIDELINES = Prompt(
     name="critique_by_guidelines",
-    version="4",
-    notice=judged_by("text called guidelines"),
+    version="5",
+    notice=judged_by("guidelines"),
     instructions=(
-        "Judge the response to the query by the guidelines, and by nothing else. Give constructive feedback: name what keeps the "
-        "guidelines, what breaks them, and what would mend it. Then say whether the response passes: whether it keeps all of them."
+        "Judge the response to the query by the guidelines alone. Give constructive feedback: what follows the guidelines, what "
+        "breaks them, and how to fix it. Then decide whether the response passes, that is, follows all of them."
     ),
     reply=JsonReply(Critique),
 )

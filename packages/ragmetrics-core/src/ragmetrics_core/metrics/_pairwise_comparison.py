@@ -101,11 +101,11 @@ def reason_in(prose: str) -> str:
 
 COMPARE_RESPONSES = Prompt(
     name="compare_responses",
-    version="4",
+    version="5",
     instructions=(
-        "Two responses answer the same query. Which one is better? Weigh whether they are correct (by the reference, where there "
-        "is one), whether they answer what was asked, and how helpful and how precise they are. Neither the order in which they "
-        "stand nor their length says anything about their quality. Call it a tie if neither is better."
+        "Two responses answer the same query. Which one is better? Weigh whether they are correct (by the reference, if there is "
+        "one), whether they answer the query, and how helpful and how precise they are. Their order and their length say nothing "
+        "about their quality. If neither is better, it is a tie."
     ),
     reply=ComparisonReply(),
 )

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from ragmetrics_core import Metric, Prompt, Score, Steps
 from ragmetrics_core.metrics.refining import ask_until_yes
+from ragmetrics_core.metrics.rules import SUPPORT
 from ragmetrics_core.metrics.windows import check_window, pack
 from ragmetrics_core.replies import WithReason, YesNoReply
 
@@ -15,23 +16,21 @@ __all__ = ["RefineFaithfulness"]
 
 SUPPORTED_BY_CONTEXT = Prompt(
     name="supported_by_context",
-    version="4",
+    version="5",
     instructions=(
-        "Is the information supported by the context? Answer YES if the context supports all that the information states, no "
-        "matter in which of its parts, and even if most of the context is about other things. Answer NO if it does not, or if "
-        "a single detail (a name, number, date, place or cause) is missing from it or differs. Information that only says that "
-        "something is not known counts as supported."
+        "Does the context support the information? Answer YES if it supports every claim that the information makes, else NO. "
+        f"{SUPPORT} Information that only says that something is unknown or not stated makes no claims: answer YES."
     ),
     reply=WithReason(YesNoReply()),
 )
 
 REFINE_SUPPORTED = Prompt(
     name="refine_supported",
-    version="4",
+    version="5",
     instructions=(
-        "Is the information supported by the context? An earlier part of the context was already judged; its answer is in "
-        "existing_answer. Now refine that answer with more context: answer YES if this context supports all that the "
-        "information states, even if most of it is about other things; otherwise keep the existing answer."
+        "Does the context support the information? An earlier part of the context was judged; existing_answer is the answer to it. "
+        "Judge what this part adds: answer YES if it supports every claim that the information makes, else repeat existing_answer. "
+        f"{SUPPORT}"
     ),
     reply=WithReason(YesNoReply()),
 )

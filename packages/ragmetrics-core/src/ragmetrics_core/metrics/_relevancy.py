@@ -15,22 +15,22 @@ __all__ = ["Relevancy"]
 
 IN_LINE_WITH_CONTEXT = Prompt(
     name="in_line_with_context",
-    version="4",
+    version="5",
     instructions=(
-        "Is the response to the query in line with the context? Answer YES if the response addresses the query and the context "
-        "bears it out, even if most of the context is about other things; otherwise answer NO. A response that only says that "
-        "something is not known does not address the query."
+        "Does the response answer the query in line with the context? Answer YES if the response addresses the query and the "
+        "context supports what it says, even if most of the context is about other things, else NO. A response that only says "
+        "that something is unknown or not stated does not address the query."
     ),
     reply=WithReason(YesNoReply()),
 )
 
 REFINE_IN_LINE = Prompt(
     name="refine_in_line",
-    version="4",
+    version="5",
     instructions=(
-        "Is the response to the query in line with the context? An earlier part of the context was already judged; its answer "
-        "is in existing_answer. Now refine that answer with more context: answer YES if the response addresses the query and "
-        "this context bears it out; otherwise keep the existing answer."
+        "Does the response answer the query in line with the context? An earlier part of the context was judged; existing_answer "
+        "is the answer to it. Judge what this part adds: answer YES if the response addresses the query and this part supports "
+        "what it says, else repeat existing_answer."
     ),
     reply=WithReason(YesNoReply()),
 )

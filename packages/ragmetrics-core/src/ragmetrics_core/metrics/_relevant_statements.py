@@ -53,10 +53,10 @@ def plain(text: str) -> str:
 
 FIND_RELEVANT_STATEMENTS = Prompt(
     name="find_relevant_statements",
-    version="4",
+    version="5",
     instructions=(
         "Find the statements in the contexts that are needed to answer the question, and copy each of them word for word. A "
-        "statement that is only about the same subject does not count. If there is none, give an empty list, not a remark."
+        "statement that only shares the subject does not count. If there is none, give an empty list, not a remark."
     ),
     reply=JsonReply(Relevant),
     examples=(

@@ -8,34 +8,33 @@ from typing import ClassVar
 
 from ragmetrics_core import Metric, Prompt, Score, Steps
 from ragmetrics_core.metrics.dual_judge import mean_rating
+from ragmetrics_core.metrics.rules import CONTEXTS_ALONE, SUPPORT
 from ragmetrics_core.replies import RatingReply, WithReason
 
 __all__ = ["ResponseGroundedness"]
 
 RATE_GROUNDEDNESS = Prompt(
     name="rate_groundedness",
-    version="4",
+    version="5",
     instructions=(
-        "Rate how well the contexts back the response.\n"
-        "2: every statement is found in the contexts or follows from them, in every detail; also if the response states nothing "
-        "that would need backing, such as that it does not know.\n"
-        "1: a part is found or follows, another part, if only a detail, is not.\n"
-        "0: nothing of what the response states is found in the contexts or follows from them.\n"
-        "Judge by the contexts alone, not by what you know."
+        "Rate how far the contexts support the response.\n"
+        "2: they support every claim, or the response makes no claim, as when it only says that it does not know.\n"
+        "1: they support some of its claims.\n"
+        "0: they support none of its claims.\n"
+        f"{SUPPORT} {CONTEXTS_ALONE}"
     ),
     reply=WithReason(RatingReply((0, 1, 2))),
 )
 
 RATE_GROUNDEDNESS_AGAIN = Prompt(
     name="rate_groundedness_again",
-    version="4",
+    version="5",
     instructions=(
-        "Check the response against its sources, the contexts, as an editor would. Which mark does it get?\n"
-        "2: every claim can be traced to the contexts, word for word or by a direct conclusion; a response without claims gets "
-        "this mark too.\n"
-        "1: only a part of it can be traced; the rest is missing from the contexts or contradicts them.\n"
+        "Check the response against the contexts, as an editor checks a text against its sources. Which mark does it get?\n"
+        "2: every claim can be traced to the contexts. A response without claims gets this mark too.\n"
+        "1: part of it can be traced; the rest is missing from the contexts or contradicts them.\n"
         "0: nothing in it can be traced, or its main point is the opposite of what the contexts say.\n"
-        "Judge by the contexts alone, not by what you know."
+        f"{SUPPORT} {CONTEXTS_ALONE}"
     ),
     reply=WithReason(RatingReply((0, 1, 2))),
 )

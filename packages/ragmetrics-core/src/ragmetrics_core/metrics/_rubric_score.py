@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, Field
 
 from ragmetrics_core import BadReply, InvalidInput, Metric, MissingInput, Prompt, Sample, Score, Steps
-from ragmetrics_core.metrics.notices import judged_by
+from ragmetrics_core.metrics.rules import judged_by
 from ragmetrics_core.replies import JsonReply
 
 __all__ = ["RubricScore"]
@@ -30,12 +30,11 @@ def check_on_rubric(reply: Grade, inputs: Mapping[str, Any]) -> None:
 
 GRADE_BY_RUBRIC = Prompt(
     name="grade_by_rubric",
-    version="4",
+    version="5",
     notice=judged_by("rubric"),
     instructions=(
-        "Grade the response by the rubric: for every possible score it describes what earns that score. Weigh whatever else the "
-        "data holds (question, contexts, reference) as far as the rubric refers to it. Choose the score whose description "
-        "fits best; scores between those of the rubric do not exist."
+        "Grade the response by the rubric, which describes what earns each score. Weigh the rest of the data (question, contexts, "
+        "reference) as far as the rubric refers to it. Choose the score whose description fits best. Use only scores of the rubric."
     ),
     reply=JsonReply(Grade),
     check=check_on_rubric,

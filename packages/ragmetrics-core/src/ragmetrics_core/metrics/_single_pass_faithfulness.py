@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, Field
 
 from ragmetrics_core import BadReply, Example, Metric, Prompt, Score, Steps
+from ragmetrics_core.metrics.rules import CLAIMS, CONTEXTS_ALONE, NO_CLAIMS, SUPPORT
 from ragmetrics_core.replies import JsonReply, real_items
 
 __all__ = ["SinglePassFaithfulness"]
@@ -35,14 +36,11 @@ def check_lengths(reply: Statements, inputs: Mapping[str, Any]) -> None:  # noqa
 
 SPLIT_AND_CHECK = Prompt(
     name="split_and_check",
-    version="4",
+    version="5",
     instructions=(
-        "Judge how far the answer rests on the contexts. List the statements of fact that the answer makes, one fact each, each "
-        "understandable on its own; an answer of a word or two is one statement, completed from the question. Opinions of the "
-        "writer, greetings, questions, and remarks that something is not known are no statements. For each statement, in the same "
-        "order, give one reason, which says what the contexts tell about it, and one score: 1 if a context states all of it or it "
-        "follows from them, even if another context contradicts it; 0 if they leave it open, contradict it or lack any detail of "
-        "it. Use the contexts alone, not what you know. An answer that states no fact gives empty lists."
+        f"Split the answer into claims, in its order and language, and judge each by the contexts. {CLAIMS}\n{NO_CLAIMS}\n"
+        "For each claim, in the same order, give a reason and a score: 1 if the contexts support it, even if another context "
+        f"contradicts it, else 0. {SUPPORT} {CONTEXTS_ALONE} If there are no claims, give empty lists."
     ),
     reply=JsonReply(Statements),
     examples=(

@@ -35,19 +35,18 @@ def check_abstention(reply: Abstention, inputs: Mapping[str, Any]) -> None:
 
 JUDGE_ABSTENTION = Prompt(
     name="judge_abstention",
-    version="3",
+    version="4",
     instructions=(
         "A system answered a question from contexts. Decide two things, each by itself.\n"
-        "1. contexts_suffice: could somebody who reads the contexts and knows nothing else answer the question?\n"
-        "yes: all that the question asks for is stated there or follows from it directly, even if the response got it wrong; "
-        "so too if they show that the question rests on a mistake.\n"
+        "1. contexts_suffice: could a reader who knows only the contexts answer the question?\n"
+        "yes: all that the question asks for is stated there or follows from it in one step, even if the response got it wrong. "
+        "It is also yes if they show that the question rests on a mistake.\n"
         "no: something that it asks for is not there.\n"
-        "unclear: the contexts contradict each other on it, or the question can be understood in ways that make a difference.\n"
-        "2. response_declines: does the response refuse to answer?\n"
-        "no: it gives an answer, whether right, wrong, short or hedged. Yes and no are answers, and so is that something does not "
-        "exist.\n"
-        "partly: it answers a part and says that it cannot answer another part.\n"
-        "wholly: it answers nothing: it does not know, finds nothing about it in the contexts, refuses, asks back, or is empty."
+        "unclear: the contexts contradict each other on it, or the question can be read in ways that make a difference.\n"
+        "2. response_declines: does the response decline to answer?\n"
+        "no: it gives an answer: right or wrong, short, hedged, yes or no, or that something does not exist.\n"
+        "partly: it answers one part and says that it cannot answer another.\n"
+        "wholly: it answers nothing: it does not know, finds nothing in the contexts, declines, asks back, or is empty."
     ),
     reply=JsonReply(Abstention),
     check=check_abstention,

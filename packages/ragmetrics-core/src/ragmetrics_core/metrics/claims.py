@@ -23,10 +23,11 @@ from pydantic import (
 )
 from pydantic.json_schema import SkipJsonSchema
 
-from ragmetrics_core import Evidence, Prompt, Steps
+from ragmetrics_core import Evidence, Example, Prompt, Steps
 from ragmetrics_core.metrics.claim_checks import check_claims, check_verdicts
 from ragmetrics_core.metrics.claim_origin import PlacedClaims
 from ragmetrics_core.metrics.numbering import once_each
+from ragmetrics_core.metrics.rules import CLAIMS, CONTEXTS_ALONE, NO_CLAIMS, SUPPORT
 from ragmetrics_core.replies import JsonReply, real_items
 
 __all__ = [
@@ -110,26 +111,58 @@ class Verdicts(BaseModel):
 
 EXTRACT_CLAIMS = Prompt(
     name="extract_claims",
-    version="4",
+    version="5",
     instructions=(
-        "Split the answer into claims, single facts true or false alone, in its language. Replace pronouns by names from answer or "
-        'question; complete bare words (yes, a name). Conditions stay; alternatives ("1983; June 1983") are one claim. Advice, '
-        "guesses, evaluations and the writer's life count; opinions, feelings, greetings, offers, questions and that something is "
-        "unknown do not."
+        f"Split the answer into claims, in its order and language. {CLAIMS}\n{NO_CLAIMS} If there are no claims, give an empty "
+        "list."
     ),
     reply=JsonReply(Claims),
+    examples=(
+        Example(
+            {
+                "question": "Is the castle open on Mondays?",
+                "answer": "Good question! Yes, perhaps from 9 if it is dry. I love it. Book ahead. The leaflet gives no prices.",
+            },
+            Claims(
+                claims=[
+                    "The castle is open on Mondays.",
+                    "The castle is perhaps open from 9 on Mondays if it is dry.",
+                    "Visitors should book ahead for the castle.",
+                ]
+            ),
+        ),
+    ),
     check=check_claims,
 )
 
 VERIFY_CLAIMS = Prompt(
     name="verify_claims",
-    version="5",
+    version="6",
     instructions=(
-        "Which contexts speak for each claim, which against it? For: they state every detail in any words, alone or together, or a "
-        "reader concludes it; praise and emphasis need no support. Against: both cannot be true; silence is neither. Go by the "
-        "contexts alone; the question explains the claims."
+        f"Which contexts support each claim, and which contradict it? {CONTEXTS_ALONE} The question only explains the claims.\n"
+        f"for: contexts that support it. {SUPPORT}\n"
+        "against: contexts that make the claim false. A context that does not mention it is neither for nor against.\n"
+        "No context is both. Give one verdict per claim."
     ),
     reply=JsonReply(Verdicts),
+    examples=(
+        Example(
+            {
+                "question": "When did the museum open?",
+                "contexts": ["The museum was to open in May 1931.", "The museum opened its doors in June 1931."],
+                "claims": ["The museum opened in May 1931.", "The museum opened in 1931.", "The museum is free."],
+            },
+            Verdicts.model_validate(
+                {
+                    "verdicts": [
+                        {"number": 1, "reason": "May was a plan; it opened in June.", "for": [], "against": [2]},
+                        {"number": 2, "reason": "It opened in June 1931.", "for": [2], "against": []},
+                        {"number": 3, "reason": "No price is given.", "for": [], "against": []},
+                    ]
+                }
+            ),
+        ),
+    ),
     check=check_verdicts,
     numbered=("contexts", "claims"),
     listed="claims",
