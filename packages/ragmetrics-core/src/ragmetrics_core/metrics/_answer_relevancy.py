@@ -24,9 +24,9 @@ QUESTIONS_OF_ANSWER = Prompt(
     name="questions_of_answer",
     version="5",
     instructions=(
-        "Write number_of_questions questions that the whole answer most likely replies to, in its language, each in other words. "
-        "noncommittal is true if the answer gives no information: it does not know, declines, evades or only greets. A hedged, "
-        "partial or wrong answer gives information."
+        "Write questions that the whole answer most likely replies to, number_of_questions in all, in its language, each worded "
+        'differently. noncommittal: true if the whole answer only says "I don\'t know", declines, evades or greets; false if it is '
+        "hedged, partial or wrong."
     ),
     reply=JsonReply(Questions),
 )

@@ -47,14 +47,14 @@ def check_usefulness(reply: UsefulnessOfAll, inputs: Mapping[str, Any]) -> None:
 
 
 RULE = (
-    "It is useful if it states part of the answer or a fact that the answer rests on, or if it decides a yes or no. Sharing the "
-    "subject is not enough."
+    "It is if it states part of the answer, states a fact behind the answer, or settles a yes/no question. Sharing the subject is not "
+    "enough."
 )
 
 JUDGE_USEFULNESS = Prompt(
     name="judge_usefulness",
     version="5",
-    instructions=f"Is the context useful for the answer to the question? {RULE}",
+    instructions=f"Is the context useful for reaching the given answer? {RULE}",
     reply=JsonReply(Usefulness),
 )
 
@@ -62,7 +62,7 @@ JUDGE_USEFULNESS_OF_ALL = Prompt(
     name="judge_usefulness_of_all",
     version="3",
     instructions=(
-        f"Judge each context by itself: is it useful for the answer to the question? {RULE} Give one verdict per context."
+        f"Judge each context by itself: is it useful for reaching the given answer? {RULE} Give one verdict per context."
     ),
     reply=JsonReply(UsefulnessOfAll),
     check=check_usefulness,

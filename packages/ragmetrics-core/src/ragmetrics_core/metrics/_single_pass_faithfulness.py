@@ -40,7 +40,7 @@ SPLIT_AND_CHECK = Prompt(
     instructions=(
         f"Split the answer into claims, in its order and language, and judge each by the contexts. {CLAIMS}\n{NO_CLAIMS}\n"
         "For each claim, in the same order, give a reason and a score: 1 if the contexts support it, even if another context "
-        f"contradicts it, else 0. {SUPPORT} {CONTEXTS_ALONE} If there are no claims, give empty lists."
+        f"contradicts it, else 0. {SUPPORT} {CONTEXTS_ALONE} Without claims: empty lists."
     ),
     reply=JsonReply(Statements),
     examples=(

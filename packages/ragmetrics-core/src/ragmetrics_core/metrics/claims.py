@@ -113,21 +113,21 @@ EXTRACT_CLAIMS = Prompt(
     name="extract_claims",
     version="5",
     instructions=(
-        f"Split the answer into claims, in its order and language. {CLAIMS}\n{NO_CLAIMS} If there are no claims, give an empty "
-        "list."
+        f"Split the answer into claims, in its order and language. {CLAIMS}\n{NO_CLAIMS} Without claims: an empty list."
     ),
     reply=JsonReply(Claims),
     examples=(
         Example(
             {
                 "question": "Is the castle open on Mondays?",
-                "answer": "Good question! Yes, perhaps from 9 if it is dry. I love it. Book ahead. The leaflet gives no prices.",
+                "answer": "Good question! Yes, and perhaps from 9 if it is dry. I love it. You should book ahead. The leaflet gives no "
+                "prices.",
             },
             Claims(
                 claims=[
                     "The castle is open on Mondays.",
                     "The castle is perhaps open from 9 on Mondays if it is dry.",
-                    "Visitors should book ahead for the castle.",
+                    "You should book ahead for the castle.",
                 ]
             ),
         ),
@@ -141,8 +141,8 @@ VERIFY_CLAIMS = Prompt(
     instructions=(
         f"Which contexts support each claim, and which contradict it? {CONTEXTS_ALONE} The question only explains the claims.\n"
         f"for: contexts that support it. {SUPPORT}\n"
-        "against: contexts that make the claim false. A context that does not mention it is neither for nor against.\n"
-        "No context is both. Give one verdict per claim."
+        "against: contexts that make the claim false (another date or number). A silent context is in no list.\n"
+        'A context is in one list at most; if it says both, in "for". Give one verdict per claim.'
     ),
     reply=JsonReply(Verdicts),
     examples=(

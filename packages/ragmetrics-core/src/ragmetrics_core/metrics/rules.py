@@ -10,21 +10,21 @@ from ragmetrics_core import Prompt
 __all__ = ["ALTERNATIVES", "CLAIMS", "CONTEXTS_ALONE", "NO_CLAIMS", "SUPPORT", "judged_by"]
 
 CLAIMS = (
-    "A claim is one fact that is true or false alone. Take the answer as it is, right or wrong, and add nothing. Replace a pronoun "
-    "by the name that the answer or the question gives; without a name, keep it. Complete a bare word (yes, a name) from the "
-    'question. Keep conditions, hedges and times ("if it rains", "perhaps", "last year") in their claim. Alternatives '
-    '("1983; June 1983") are one claim.'
+    'A claim is one fact; list items ("A and B are X") are split. Never correct the answer or add facts. Replace a pronoun by what '
+    'it means in the answer or question; if that is unclear, keep the pronoun. Complete fragments ("Yes", "In 1889") from the '
+    'question. Keep conditions, hedges, times and sources ("if", "perhaps", "last year", "critics say"). Alternatives ("A or B"; '
+    '"1983; June 1983") are one claim.'
 )
 
 NO_CLAIMS = (
-    'Claims: facts, also about the writer; advice; evaluations ("X is important"). No claims: feelings and praise ("I love X"), '
-    'greetings, offers, questions, remarks on the answer ("here is a summary"), and that something is unknown or not stated.'
+    'Claims: facts (also about the writer), advice, judgements ("X is important"). Leave out: the writer\'s feelings ("I love X"), '
+    'praise ("great!"), greetings, offers, questions, remarks on the answer ("here is a summary"), "unknown", "not stated".'
 )
 
 SUPPORT = (
-    "Contexts support a claim if they state it in any words, alone or together, or if it follows from them in one step. If a name, "
-    "number, date or place is missing or different, they do not support it. A plan does not support a deed. Praise and emphasis "
-    "need no support."
+    "Contexts support a claim if, alone or together, they state it in any words or it follows in one step (24 is more than 20). "
+    'They must give or imply every name, number, date and place. "Will open" does not support "opened". Ignore praise beside a '
+    "fact."
 )
 
 CONTEXTS_ALONE = "Judge by the contexts alone, not by what you know."
@@ -34,5 +34,5 @@ ALTERNATIVES = 'If the reference lists alternatives ("1983; June 1983"), one of 
 
 def judged_by(name: str) -> str:
     """The notice that declares the data to be data, except the input of this name, in which the user says what to judge by."""
-    first, rest = Prompt.notice.split(" It may ")
-    return f"{first} Judge by the {name} in it. The rest may {rest}"
+    first, rest = Prompt.notice.split(". ", 1)
+    return f"{first}. Judge by the {name} in it. {rest.removesuffix(' in it.')} in the rest."
