@@ -47,8 +47,8 @@ def check_usefulness(reply: UsefulnessOfAll, inputs: Mapping[str, Any]) -> None:
 
 
 RULE = (
-    "It is if it states part of the answer, states a fact behind the answer, or settles a yes/no question. Sharing the subject is not "
-    "enough."
+    "It is if it states part of the answer, states a fact behind the answer, or settles a yes/no question. Sharing the subject is "
+    "not enough."
 )
 
 JUDGE_USEFULNESS = Prompt(

@@ -120,8 +120,8 @@ EXTRACT_CLAIMS = Prompt(
         Example(
             {
                 "question": "Is the castle open on Mondays?",
-                "answer": "Good question! Yes, and perhaps from 9 if it is dry. I love it. You should book ahead. The leaflet gives no "
-                "prices.",
+                "answer": "Good question! Yes, and perhaps from 9 if it is dry. I love it. You should book ahead. "
+                "The leaflet gives no prices.",
             },
             Claims(
                 claims=[
@@ -149,14 +149,14 @@ VERIFY_CLAIMS = Prompt(
         Example(
             {
                 "question": "When did the museum open?",
-                "contexts": ["The museum was to open in May 1931.", "The museum opened its doors in June 1931."],
+                "contexts": ["The museum was to open in May 1931.", "It opened its doors in June 1931."],
                 "claims": ["The museum opened in May 1931.", "The museum opened in 1931.", "The museum is free."],
             },
             Verdicts.model_validate(
                 {
                     "verdicts": [
-                        {"number": 1, "reason": "May was a plan; it opened in June.", "for": [], "against": [2]},
-                        {"number": 2, "reason": "It opened in June 1931.", "for": [2], "against": []},
+                        {"number": 1, "reason": "It opened in June.", "for": [], "against": [2]},
+                        {"number": 2, "reason": "In June 1931.", "for": [2], "against": []},
                         {"number": 3, "reason": "No price is given.", "for": [], "against": []},
                     ]
                 }

@@ -11,7 +11,7 @@ __all__ = ["ALTERNATIVES", "CLAIMS", "CONTEXTS_ALONE", "NO_CLAIMS", "SUPPORT", "
 
 CLAIMS = (
     'A claim is one fact; list items ("A and B are X") are split. Never correct the answer or add facts. Replace a pronoun by what '
-    'it means in the answer or question; if that is unclear, keep the pronoun. Complete fragments ("Yes", "In 1889") from the '
+    'it means in the answer or question; if unclear, keep the pronoun. Complete fragments ("Yes", "In 1889") from the '
     'question. Keep conditions, hedges, times and sources ("if", "perhaps", "last year", "critics say"). Alternatives ("A or B"; '
     '"1983; June 1983") are one claim.'
 )
