@@ -149,7 +149,7 @@ VERIFY_CLAIMS = Prompt(
         Example(
             {
                 "question": "When did the museum open?",
-                "contexts": ["The museum was to open in May 1931.", "It opened its doors in June 1931."],
+                "contexts": ["The museum was to open in May 1931.", "It opened in June 1931."],
                 "claims": ["The museum opened in May 1931.", "The museum opened in 1931.", "The museum is free."],
             },
             Verdicts.model_validate(
