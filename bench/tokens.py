@@ -1,4 +1,4 @@
-"""What five metrics cost on one row, in tokens: ours, and beside them those of ragas, if it is installed.
+"""What five metrics cost on one row, in tokens: ours, and beside them those of ragas, if it is installed; and where ours go.
 
     python bench/tokens.py [--encoding o200k_base]
 
@@ -6,6 +6,7 @@ Needs openai and tiktoken; the encoding's file must be there, or a network (TIKT
 No model is asked: a stand-in at the client's transport answers every question with as many claims, verdicts and words of
 reason for either library, and counts the messages that were sent and the replies. One row: five contexts of 150 words, an
 answer and a reference of 80 words, six claims in each. (ragas 0.4.3 cannot be imported without ``langchain-community<0.4``.)
+``schemas`` are the tokens of the JSON schemas that go along with the messages; ``total`` is without them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import argparse
 import asyncio
 import importlib.util
 import json
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +25,7 @@ import openai
 import tiktoken
 from prose import prose
 
-from ragmetrics_core import evaluate
+from ragmetrics_core import Prompt, evaluate
 from ragmetrics_core.embeddings import HashingEmbeddings
 from ragmetrics_core.llms import OpenAILLM
 from ragmetrics_core.metrics import (
@@ -64,7 +66,8 @@ class Bill:
     calls: int = 0
     sent: int = 0
     received: int = 0
-    systems: list[str] = field(default_factory=list)
+    schemas: int = 0
+    parts: Counter[str] = field(default_factory=Counter)
 
     @property
     def total(self) -> int:
@@ -78,11 +81,21 @@ class Bill:
         self.calls += 1
         self.sent += sum(self.count(text) for text in texts)
         self.received += self.count(reply)
+        self.schemas += self.count(json.dumps(body["response_format"])) if "response_format" in body else 0
+        self.parts.update({part: self.count(text) for part, text in parts_of(texts[0], texts[-1], reply)})
         message = {"role": "assistant", "content": reply}
         choice = {"index": 0, "finish_reason": "stop", "message": message}
         return httpx.Response(
             200, json={"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
         )
+
+
+def parts_of(system: str, data: str, reply: str) -> Iterable[tuple[str, str]]:
+    """What the messages of one of our calls are made of."""
+    instructions, _, rest = system.partition(Prompt.notice)
+    form, _, examples = rest.partition("Example 1")
+    parts = {"instructions": instructions, "guard": Prompt.notice, "form of the reply": form, "examples": examples}
+    return {**parts, "data": data, "reply": reply}.items()
 
 
 def reply_to(prompt: str, body: Mapping[str, Any]) -> Any:
@@ -182,10 +195,16 @@ def main() -> None:
     if importlib.util.find_spec("ragas"):
         rows.append(("ragas, the five", bill()))
         ragas(rows[-1][1])
-    base = rows[0][1].total
-    print(f"{'':34}{'calls':>7}{'sent':>9}{'received':>10}{'total':>9}{'of ours':>9}")
+    base = rows[0][1]
+    print(f"{'':34}{'calls':>7}{'sent':>9}{'received':>10}{'total':>9}{'of ours':>9}{'schemas':>9}{'of ours':>9}")
     for name, found in rows:
-        print(f"{name:34}{found.calls:7}{found.sent:9,}{found.received:10,}{found.total:9,}{found.total / base:9.2f}")
+        share, whole = found.total / base.total, (found.total + found.schemas) / (base.total + base.schemas)
+        print(
+            f"{name:34}{found.calls:7}{found.sent:9,}{found.received:10,}{found.total:9,}{share:9.3f}{found.schemas:9,}{whole:9.3f}"
+        )
+    print("\nwhere the tokens of the five go")
+    for part, count in base.parts.items():
+        print(f"  {part:32}{count:9,}{count / base.total:9.1%}")
 
 
 if __name__ == "__main__":

@@ -12,8 +12,15 @@ WORDS = {
         "2": "51b3a3f42d4fdf07",
         "3": "84eb3f58fc301b94",
         "4": "649fe1af749cd681",
+        "5": "3e8ca61e2e8e48e6",
     },
-    "rate_answer": {"1": "c40fe6a4538f01f2", "2": "edc5e02f6ca7eefb", "3": "81b8f04cceea10e4", "4": "5e3b7065bae52622"},
+    "rate_answer": {
+        "1": "c40fe6a4538f01f2",
+        "2": "edc5e02f6ca7eefb",
+        "3": "81b8f04cceea10e4",
+        "4": "5e3b7065bae52622",
+        "5": "05055449fbbaa926",
+    },
 }
 
 EXCHANGES = [

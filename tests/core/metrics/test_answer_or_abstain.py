@@ -12,7 +12,14 @@ from ragmetrics_core.metrics import AnswerOrAbstain
 from ragmetrics_core.testing import ScriptedLLM
 from recording import CONTEXTS, QUESTION, RESPONSE, Call, Exchange
 
-WORDS = {"judge_abstention": {"1": "b96d9f221d603ef1", "2": "d9550afe2ab15c0b", "3": "3788a81b930c097f"}}
+WORDS = {
+    "judge_abstention": {
+        "1": "b96d9f221d603ef1",
+        "2": "d9550afe2ab15c0b",
+        "3": "3788a81b930c097f",
+        "4": "bf8e60781cca9b78",
+    }
+}
 
 
 def told(suffice: str, declines: str, reason: str = "why") -> str:

@@ -12,12 +12,14 @@ WORDS = {
         "2": "3691e951170faaa5",
         "3": "687350a5d4f559de",
         "4": "22c08a4b4aae0b7a",
+        "5": "9866a9c883661503",
     },
     "refine_context_relevance": {
         "1": "28ad1a184feac80e",
         "2": "db4c9da04a6681c8",
         "3": "1c4feb050a5220d5",
         "4": "6b2657c3eb9971fb",
+        "5": "3446a0c5fc9a3d4c",
     },
 }
 

@@ -12,12 +12,14 @@ WORDS = {
         "2": "7fa6280608ed3fde",
         "3": "fa13b80acbf5e825",
         "4": "04c53839ff16575d",
+        "5": "355045e2a990ac21",
     },
     "supported_by_context": {
         "1": "cf279e04afc763fd",
         "2": "ea120fa57c427e61",
         "3": "dcd4ed0d986c6aa3",
         "4": "c4f5d3c8a9f05f1e",
+        "5": "1909d884164cde0f",
     },
 }
 

@@ -14,8 +14,9 @@ WORDS = {
         "2": "2cfe8763f2656759",
         "3": "e2e48abf94c00a7f",
         "4": "ceb89793d1766899",
+        "5": "3f93777f5c5a0185",
     },
-    "judge_usefulness_of_all": {"1": "0be7805a87826b36", "2": "ed478814e591dc1f"},
+    "judge_usefulness_of_all": {"1": "0be7805a87826b36", "2": "ed478814e591dc1f", "3": "2fe3de11a336973b"},
 }
 
 

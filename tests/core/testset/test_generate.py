@@ -28,8 +28,6 @@ from ragmetrics_core.llms import LexicalJudge
 from ragmetrics_core.replies import LinesReply
 from ragmetrics_core.testing import ScriptedLLM
 
-PROMPTS = Path(__file__).parent / "prompts"
-
 
 def answers(ask: Ask) -> str:
     """Two questions per document; each is answered by the document's own words."""
@@ -56,17 +54,6 @@ def test_the_whole_of_it() -> None:
     assert [sample.user_input for sample in testset[4:]] == ["What is gamma?", "Why gamma?"]
     assert str(testset) == "6 questions, 9 calls, 0 tokens in, 0 tokens out"
     assert dict(llm.asks[0].inputs) == {"document": "alpha", "number_of_questions": 2}
-
-
-@pytest.mark.parametrize(
-    ("prompt", "version"),
-    [(WRITE_QUESTIONS, "3"), (ANSWER_FROM_DOCUMENT, "4")],
-    ids=lambda value: getattr(value, "name", value),
-)
-def test_the_wording_changes_only_on_purpose(prompt: Prompt[Any], version: str) -> None:
-    """A changed wording needs a new version: edit the prompt, raise its version, and write the new text to prompts/."""
-    assert prompt.system == (PROMPTS / f"{prompt.name}.txt").read_text(encoding="utf-8").removesuffix("\n")
-    assert prompt.version == version
 
 
 def test_the_document_is_data() -> None:

@@ -17,13 +17,19 @@ WORDS = {
         "2": "f6867a81dfe2f1a6",
         "3": "38f59be31b89882b",
         "4": "5d30b97c09d0223d",
+        "5": "dc2294f8a5e2f771",
     },
-    "answer_from_passages": {"1": "1b00b5e9fcaf4002", "2": "8b7d5172e1ac8d00"},
-    "check_question": {"1": "5f1bd802c2d5504b", "2": "a185d92e3bbee968"},
-    "check_unanswered": {"1": "57df36d86ad00b7d", "2": "1aefa35ed6598354"},
-    "write_questions": {"1": "e4703c27e51b0c9a", "2": "e74de9c698b49851", "3": "5c2c3912e22a8bdc"},
-    "write_two_passage_questions": {"1": "d9f60de7d444e352"},
-    "write_unanswerable_questions": {"1": "67eaf2a712222b16"},
+    "answer_from_passages": {"1": "1b00b5e9fcaf4002", "2": "8b7d5172e1ac8d00", "3": "6c3761028c73bb42"},
+    "check_question": {"1": "5f1bd802c2d5504b", "2": "a185d92e3bbee968", "3": "38ebe77bd4f44bf5"},
+    "check_unanswered": {"1": "57df36d86ad00b7d", "2": "1aefa35ed6598354", "3": "6be751e5ffe8777a"},
+    "write_questions": {
+        "1": "e4703c27e51b0c9a",
+        "2": "e74de9c698b49851",
+        "3": "5c2c3912e22a8bdc",
+        "4": "b25f1166633d6ff9",
+    },
+    "write_two_passage_questions": {"1": "d9f60de7d444e352", "2": "3134ffbe99b13d39"},
+    "write_unanswerable_questions": {"1": "67eaf2a712222b16", "2": "02d5d4e635e34cb6"},
 }
 
 
