@@ -138,7 +138,7 @@ class TestRefused:
                 [Rated(prompt=RATE.replace(instructions="Rate it well.")), Length()],
                 {},
                 {},
-                "other settings: rated: another prompt",
+                "other settings: rated: other words of the prompt 'prompt'",
             ),
             ([Rated(), Length()], {}, {"empty": "zero"}, "other settings: empty=skip there, empty=zero here"),
             ([Rated(), Length()], {}, {"repeats": 3}, "other settings: repeats=1 there, repeats=3 here"),

@@ -153,7 +153,8 @@ def _other_scorers(there: Mapping[str, ScoredBy], here: Mapping[str, ScoredBy]) 
             if before and now and (text := before.difference(now, words)):
                 found.setdefault(text, []).append(name)
         for setting in unequal(known.settings, item.settings):
-            found.setdefault(f"another {setting}", []).append(name)
+            other = f"other words of the prompt {setting!r}" if setting in item.prompts else f"another {setting}"
+            found.setdefault(other, []).append(name)
     for text, names in found.items():
         yield text if len(names) == len(here) else f"{', '.join(names)}: {text}"
 

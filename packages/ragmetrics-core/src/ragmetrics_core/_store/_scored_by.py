@@ -10,7 +10,7 @@ import json
 import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from .._engine import identity_digest
@@ -18,6 +18,7 @@ from .._kernel._drive import Models
 from .._kernel._errors import InvalidInput
 from .._kernel._metric import Metric
 from .._kernel._model_traits import ModelTraits
+from .._kernel._prompt import Prompt
 from .._kernel._requests import Usage
 from .._kernel._saved_settings import built_in_metric, metric_paths
 from ._prices import ModelUsage
@@ -199,11 +200,15 @@ class ModelIdentity:
 
 @dataclass(frozen=True)
 class ScoredBy:
-    """Who gives the scores of one metric: digests of its settings, by name, and its models."""
+    """Who gives the scores of one metric: digests of its settings, by name, its models, and which settings are prompts.
+
+    Names of prompts are not stored: a run that was read from a file has none.
+    """
 
     settings: Mapping[str, str]
     llm: ModelIdentity | None
     embeddings: ModelIdentity | None
+    prompts: frozenset[str] = field(default=frozenset(), compare=False)
 
     def model(self, kind: str) -> ModelIdentity | None:
         """The model of this kind: ``llm`` or ``embeddings``."""
@@ -221,13 +226,14 @@ class ScoredBy:
         """A metric with the models that answer it."""
         asked = list(models.leaves())
         llm, embeddings = (ModelIdentity.of_all([getattr(one, kind) for one in asked]) for kind in KINDS)
-        return cls(setting_digests(metric), llm, embeddings)
+        prompts = {item.name for item in fields(metric) if isinstance(getattr(metric, item.name), Prompt)}
+        return cls(setting_digests(metric), llm, embeddings, frozenset(prompts))
 
     def carried_on(self, earlier: ScoredBy | None) -> ScoredBy:
         """The same, with the models of an earlier part of the run where this one has none."""
         if earlier is None:
             return self
-        return ScoredBy(self.settings, self.llm or earlier.llm, self.embeddings or earlier.embeddings)
+        return replace(self, llm=self.llm or earlier.llm, embeddings=self.embeddings or earlier.embeddings)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ScoredBy:

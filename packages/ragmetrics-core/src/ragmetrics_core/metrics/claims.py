@@ -139,7 +139,7 @@ VERIFY_CLAIMS = Prompt(
     name="verify_claims",
     version="6",
     instructions=(
-        f"Which contexts support each claim, and which contradict it? {CONTEXTS_ALONE} The question only explains the claims.\n"
+        f"Which contexts support each claim, which contradict it? {CONTEXTS_ALONE} The question only explains the claims.\n"
         f"for: contexts that support it. {SUPPORT}\n"
         "against: contexts that make the claim false (another date or number). A silent context is in no list.\n"
         'A context is in one list at most; if it says both, in "for". Give one verdict per claim.'
@@ -156,7 +156,7 @@ VERIFY_CLAIMS = Prompt(
                 {
                     "verdicts": [
                         {"number": 1, "reason": "It opened in June.", "for": [], "against": [2]},
-                        {"number": 2, "reason": "In June 1931.", "for": [2], "against": []},
+                        {"number": 2, "reason": "June 1931.", "for": [2], "against": []},
                         {"number": 3, "reason": "No price is given.", "for": [], "against": []},
                     ]
                 }

@@ -11,14 +11,15 @@ __all__ = ["ALTERNATIVES", "CLAIMS", "CONTEXTS_ALONE", "NO_CLAIMS", "SUPPORT", "
 
 CLAIMS = (
     'A claim is one fact; list items ("A and B are X") are split. Never correct the answer or add facts. Replace a pronoun by what '
-    'it means in the answer or question; if unclear, keep the pronoun. Complete fragments ("Yes", "In 1889") from the '
-    'question. Keep conditions, hedges, times and sources ("if", "perhaps", "last year", "critics say"). Alternatives ("A or B"; '
-    '"1983; June 1983") are one claim.'
+    "it means in the answer or question; if unclear, keep the pronoun. Complete fragments that answer the question "
+    '("Yes", "In 1889"). Keep conditions, hedges, times and sources ("if", "perhaps", "last year", "critics say"). Alternatives '
+    '("A or B"; "1983; June 1983") are one claim.'
 )
 
 NO_CLAIMS = (
-    'Claims: facts (also about the writer), advice, judgements ("X is important"). Leave out: the writer\'s feelings ("I love X"), '
-    'praise ("great!"), greetings, offers, questions, remarks on the answer ("here is a summary"), "unknown", "not stated".'
+    'Claims: facts (also about the writer), advice, judgements ("X is important"). Leave out: the writer\'s feelings and tastes '
+    '("I love X"), praise ("great!"), headings, greetings, offers, questions, remarks on the answer ("here is a summary"), '
+    '"unknown", "not stated".'
 )
 
 SUPPORT = (
