@@ -110,3 +110,21 @@ def test_claims_come_from_the_answer(question: str, answer: str) -> None:
     for claim in claims:
         assert claim.strip()
         assert claim in answer or claim.endswith(question.strip())
+
+
+@pytest.mark.parametrize(
+    ("answer", "claims"),
+    [
+        ("I love it! Virginia Wade.", ["Virginia Wade."]),
+        ("J'adore ce lieu.", []),
+        (
+            "I love jazz, which began in 1900.",
+            ["I love jazz, which began in 1900.", "I love", "jazz", "which began", "in 1900."],
+        ),
+        ("Here is a short summary. Virginia Wade.", ["Virginia Wade."]),
+        ("Here is a list:\n- Virginia Wade", ["Virginia Wade"]),
+        ("Here is the tower: 330 metres.", ["Here is the tower: 330 metres.", "Here is the tower", "330 metres."]),
+    ],
+)
+def test_what_the_writer_likes_and_remarks_on_the_answer_are_no_claims(answer: str, claims: list[str]) -> None:
+    assert split_claims(None, answer) == claims

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ._lists import MONTHS, SPEAKERS
-from ._phrases import QUESTION_MARKS, is_greeting, yes_or_no
+from ._phrases import QUESTION_MARKS, is_feeling, is_greeting, is_remark, yes_or_no
 from ._refusals import is_noncommittal, is_unsure
 from ._words import Word, guess_language, words_of
 
@@ -100,7 +100,8 @@ def split_claims(question: str | None, answer: str) -> list[str]:
     Repetitions are kept: an answer that says a thing twice claims it twice.
     """
     language = guess_language(question or "", answer)
-    found = [s for s in sentences(answer) if not is_greeting(s) and not is_refusal(s, language)]
+    empty = (is_greeting, is_feeling, is_remark)
+    found = [s for s in sentences(answer) if not any(is_kind(s) for is_kind in empty) and not is_refusal(s, language)]
     if question and question.strip() and found and all(yes_or_no(s) is not None for s in found):
         return [f"{found[0].strip(' .!,')}: {question.strip()}"]
     statements = [s for s in found if not is_question(s)]

@@ -1,10 +1,10 @@
-"""What an answer can say without claiming anything: greetings and apologies; and how it says yes and no."""
+"""What an answer can say without claiming anything: greetings, apologies, feelings, remarks; and how it says yes and no."""
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["QUESTION_MARKS", "is_greeting", "yes_or_no"]
+__all__ = ["QUESTION_MARKS", "is_feeling", "is_greeting", "is_remark", "yes_or_no"]
 
 QUESTION_MARKS = ("?", "？", "؟")
 _YES = frozenset(
@@ -39,3 +39,24 @@ def yes_or_no(text: str) -> bool | None:
     """True for a bare *yes*, False for a bare *no* in one of the common languages, None for anything else."""
     word = text.strip(" .,!:;。！，、\"'*").casefold()
     return True if word in _YES else False if word in _NO else None
+
+
+_FEELING = re.compile(
+    r"""\W*(?:i\s+(?:just\s+|really\s+|also\s+|do\s+)*(?:love|like|enjoy|hate|dislike|adore|prefer)\b
+    |ich\s+(?:liebe|mag|hasse)\b|j['’](?:adore|aime)\b|je\s+déteste\b|me\s+(?:encanta|gusta)n?\b|mi\s+piac(?:e|ciono)\b|eu\s+(?:adoro|gosto)\b)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_REMARK = re.compile(
+    r"\W*(?:here\s+(?:is|are)|below\s+(?:is|are)|hier\s+(?:ist|sind)|voici|aquí\s+(?:está|tiene)n?)\b[^.:!?]*[.:!]\W*",
+    re.IGNORECASE,
+)
+
+
+def is_feeling(sentence: str) -> bool:
+    """Whether ``sentence`` says no more than what its writer likes: *I love jazz*, but not *I love jazz, which began in 1900*."""
+    return _FEELING.match(sentence) is not None and not re.search(r"[,;:\d]", sentence)
+
+
+def is_remark(sentence: str) -> bool:
+    """Whether ``sentence`` only announces the answer: *Here is a summary.*"""
+    return _REMARK.fullmatch(sentence + ":") is not None
