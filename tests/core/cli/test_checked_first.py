@@ -74,7 +74,7 @@ WRONG = {
     "--empty none": "--empty must be 'skip' or 'zero', got 'none'",
     "--on-error none": "--on-error must be 'record' or 'raise', got 'none'",
     "--budget cals=1": "--budget takes calls=NUMBER, tokens=NUMBER or dollars=NUMBER, got 'cals=1'",
-    "--budget calls=1 --budget calls=9": "--budget: calls stands twice: give it once",
+    "--budget calls=1 --budget calls=9": "--budget: calls is given twice: give it once",
     f"--undecided no --gate '{RATING} >= 0.5'": "--undecided is one of pass, fail, got 'no'",
     "--replace": "--replace is about the scores in a --run-dir: add --run-dir DIR, or leave --replace out",
     "--embeddings none": (

@@ -64,6 +64,6 @@ def parse_budget(texts: list[str]) -> dict[str, float] | None:
         if name not in BUDGETS or not whole.isdecimal() or not int(whole):
             raise InvalidInput(f"--budget takes calls=NUMBER, tokens=NUMBER or dollars=NUMBER, got {text!r}")
         if name in budget:
-            raise InvalidInput(f"--budget: {name} stands twice: give it once")
+            raise InvalidInput(f"--budget: {name} is given twice: give it once")
         budget[name] = float(digits) if fraction else int(digits)
     return budget or None
