@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -377,3 +379,15 @@ def test_importing_is_cheap() -> None:
 def test_the_source_tree_is_the_installed_package() -> None:
     """Else the tests above would speak of other code than the rest of the suite."""
     assert fresh(f"import {CORE}; print({CORE}.__file__)").strip() == str(SOURCE / CORE / "__init__.py")
+
+
+ADAPTERS = sorted(
+    set(ROOT.glob("packages/*/pyproject.toml")) - {ROOT / "packages" / "ragmetrics-core" / "pyproject.toml"}
+)
+
+
+@pytest.mark.parametrize("path", ADAPTERS, ids=lambda path: path.parent.name)
+def test_every_package_takes_the_same_releases_of_the_core(path: Path) -> None:
+    """A release with other names must not be installed below an adapter that is older."""
+    asked = re.findall(r'"ragmetrics-core(?:\[[\w-]+\])?([^"]*)"', path.read_text(encoding="utf-8"))
+    assert set(asked) == {">=0.1.0,<0.2"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import runpy
@@ -15,6 +16,7 @@ import textwrap
 from contextlib import closing
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 import yaml
@@ -260,6 +262,16 @@ def test_the_workflow_of_the_page_on_pytest_keeps_what_it_paid_for(checkout: Pat
     run_command(report)
     uploaded = next(step for step in steps if step.get("uses", "").startswith("actions/upload-artifact@"))
     assert all(Path(name).stat().st_size for name in uploaded["with"]["path"].split())
+
+
+def test_the_label_on_the_page_of_reports_is_of_its_row(checkout: Path) -> None:
+    """Else who tries it out is told that the row has changed since."""
+    page = {block.language: block.text for block in reversed(blocks(ROOT / "docs" / "report.md"))}
+    namespace: dict[str, Any] = {}
+    exec(page["python"], namespace)
+    label = json.loads(page["json"])
+    lines = namespace["evaluation"].rows_to_label(2, label["metric"])
+    assert [line["digest"] for line in lines if line["id"] == label["id"]] == [label["digest"]]
 
 
 @pytest.mark.parametrize("package", sorted(ROOT.glob("packages/*")), ids=name_of)

@@ -187,7 +187,8 @@ async def test_the_text_of_a_tool_is_a_context_of_an_agent() -> None:
         ([("a", "a"), ("Empty Response", Response("Empty Response", source_nodes=[]))], []),
         ([("a", "a"), ("[]", [])], []),
         ([("a", "a"), ("x", [NODE])], ["Paris is."]),
-        ([("", None), (" ", " ")], []),
+        ([("", None), (" ", " "), ("None", None), ("None", "None")], ["None"]),
+        ([("a", "a"), ("None", None)], ["a"]),
         ([("a", ValueError("no")), ("b", "direct")], []),
     ],
 )

@@ -203,6 +203,15 @@ def test_a_missing_field_hides_no_dead_judge(caplog: pytest.LogCaptureFixture, m
     assert dead == FAILED
 
 
+@pytest.mark.parametrize("said", [lambda error: error, Score.failed], ids=["raised", "recorded"])
+def test_each_missing_field_is_logged_once(caplog: pytest.LogCaptureFixture, said: Any) -> None:
+    judged_one_by_one(*[said(MissingInput("m", field)) for field in ("response", "reference") * 2])
+    assert [line.partition(", which")[0].partition("m needs ")[2] for line in lines(caplog)] == [
+        "'response'",
+        "'reference'",
+    ]
+
+
 def test_each_cause_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     """A bug with its traceback."""
     judged_one_by_one(*[BadReply("no number"), DEAD, KeyError("x")] * 3)

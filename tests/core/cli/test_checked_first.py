@@ -74,6 +74,7 @@ WRONG = {
     "--empty none": "--empty must be 'skip' or 'zero', got 'none'",
     "--on-error none": "--on-error must be 'record' or 'raise', got 'none'",
     "--budget cals=1": "--budget takes calls=NUMBER, tokens=NUMBER or dollars=NUMBER, got 'cals=1'",
+    "--budget calls=1 --budget calls=9": "--budget: calls is given twice: give it once",
     f"--undecided no --gate '{RATING} >= 0.5'": "--undecided is one of pass, fail, got 'no'",
     "--replace": "--replace is about the scores in a --run-dir: add --run-dir DIR, or leave --replace out",
     "--embeddings none": (
@@ -174,3 +175,13 @@ def test_a_jury_of_models_that_have_addresses_needs_no_base_url(judge: OpenAISer
     assert result.stderr == (
         "ragmetrics: --llm 'server:a' does not tell where the server is: add --base-url, such as http://localhost:8000/v1\n"
     )
+
+
+@pytest.mark.parametrize("jury", ["vllm:a,vllm:b", "ollama:a,lexical"])
+def test_an_address_that_no_juror_needs(judge: OpenAIServer, jury: str) -> None:
+    result = call("evaluate", "q.jsonl", "-m", RATING, "--jury", jury, "--base-url", judge.base_url)
+    assert result.stderr == (
+        "ragmetrics: --base-url is for jurors named server: or openai:, and there is none: leave it out, or give a server by name "
+        "its address in its own variable\n"
+    )
+    assert (result.exit_code, judge.requests) == (2, [])

@@ -52,23 +52,16 @@ FOREIGN = frozenset({*CONTENTS[1:], "node", "lc"})
 NAMED = frozenset({*CONTENTS, *IDS, *METAS, "score"})
 
 WRITTEN = NAMED | {
-    *(
-        "type",
-        "lc",
-        "kwargs",
-        "embedding",
-        "sparse_embedding",
-        "blob",
-        "dataframe",
-        "mimetype",
-        "relationships",
-        "class_name",
-    ),
+    *("type", "lc", "kwargs", "embedding", "sparse_embedding", "blob", "dataframe", "mimetype", "relationships"),
+    *("class_name", "text_resource", "image_resource", "audio_resource", "video_resource"),
     *("excluded_embed_metadata_keys", "excluded_llm_metadata_keys", "metadata_template", "metadata_separator"),
     *("metadata_seperator", "text_template", "start_char_idx", "end_char_idx", "hash", "metadata_str"),
     *("document.id", "document.score", "document.metadata"),
 }
 """Keys of a document that one of these libraries has written as JSON."""
+
+AROUND_NODE = frozenset({"node", "score", "class_name"})
+"""Keys of a node with its score, as LlamaIndex writes it."""
 
 Reader = Callable[[Any, str, str | None], Any]
 """Makes of a value what its field holds; takes the name of the column and the separator of lists as well."""
@@ -265,6 +258,9 @@ def _is_document(item: Any) -> bool:
 
 def _is_written_document(found: Mapping[str, Any]) -> bool:
     """Whether JSON is that of a document, and no text in JSON, of which a part must not be taken for the whole."""
+    node = found.get("node")
+    if isinstance(node, Mapping) and AROUND_NODE.issuperset(found):
+        found = node
     return not set(CONTENTS).isdisjoint(found) and WRITTEN.issuperset(found)
 
 

@@ -1,13 +1,15 @@
 """What the log says of judgements that failed: each cause once, and once more where the metric has scored in between.
 
 Strategy. A judge that is down fails every call, so all but the first failure are only counted. A cause is a metric and a class of
-error, so that a missing field hides no dead judge. After a recovery the next failure is logged again. A judge that fails now and
-then recovers all the time: each warning of a cause therefore needs twice as many scores in a row before it as the one before.
+error, or the field that is missing, so that a missing field hides no dead judge. After a recovery the next failure is logged
+again. A judge that fails now and then recovers all the time: each warning of a cause therefore needs twice as many scores in a
+row before it as the one before.
 Errors that are no failure of a model or of a row are logged with their traceback.
 """
 
 from __future__ import annotations
 
+import re
 import threading
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["FailureLog"]
 
 MISSING = MissingInput.__name__
+NEEDED = re.compile(r"needs '\w+'")
 
 
 class FailureLog:
@@ -53,7 +56,8 @@ class FailureLog:
         kind = kind if kind.isidentifier() else ""  # any other text could be another one each time
         is_missing = isinstance(raised, MissingInput) or kind == MISSING
         with self._lock:
-            cause = (name, kind, bool(getattr(raised, "fatal", False)))
+            field = NEEDED.search(str(problem)) if is_missing else None
+            cause = (name, field[0] if field else kind, bool(getattr(raised, "fatal", False)))
             times = self._logged.get(cause, 0)
             in_a_row = self._in_a_row.get(name, 0)
             is_told = times > 0 and (is_missing or in_a_row < 2 ** (times - 1))

@@ -11,9 +11,10 @@ import typer
 from .._kernel._errors import InvalidInput
 from .._kernel._metric import Metric
 from .._kernel._prompt import Prompt
-from .._names._models import is_server, llm_named
+from .._names._models import llm_named
 from .._names._priced import llm_to_price
 from ..metrics import Jury
+from ._models import has_address
 
 __all__ = ["JuryOf", "with_jury"]
 
@@ -52,16 +53,11 @@ def with_jury(
     if not any(map(_asks, metrics)):
         raise InvalidInput(f"--jury: none of the metrics asks an LLM: {', '.join(item.name for item in metrics)}")
     make = llm_named if called else llm_to_price
-    models: list[Any] = [make(name, None if _has_address(name) else base_url) for name in names]
+    models: list[Any] = [make(name, None if has_address(name) else base_url) for name in names]
     return [
         Jury([replace(item, llm=model) for model in models], name=item.name) if _asks(item) else item
         for item in metrics
     ]
-
-
-def _has_address(name: str) -> bool:
-    """Whether a model needs no ``--base-url``: its provider has an address, or it works offline."""
-    return name == "lexical" or is_server(name.partition(":")[0].strip())
 
 
 def _asks(metric: Metric) -> bool:

@@ -9,7 +9,7 @@ from ragmetrics_core import InvalidInput
 from .._names._models import embeddings_named, is_server, llm_named
 from .._names._priced import embeddings_to_price, llm_to_price
 
-__all__ = ["parse_budget", "parse_models"]
+__all__ = ["has_address", "parse_budget", "parse_models"]
 
 BUDGETS = ("calls", "tokens", "dollars")
 
@@ -28,7 +28,13 @@ def parse_models(
     """
     provider = (embeddings or "").partition(":")[0]
     remote_embeddings = provider == "openai" or is_server(provider)
-    if base_url is not None and llm in (None, "lexical") and jury is None and not remote_embeddings:
+    if base_url is not None and jury is not None and not remote_embeddings:
+        if all(map(has_address, filter(str.strip, jury.split(",")))):
+            raise InvalidInput(
+                "--base-url is for jurors named server: or openai:, and there is none: leave it out, or give a server by name its "
+                "address in its own variable"
+            )
+    elif base_url is not None and llm in (None, "lexical") and not remote_embeddings:
         raise InvalidInput("--base-url needs --llm openai:MODEL, --llm server:MODEL or --embeddings openai:MODEL")
     models: dict[str, Any] = {}
     if llm is not None:
@@ -36,6 +42,11 @@ def parse_models(
     if embeddings is not None:
         models["embeddings"] = (embeddings_named if called else embeddings_to_price)(embeddings, base_url)
     return models
+
+
+def has_address(name: str) -> bool:
+    """Whether a juror needs no ``--base-url``: its provider has an address, or it works offline."""
+    return name.strip() == "lexical" or is_server(name.partition(":")[0].strip())
 
 
 def parse_budget(texts: list[str]) -> dict[str, float] | None:
@@ -52,5 +63,7 @@ def parse_budget(texts: list[str]) -> dict[str, float] | None:
         whole = digits.replace(".", "", 1) if fraction else digits
         if name not in BUDGETS or not whole.isdecimal() or not int(whole):
             raise InvalidInput(f"--budget takes calls=NUMBER, tokens=NUMBER or dollars=NUMBER, got {text!r}")
+        if name in budget:
+            raise InvalidInput(f"--budget: {name} is given twice: give it once")
         budget[name] = float(digits) if fraction else int(digits)
     return budget or None

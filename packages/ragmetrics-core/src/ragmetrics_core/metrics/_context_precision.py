@@ -79,7 +79,7 @@ class ContextPrecision(Metric):
 
     Attributes:
         per_passage: judge every context in a call of its own, so that no context sways the verdict on another. False: all of them
-            in one call, which costs about a third less where there are five.
+            in one call, which costs about a third less for five contexts of 150 words.
 
     Raises:
         InvalidInput: ``per_passage`` is not True or False.

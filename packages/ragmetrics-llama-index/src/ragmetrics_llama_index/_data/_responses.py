@@ -174,7 +174,8 @@ def _texts_of_tools(calls: Sequence[Any]) -> list[NodeWithScore]:
     outputs = [call.tool_output for call in calls if not call.return_direct and not call.tool_output.is_error]
     if any(_is_search(output.raw_output) for output in outputs):
         return []
-    texts = dict.fromkeys(output.content for output in outputs if output.content.strip())
+    said = (output.content for output in outputs if output.raw_output is not None)
+    texts = dict.fromkeys(text for text in said if text.strip())
     return [
         NodeWithScore(node=TextNode(text=text, id_=f"tool output {number}")) for number, text in enumerate(texts, 1)
     ]
