@@ -151,7 +151,7 @@ SELF = re.compile(
 # Where an answer stands: behind a label, a question, a bar, the brackets of the answer before it, or before what it is about.
 _ABOUT = r"(?:for|on|about|regarding)\s"
 SLOT = re.compile(
-    rf"(?:[:=：→|?/)-](?<!\w-)[,;]?\s{{0,3}}[\"'(]?|(?:[,;]|\band|\bbut)\s(?=(?:yes|no)\s{_ABOUT}))"
+    rf"(?:[:=：→|?/)-](?<!\w-)[,;]?\s{{0,3}}[\"'(]?|(?:[,;]|and|but)\s(?=(?:yes|no)\s{_ABOUT}))"
     rf"(?:(?P<yes>{_any(YES)}|{CJK_YES})|(?P<no>{_any(NO)}|{CJK_NO}))"
     rf"(?=\s{{0,3}}(?:$|[,.:;|/()\n!\"–—。、；），]|-\s|\b(?:and|because|since|it|{_ABOUT})\b))"
 )
