@@ -58,9 +58,7 @@ FORMS = {
     "bullets before it": "- The first is stated.\n- The second is not.\n\n" + json.dumps({"verdicts": [FIRST, SECOND]}),
     "an analysis before it": "Claim 1: Context 1 says so.\nClaim 2: None of the contexts names it.\n\n"
     + json.dumps({"verdicts": [FIRST, SECOND]}),
-    "supports and contradicts": json.dumps(
-        [{"number": item["number"], "supports": item["for"], "contradicts": item["against"]} for item in (FIRST, SECOND)]
-    ),
+    "supports and contradicts": lists(([1], []), ([], [2, 3])).replace("for", "supports").replace("against", "contradicts"),
     "a heading before it": "## Verdicts\n\n" + json.dumps([FIRST, SECOND]),
     "an introduction before it": "Here are my verdicts, one per line:\n\n" + "\n".join(ROWS),
     "a table": "| number | reason | for | against |\n|---|---|---|---|\n| 1 | stated | 1 | |\n| 2 | other | | 2, 3 |",
