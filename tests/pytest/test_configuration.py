@@ -110,6 +110,26 @@ def test_another_file_with_fewer_gates(suite, project: Path) -> None:
 
 @pytest.mark.usefixtures("ci")
 @pytest.mark.parametrize(
+    ("text", "lost"),
+    [
+        ("ragmetrics_baseline = ../base", "ragmetrics_baseline"),
+        ("ragmetrics_gates = exact_match >= 0\nragmetrics_undecided = fail", "ragmetrics_undecided"),
+        ("addopts = --ragmetrics-min-coverage=1", "--ragmetrics-min-coverage"),
+        ("ragmetrics_llm = lexical", None),
+    ],
+)
+def test_another_file_without_what_decides(suite, project: Path, text: str, lost: str | None) -> None:
+    """A baseline and what becomes of undecided gates are lost as gates are."""
+    (suite.path / "pytest.ini").write_text("[pytest]\nragmetrics_gates = exact_match >= 0\n")
+    (project / "pytest.ini").write_text(f"[pytest]\n{text}\n")
+    suite.tests(PLAIN, name="elsewhere/test_plain")
+    result = run(suite, project, ".", "../elsewhere/test_plain.py")
+    said = f"FAILED {project / 'pytest.ini'} sets {lost}, but pytest has read {suite.path / 'pytest.ini'} instead"
+    assert (result.ret, said in result.stdout.str()) == ((1, True) if lost else (0, False))
+
+
+@pytest.mark.usefixtures("ci")
+@pytest.mark.parametrize(
     ("written", "options"),
     [
         ({}, ("--ragmetrics-baseline", "../elsewhere/base")),  # no gates anywhere

@@ -157,6 +157,15 @@ class TestTokens:
         assert most <= int(counted[1].replace(",", "")) <= most + 2 * sent
         assert caveat in " ".join(str(result.summary()).split())
 
+    def test_a_prompt_of_no_tokens_is_estimated(self) -> None:
+        """Some servers count only what they have written."""
+        model = AsyncModel()
+        model.reply = lambda ask: Reply("0.5", Usage(1, 0, 40))  # type: ignore[method-assign]
+        result = evaluate(questions(200), Rated(), llm=model, budget={"tokens": 1000}, max_concurrency=1)
+        assert 5 < len(result) < 1000 / 40
+        assert result.stopped is not None
+        assert result.stopped.startswith("the budget of 1000 tokens is used up (estimated: ")
+
     def test_a_budget_of_calls_estimates_nothing(self) -> None:
         model = AsyncModel()
         model.reply = lambda ask: "0.5"  # type: ignore[method-assign]

@@ -196,6 +196,8 @@ MANNERS: dict[str, Callable[[Planted], str]] = {
         lambda verdict: f"## {dump(verdict)}",
         lambda label: re.sub(r"(.*?)\s?: (.*)", r"## \1\n\n**\2**", label),
     ),
+    "an answer tag": lambda item: f"<answer>\n{clean(item)}\n</answer>",
+    "boxed": lambda item: f"$\\boxed{{{clean(item)}}}$",
     "introduced label": lambda item: changed(item, dump, lambda label: f"My verdict:\n{label}"),
     "full-width colon": lambda item: changed(item, dump, lambda label: label.replace(": ", "：")),
     "an arrow": lambda item: changed(item, dump, lambda label: label.replace(": ", " → ")),

@@ -168,6 +168,10 @@ def as_lines(data: str, form: str) -> str:
     return "\n".join(form.format(name=name, value=written(value)) for name, value in json.loads(data).items())
 
 
+def titled(data: str) -> str:
+    return json.dumps({name.replace("_", " ").title(): value for name, value in json.loads(data).items()})
+
+
 NEARLY: dict[str, Callable[[str], str]] = {
     "without the last brace": lambda data: data[:-1],
     "cut behind the first field": lambda data: json.dumps(dict(list(json.loads(data).items())[:1]))[:-1] + ", ",
@@ -181,6 +185,10 @@ NEARLY: dict[str, Callable[[str], str]] = {
     "Markdown": lambda data: as_lines(data, "**{name}**: {value}\n"),
     "headings": lambda data: as_lines(data, "## {name}\n{value}\n"),
     "table": lambda data: "| field | value |\n|---|---|\n" + as_lines(data, "| {name} | {value} |"),
+    "introduced labels": lambda data: "Sure! Here is the data:\n" + as_lines(data, "{name}: {value}"),
+    "numbered labels": lambda data: as_lines(data, "1. {name}: {value}"),
+    "labels and a wish": lambda data: as_lines(data, "{name}: {value}") + "\n\nPlease let me know how to go on.",
+    "titles": lambda data: as_lines(titled(data), "{name}: {value}"),
     "an object each": lambda data: "\n".join(json.dumps({name: value}) for name, value in json.loads(data).items()),
 }  # fmt: skip
 
@@ -225,6 +233,8 @@ def test_nearly_the_data_is_no_verdict(text: str) -> None:
         ("The context says so.\nAnswer: yes", True),
         ('{"reason": "answer: yes, context: no", "answer": "no"}', False),
         ('{"reason": "see https://a.b // answer and context", "answer": "no"}', False),
+        ("Here is the data:\nanswer: yes\ncontext: no\n\nNo.", False),
+        ("answer: yes\n\ncontext: no\n\nVerdict: yes", True),
     ],
 )
 def test_a_verdict_beside_parts_of_the_data_is_read(text: str, value: bool) -> None:

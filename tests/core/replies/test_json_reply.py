@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date
 from enum import Enum
 from typing import Annotated, Any, Literal, NewType, Optional
@@ -9,7 +10,8 @@ from typing import Annotated, Any, Literal, NewType, Optional
 import pytest
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, RootModel, field_validator
 
-from ragmetrics_core import BadReply, InvalidInput
+from ragmetrics_core import BadReply, InvalidInput, Reply
+from ragmetrics_core.metrics.claims import EXTRACT_CLAIMS
 from ragmetrics_core.replies import JsonReply
 
 
@@ -139,6 +141,12 @@ def test_every_kind_of_field() -> None:
 )
 def test_value_types(field: str, given: Any, meant: Any) -> None:
     assert getattr(parse_big(**{field: given}), field) == meant
+
+
+@pytest.mark.parametrize("text", ["...", "…", "<claim>"])
+def test_a_blank_in_the_place_of_a_list_is_no_empty_list(text: str) -> None:
+    with pytest.raises(BadReply, match="claims must be a list"):
+        EXTRACT_CLAIMS.read(Reply(json.dumps({"claims": text})), {"question": "q", "answer": "a"})
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,15 @@ class Graded(BaseModel):
         "Query: no and faithful: yes",
         "* Response: **YES**\n* Query: **NO**",
         "- [x] yes\n- [x] no",
+        "Query: **Yes** — it fits.\nContext: **No** — it is silent.",
+        "Query: yes - it fits.\nContext: no - it is silent.",
+        "Query: yes because it fits.\nContext: no because it is silent.",
+        "Query: yes: it fits\nContext: no: it is silent",
+        "Question : oui — ça va\nContexte : non — rien",
+        "Yes for the query, no for the context.",
+        "Yes on the query, but no on the context.",
+        "Yes for relevance and no for support.",
+        "yes for 1, no for 2",
     ],
 )
 def test_of_yes_and_no(text: str) -> None:
@@ -62,6 +71,11 @@ def test_of_yes_and_no(text: str) -> None:
         ("Query: no\nContext: yes\nFinal answer: yes", True),
         ("- Addresses the query: Yes\n- Supported by the context: No\n\n**Final answer: No**", False),
         ("Query: yes\nContext: no\n\nOverall: NO", False),
+        ("Query: yes\nContext: no\nOverall verdict: NO", False),
+        ("Overall, yes.", True),
+        ("Yes, there is parking and no on-site fee.", True),
+        ("Yes for the query, yes for the context.", True),
+        ("Query: yes — it fits.\nContext: yes — it agrees.", True),
         ("Query: yes\nContext: yes", True),
         ("Query: no. Context: no.", False),
         ("Query: no. Context: not at all.", False),
@@ -96,6 +110,11 @@ def test_a_final_answer_that_may_be_quoted_decides_nothing() -> None:
         "Accuracy: 2, completeness: 1",
         "| Part | Rating |\n|---|---|\n| A | 2 |\n| B | 1 |",
         "☑ 1 ☑ 2",
+        "Score: 2 (accuracy), 1 (style)",
+        "Rating: 2 (query) / 1 (context)",
+        "Score: 2/2 (accuracy), 1/2 (style)",
+        "Score: 2 on accuracy, 1 on style",
+        "Score: 2 in accuracy and 1 in style",
         "I'd give it 1. On reflection, the price is there. Correction: 2",
     ],
 )
@@ -120,3 +139,10 @@ def test_of_numbers(text: str) -> None:
 def test_of_a_choice(model: type[BaseModel], text: str) -> None:
     with pytest.raises(BadReply):
         JsonReply(model).parse(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["Score: 2 (it names the 3 dates, 1900 to 1902)", "2 (all of it, and 4 details)", "Rating: 2 in all"]
+)
+def test_of_one_number_with_others_beside_it(text: str) -> None:
+    assert RatingReply((0, 1, 2)).parse(text) == 2

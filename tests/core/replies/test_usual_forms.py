@@ -56,6 +56,9 @@ FORMS = {
     "one per item": f"1. {ROWS[0]}\n2. {ROWS[1]}",
     "one per heading": f"**Claim 1:**\n```json\n{ROWS[0]}\n```\n\n**Claim 2:**\n```json\n{ROWS[1]}\n```",
     "bullets before it": "- The first is stated.\n- The second is not.\n\n" + json.dumps({"verdicts": [FIRST, SECOND]}),
+    "an analysis before it": "Claim 1: Context 1 says so.\nClaim 2: None of the contexts names it.\n\n"
+    + json.dumps({"verdicts": [FIRST, SECOND]}),
+    "supports and contradicts": lists(([1], []), ([], [2, 3])).replace("for", "supports").replace("against", "contradicts"),
     "a heading before it": "## Verdicts\n\n" + json.dumps([FIRST, SECOND]),
     "an introduction before it": "Here are my verdicts, one per line:\n\n" + "\n".join(ROWS),
     "a table": "| number | reason | for | against |\n|---|---|---|---|\n| 1 | stated | 1 | |\n| 2 | other | | 2, 3 |",
@@ -81,6 +84,25 @@ REFUSED = {
     "all lines twice, and not the same": "\n".join([*ROWS, "", ROWS[0], json.dumps({**SECOND, "for": [1]})]),
     "for and against": lists(([1], [1]), ([], [])),
 }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "introduction",
+    [
+        "Here is my evaluation of the response:\n\n",
+        "Here's the assessment of this answer:\n",
+        "The answer is a refusal and contains no facts.\n\n",
+        "My rating of the given answer: ",
+    ],
+)
+def test_an_introduction_of_the_judges_own_words(introduction: str) -> None:
+    assert RatingReply((0, 2, 4)).parse(introduction + '{"reason": "It is short.", "rating": 4}') == 4
+
+
+@pytest.mark.parametrize("introduction", ["The response says:\n\n", "The verdict of the response:\n", "It ends with: "])
+def test_an_introduction_of_anothers_words(introduction: str) -> None:
+    with pytest.raises(BadReply, match="announced as another's"):
+        RatingReply((0, 2, 4)).parse(introduction + '{"reason": "It is short.", "rating": 4}')
 
 
 @pytest.mark.parametrize("text", REFUSED.values(), ids=REFUSED.keys())

@@ -72,6 +72,11 @@ class TestHowOften:
     def test_a_drop_that_few_rows_miss_is_not_green(self, row: Callable[[random.Random], Pair], rows: int) -> None:
         assert max(green(row, rows)) <= 0.05
 
+    @pytest.mark.parametrize("rows", [100, 150, 200])
+    def test_nor_one_of_which_a_few_were_met(self, rows: int) -> None:
+        """One row in thirty falls to 0: the true drop is the limit."""
+        assert max(green(collapsing(1 / 30, 0.0, 1e-6), rows)) <= 0.06
+
     @pytest.mark.parametrize("rows", [80, 100, 120])
     def test_nor_one_of_few_unequal_changes(self, rows: int) -> None:
         assert green(unequal, rows, 0.036)[0] <= 0.07
@@ -153,6 +158,11 @@ class TestWords:
         ([0.1] * 3, -1, 0.2, 1.0, 26),
         ([0.9] * 3, 1, 0.0, 0.0, 1),
         ([0.5] * 3, 1, -0.2, 0.0, 1),
+        # two losses of 0.9 in 150 rows: p = 1 / 30, q = 2 / 150: 1.645² / 30 * 29 / 30 / 0.02² = 217.97
+        ([0.9] * 148 + [0.0] * 2, 1, 0.87, 0.0, 218),
+        ([0.1] * 148 + [1.0] * 2, -1, 0.13, 1.0, 218),
+        ([0.9] * 149 + [0.0], 1, 0.87, 0.0, 123),
+        ([0.1] * 3, 1, 0.0, 0.1, 1),
     ],
 )
 def test_rows_to_meet_losses(values: list[float], sign: int, limit: float, worst: float, rows: int) -> None:

@@ -34,6 +34,9 @@ NAMES = (
 
 GATE = "--ragmetrics-gate"
 
+DECIDING = ("baseline", "undecided", "min_coverage", "max_failed")
+"""What else a session may fail by."""
+
 
 def problem_of_configuration(config: pytest.Config) -> str | None:
     """Which settings beside the tests this session does not have, and what to do; None where it has them."""
@@ -80,19 +83,22 @@ def _content(path: Path) -> Mapping[str, Any] | None:
 
 
 def _lost(config: pytest.Config, content: Mapping[str, Any]) -> str:
-    """The settings of a file that the session does not have, in words; where pytest has read another one, gates alone count."""
+    """The settings of a file that the session does not have, in words; if pytest has read another file, only those that decide."""
     options = _options(content.get("addopts"))
     given = [name for name in content if name.startswith("ragmetrics_")]
     given += [text.partition("=")[0] for text in options if text.startswith("--ragmetrics-")]
     if config.inipath is None or _content(config.inipath) is None:  # pytest names a pyproject.toml without settings too
         return ", ".join(dict.fromkeys(given))
+    unset = [f"ragmetrics_{name}" for name in DECIDING if setting(config, name) is None]
+    lost = [name for name in given if name.removeprefix("--").replace("-", "_") in unset]
     if any(str(text).startswith(GATE) for text in config.invocation_params.args):
-        return ""  # the command line counts alone, whatever the file says
+        return ", ".join(lost)  # gates of the command line count alone, whatever the file says
     gates = [text for name in ("ragmetrics_gates", "ragmetrics_gate") for text in _texts(content.get(name))]
     gates += [text.removeprefix(f"{GATE}=") for text in options if text.startswith(f"{GATE}=")]
     gates += [text for name, text in pairwise(options) if name == GATE]
     known = {" ".join(text.split()) for text in setting(config, "gates") or ()}
-    return ", ".join(f"the gate '{text}'" for text in gates if " ".join(text.split()) not in known)
+    lost += [f"the gate '{text}'" for text in gates if " ".join(text.split()) not in known]
+    return ", ".join(lost)
 
 
 def _options(value: Any) -> list[str]:

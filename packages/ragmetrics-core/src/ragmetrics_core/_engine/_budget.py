@@ -100,11 +100,11 @@ class Budget:
     def counted(self, outcome: Outcome, traits: ModelTraits, asked: Any) -> Usage:
         """What a call has cost, with tokens estimated where a model that is paid for them reports none."""
         usage = outcome.usage or Usage()
-        told = usage.prompt_tokens or usage.completion_tokens or usage.calls <= usage.cached_calls
+        told = usage.prompt_tokens or usage.calls <= usage.cached_calls
         if told or self.limits.keys() <= {"calls"} or not _is_paid(traits, asked):
             return usage
         answer = getattr(outcome, "value", None)
-        written = tokens_in(answer) if isinstance(answer, str) else 0.0
+        written = usage.completion_tokens or (tokens_in(answer) if isinstance(answer, str) else 0.0)
         return replace(usage, prompt_tokens=round(sum(map(tokens_in, _sent(asked)))), completion_tokens=round(written))
 
     def cost(self, usage: Usage, model: Any = None) -> dict[str, float]:

@@ -51,10 +51,10 @@ _SEVERAL = 2
 _ENDED = re.compile(r"(?<!\d)[.!?。！？]|[\n{}\[\]>]")
 _GOES_ON = re.compile(r"[^\w\n{\[<-]*(?:[a-zß-ÿ][^\n.!?{}\[\]<]*[.!?]?)?")
 _LONGEST_SENTENCE = 400
-_POLITE = re.compile(
-    r"\W*(?:sure|certainly|of course|ok(?:ay)?|absolutely|gladly|natürlich|gerne?|klar|bien sûr|d'accord|claro|por supuesto)\W*",
-    re.IGNORECASE,
-)
+_SURE = r"\W*(?:sure|certainly|of course|ok(?:ay)?|absolutely|gladly|natürlich|gerne?|klar|bien sûr|d'accord|claro|por supuesto)\W*"
+_POLITE = re.compile(_SURE, re.IGNORECASE)
+_ANNOUNCED = re.compile(rf"\A(?:{_SURE})?[^:：.!?。\n]{{0,150}}[:：]\W*\n", re.IGNORECASE)
+"""A first line that announces what follows."""
 
 
 def without_data(text: str, inputs: Mapping[str, Any], data: Callable[[Mapping[str, Any]], str]) -> str:
@@ -73,9 +73,7 @@ def without_data(text: str, inputs: Mapping[str, Any], data: Callable[[Mapping[s
     if not spans and (plain := uncommented(text)) != text:
         spans = spans_of(sent, squeeze(plain), cut=True)
     if not spans:
-        if says_only(sent, squeezed):
-            raise BadReply(REPEATED, text)
-        return _without_fields(text, sent)
+        return _without_labels(text, sent)
     ends = [0, *(end for _, end in spans)]
     starts = [*(start for start, _ in spans), len(text)]
     rest = _HOLE.join(text[end:start] for end, start in zip(ends, starts, strict=True))
@@ -93,7 +91,8 @@ def _may_repeat(text: str, inputs: Mapping[str, Any]) -> bool:
     """Whether the names of the fields stand in a reply, or it breaks off; in what is repeated they do, escapes aside."""
     lower = text.lower()
     for name in inputs:
-        if name.lower() not in lower and name.isascii() and '"' not in name and "\\" not in name:
+        known = name.lower() in lower or ("_" in name and name.lower().replace("_", " ") in lower)
+        if not known and name.isascii() and '"' not in name and "\\" not in name:
             end = text[-_END:]
             return "{" in text and ("}" not in end or "..." in end or "…" in end)
     return bool(inputs)
@@ -106,6 +105,18 @@ def _object(data: str) -> Any:
     except (ValueError, RecursionError):
         return None
     return sent if isinstance(sent, dict) else None
+
+
+def _without_labels(text: str, sent: Mapping[str, Any]) -> str:
+    """What stands behind all fields of the data, each with its value, in another layout than that of an object."""
+    head, _, tail = text.rpartition("\n\n")
+    for said, rest in ((text, ""), (head, tail)):
+        plain = _LIST_MARK.sub("", _ANNOUNCED.sub("", said))
+        if any(says_only(sent, squeeze(form)) for form in dict.fromkeys((said, plain))):
+            if not rest.strip():
+                raise BadReply(REPEATED, text)
+            return rest
+    return _without_fields(text, sent)
 
 
 def _without_fields(text: str, sent: Mapping[str, Any]) -> str:
@@ -139,6 +150,10 @@ _THOUGHT = re.compile(r"</?think\w*>|\[/THINK\]|<\|message\|>", re.IGNORECASE)
 _FENCE = re.compile(r"(?:```|~~~)[\w+-]{0,20}\s*")
 _TRUTH = re.compile(r"\b(?:(true)|false)\b")
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+_WRAPPED = re.compile(
+    r"<(?P<tag>\w{1,30})>(?P<tagged>(?:(?!</(?P=tag)>).)+)</(?P=tag)>|\$*\\boxed\{(?:\\text\{)?(?P<boxed>.+?)\}+\$*",
+    re.DOTALL,
+)
 _CLOSING_TAG = re.compile(r"</\w{1,30}>")
 _LIST_MARK = re.compile(r"^[^\w\n]*(?:\d{1,2}|[a-z])[.)](?=\s)", re.MULTILINE)
 _MARK = re.compile(r"[^\w\[]*\[{2,3}\s?(\w{1,20})\s?\]{2,3}[^\w\]]*")
@@ -153,6 +168,7 @@ _MOST_WORDS = 4
 _LONGEST_LABELS = 1000
 _MAX_WRAPPERS = 6
 _BLANKS = string.whitespace + "\ufeff\u200b"
+_WRAPS = frozenset("<\\$")
 _OPENS = frozenset('{["')
 _SEPARATED = re.compile(r"[:=>|→]")
 _SEPARATES = re.compile(r"[:：=＝>|→\n\[]| [-–—] ")
@@ -167,6 +183,9 @@ def check_own(text: str, asked: Asked) -> None:
     if text[:1] == "{" and not text[1:2].isalpha() and not asked.has_braces:
         return  # as nearly always
     body = (_THOUGHT.split(text)[-1] if "<" in text or "[/" in text else text).strip(_BLANKS)
+    if body[:1] in _WRAPS and (wrapped := _WRAPPED.fullmatch(body)):
+        inner = wrapped["tagged"] or wrapped["boxed"]
+        body = inner.strip(_BLANKS) if _SEPARATES.search(inner) else body
     if fence := _FENCE.match(body):
         body = body[fence.end() :].rstrip("`~ \t\r\n")
     copied = body[:1] in _OPENS and asked.has_braces and holds_object(body, asked)

@@ -63,10 +63,14 @@ class Verdict(BaseModel):
     # a model that forgets the reason has still given its verdict
     reason: str = Field(default="", description="briefly")
     supported_by: list[int] = Field(
-        default_factory=list, validation_alias=AliasChoices("for", "supported_by"), serialization_alias="for"
+        default_factory=list,
+        validation_alias=AliasChoices("for", "supported_by", "supports"),
+        serialization_alias="for",
     )
     contradicted_by: list[int] = Field(
-        default_factory=list, validation_alias=AliasChoices("against", "contradicted_by"), serialization_alias="against"
+        default_factory=list,
+        validation_alias=AliasChoices("against", "contradicted_by", "contradicts"),
+        serialization_alias="against",
     )
     contradicted: SkipJsonSchema[bool] = False  # asked for until version 2 of the prompt
     supported: SkipJsonSchema[bool] = False  # asked for until version 4

@@ -7,6 +7,10 @@ good enough only if its interval says so and, apart from that, there are enough 
 If a share p of all rows lost as much as a row can lose, L, the mean would be p * L lower. It reaches a limit at the distance m from
 p = m / L on. That n independent rows contain none of them has the probability (1 - p)^n, which is at most 0.05 from
 n = ln 0.05 / ln(1 - m / L) on: about 3 L / m.
+
+Losses of more than half of L that were met are a share q of full ones. Where p brings the mean to the limit, p - q = m / L, and
+n independent rows show as few as q in at most 0.05 of samples from about z² p (1 - p) / (p - q)² rows on, z being the quantile of
+0.95.
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ def rows_to_meet_losses(values: Sequence[float], sign: int, limit: float, worst:
     """The number of independent rows from which on unseen losses cannot bring a mean to the limit.
 
     The distance from the mean to the limit counts with the ordinary noise of the mean, which the interval allows for already. That
-    noise is measured on the good side of the mean only, and a loss that was seen adds nothing to it.
+    noise is measured on the good side of the mean only, and a large loss that was met adds nothing to it.
 
     Args:
         values: of the rows, on the good side of the limit on average; one or more.
@@ -38,9 +42,18 @@ def rows_to_meet_losses(values: Sequence[float], sign: int, limit: float, worst:
     """
     count = len(values)
     mean = math.fsum(values) / count
-    squares = math.fsum((value - mean) ** 2 for value in values if sign * (value - mean) > 0)
+    met = sign * (mean - worst) / 2
+    others = [value for value in values if sign * (mean - value) <= met] or values
+    usual = math.fsum(others) / len(others)
+    squares = math.fsum((value - usual) ** 2 for value in others if sign * (value - usual) > 0)
     noise = normal_quantile(1 - MISSED / 2) * math.sqrt(2 * squares) / count
-    distance, loss = max(sign * (mean - limit) + noise, TINY), sign * (mean - worst)
+    loss = sign * (usual - worst)
+    distance = max(sign * (mean - limit) + noise, TINY)
     if distance >= loss:
         return 1
-    return math.ceil(math.log(MISSED) / math.log1p(-distance / loss))
+    share, seen = distance / loss, sign * (usual - mean) / loss
+    none = math.log(MISSED) / math.log1p(-share)
+    if len(others) == count:
+        return math.ceil(none)
+    few = normal_quantile(1 - MISSED) ** 2 * (share + seen) * max(1 - share - seen, 0.0) / share**2
+    return math.ceil(max(none, few))

@@ -98,8 +98,8 @@ HEAD = re.compile(
     r"[\s\"'(]{0,12}[^\s,.;:!?()，。、！？；：]{1,40}(?:\s[^\s,.;:!?()，。、！？；：]{1,40})?\s?(?:$|[,.;:!?，。、！？；：]|[-–—])"
 )
 LEAD_IN = re.compile(
-    r"(?:so|thus|therefore|hence|overall(?!\s?[:：])|in conclusion|in short|in summary|to conclude|well|ok|okay|sure|certainly|"
-    r"consequently|accordingly|actually|wait|hmm|also|donc|also|daher|por lo tanto|所以|因此|따라서|したがって|つまり)\b"
+    r"(?:so|thus|therefore|hence|overall(?!(?:\s\w{1,20})?\s?[:：])|in conclusion|in short|in summary|to conclude|well|ok|okay|"
+    r"sure|certainly|consequently|accordingly|actually|wait|hmm|also|donc|daher|por lo tanto|所以|因此|따라서|したがって|つまり)\b"
     r"[,:，、]?\s?"
     r"|(?:it'?s|that'?s|(?:it|this|that) is|my (?:answer|verdict) is) an? (?:clear |definite |firm |hard |strong )?"
     r"|(?:i (?:would|'d|will|must)? ?(?:say|answer|conclude|reply|respond)(?: that| with)?:?|i'd say)\s+"
@@ -148,9 +148,11 @@ SELF = re.compile(
     r"i (?:misread|overlooked|missed|was wrong|made a mistake|erred|take that back|change my (?:mind|answer)|meant)|"
     r"let me (?:re|think|check|correct)\w*|sorry|my mistake)\b"
 )
-# Where an answer stands: behind a label, a question, a bar, or the brackets of the answer before it.
+# Where an answer stands: behind a label, a question, a bar, the brackets of the answer before it, or before what it is about.
+_ABOUT = r"(?:for|on|about|regarding)\s"
 SLOT = re.compile(
-    rf"[:：=→|?/)-](?<!\w-)[,;]?\s{{0,3}}[\"'(]?(?:(?P<yes>{_any(YES)}|{CJK_YES})|(?P<no>{_any(NO)}|{CJK_NO}))"
-    r"(?=\s?(?:$|[,.;|/()\n!。、；）،]|\band\b))"
+    rf"(?:[:=：→|?/)-](?<!\w-)[,;]?\s{{0,3}}[\"'(]?|(?:[,;]|and|but)\s(?=(?:yes|no)\s{_ABOUT}))"
+    rf"(?:(?P<yes>{_any(YES)}|{CJK_YES})|(?P<no>{_any(NO)}|{CJK_NO}))"
+    rf"(?=\s{{0,3}}(?:$|[,.:;|/()\n!\"–—。、；），]|-\s|\b(?:and|because|since|it|{_ABOUT})\b))"
 )
 MAX_SENTENCE = 400

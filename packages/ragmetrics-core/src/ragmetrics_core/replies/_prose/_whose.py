@@ -61,6 +61,7 @@ _BARE = 2
 # Characters in which nobody else can be named; most replies in words are shorter.
 _FEW = 7
 _INTRO = 240
+ENDS = (".", "!", "?", "。", "！", "？")
 
 
 def speaks_of_another(text: str) -> bool:
@@ -93,12 +94,14 @@ def declines(text: str) -> bool:
 def announced_by_another(before: str) -> bool:
     """Whether the words directly before an answer announce it as another's: the last sentence, and talk of a quotation anywhere."""
     before = _lower(before)
-    if HEADING.search(before):
-        return True
     intro = before[-_INTRO:].rstrip(" \t\r\n`*\"'>~#“„«「『").removesuffix("```json").removesuffix("```").rstrip()
     last = [part for part in SENTENCE.split(intro) if part.strip()][-1:]
-    said = last[0] if last else ""
+    said = last[0].strip() if last else ""
+    if said.endswith(ENDS) and "\n" in before[before.rfind(said) + len(said) :]:
+        said = ""  # a finished sentence on a line above announces nothing
     own = max((match.end() for match in OWN.finditer(said)), default=-1)
+    if own < 0 and HEADING.search(before):
+        return True
     another = max((match.end() for match in ANNOUNCED.finditer(said)), default=-1)
     if another > own:
         return True

@@ -12,7 +12,7 @@ from .._json_text._find import embedded
 from .._prose._items import split_lines
 from .._prose._nothing import says_nothing
 from .._prose._unreadable import Unreadable
-from ._keys import ASIDES, CONTAINERS, REASONS, RELATED, WRITTEN, is_schema, name, stem
+from ._keys import ASIDES, CONTAINERS, REASONS, RELATED, WRITTEN, is_blank, is_schema, name, stem
 from ._plan import FieldPlan, is_subclass, plan_of
 from ._values import number_of
 
@@ -100,7 +100,7 @@ def _numbers_in(data: str) -> list[str] | None:
 
 def _items_of_text(data: str, item: Any) -> list[Any] | None:
     if item is str:
-        return split_lines(data) if data.strip() else None
+        return split_lines(data) if data.strip() and not is_blank(data.strip()) else None
     parts = re.split(r"[,;\n]", data, maxsplit=MAX_ITEMS)
     return [part.strip() for part in parts if part.strip()] if len(parts) > 1 else None
 
