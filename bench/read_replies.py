@@ -7,7 +7,7 @@ raw reply and its intended reading; null means that there is no honest one. "wro
 meant, "bad reply" a refusal where a value was meant. Records marked low in certainty are left out. Lines in brackets are of kinds
 that no metric of this library uses; they show how the rules carry over.
 
-The table before counts the same for the two files in ``tests/core/replies/data``: replies written for this project in the habits of
+The table before counts the same for the files in ``tests/core/replies/data``: replies written for this project in the habits of
 current models, read by the prompts of the metrics. The README beside them says how they were made.
 """
 
@@ -139,6 +139,7 @@ def read_habit(record: dict[str, Any]) -> Reading:
     contexts = (
         numbered if record["kind"] == "useful_all" else ["Adults pay 9 euros.", "Children get in free.", "A café."]
     )
+    contexts = contexts + [f"text {number}" for number in range(4, record.get("contexts", 0) + 1)]
     inputs = {
         "question": "Is it so?",
         "response": "It is.",

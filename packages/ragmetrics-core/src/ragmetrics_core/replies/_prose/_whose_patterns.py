@@ -96,6 +96,8 @@ _JUDGEMENT = r"(?:evaluation|assessment|judge?ment|verdict|rating|grading|analys
 OWN = re.compile(
     rf"\b(?:my|here(?:'s|’s| is) (?:my|the|an))\s(?:\w+\s){{0,2}}{_JUDGEMENT}\s(?:of|for|on)\s(?:the|this|that|these)\s"
     r"(?:\w+\s){0,2}\w+|"
+    r"\bhere are (?:the|all|my)\s(?:\w+\s){0,2}(?:claims|statements|facts)\s(?:\w+\s){0,2}(?:from|of|in)\s(?:the|this|that)\s"
+    r"(?:\w+\s){0,2}\w+|"
     r"\b(?:here(?:'s|’s| is| are)|my|mine|below is|i (?:would |will |must |therefore |now )?(?:rate|judge|conclude|find|"
     r"give|score|assign|say|answer|"
     r"reply|respond|output|return)|mein\w*|mon|ma|mi|mio|mia|minha|meu|мой|моя|моё)\b|我的|私の|제\b|나의"
