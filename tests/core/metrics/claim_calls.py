@@ -16,7 +16,7 @@ WORDS = {
         "2": "786080196102f9a8",
         "3": "01ef0c7d1afac995",
         "4": "8e5177fea0bbc46c",
-        "5": "fd7bde97afd4620c",
+        "5": "2a1979a12e5bd4ac",
     },
     "verify_claims": {
         "1": "34c1e0e3513b8152",
