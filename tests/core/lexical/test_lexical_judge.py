@@ -124,7 +124,7 @@ def test_a_grade_without_a_reference_says_so() -> None:
 def test_it_is_a_deterministic_instant_model_with_an_identity() -> None:
     assert isinstance(JUDGE, LLM)
     assert JUDGE.instant
-    assert dict(JUDGE.identity) == {"provider": "lexical", "version": "6"}
+    assert dict(JUDGE.identity) == {"provider": "lexical", "version": "7"}
     assert JUDGE.caveat.startswith("These scores are a lexical baseline")
     metric = Faithfulness(llm=JUDGE)
     assert asyncio.run(metric.ascore(GOOD)) == metric.score(GOOD)

@@ -11,8 +11,8 @@ __all__ = ["ALTERNATIVES", "CLAIMS", "CONTEXTS_ALONE", "NO_CLAIMS", "SUPPORT", "
 
 CLAIMS = (
     "A claim is one fact. Split a sentence that states several facts into several claims. Never correct the answer or add facts. "
-    "Replace a pronoun by what it means in the answer or question; if unclear, keep the pronoun. Complete fragments that answer the "
-    'question ("Yes", "In 1889"). Keep conditions, hedges, times and sources ("if", "perhaps", "last year", "critics say"). '
+    "Replace a pronoun by what it means in the answer or question; if unclear, keep the pronoun. Complete fragments that answer "
+    'the question ("Yes", "In 1889"). Keep conditions, hedges, times and sources ("if", "perhaps", "last year", "critics say"). '
     'Alternatives ("A or B"; "1983; June 1983") are one claim.'
 )
 
