@@ -238,8 +238,8 @@ class ScoredBy:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ScoredBy:
         """What ``to_dict`` wrote."""
-        models = [ModelIdentity.from_dict(data[kind]) for kind in KINDS]
-        return cls(_checked_texts(data["settings"]), *models)
+        llm, embeddings = (ModelIdentity.from_dict(data[kind]) for kind in KINDS)
+        return cls(_checked_texts(data["settings"]), llm, embeddings)
 
 
 def _inputs(metric: type[Metric] | None) -> tuple[str, ...] | None:
