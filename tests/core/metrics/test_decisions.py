@@ -30,7 +30,8 @@ def test_a_prompt_says_what_the_page_quotes(name: str, words: str) -> None:
     assert words in prompts()[name].instructions
 
 
-def test_every_rule_quotes_a_prompt() -> None:
+def test_every_rule_has_two_examples_and_quotes_a_prompt() -> None:
     rules = [line for line in PAGE.splitlines() if line.startswith("| ") and not line.startswith("| rule |")]
     assert len(rules) >= 30
     assert [rule for rule in rules if not QUOTED.search(rule)] == []
+    assert [rule for rule in rules if not all(map(str.strip, rule.strip("|").split("|")))] == []
