@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["QUESTION_MARKS", "is_feeling", "is_greeting", "is_remark", "yes_or_no"]
-
 QUESTION_MARKS = ("?", "？", "؟")
 _YES = frozenset(
     {"yes", "yeah", "yep", "ja", "oui", "sí", "si", "sì", "sim", "да", "是", "是的", "はい", "네", "예", "نعم", "हाँ"}

@@ -17,9 +17,8 @@ from .._engine import Assignment
 from .._kernel._errors import InvalidInput
 from .._kernel._metric import Metric
 from .._kernel._model_traits import ModelTraits
-from ._scored_by import KINDS, MetricColumn, ScoredBy, digest_of, unequal
-
-__all__ = ["RunSettings", "carried_on", "difference", "joined"]
+from ._scored_by import KINDS, MetricColumn, ScoredBy, unequal
+from ._setting_digests import digest_of
 
 OLDER = (
     "other settings (which ones, its run.json does not tell: it is of an older version, whose built-in prompts had "

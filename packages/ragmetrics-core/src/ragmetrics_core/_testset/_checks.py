@@ -16,15 +16,6 @@ from .._kernel._errors import BadReply
 from .._kernel._prompt import Prompt
 from ..replies import JsonReply, LinesReply
 
-__all__ = [
-    "ANSWER_FROM_PASSAGES",
-    "CHECK_QUESTION",
-    "CHECK_UNANSWERED",
-    "PROMPTS",
-    "WRITE_TWO_PASSAGE_QUESTIONS",
-    "WRITE_UNANSWERABLE_QUESTIONS",
-]
-
 STANDS_ALONE = (
     "It stands alone if a reader who has seen no passage knows from the question what it is about: it names what it asks about, "
     "has no pronoun for something unnamed, and does not speak of 'the text', 'the passage' or 'the author'."
