@@ -287,7 +287,7 @@ class TestKept:
             evaluate(rows(1), Jury(jury.jurors, quorum=3), run_dir=tmp_path, progress=False)
         reworded = Correctness().grade.replace(instructions="Be strict.")
         strict = Jury([*jury.jurors[:2], Correctness(llm=judges[2], grade=reworded, name="by_c")])
-        with pytest.raises(InvalidInput, match="another jurors"):
+        with pytest.raises(InvalidInput, match="different jurors"):
             evaluate(rows(1), strict, run_dir=tmp_path, progress=False)
 
     def test_it_is_loaded_with_all_that_its_summary_tells(self, tmp_path: Path) -> None:

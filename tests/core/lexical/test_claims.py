@@ -121,6 +121,8 @@ def test_claims_come_from_the_answer(question: str, answer: str) -> None:
             "I love jazz, which began in 1900.",
             ["I love jazz, which began in 1900.", "I love", "jazz", "which began", "in 1900."],
         ),
+        ("I love that Eiffel built it.", ["I love that Eiffel built it.", "I love", "that Eiffel built it."]),
+        ("Here is where Ada was born.", ["Here is where Ada was born.", "Here is where Ada", "was born."]),
         ("Here is a short summary. Virginia Wade.", ["Virginia Wade."]),
         ("Here is a list:\n- Virginia Wade", ["Virginia Wade"]),
         ("Here is the tower: 330 metres.", ["Here is the tower: 330 metres.", "Here is the tower", "330 metres."]),

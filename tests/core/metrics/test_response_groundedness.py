@@ -12,7 +12,7 @@ WORDS = {
         "2": "105e275b32d43ab2",
         "3": "db0cfcd110014548",
         "4": "7057c6943ce07bf6",
-        "5": "634a84975feca503",
+        "5": "8669bf1e5ca9db92",
     },
     "rate_groundedness_again": {
         "1": "317b06b028bad67a",

@@ -11,8 +11,9 @@ import pytest
 
 from core.evaluate.doubles import AsyncModel, InstantModel, Length, Rated, questions
 from ragmetrics_core import Evaluation, Metric, ModelError, Score, Usage, evaluate
+from ragmetrics_core._report._metric_summary import MetricSummary
 from ragmetrics_core._report._reasons import Reason
-from ragmetrics_core._report._summary import MetricSummary, Summary
+from ragmetrics_core._report._summary import Summary
 from ragmetrics_core._report._table import room
 from ragmetrics_core._report._text import summary_text
 from ragmetrics_core.metrics import catalogue

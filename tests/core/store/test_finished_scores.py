@@ -310,7 +310,7 @@ class TestNotRefused:
     def test_settings_that_json_cannot_hold(self, run_dir: Path) -> None:
         for _ in range(2):
             evaluate(questions(3), Counted(count=lambda text: len(text) % 10), run_dir=run_dir)
-        with pytest.raises(InvalidInput, match="other settings: another count"):
+        with pytest.raises(InvalidInput, match="other settings: different count"):
             evaluate(questions(3), Counted(count=str.__len__), run_dir=run_dir)
 
     def test_a_directory_of_an_older_version(self, run_dir: Path) -> None:

@@ -27,8 +27,6 @@ from langchain_core.prompt_values import PromptValue
 from ragmetrics_core import Document
 from ragmetrics_core.adapters import ExampleReader
 
-__all__ = ["VALUES"]
-
 ROLES = frozenset({"human", "user", "ai", "assistant", "system", "developer", "tool", "function"})
 SOME_CALL = {"name": "", "args": {}, "id": ""}
 

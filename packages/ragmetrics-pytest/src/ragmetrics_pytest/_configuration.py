@@ -19,8 +19,6 @@ from _pytest.config.findpaths import load_config_dict_from_file
 
 from ._options import setting
 
-__all__ = ["problem_of_configuration"]
-
 NAMES = (
     "pytest.toml",
     ".pytest.toml",

@@ -19,8 +19,6 @@ from ._options import setting, settings
 from ._outcome import Outcome
 from ._state import State, in_ci
 
-__all__ = ["check_settings", "decide"]
-
 CHOSEN_BY_OUTCOME = {"lf": "--lf", "stepwise": "--stepwise"}
 """Options that choose tests by how they ended last time."""
 

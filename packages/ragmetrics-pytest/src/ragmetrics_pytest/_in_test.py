@@ -17,8 +17,6 @@ from ._row import ScoredRow, note_scores
 from ._scoring import in_pytest_words, options_of, stop, with_models
 from ._state import Part, state_of
 
-__all__ = ["Call"]
-
 
 class Call:
     """One call.

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["JOINING", "SCORING", "locked"]
-
 SCORING = "lock.sqlite"
 """Who has it scores the rows of marked tests."""
 

@@ -23,8 +23,6 @@ from ._printable import printable
 from ._row import PARAM, RowParam
 from ._state import State
 
-__all__ = ["Judged", "Registry", "key_of", "marked", "parametrize_rows", "registry_of"]
-
 KNOWN = ("rows", "metrics", "llm", "embeddings", "columns")
 LONGEST_ID = 60
 SCORER = "ragmetrics_scorer"

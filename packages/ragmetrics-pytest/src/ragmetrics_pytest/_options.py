@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 
-__all__ = ["RUN_DIR", "add_options", "any_option", "setting", "settings"]
-
 RUN_DIR = ".ragmetrics"
 
 

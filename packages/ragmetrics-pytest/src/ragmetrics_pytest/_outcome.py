@@ -7,8 +7,6 @@ from pathlib import Path
 
 from ragmetrics_core import Comparison, Decision, Evaluation
 
-__all__ = ["Outcome"]
-
 
 @dataclass
 class Outcome:

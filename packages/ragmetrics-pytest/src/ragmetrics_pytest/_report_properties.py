@@ -10,8 +10,6 @@ import pytest
 if TYPE_CHECKING:
     from ._outcome import Outcome
 
-__all__ = ["add_properties"]
-
 
 def add_properties(config: pytest.Config, outcome: Outcome) -> None:
     """Give the properties to whoever writes such a report: pytest's own plugin, where ``--junit-xml`` is given."""

@@ -12,8 +12,6 @@ import pytest
 if TYPE_CHECKING:
     from ragmetrics_core import Sample, Score
 
-__all__ = ["PARAM", "ROWS", "RowParam", "ScoredRow", "check_errors", "note_scores"]
-
 PARAM = "ragmetrics_row"
 """The name of the fixture, and of the parameter of marked tests."""
 

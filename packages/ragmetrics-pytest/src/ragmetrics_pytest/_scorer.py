@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from ._row import ScoredRow
 
-__all__ = ["Scorer"]
-
 
 class Scorer:
     """Scores rows for one test; what the fixture ``ragmetrics_scorer`` gives.

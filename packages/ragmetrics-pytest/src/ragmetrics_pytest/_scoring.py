@@ -25,8 +25,6 @@ from ._printable import printable
 from ._row import PARAM, RowParam, ScoredRow, note_scores
 from ._state import Part, State, in_ci, state_of
 
-__all__ = ["RowsOutcome", "in_pytest_words", "options_of", "prepare", "stop", "with_models"]
-
 ROWS = "rows"
 NO_MODEL = re.compile(r"give (llm|embeddings)=\.\.\. to the metric or to evaluate\(\)")
 """What the core says where a metric has no model."""

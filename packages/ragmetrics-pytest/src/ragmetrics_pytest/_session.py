@@ -16,8 +16,6 @@ from ._outcome import Outcome
 from ._report_properties import add_properties
 from ._state import State, in_ci
 
-__all__ = ["finish"]
-
 
 def finish(state: State, config: pytest.Config) -> bool:
     """Join what was scored and decide; True if the session fails by that."""

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from ._outcome import Outcome
     from ._scoring import RowsOutcome
 
-__all__ = ["State", "in_ci", "state_of"]
-
 PARTS = "parts"
 PART = "part.json"
 OWN = {".gitignore", "joining.sqlite", "lock.sqlite"}

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from ._outcome import Outcome
 
-__all__ = ["write_summary"]
-
 COLOURS = {"failed": {"red": True, "bold": True}, "undecided": {"yellow": True}, "passed": {"green": True}}
 
 

@@ -23,8 +23,6 @@ from .._kernel._steps import Outcome
 from ._budget import Budget
 from ._pending import PendingCall
 
-__all__ = ["Allowance", "RowAccount"]
-
 
 class RowAccount:
     """What one row has spent, by kind.

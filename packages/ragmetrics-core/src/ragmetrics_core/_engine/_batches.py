@@ -21,8 +21,6 @@ from ._calls import ModelCaller
 from ._pending import PendingCall
 from ._sharing import SHARED, as_shared
 
-__all__ = ["MOST_REQUESTS", "Batches"]
-
 FRUITLESS = 24
 """After so many refusals by a model that has never answered, batches are no longer halved: the model is at fault, not a text.
 (Halving finds one text among 512 in ten calls.)"""

@@ -12,8 +12,6 @@ from .._kernel._requests import Ask, Compare, Embed, Usage
 from .._kernel._steps import Outcome
 from .._support._tokens import tokens_in
 
-__all__ = ["Budget", "Price"]
-
 KINDS = ("calls", "tokens", "dollars")
 
 EXAMPLE = 'write budget={"calls": 1000}, budget={"tokens": 1_000_000} or budget={"dollars": 5}'

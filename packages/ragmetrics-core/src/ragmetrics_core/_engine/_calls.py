@@ -23,10 +23,8 @@ from .._kernel._steps import Outcome
 from ._budget import Budget
 from ._deadline import Deadline
 from ._gate import Gate, Pace
-from ._gate import Started as Permit
+from ._started import Started as Permit
 from ._tuning import NEVER
-
-__all__ = ["ModelCaller", "Rules"]
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 20.0
 """Seconds before a lost call is made again; doubled with each loss, and spread between half and one and a half times that."""

@@ -14,8 +14,6 @@ from collections import deque
 from collections.abc import Awaitable
 from typing import Any, TypeVar
 
-__all__ = ["Deadline"]
-
 T = TypeVar("T")
 
 FIRST = 600.0

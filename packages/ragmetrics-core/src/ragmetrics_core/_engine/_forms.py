@@ -6,8 +6,6 @@ from collections.abc import Hashable
 from itertools import count
 from typing import Any
 
-__all__ = ["Forms"]
-
 MOST = 1000
 """Prompts that are held at a time: a metric may make one for each row, and they would fill the memory."""
 

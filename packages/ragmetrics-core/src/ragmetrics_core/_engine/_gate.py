@@ -17,10 +17,9 @@ import asyncio
 import heapq
 from collections import deque
 
-from ._limits import Limits, Started
+from ._limits import Limits
+from ._started import Started
 from ._tuning import NEVER, TICK
-
-__all__ = ["Gate", "Pace", "Started"]
 
 
 class Gate:

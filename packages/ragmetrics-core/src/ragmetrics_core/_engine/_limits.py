@@ -39,8 +39,6 @@ from . import _tuning as by
 from ._noise import Noise, Row, Taken
 from ._started import Started, Uncut
 
-__all__ = ["Limits", "Started"]
-
 
 class Limits:
     """The window and the pace of one server.

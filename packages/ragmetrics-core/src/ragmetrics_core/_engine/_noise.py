@@ -32,8 +32,6 @@ from bisect import bisect, insort
 
 from ._started import Started
 
-__all__ = ["Noise", "Row", "Taken"]
-
 CONTRADICTIONS = 3
 MOST = 0.35
 """Share of refusals beyond which they are never noise."""

@@ -11,9 +11,6 @@ from .._kernel._requests import Ask, Message, Reply, Request
 if TYPE_CHECKING:
     from ._route import Route
 
-__all__ = ["Key", "PendingCall", "RowMemory"]
-
-
 FIRST_ATTEMPT = 2
 """Messages of a question of a prompt; further attempts have more, and equal none that is not written out."""
 

@@ -27,8 +27,6 @@ from ._reply_store import ReplyStore
 from ._route import Route
 from ._sharing import as_shared, to_share
 
-__all__ = ["Answers", "no_op"]
-
 
 def no_op(*_: Any) -> None:
     """Does nothing, where nobody needs to be told."""

@@ -17,8 +17,6 @@ from typing import Any
 from .._kernel._errors import InvalidInput
 from .._kernel._requests import Ask, Embed, Request
 
-__all__ = ["Keys", "identity_digest"]
-
 SIZE = 16
 """Bytes of a key: among a billion replies, two different ones share a key with a chance of 1e-21."""
 

@@ -7,8 +7,6 @@ from typing import Any, Protocol
 
 from .._kernel._requests import Reply
 
-__all__ = ["ReplyStore"]
-
 
 class ReplyStore(Protocol):
     """Keeps replies by key.

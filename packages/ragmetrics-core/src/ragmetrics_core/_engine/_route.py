@@ -14,8 +14,6 @@ from ._pending import PendingCall
 from ._reply_keys import Keys, identity_digest
 from ._transport import Transport, transport_for
 
-__all__ = ["Route"]
-
 
 class Route:
     """The way to one model.

@@ -14,8 +14,6 @@ from ._pending import Key, PendingCall, RowMemory
 from ._questions import Answers
 from ._sharing import as_shared
 
-__all__ = ["Found", "RowCalls"]
-
 Found = list[Outcome | None]
 """The outcomes of a round, in order; None where one has not landed."""
 

@@ -38,8 +38,6 @@ from ._row_calls import Found, RowCalls
 from ._task_group import TaskGroup
 from ._unread import unread_replies
 
-__all__ = ["Assignment", "Engine"]
-
 BREATH = 0.02
 """Seconds of work without waiting after which a worker lets others run: progress bars, cancellation, Ctrl-C."""
 

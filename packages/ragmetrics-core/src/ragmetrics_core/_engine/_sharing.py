@@ -8,8 +8,6 @@ from typing import Any, overload
 from .._kernel._requests import Reply, Usage
 from .._kernel._steps import Outcome
 
-__all__ = ["SHARED", "as_shared", "to_share"]
-
 SHARED = Usage(calls=1, cached_calls=1)
 """What an answer costs a program that only shares it."""
 

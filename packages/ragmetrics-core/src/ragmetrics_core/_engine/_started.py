@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["Started", "Uncut"]
-
 
 class Started:
     """One call that was let go.

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 
-__all__ = ["TaskGroup"]
-
 
 class TaskGroup:
     """A group of tasks that ends when all of them have, or with the first error; none of them outlives it.

@@ -17,8 +17,6 @@ from ._batches import Batches
 from ._calls import ModelCaller
 from ._pending import PendingCall
 
-__all__ = ["Transport", "transport_for"]
-
 MOST_TEXTS = 2048
 """Most texts or pairs in one call to a model that does not say so itself (``texts_per_call``)."""
 

@@ -8,36 +8,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = [
-    "CALL_CAP",
-    "CUT",
-    "CUTS",
-    "DEEP_CUT",
-    "DOUBLING",
-    "DOUBT_CAP",
-    "EARLY",
-    "FIRST",
-    "GROWTH",
-    "HEAD",
-    "ISOLATED",
-    "KEPT",
-    "LEAST_CUT",
-    "LONGEST_PATIENCE",
-    "MANY",
-    "NEAR",
-    "NEAR_OPENING",
-    "NEVER",
-    "OPENING",
-    "OUTAGE",
-    "PATIENCE",
-    "REGAIN",
-    "ROW",
-    "SECOND_CAP",
-    "SLACK",
-    "SLOWEST",
-    "TICK",
-]
-
 NEVER = math.inf
 """Seconds to wait where only an answer can help."""
 TICK = 1e-7

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["unread_replies"]
-
 HOLDERS = ("jurors", "unreadable")
 """Details that hold those of several judges: of a jury, and of a metric that asks twice in different words."""
 

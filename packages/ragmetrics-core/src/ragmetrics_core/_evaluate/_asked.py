@@ -14,8 +14,6 @@ from .._kernel._row import Row
 from .._kernel._sample import Sample
 from ._options import checked_metrics
 
-__all__ = ["asked_rows", "conditions_of"]
-
 Condition = Callable[[Sample], object]
 """Whether a metric is asked about a sample: what it returns counts as true or false."""
 

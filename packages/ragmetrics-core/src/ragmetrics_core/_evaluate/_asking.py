@@ -12,8 +12,6 @@ from .._kernel._requests import Ask, Embed, Request
 from .._support._strict_schema import strict_schema
 from .._support._tokens import tokens_in
 
-__all__ = ["AskedModel", "Cost"]
-
 PER_MESSAGE, PER_QUESTION, PER_SCHEMA = 3, 3, 10
 """Tokens that the chat protocol adds to each message, to each question, and to a schema that is sent with it."""
 

@@ -21,8 +21,6 @@ from .._store._prices import ModelUsage
 from ._asking import Cost
 from ._walk import Known, Replies, Walk
 
-__all__ = ["Foreseer"]
-
 FIRST_TOKEN, TOKENS_PER_SECOND = 0.6, 70.0
 """Assumed of every call: seconds until a model starts to write, and how fast it does."""
 

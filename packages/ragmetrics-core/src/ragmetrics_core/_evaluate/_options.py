@@ -20,8 +20,6 @@ from .._names._metrics import metrics_named
 from .._read import FileOptions
 from .._report._progress import Progress, check_progress
 
-__all__ = ["RunOptions", "checked_metrics"]
-
 
 @dataclass(frozen=True)
 class RunOptions:

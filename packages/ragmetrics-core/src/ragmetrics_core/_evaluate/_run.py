@@ -40,8 +40,6 @@ from ._asked import asked_rows, conditions_of
 from ._foreseen import Foreseer
 from ._options import RunOptions, checked_metrics
 
-__all__ = ["Run"]
-
 FIRST_ROWS = 1000
 """Rows that are read ahead where something is to be checked against them."""
 

@@ -9,8 +9,6 @@ from typing import Any
 from .._kernel._sample import Sample
 from .._read import Columns, FileOptions, open_rows
 
-__all__ = ["read_samples"]
-
 
 def read_samples(
     samples: str | os.PathLike[str] | Iterable[Any],

@@ -21,8 +21,6 @@ from .._kernel._requests import Ask
 from .._lexical._judge import LexicalJudge
 from .._support._tokens import tokens_in
 
-__all__ = ["likely_reply"]
-
 TOKENS_PER_CLAIM = 10.5
 
 REASON = "The passage says this in so many words, and nothing else in it is at odds with what is asked, so the verdict is clear."

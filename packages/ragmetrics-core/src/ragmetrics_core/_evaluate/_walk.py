@@ -13,8 +13,6 @@ from .._kernel._steps import Outcome, Steps, next_round
 from ._asking import AskedModel, Cost
 from ._stand_in import likely_reply
 
-__all__ = ["Known", "Replies", "Walk"]
-
 TEXTS_PER_CALL = 512
 """Requests for embeddings that go in one call where rows ask for nothing else before."""
 

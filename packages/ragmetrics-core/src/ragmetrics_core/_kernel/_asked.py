@@ -15,8 +15,6 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-__all__ = ["NOTHING", "Asked", "ReplyText", "asked_of"]
-
 # What a quotation may lose or gain on its way: blanks, quotes, escapes, emphasis.
 _LOOSE = re.compile(r"[\s\"'`\\*_>#~|“”‘’„‟‚«»‹›「」『』\u200b-\u200f\u2060\ufeff]+")
 _MAX_DEPTH = 12

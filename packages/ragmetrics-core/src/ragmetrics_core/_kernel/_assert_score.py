@@ -12,8 +12,6 @@ from ._errors import InvalidInput
 from ._explain import evidence_in_words, in_words, one_line
 from ._score import Score
 
-__all__ = ["assert_score"]
-
 NEAR = 1e-9
 """Relative difference up to which a value is taken for the bound itself: a mean of tenths is seldom exact."""
 

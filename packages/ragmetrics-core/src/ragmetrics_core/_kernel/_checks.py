@@ -9,8 +9,6 @@ from typing import Any
 from ._errors import ModelError
 from ._requests import Reply
 
-__all__ = ["check_numbers", "check_text", "check_vectors", "cosine", "cosines", "distinct_texts"]
-
 
 def check_text(answer: Any) -> Reply[str]:
     """The answer of an LLM: a ``Reply`` or plain text."""

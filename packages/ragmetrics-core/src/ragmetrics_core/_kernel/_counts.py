@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["count_of"]
-
 
 def count_of(number: int, noun: str) -> str:
     """Such as ``1 row`` or ``1,200 rows``; for nouns whose plural takes an s."""

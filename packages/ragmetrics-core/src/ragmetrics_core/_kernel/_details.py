@@ -15,9 +15,6 @@ from typing import Any, cast
 from ._plain import PLAIN_TYPES, Shown, plain
 from ._texts import JUST_TEXT
 
-__all__ = ["Details", "Evidence", "Held", "Holder", "held", "with_prompts"]
-
-
 Besides = Callable[[], Iterable[Mapping[str, Any]]]
 
 

@@ -24,8 +24,6 @@ from ._protocols import AnyEmbeddings, AnyLLM
 from ._requests import Ask, Compare, Embed, Reply, Request
 from ._steps import Outcome, Steps, next_round
 
-__all__ = ["Models", "arun", "run"]
-
 T = TypeVar("T")
 
 MAX_THREADS = 64

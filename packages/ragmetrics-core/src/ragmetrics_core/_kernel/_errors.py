@@ -18,8 +18,6 @@ from typing import Any
 
 from ._layout import harmless
 
-__all__ = ["BadReply", "InvalidInput", "MissingExtra", "MissingInput", "ModelError", "RagmetricsError"]
-
 
 class RagmetricsError(Exception):
     """Root of all errors of this library.

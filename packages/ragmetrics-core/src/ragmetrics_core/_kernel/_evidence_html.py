@@ -18,8 +18,6 @@ from ._tags import EMPTY, Html, element
 if TYPE_CHECKING:
     from ._score import Score
 
-__all__ = ["block", "grid", "score_body", "score_html"]
-
 STYLE = Html(
     ".ragmetrics{overflow-x:auto}"
     ".ragmetrics table{border-collapse:collapse;margin:.4em 0}"

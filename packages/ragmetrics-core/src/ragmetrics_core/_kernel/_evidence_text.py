@@ -16,8 +16,6 @@ from ._layout import fitted, readable, shortened
 if TYPE_CHECKING:
     from ._score import Score
 
-__all__ = ["Line", "Tone", "evidence_lines", "headline", "mark_of", "standing", "verdict_words"]
-
 QUOTED = 160
 """Columns of a passage that are shown below a claim."""
 

@@ -16,8 +16,6 @@ from ._shapes import REASONS, Item, is_nested, judged_items, plural_name, take_s
 if TYPE_CHECKING:
     from ._score import Score
 
-__all__ = ["NOT_EVIDENCE", "details_in_words", "evidence_in_words", "in_words", "one_line", "scalar"]
-
 MOST_ITEMS, MOST_PARTS = 3, 8
 """Items of a list and parts of the evidence that are shown; the rest is counted."""
 

@@ -16,8 +16,6 @@ from typing import Any
 
 from ._wording import to_json
 
-__all__ = ["Squeezed", "says_only", "spans_of", "squeeze", "stands_in", "uncommented"]
-
 _FILLER = re.compile(
     r"\\+u(?P<high>d[89ab][0-9a-f]{2})\\+u(?P<low>d[c-f][0-9a-f]{2})|\\+u(?P<code>[0-9a-f]{4})|\\+[nrtbf]?"
     r"|&(?:quot|apos|amp|lt|gt|#x?[0-9a-f]{2,4});|[\s\x08\"'`“”„‘’\u200b\ufeff]+",

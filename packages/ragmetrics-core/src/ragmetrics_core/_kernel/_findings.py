@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 from ._explain import NOT_EVIDENCE, details_in_words, scalar
 from ._shapes import Item, is_nested, judged_items, plural_name, take_side_by_side
 
-__all__ = ["Finding", "Findings", "findings_of"]
-
 NOT_STATED = "not stated"
 ABOUT_PASSAGES = "useful"
 """The verdict of which there is one per passage, in their order."""

@@ -14,8 +14,6 @@ from typing import Any
 
 from ._plain import json_walk, plain
 
-__all__ = ["in_order", "read_in_order"]
-
 TEXT = "json_text"
 """The only key of a mapping that was written as a text."""
 

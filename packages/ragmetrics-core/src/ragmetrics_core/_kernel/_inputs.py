@@ -23,8 +23,6 @@ from ._rubric import checked_rubric
 from ._sample import ALIASES, Document, Documents, Sample
 from ._score import Score
 
-__all__ = ["SILENCE", "Input", "inputs_of"]
-
 Kind = Literal["text", "texts", "documents", "rubric", "any"]
 
 FIELD_KINDS: dict[str, Kind] = {

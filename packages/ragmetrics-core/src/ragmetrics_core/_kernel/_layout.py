@@ -9,8 +9,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-__all__ = ["Piece", "cells", "filled", "fitted", "harmless", "parted", "printable", "readable", "shortened", "within"]
-
 JOINERS = "\u200c\u200d"
 BLANKS = "".join(map(chr, (0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000)))
 """Spaces that are no control characters, though Python does not call them printable."""

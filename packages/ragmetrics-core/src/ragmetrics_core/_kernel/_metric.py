@@ -29,8 +29,6 @@ from ._scale import checked_scale
 from ._score import NO_USAGE, Score
 from ._steps import Outcome, Steps, next_round
 
-__all__ = ["Metric"]
-
 M = TypeVar("M", bound="Metric")
 
 

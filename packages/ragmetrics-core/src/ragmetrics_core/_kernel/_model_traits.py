@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ModelTraits", "compares_pairs", "is_instant", "prepared", "same_model"]
-
 
 @dataclass(frozen=True)
 class ModelTraits:

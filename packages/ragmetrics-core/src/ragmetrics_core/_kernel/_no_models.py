@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from ._errors import InvalidInput
 
-__all__ = ["KINDS", "check_model", "is_of_langchain", "wrappers"]
-
 KINDS = {
     "llm": (("generate", "agenerate"), "OpenAILLM"),
     "embeddings": (("embed", "aembed", "compare", "acompare"), "OpenAIEmbeddings"),

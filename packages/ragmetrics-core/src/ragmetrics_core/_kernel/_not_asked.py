@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from ._score import Score
 
-__all__ = ["NOT_ASKED", "is_asked", "not_asked"]
-
 NOT_ASKED = "not_asked"
 
 

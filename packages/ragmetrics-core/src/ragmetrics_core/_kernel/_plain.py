@@ -7,8 +7,6 @@ from dataclasses import fields, is_dataclass
 from math import isfinite
 from typing import Any, TypeVar
 
-__all__ = ["Shown", "json_walk", "plain"]
-
 T_co = TypeVar("T_co", covariant=True)
 
 PLAIN_TYPES: frozenset[type] = frozenset({str, int, bool, type(None)})

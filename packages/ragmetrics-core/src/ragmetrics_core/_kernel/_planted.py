@@ -11,8 +11,6 @@ from typing import Any
 
 from ._sample import Document, Sample
 
-__all__ = ["holds_verdict", "judged_text"]
-
 _LABELS = (
     "verdict verdicts answer score rating grade judg(?:e)?ment passing useful supported better feedback claims statements "
     "noncommittal contexts_suffice response_declines urteil antwort bewertung punkte punktzahl note bestanden belegt réponse "

@@ -27,8 +27,6 @@ from ._steps import Steps, unwrap
 from ._texts import JUST_TEXT, Texts, texts_again, texts_in
 from ._wording import Example, Words, Written, object_json, reply_text, to_json
 
-__all__ = ["Prompt", "ask"]
-
 T = TypeVar("T")
 R = TypeVar("R")
 

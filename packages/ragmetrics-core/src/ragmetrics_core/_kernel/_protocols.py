@@ -24,21 +24,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 if TYPE_CHECKING:
     from ._requests import Ask, Message, Reply
 
-__all__ = [
-    "LLM",
-    "AnyEmbeddings",
-    "AnyLLM",
-    "AsyncLLM",
-    "Embeddings",
-    "PairScorer",
-    "PromptView",
-    "ReplyFormat",
-    "ReplyView",
-    "SyncEmbeddings",
-    "SyncLLM",
-    "WritingPrompt",
-]
-
 T_co = TypeVar("T_co", covariant=True)
 
 

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 
 from ._errors import InvalidInput
 
-__all__ = ["readable_texts"]
-
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 

@@ -26,8 +26,6 @@ from ._find_value import says_only, spans_of, squeeze, stands_in, uncommented
 from ._planted import holds_verdict
 from ._wording import to_json
 
-__all__ = ["REPEATED", "SENT", "check_own", "holds_object", "without_data"]
-
 REPEATED = "the reply only repeats the data; judge them, and reply with your own answer"
 SENT = "the only answer in the reply stands in the data as well, so it may be quoted; reply with your own, and nothing else"
 

@@ -18,8 +18,6 @@ from ._slots import setters
 if TYPE_CHECKING:
     from ._protocols import PromptView, ReplyView, WritingPrompt
 
-__all__ = ["Ask", "Compare", "Embed", "Message", "Reply", "Request", "Usage", "counted", "is_json"]
-
 T_co = TypeVar("T_co", covariant=True)
 
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from ._errors import InvalidInput, MissingInput
 from ._sample import Sample
 
-__all__ = ["Row"]
-
 
 @dataclass(frozen=True, slots=True)
 class Row:

@@ -13,9 +13,6 @@ from ._sample import Documents, Sample
 from ._score import Score
 from ._texts import Texts
 
-__all__ = ["Reading"]
-
-
 READ_ONCE = frozenset({str, list, Documents})
 """Types of values that are the same for all metrics of a row."""
 

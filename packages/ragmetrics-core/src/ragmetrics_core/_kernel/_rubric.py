@@ -8,8 +8,6 @@ from typing import Any
 
 from ._errors import InvalidInput
 
-__all__ = ["checked_rubric"]
-
 RUBRIC_KEY = re.compile(r"(-?\d+)|score(\d+)_description")
 """What may stand for a score: a whole number, or the name that RAGAS gives to its description."""
 

@@ -15,8 +15,6 @@ from typing import Any
 
 from ._errors import InvalidInput
 
-__all__ = ["Document", "Documents", "Sample"]
-
 ALIASES = {
     "question": "user_input",
     "query": "user_input",

@@ -20,8 +20,6 @@ from ._errors import InvalidInput
 from ._in_order import in_order, read_in_order
 from ._prompt import Prompt
 
-__all__ = ["built_in_metric", "load_metric", "metric_class", "metric_paths", "named_metric", "settings_of"]
-
 M = TypeVar("M")
 
 JURORS = "jurors"

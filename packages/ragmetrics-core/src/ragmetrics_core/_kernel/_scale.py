@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-__all__ = ["checked_scale"]
-
 
 def checked_scale(scale: Sequence[float]) -> tuple[float, float]:
     """The two ends of a scale as floats.

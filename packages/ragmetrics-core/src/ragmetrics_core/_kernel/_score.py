@@ -26,8 +26,6 @@ from ._requests import Usage
 from ._scale import checked_scale
 from ._slots import setters
 
-__all__ = ["Score", "restored"]
-
 State = Literal["scored", "unscored", "failed"]
 
 NO_USAGE = Usage()

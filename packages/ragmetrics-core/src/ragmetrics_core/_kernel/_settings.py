@@ -9,8 +9,6 @@ from collections.abc import Iterable
 from ._errors import InvalidInput
 from ._whole import check_whole
 
-__all__ = ["check_calls", "check_known", "check_run_dir", "check_seconds", "check_switch"]
-
 
 def check_seconds(name: str, value: object) -> None:
     """Check that a setting is a positive number, or None.

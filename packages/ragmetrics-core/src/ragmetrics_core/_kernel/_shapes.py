@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["REASONS", "Item", "is_nested", "judged_items", "plural_name", "take_side_by_side"]
-
 REASONS = ("reason", "why", "explanation", "feedback", "comment", "rationale")
 PLAIN_NAMES = frozenset({"verdicts", "results", "items", "judgements", "judgments"})
 """Names of lists that say less than the keys of their items do."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["setters"]
-
 
 def setters(cls: type, *names: str) -> tuple[Callable[[Any, Any], None], ...]:
     """For each of these slots the function that sets it, ``(of what, value)``.

@@ -17,8 +17,6 @@ from typing import Any, TypeVar, get_args
 from ._errors import BadReply, InvalidInput, ModelError
 from ._requests import Ask, Compare, Embed, Reply, Request, texts_of
 
-__all__ = ["Outcome", "Steps", "asked_of", "compare", "embed", "together", "unwrap"]
-
 T = TypeVar("T")
 
 Outcome = Reply[Any] | ModelError

@@ -10,8 +10,6 @@ import re
 from collections.abc import Iterable
 from html import escape
 
-__all__ = ["EMPTY", "Html", "element", "joined", "shown"]
-
 UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """Characters that HTML has no place for, and halves of characters, which no file can hold."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
-__all__ = ["JUST_TEXT", "Texts", "texts_again", "texts_in"]
-
 
 class Texts(list[str]):
     """Texts as ``measure`` gets them: a list of its own, with what the metrics of one row found out.

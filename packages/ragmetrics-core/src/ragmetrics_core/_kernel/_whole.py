@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from ._errors import InvalidInput
 
-__all__ = ["check_whole"]
-
 
 def check_whole(name: str, value: object, *, least: int | None = None) -> None:
     """Check that a setting is a whole number, and none below ``least``.

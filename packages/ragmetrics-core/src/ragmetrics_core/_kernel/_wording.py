@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 from ._plain import plain
 from ._protocols import ReplyFormat
 
-__all__ = ["Example", "Words", "Written", "object_json", "reply_text", "to_json"]
-
 encode = json.JSONEncoder(ensure_ascii=False, default=plain).encode
 """Made once: ``json.dumps`` makes an encoder at each call that has settings."""
 

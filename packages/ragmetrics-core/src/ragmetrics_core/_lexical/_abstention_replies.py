@@ -11,8 +11,6 @@ from ._phrases import is_greeting
 from ._ratings import noncommittal, relevance
 from ._words import guess_language
 
-__all__ = ["judge_abstention"]
-
 ENOUGH = 0.75
 """Share of the question's words that contexts hold which suffice; words alone cannot tell more."""
 

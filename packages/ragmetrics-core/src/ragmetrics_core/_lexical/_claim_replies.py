@@ -9,8 +9,6 @@ from typing import Any
 from ._claims import split_claims
 from ._support import Support, verify
 
-__all__ = ["extract_claims", "split_and_check", "verify_claims"]
-
 Data = Mapping[str, Any]
 
 

@@ -20,17 +20,6 @@ from ._words import Word, guess_language, words_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = [
-    "ends_in_refusal",
-    "has_content",
-    "is_question",
-    "is_refusal",
-    "pieces",
-    "sentence_ends",
-    "sentences",
-    "split_claims",
-]
-
 _PIECE_WORDS = 2  # content words in a piece: one fact is seldom said in fewer or needs more
 _NAME_WORDS = 4  # a name is not cut before this many words
 _PAIR_CHARS = 12  # where words are pairs of characters, a piece goes on to the next comma or to this length

@@ -13,8 +13,6 @@ from ._words import guess_language, words_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["Cloze", "check_cloze", "cloze_questions", "clozes", "fill_in"]
-
 _BLANK = "…"
 _ENDS = " .!?…。！？؟।"
 _OPENING = re.compile(r"\w+")

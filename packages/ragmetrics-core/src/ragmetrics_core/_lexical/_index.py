@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from ._words import Word
 
-__all__ = ["NEGATION_REACH", "Index", "index_of", "is_negation"]
-
 _GAP = 1000  # words between two contexts: nothing in one is near anything in the other
 _STEM = 5  # letters two forms of a word share at least
 _SHARED = 0.6  # and the part of the longer form that they make up

@@ -19,8 +19,6 @@ from .._kernel._requests import ONE_CALL, Ask, Reply
 from ._abstention_replies import judge_abstention
 from ._claim_replies import extract_claims, split_and_check, verify_claims
 
-__all__ = ["LexicalJudge"]
-
 Data = Mapping[str, Any]
 
 

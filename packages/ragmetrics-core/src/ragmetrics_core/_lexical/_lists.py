@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["MONTHS", "NEGATIONS", "NUMBER_WORDS", "SPEAKERS", "STOP_WORDS", "language_of"]
-
 
 def _sets(lists: dict[str, str]) -> Mapping[str, frozenset[str]]:
     return {language: frozenset(text.split()) for language, text in lists.items()}

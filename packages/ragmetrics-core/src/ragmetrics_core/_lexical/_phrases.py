@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["QUESTION_MARKS", "is_feeling", "is_greeting", "is_remark", "yes_or_no"]
-
 QUESTION_MARKS = ("?", "？", "؟")
 _YES = frozenset(
     {"yes", "yeah", "yep", "ja", "oui", "sí", "si", "sì", "sim", "да", "是", "是的", "はい", "네", "예", "نعم", "हाँ"}
@@ -51,12 +49,18 @@ _REMARK = re.compile(
     re.IGNORECASE,
 )
 
+_FACT = re.compile(
+    r"[,;:\d]|\b(?:because|that|since|but|how|who|what|which|where|when|why|weil|dass|aber|wie|wo|parce|que|mais|où|porque|pero|perché|che|ma)\b",
+    re.IGNORECASE,
+)
+"""What leads from a feeling or a remark to something that can be checked."""
+
 
 def is_feeling(sentence: str) -> bool:
     """Whether ``sentence`` says no more than what its writer likes: *I love jazz*, but not *I love jazz, which began in 1900*."""
-    return _FEELING.match(sentence) is not None and not re.search(r"[,;:\d]", sentence)
+    return _FEELING.match(sentence) is not None and not _FACT.search(sentence)
 
 
 def is_remark(sentence: str) -> bool:
     """Whether ``sentence`` only announces the answer: *Here is a summary.*"""
-    return _REMARK.fullmatch(sentence + ":") is not None
+    return _REMARK.fullmatch(sentence + ":") is not None and not _FACT.search(sentence.rstrip(" :"))

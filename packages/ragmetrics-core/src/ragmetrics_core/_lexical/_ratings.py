@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from ._words import Word
 
-__all__ = ["agreement", "noncommittal", "questions_from", "relevance", "relevant_sentences"]
-
 _WEIGHTS = {"number": 2.0, "name": 2.0, "stop": 0.0}  # of a word in the share of words found; others weigh 1
 _RELEVANT = 0.4  # least part of the question that a relevant sentence holds
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["is_noncommittal", "is_unsure"]
-
 _WORDS = r"(?:\w+\s+)"
 
 _EN_SOURCE = r"(?:information|answer|context|document|text|passage|source|material|manual|excerpt|record)s?"

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from ._words import Word
 
-__all__ = ["Support", "support", "verify"]
-
 _SHORT = 2  # content words up to which a claim may miss none
 _SHARE = 0.75  # least share of content words found, for longer claims
 _ORDER = 0.5  # least share of neighbouring words that are neighbours in the contexts too, for longer claims

@@ -15,8 +15,6 @@ from typing import Literal, NamedTuple
 
 from ._lists import MONTHS, NEGATIONS, NUMBER_WORDS, STOP_WORDS, language_of
 
-__all__ = ["Kind", "Word", "fold", "guess_language", "words_of"]
-
 Kind = Literal["number", "name", "plain", "pair", "negation", "stop"]
 
 

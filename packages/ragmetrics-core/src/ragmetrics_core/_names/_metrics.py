@@ -18,8 +18,6 @@ from .._kernel._metric import Metric
 from .._kernel._saved_settings import named_metric
 from .._support._other_names import where_it_is
 
-__all__ = ["metrics_named", "split", "unset"]
-
 
 def metrics_named(texts: Iterable[str]) -> list[Metric]:
     """The metrics that the texts name; each text names one, or several with commas between them.

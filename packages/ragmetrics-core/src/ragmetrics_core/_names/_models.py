@@ -10,8 +10,6 @@ from typing import Any
 
 from .._kernel._errors import InvalidInput
 
-__all__ = ["embeddings_named", "is_server", "llm_named"]
-
 FINE_TUNED = "ft"
 """What the names of OpenAI's fine-tuned models start with: ``ft:gpt-4o-mini-2024-07-18:acme::7p4lURel``."""
 

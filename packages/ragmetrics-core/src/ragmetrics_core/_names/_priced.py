@@ -11,9 +11,6 @@ from typing import Any, NoReturn
 from .._kernel._errors import MissingExtra
 from ._models import embeddings_named, is_server, llm_named
 
-__all__ = ["embeddings_to_price", "llm_to_price"]
-
-
 NO_KEY = "none"
 """Stands in for the key of a server that answers nobody without one; it is never sent."""
 

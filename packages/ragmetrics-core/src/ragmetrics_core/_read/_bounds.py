@@ -14,8 +14,6 @@ from typing import Any
 
 from .._kernel._sample import Document, Sample
 
-__all__ = ["out_of_bounds"]
-
 MOST_DEEP = 100
 """Levels of lists and mappings inside each other."""
 

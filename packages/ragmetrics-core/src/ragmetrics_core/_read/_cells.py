@@ -21,8 +21,6 @@ from typing import Any
 from .._kernel._errors import InvalidInput
 from .._kernel._sample import IDENTIFYING, Document
 
-__all__ = ["document_of", "is_usual", "literal", "one_text", "reader_of"]
-
 QUOTED = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 NUMPY = re.compile(rf"\[\s*{QUOTED}(?:\s+{QUOTED})*\s*\]", re.DOTALL)
 """How numpy prints an array of texts: with blanks or line ends between them."""

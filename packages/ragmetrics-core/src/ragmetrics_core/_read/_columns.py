@@ -21,8 +21,6 @@ from ._objects import as_mapping
 from ._plan import TEXTS, Plan, may_be_opened, plan_for
 from ._text import EMPTY_CELL, RawRow
 
-__all__ = ["Columns", "Understood"]
-
 MOST_HELD = 10_000
 """Rows that are looked through for a column that the user names."""
 

@@ -14,8 +14,6 @@ from ._csv import separator_told
 from ._input_file import InputFile
 from ._text import raw_lines
 
-__all__ = ["count_csv", "count_lines"]
-
 BLANK = b",;\t \r\n"
 
 

@@ -21,8 +21,6 @@ from .._kernel._errors import InvalidInput
 from ._input_file import InputFile
 from ._text import EMPTY_CELL, BadShape, RawRow, first_double, lines_of
 
-__all__ = ["cells_row", "csv_rows", "header_of", "no_name", "separator_of", "separator_told"]
-
 MISSING = r"\N"
 """What MySQL and the COPY of Postgres write where there is no value."""
 

@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from .._kernel._counts import count_of
 from .._kernel._sample import Sample
 
-__all__ = ["Doubts", "lone_list", "placeholders"]
-
 PLACEHOLDERS = frozenset({"nan", "none", "null", "na", "n/a", "#n/a", "<na>", "\\n"})
 """What pandas, R, SQL and spreadsheets write where there is nothing, without regard to case."""
 

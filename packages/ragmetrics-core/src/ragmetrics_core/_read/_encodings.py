@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 from .._kernel._errors import InvalidInput
 
-__all__ = ["Codec", "check_encoding", "codec_of", "not_text"]
-
 MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before the mark that it begins with
     (codecs.BOM_UTF32_BE, "utf-32-be"),

@@ -20,8 +20,6 @@ from ._csv import cells_row, header_of, no_name
 from ._input_file import InputFile
 from ._text import RawRow
 
-__all__ = ["ExcelFile"]
-
 OLD_OR_LOCKED = b"\xd0\xcf\x11\xe0"
 """How a workbook begins that is encrypted, or in the format of Excel 97 to 2003."""
 

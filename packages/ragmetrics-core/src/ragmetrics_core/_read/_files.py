@@ -18,8 +18,6 @@ from ._json import JsonFile, jsonl_rows
 from ._parquet import ParquetRows
 from ._text import RawRow, encoding_of
 
-__all__ = ["Counting", "OpenFile", "open_file"]
-
 Counting = Callable[[int | None], int | None]
 """Counts rows, up to a limit if one is given; None where they cannot be counted."""
 

@@ -16,8 +16,6 @@ from ._input_file import InputFile
 from ._lists import wraps_rows
 from ._text import lines_of
 
-__all__ = ["format_named", "format_of"]
-
 SUFFIXES = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",

@@ -8,8 +8,6 @@ from typing import Any
 from .._kernel._errors import InvalidInput
 from ._text import RawRow
 
-__all__ = ["frame_rows"]
-
 CHUNK = 1000
 """Rows that are turned into plain values at a time: a large frame is never copied whole."""
 

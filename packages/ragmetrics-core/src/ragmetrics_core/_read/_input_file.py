@@ -19,8 +19,6 @@ from typing import BinaryIO, cast
 from .._kernel._errors import InvalidInput
 from ._encodings import check_encoding
 
-__all__ = ["STDIN", "FileOptions", "InputFile", "copied"]
-
 STDIN = "-"
 """What is given instead of a path for the rows on standard input."""
 

@@ -16,8 +16,6 @@ from ._input_file import InputFile
 from ._lists import find_rows
 from ._text import BadShape, RawRow, first_double, lines_of, text_lines
 
-__all__ = ["JsonFile", "NoObject", "jsonl_rows"]
-
 
 def jsonl_rows(file: InputFile) -> Iterator[RawRow]:
     """Every line that is not blank."""

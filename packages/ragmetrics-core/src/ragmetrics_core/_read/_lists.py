@@ -13,8 +13,6 @@ from typing import Any
 from .._kernel._errors import InvalidInput
 from .._kernel._sample import ALIASES, FIELD_NAMES
 
-__all__ = ["find_rows", "wraps_rows"]
-
 OF_A_ROW = (ALIASES.keys() | FIELD_NAMES) - {"id", "metadata"}
 """Keys that an object has which is a row itself."""
 

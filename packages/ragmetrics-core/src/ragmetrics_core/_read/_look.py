@@ -21,8 +21,6 @@ from ._input_file import FileOptions
 from ._rows import understood_rows
 from ._text import BadShape
 
-__all__ = ["Look", "keys_of", "likely", "look_at", "rule"]
-
 MOST_PROBLEMS = 20
 """Problems that are kept; the rest is counted."""
 

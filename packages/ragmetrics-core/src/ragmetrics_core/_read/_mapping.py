@@ -18,8 +18,6 @@ from .._kernel._sample import ALIASES, FIELD_NAMES, fields_of, plain_name, witho
 from ._bounds import MOST_DEEP
 from ._cells import literal
 
-__all__ = ["ABSENT", "Mapped", "Source", "mapped_columns", "missing_column"]
-
 ABSENT: Any = object()
 """What stands where a row has nothing, not even None."""
 

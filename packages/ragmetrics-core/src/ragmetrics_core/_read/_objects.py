@@ -10,8 +10,6 @@ from .._kernel._errors import InvalidInput
 from .._kernel._sample import Sample
 from ._text import BadShape
 
-__all__ = ["as_mapping", "is_model"]
-
 
 def as_mapping(value: Any) -> Mapping[str, Any] | Sample:
     """The row as a mapping from columns to values; a sample stays as it is.

@@ -10,8 +10,6 @@ from .._kernel._errors import InvalidInput, MissingExtra
 from ._input_file import InputFile
 from ._text import RawRow, first_double
 
-__all__ = ["ParquetRows"]
-
 INDEX = re.compile(r"__index_level_\d+__")
 """Columns in which pandas keeps the index of a frame: they are no columns of it."""
 

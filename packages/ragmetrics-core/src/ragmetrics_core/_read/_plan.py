@@ -20,8 +20,6 @@ from .._kernel._sample import ALIASES, fields_of, plain_name
 from ._cells import is_usual, reader_of
 from ._mapping import Mapped, Source
 
-__all__ = ["TEXTS", "Plan", "may_be_opened", "plan_for"]
-
 NUMBERED = {
     re.compile(r"((?:retriev(?:ed|al)_)?(?:context|document|doc|chunk|passage)s?)_?([0-9]{1,3})"): "retrieved_contexts",
     re.compile(r"(reference_(?:context|document|doc|chunk|passage)s?)_?([0-9]{1,3})"): "reference_contexts",

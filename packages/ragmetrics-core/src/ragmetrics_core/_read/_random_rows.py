@@ -9,8 +9,6 @@ from dataclasses import replace
 from .._kernel._row import Row
 from ._rows import OpenRows, least
 
-__all__ = ["sampled"]
-
 
 def sampled(opened: OpenRows, count: int, seed: int) -> OpenRows:
     """``count`` of the rows, in their order; every choice is equally likely, and the seed decides which one is made.

@@ -21,8 +21,6 @@ from ._input_file import FileOptions
 from ._objects import is_model
 from ._text import BadShape, RawRow
 
-__all__ = ["OpenRows", "least", "open_rows", "rows_of", "understood_rows"]
-
 
 @dataclass(frozen=True)
 class OpenRows:

@@ -12,8 +12,6 @@ from .._kernel._errors import InvalidInput
 from ._encodings import Codec, codec_of, not_text
 from ._input_file import InputFile
 
-__all__ = ["EMPTY_CELL", "BadShape", "RawRow", "encoding_of", "first_double", "lines_of", "raw_lines", "text_lines"]
-
 RawRow = tuple[str, Any]
 """The place of a row, and its value: a mapping, or the ``InvalidInput`` that says why there is none."""
 

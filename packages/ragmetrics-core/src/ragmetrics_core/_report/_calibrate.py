@@ -28,8 +28,6 @@ from ._slices import as_label
 if TYPE_CHECKING:
     from ._scored_rows import ScoredRows
 
-__all__ = ["calibrated", "known_labels"]
-
 UNIT = (0.0, 1.0)
 
 

@@ -15,8 +15,6 @@ from ..statistics._mover import difference_of_means
 from ._calibration import SliceCalibration
 from ._slices import slices_of
 
-__all__ = ["Errors", "calibrated_slices"]
-
 CONFIDENCE = 0.95
 
 

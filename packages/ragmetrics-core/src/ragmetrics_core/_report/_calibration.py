@@ -15,8 +15,6 @@ from ._row_labels import MetricLabels
 from ._slices import slice_name
 from ._table import room
 
-__all__ = ["Calibration", "MetricCalibration", "SliceCalibration"]
-
 
 @dataclass(frozen=True)
 class SliceCalibration:

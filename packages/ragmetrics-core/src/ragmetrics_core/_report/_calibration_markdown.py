@@ -26,8 +26,6 @@ from ._markdown import cut_lines, folded, prose, row
 if TYPE_CHECKING:
     from ._calibration import Calibration, MetricCalibration
 
-__all__ = ["calibration_markdown"]
-
 
 def calibration_markdown(calibration: Calibration) -> str:
     """The whole page."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from .._kernel._layout import printable
 from ._calibration_words import (
     SLICE_HEADINGS,
     Number,
@@ -24,12 +25,10 @@ from ._calibration_words import (
     threshold_words,
     title,
 )
-from ._table import hanging, printable, table, wrapped
+from ._table import hanging, table, wrapped
 
 if TYPE_CHECKING:
     from ._calibration import Calibration, MetricCalibration
-
-__all__ = ["calibration_text"]
 
 
 def calibration_text(calibration: Calibration, width: int) -> str:

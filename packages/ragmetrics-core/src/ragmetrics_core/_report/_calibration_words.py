@@ -11,22 +11,6 @@ from ..statistics import METHODS, Interval, Measure
 if TYPE_CHECKING:
     from ._calibration import Calibration, MetricCalibration, SliceCalibration
 
-__all__ = [
-    "SLICE_HEADINGS",
-    "Number",
-    "claim_numbers",
-    "claim_title",
-    "corrected_words",
-    "headline",
-    "missing",
-    "numbers",
-    "remarks",
-    "slice_cells",
-    "summary_words",
-    "threshold_words",
-    "title",
-]
-
 
 class Number(NamedTuple):
     """A line of a table: what it is called, and the number."""

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from ._calibration import Calibration
     from ._evaluation import Evaluation
 
-__all__ = ["compared"]
-
 
 def compared(
     before: Evaluation,

@@ -16,15 +16,14 @@ from .._kernel._not_asked import NOT_ASKED
 from .._kernel._score import Score
 from .._store._records import Record
 from .._store._row_digest import row_digest
-from .._store._scored_by import MetricColumn, digest_of
+from .._store._scored_by import MetricColumn
+from .._store._setting_digests import digest_of
 from ._repeats import mean_of_repeats, prompts_of
 from ._row_names import name_of
 from ._slices import RowGroups, as_label
 
 if TYPE_CHECKING:
     from ._evaluation import Evaluation
-
-__all__ = ["REFERENCES", "Column", "Run", "RunRow"]
 
 Scale = tuple[float, float] | None
 

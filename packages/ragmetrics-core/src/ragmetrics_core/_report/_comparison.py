@@ -15,15 +15,13 @@ from ._gate_drops import drop_evidence
 from ._gate_results import Decision
 from ._gates import Conditions, Gate, parsed_gates
 from ._paired_values import PairedValues
-from ._row_changes import ClaimChange, RowChange
+from ._row_changes import RowChange
 from ._row_counts import RowCounts
 from ._slices import slice_name
 from ._table import room
 
 if TYPE_CHECKING:
     from ._row_pairs import Pairing
-
-__all__ = ["ClaimChange", "Comparison", "MetricComparison", "RowChange", "RowCounts", "Verdict"]
 
 Verdict = Literal["better", "worse", "no difference larger than the margin", "cannot say"]
 

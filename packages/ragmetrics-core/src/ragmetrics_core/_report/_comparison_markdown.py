@@ -21,8 +21,6 @@ from ._markdown import code, cut_lines, folded, prose, row
 if TYPE_CHECKING:
     from ._comparison import Comparison, MetricComparison
 
-__all__ = ["comparison_markdown"]
-
 MARKS = {"better": "\N{WHITE HEAVY CHECK MARK} ", "worse": "\N{CROSS MARK} "}
 
 

@@ -18,8 +18,6 @@ from ._reasons import first_of
 from ._row_pairs import Pairing, Unit
 from ._slices import slices_of
 
-__all__ = ["Part", "Parts", "parts_of"]
-
 OUTCOME = (
     "rows are chosen by a label that differs between the runs: those that did badly in the first by chance do better in any "
     "second one, so nothing can be concluded from their difference"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from .._kernel._layout import printable
 from ._comparison_words import (
     MOST_SHOWN,
     NUMBERS,
@@ -21,12 +22,10 @@ from ._comparison_words import (
     telling,
     warning_head,
 )
-from ._table import GAP, cut_middle, hanging, printable, table, wrapped
+from ._table import GAP, cut_middle, hanging, table, wrapped
 
 if TYPE_CHECKING:
     from ._comparison import Comparison, MetricComparison
-
-__all__ = ["HEAD", "NOTES", "comparison_text", "shown_name"]
 
 LONGEST_NAME, SHORTEST_NAME = 40, 16
 """Characters of a name that tables show: at most, and at least, however narrow they are."""

@@ -15,20 +15,9 @@ from ._reasons import LONGEST_ROW, MOST_ROWS
 from ._verdicts import ALPHA, p_text, signed
 
 if TYPE_CHECKING:
-    from ._comparison import Comparison, MetricComparison, RowChange, RowCounts
-
-__all__ = [
-    "MOST_SHOWN",
-    "NUMBERS",
-    "Data",
-    "evidence",
-    "pairs_in_words",
-    "remarks",
-    "row_change",
-    "row_remarks",
-    "telling",
-    "warning_head",
-]
+    from ._comparison import Comparison, MetricComparison
+    from ._row_changes import RowChange
+    from ._row_counts import RowCounts
 
 Data = Callable[[str, int], str]
 """Shows a text from the data, cut in the middle to so many characters."""

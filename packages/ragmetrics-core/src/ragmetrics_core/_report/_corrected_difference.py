@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ._metric_pairs import MetricPairs
     from ._row_labels import LabelledRow
 
-__all__ = ["CorrectedDifference", "corrected_difference"]
-
 
 @dataclass(frozen=True)
 class CorrectedDifference:

@@ -12,14 +12,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
+from .._kernel._layout import printable
 from .._kernel._metric import Metric
 from .._kernel._prompt import Prompt
 from .._kernel._saved_settings import built_in_metric
 from .._store._scored_by import KINDS, ModelIdentity, ScoredBy, unequal
 from ._compared_rows import Column, Run
-from ._table import printable
-
-__all__ = ["Credit", "credit"]
 
 CLASS_NAME = re.compile(r"\w+(?=\()")
 

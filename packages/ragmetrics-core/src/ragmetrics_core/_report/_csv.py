@@ -17,8 +17,6 @@ from .._kernel._wording import to_json
 from .._store._records import Record
 from ._frame import columns_of
 
-__all__ = ["write_csv"]
-
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """What a formula begins with, in one of the spreadsheets that people use; the last four are the wide forms of East Asia."""
 

@@ -13,8 +13,6 @@ from ._paired_values import PairedValues
 from ._row_changes import RowChange
 from ._verdicts import Case, verdict_of
 
-__all__ = ["Draft", "finished"]
-
 
 @dataclass(frozen=True)
 class Draft:

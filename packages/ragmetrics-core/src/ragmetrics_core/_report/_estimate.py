@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._kernel._counts import count_of
+from .._kernel._layout import printable
 from .._kernel._requests import Usage
 from .._store._prices import ModelUsage
-from ._table import printable, room, table, wrapped
-
-__all__ = ["LEAST_MEASURED", "Estimate", "MetricEstimate"]
+from ._table import room, table, wrapped
 
 NO_MODEL = type(None).__name__
 """What the name of a model is where none was given."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from .._kernel._errors import RagmetricsError
 from .._kernel._metric import Metric
 from .._store._records import record_dict
-from .._store._scored_by import MetricColumn
 from ._gate_cases import gated
 from ._gate_results import Decision
 from ._gates import Conditions, Gate, parsed_gates
@@ -17,15 +16,12 @@ from ._html import write_html
 from ._notebook import evaluation_html
 from ._ranked_rows import RankedRows
 from ._scored_rows import damage_first
-from ._scores import Scores
 from ._summarised import sum_up, with_calibration
 from ._summary import Summary, size_in_words
 
 if TYPE_CHECKING:
     from ._calibration import Calibration
     from ._comparison import Comparison
-
-__all__ = ["Evaluation", "MetricColumn", "Scores"]
 
 
 @dataclass(frozen=True, repr=False)

@@ -26,8 +26,6 @@ from ._silence import is_silence
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
 
-__all__ = ["Column", "columns_of", "frame_of"]
-
 METADATA = "metadata."
 """What the names of columns of the metadata begin with."""
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from ._comparison import Comparison
     from ._evaluation import Evaluation
 
-__all__ = ["gated"]
-
 
 def gated(
     evaluation: Evaluation,

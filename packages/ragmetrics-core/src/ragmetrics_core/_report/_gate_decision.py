@@ -31,8 +31,6 @@ from ._gate_results import Decision, GateResult, Verdict
 from ._gate_words import MOST_ROWS
 from ._gates import Gate
 
-__all__ = ["decide"]
-
 ALPHA = 0.05
 """In how many runs any gate may be red whose mean is as good as its limit."""
 

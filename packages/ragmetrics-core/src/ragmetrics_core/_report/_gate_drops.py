@@ -20,18 +20,17 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
+from .._kernel._layout import printable
 from ..statistics import Interval
 from ..statistics._distributions import normal_quantile
 from ._gate_evidence import Evidence, absent_rows
 from ._gates import Conditions, Gate, check_drop
 from ._paired_values import PairedValues
-from ._table import printable
 from ._verdicts import FEWEST_CHANGED
 
 if TYPE_CHECKING:
-    from ._comparison import Comparison, MetricComparison, RowCounts
-
-__all__ = ["drop_evidence"]
+    from ._comparison import Comparison, MetricComparison
+    from ._row_counts import RowCounts
 
 CURE = "score the first run again as the second one was, or allow different judges"
 

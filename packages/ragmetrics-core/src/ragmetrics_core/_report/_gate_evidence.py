@@ -25,8 +25,6 @@ from ._gates import Conditions, Gate
 from ._metric_summary import common_scale
 from ._slices import RowGroups, slices_of
 
-__all__ = ["Absent", "Evidence", "absent_rows", "evidence_of", "of_mean", "too_few"]
-
 Scale = tuple[float, float] | None
 
 Absent = Mapping[tuple[str, str | None, str | None], int]

@@ -9,8 +9,6 @@ from ._markdown import code, prose
 if TYPE_CHECKING:
     from ._gate_results import Decision, GateResult
 
-__all__ = ["decision_markdown"]
-
 MARKS = {
     "failed": "\N{CROSS MARK}",
     "undecided": "\N{BLACK QUESTION MARK ORNAMENT}",

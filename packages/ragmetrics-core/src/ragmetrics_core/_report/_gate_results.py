@@ -17,8 +17,6 @@ from ._gates import Gate
 from ._slices import slice_name
 from ._table import cut_middle, hanging, room
 
-__all__ = ["VERDICTS", "Decision", "GateResult", "Verdict"]
-
 Verdict = Literal["failed", "undecided", "passed"]
 
 VERDICTS: tuple[Verdict, ...] = ("failed", "undecided", "passed")

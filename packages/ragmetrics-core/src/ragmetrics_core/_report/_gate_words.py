@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from .._kernel._counts import count_of
+from .._kernel._layout import printable
 from ..statistics import Interval
-from ._table import printable
 from ._verdicts import about, new_run
 
 if TYPE_CHECKING:
     from ._gate_results import GateResult
-
-__all__ = ["MOST_ROWS", "why"]
 
 MOST_ROWS = 100_000
 """More rows than that are not proposed."""

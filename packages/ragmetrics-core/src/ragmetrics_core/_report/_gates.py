@@ -15,8 +15,6 @@ from typing import Literal
 
 from .._kernel._errors import InvalidInput
 
-__all__ = ["FORMS", "Conditions", "Gate", "Of", "check_drop", "check_mean", "parsed_gates"]
-
 Of = Literal["mean", "drop"]
 """What a gate is about."""
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from ._evaluation import Evaluation
     from ._summary import Summary
 
-__all__ = ["write_html"]
-
 
 def write_html(
     evaluation: Evaluation,

@@ -12,8 +12,6 @@ from ._html_charts import distribution
 from ._jury_text import agreement_in_words, juror_in_words
 from ._metric_summary import MetricSummary
 
-__all__ = ["metric_cards"]
-
 MOST_LABELS = 12
 """Labels that a card shows; the rest is counted."""
 

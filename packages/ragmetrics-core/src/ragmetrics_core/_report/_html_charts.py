@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from .._kernel._tags import Html, element
 from ._metric_summary import MetricSummary
 
-__all__ = ["distribution", "histogram"]
-
 BINS = 20
 WIDTH, HEIGHT = 240, 56
 """Of the histogram, in units of the picture."""

@@ -8,8 +8,6 @@ from typing import Any
 from .._store._records import json_value
 from ._slices import MOST_SLICES
 
-__all__ = ["LONGEST_ANSWER", "LONGEST_NOTE", "LONGEST_QUESTION", "MetadataColumns", "beginning", "short"]
-
 LONGEST_QUESTION, LONGEST_ANSWER = 200, 300
 """Characters of a question and of an answer that the table shows and the search reads."""
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from ._gate_results import Decision
     from ._row_pairs import Pairing
 
-__all__ = ["write_comparison"]
-
 
 def write_comparison(
     comparison: Comparison,

@@ -17,8 +17,6 @@ from ._html_paired_rows import PairedRows
 if TYPE_CHECKING:
     from ._comparison import Comparison
 
-__all__ = ["comparison_header"]
-
 BOTH = "both runs"
 
 

@@ -11,8 +11,6 @@ from ._verdicts import signed
 if TYPE_CHECKING:
     from ._comparison import MetricComparison
 
-__all__ = ["difference_chart", "widest"]
-
 WIDTH, HEIGHT = 400, 34
 """In units of the picture, which is as wide as its place."""
 

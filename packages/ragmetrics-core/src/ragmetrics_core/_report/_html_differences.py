@@ -14,8 +14,6 @@ from ._verdicts import about, signed
 if TYPE_CHECKING:
     from ._comparison import Comparison, MetricComparison, Verdict
 
-__all__ = ["difference_cards", "difference_slices", "verdict_mark"]
-
 MARKS: dict[Verdict, tuple[str, str]] = {
     "better": ("\u2714", "good"),
     "worse": ("\u2718", "bad"),

@@ -17,8 +17,6 @@ from .._store._row_digest import row_digest
 from .._store._scored_by import MetricColumn
 from ._html_packed import packed
 
-__all__ = ["Evidence", "row_evidence"]
-
 ROWS = 48
 """Rows of a block."""
 

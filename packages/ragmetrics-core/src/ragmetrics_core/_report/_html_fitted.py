@@ -14,8 +14,6 @@ from ._html_evidence import Evidence
 from ._html_packed import data_block, packed
 from ._html_page import PageKind, joined_page
 
-__all__ = ["LARGEST", "Content", "bytes_of", "fitted_page", "put_page"]
-
 LARGEST = 12.0
 """Megabytes of a page, unless somebody asks for another size."""
 

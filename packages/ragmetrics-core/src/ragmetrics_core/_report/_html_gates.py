@@ -5,8 +5,6 @@ from __future__ import annotations
 from .._kernel._tags import EMPTY, Html, element
 from ._gate_results import Decision, GateResult
 
-__all__ = ["gate_list"]
-
 MARKS = {"failed": ("\u2718", "bad"), "undecided": ("?", "open"), "passed": ("\u2714", "good")}
 """The sign of an outcome, and what kind it is of."""
 

@@ -21,8 +21,6 @@ from ._summary import Summary
 if TYPE_CHECKING:
     from ._evaluation import Evaluation
 
-__all__ = ["PROMPTS", "Origin", "facts", "header", "notice", "scored_at", "without_scores"]
-
 MOST_REASONS = 12
 """Reasons that the page shows per state; the rest is counted."""
 

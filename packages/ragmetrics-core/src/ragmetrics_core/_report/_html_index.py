@@ -18,8 +18,6 @@ from ._html_columns import LONGEST_ANSWER, LONGEST_NOTE, LONGEST_QUESTION, Metad
 from ._repeats import prompts_of
 from ._row_names import name_of
 
-__all__ = ["RowIndex", "goodness"]
-
 FAILED, NOTHING = -1.0, 2.0
 """Goodness of a row that failed, before all others, and of one without any value, behind them."""
 

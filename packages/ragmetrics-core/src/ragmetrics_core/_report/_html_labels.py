@@ -17,8 +17,6 @@ from .._kernel._saved_settings import built_in_metric
 from .._store._scored_by import MetricColumn, class_named
 from ._html_index import RowIndex
 
-__all__ = ["label_data"]
-
 LONGEST = 400
 """Characters of a description."""
 

@@ -14,8 +14,6 @@ from ._html_paired_side import FAILED, SCORED, UNSCORED
 if TYPE_CHECKING:
     from ._comparison import Comparison
 
-__all__ = ["left_over", "rests_on"]
-
 MOST_NAMES = 200
 """Rows of a list that are named; the rest is counted, and in the table."""
 

@@ -15,8 +15,6 @@ from typing import Any
 
 from .._kernel._tags import Html, element
 
-__all__ = ["data_block", "packed"]
-
 
 def packed(value: Any) -> str:
     """Plain JSON values as base64 of deflated JSON."""

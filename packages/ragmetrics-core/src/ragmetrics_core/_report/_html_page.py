@@ -17,8 +17,6 @@ from importlib.resources import files
 
 from .._kernel._tags import Html, shown
 
-__all__ = ["COMPARISON", "REPORT", "PageKind", "joined_page", "policy", "source"]
-
 SCRIPTS = ("dom", "unpack", "rows", "filters", "table", "claims", "marks", "texts", "evidence", "row")
 """The parts of the script that all pages have, in the order in which they are joined; ``main``, which starts it, is the last."""
 

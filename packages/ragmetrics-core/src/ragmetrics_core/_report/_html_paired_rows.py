@@ -20,8 +20,6 @@ from ._slices import METADATA
 if TYPE_CHECKING:
     from ._comparison import MetricComparison
 
-__all__ = ["PairedRows"]
-
 ROUNDING = 1e-9
 """Values that differ by no more are the same."""
 

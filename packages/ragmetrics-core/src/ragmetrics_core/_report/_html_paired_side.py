@@ -13,8 +13,6 @@ from .._store._records import Record
 from ._compared_rows import Run
 from ._html_columns import LONGEST_ANSWER, LONGEST_NOTE, LONGEST_QUESTION, beginning
 
-__all__ = ["ABSENT", "FAILED", "SCORED", "UNASKED", "UNSCORED", "Side"]
-
 ABSENT, SCORED, UNSCORED, FAILED, UNASKED = "-", "s", "u", "f", "n"
 """What became of a row by a metric in one run; ``ABSENT``: that run has not got it."""
 

@@ -11,8 +11,6 @@ from ._html_index import RowIndex
 from ._metric_summary import MetricSummary
 from ._slices import slices_of
 
-__all__ = ["slice_tables"]
-
 
 def slice_tables(index: RowIndex, summaries: Sequence[MetricSummary]) -> list[dict[str, Any]]:
     """Per column its groups: the value that the rows share (None: they have none), how many there are, and a mean per metric."""

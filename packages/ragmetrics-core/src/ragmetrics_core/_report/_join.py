@@ -22,11 +22,9 @@ from .._store._prices import added_up
 from .._store._records import Record, json_value, record_line
 from .._store._run_dir import SCORES
 from .._store._run_settings import RunSettings, joined
-from .._store._scored_by import digest_of
 from .._store._seal import Sealing
+from .._store._setting_digests import digest_of
 from ._evaluation import Evaluation
-
-__all__ = ["join_runs"]
 
 
 def join_runs(

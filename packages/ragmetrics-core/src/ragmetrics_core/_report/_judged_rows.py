@@ -18,8 +18,6 @@ from ._slices import RowGroups
 if TYPE_CHECKING:
     from ._scored_rows import ScoredRows
 
-__all__ = ["JudgedMetric", "JudgedRows", "judged_rows"]
-
 Claim = tuple[str, bool]
 """The text of a claim, its spaces made single ones, and whether the judge says that it holds."""
 

@@ -17,8 +17,6 @@ from .._kernel._score import Score
 from ..statistics import Measure, annotator_alpha
 from ._repeats import judgements, mean_of_repeats
 
-__all__ = ["JurorSummary", "JurySummary", "JuryTally", "difference_of"]
-
 MOST_DISPUTED = 3
 """Rows that a summary names, on which the jurors differ most."""
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from .._kernel._layout import printable
 from ._jury import JurorSummary, JurySummary
 from ._reasons import LONGEST_ROW
-from ._table import cut_middle, hanging, printable, wrapped, wrapped_items
+from ._table import cut_middle, hanging, wrapped, wrapped_items
 
 if TYPE_CHECKING:
     from ._summary import Summary
-
-__all__ = ["agreement_in_words", "juror_in_words", "jury_lines"]
 
 LONGEST_NAME, LONGEST_ERROR = 60, 120
 

@@ -14,8 +14,6 @@ from ..statistics._suggest import uncertainty
 from ._judged_rows import JudgedMetric
 from ._row_labels import MetricLabels
 
-__all__ = ["doubts"]
-
 RARE = 3.0
 """Standard errors that the mean over drawn rows, of scores or of how unsure the judge is, lies from that over all rows in fewer
 than 3 of 1,000 draws."""

@@ -19,8 +19,6 @@ from ._labels_in_force import digested_rows, is_stale
 if TYPE_CHECKING:
     from ._scored_rows import ScoredRows
 
-__all__ = ["lines_to_label"]
-
 SHOWN = ("user_input", "response", "reference", "retrieved_contexts")
 """What somebody needs to see of a row."""
 

@@ -16,8 +16,6 @@ from ..statistics import Agreement, Measure, agreement, annotator_alpha
 from ..statistics._labelled import FEWEST_LABELS
 from ._table import cut_middle
 
-__all__ = ["ClaimCalibration", "claim_calibration"]
-
 LONGEST_CLAIM = 80
 """Characters of a claim that a message shows."""
 

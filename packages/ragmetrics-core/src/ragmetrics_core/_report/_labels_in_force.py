@@ -10,8 +10,6 @@ from .._store._label_fields import quoted
 from .._store._labels import Label
 from ._judged_rows import JudgedMetric, JudgedRows
 
-__all__ = ["digested_rows", "is_stale", "labels_in_force"]
-
 MOST_NAMED = 5
 """Rows that a sentence names; the rest is counted."""
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ._table import cut_middle, printable
-
-__all__ = ["code", "cut_lines", "folded", "prose", "row"]
+from .._kernel._layout import printable
+from ._table import cut_middle
 
 MARKUP = re.compile(r"[^\w\s,;()%'+=.?:/-]|_|:(?=\S)|(?<=www)\.", re.ASCII)
 """ASCII characters that may mean something; letters of all scripts mean nothing."""

@@ -13,8 +13,6 @@ from ._paired_values import PairedValues
 from ._row_counts import RowCounts
 from ._row_pairs import Pairing
 
-__all__ = ["MetricPairs"]
-
 Scale = tuple[float, float] | None
 
 

@@ -26,8 +26,6 @@ from ._silence import is_silence
 if TYPE_CHECKING:
     from ._calibration import MetricCalibration
 
-__all__ = ["LabelRate", "MetricSummary", "Tally", "common_scale"]
-
 Scale = tuple[float, float] | None
 
 MOST_WORST = 3

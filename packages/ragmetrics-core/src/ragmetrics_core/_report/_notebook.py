@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from ._evaluation import Evaluation
     from ._summary import Summary
 
-__all__ = ["comparison_html", "evaluation_html", "summary_html"]
-
 T = TypeVar("T")
 
 WIDE = 1_000_000

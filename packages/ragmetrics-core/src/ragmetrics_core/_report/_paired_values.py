@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from ..statistics import PairedDifference, paired_difference
 from ..statistics._rare_losses import rows_to_meet_losses
 
-__all__ = ["PairedValues"]
-
 
 @dataclass(frozen=True)
 class PairedValues:

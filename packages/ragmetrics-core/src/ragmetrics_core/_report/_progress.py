@@ -14,8 +14,6 @@ from .._kernel._layout import readable
 from .._kernel._requests import Usage
 from ._table import room
 
-__all__ = ["Bar", "Progress", "check_progress", "progress_bar", "watching"]
-
 Progress = bool | Literal["always"]
 
 SHORT = 1.0

@@ -9,8 +9,6 @@ from ._disputed_rows import DisputedRows, disputed_rows
 from ._scored_rows import ScoredRows
 from ._worst_rows import WorstRows, worst_rows
 
-__all__ = ["RankedRows"]
-
 
 @dataclass(frozen=True, repr=False)
 class RankedRows(ScoredRows):

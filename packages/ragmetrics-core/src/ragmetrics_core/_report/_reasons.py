@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .._kernel._layout import harmless
+from .._kernel._layout import harmless, printable
 from .._kernel._not_asked import is_asked
 from .._kernel._score import Score
-from ._table import cut_middle, printable
-
-__all__ = ["Causes", "Reason", "first_of"]
+from ._table import cut_middle
 
 MOST_ROWS = 5
 """Rows that the text names per reason, and metrics per kind of interval; the rest is counted."""

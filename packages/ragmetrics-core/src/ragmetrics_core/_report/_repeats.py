@@ -13,8 +13,6 @@ from .._kernel._metric import Metric
 from .._kernel._requests import Usage
 from .._kernel._score import Score
 
-__all__ = ["combined", "judgements", "mean_of_repeats", "prompts_of", "spread_of"]
-
 
 def combined(metric: Metric, scores: Sequence[Score]) -> Score:
     """The score of a row that was judged several times.

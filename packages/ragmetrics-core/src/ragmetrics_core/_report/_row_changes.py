@@ -18,8 +18,6 @@ from typing import Any
 from .._kernel._score import Score
 from ._repeats import judgements
 
-__all__ = ["ClaimChange", "RowChange", "claim_changes", "claims_of", "most_changed"]
-
 MOST_CHANGED = 10
 """Rows that are kept for every metric."""
 

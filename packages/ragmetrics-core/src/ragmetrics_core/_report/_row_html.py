@@ -10,8 +10,6 @@ from .._kernel._tags import EMPTY, Html, element
 from .._store._records import Record
 from ._row_text import text_lines, title_of
 
-__all__ = ["row_parts"]
-
 
 def row_parts(records: Sequence[Record], metric: str, unfolded: int = 0) -> list[Html]:
     """Each row with what the metric made of it, to unfold; so many of the first are unfolded."""

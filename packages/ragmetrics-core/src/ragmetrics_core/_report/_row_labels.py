@@ -16,8 +16,6 @@ from .._kernel._errors import InvalidInput
 from .._store._labels import Label
 from ..statistics._labelled import weight_problem
 
-__all__ = ["LabelledRow", "MetricLabels", "metric_labels"]
-
 HALF = 0.5
 HEAVIEST = 2.0
 """The weight of a drawn row beside one drawn uniformly: half of each draw is uniform."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from .._store._records import Record
 from ._slices import as_label
 
-__all__ = ["name_of", "row_name"]
-
 
 def name_of(record: Record) -> str:
     """As labels, comparisons and pages call it: a name by which a row is found again in another file."""

@@ -16,8 +16,6 @@ from .._kernel._sample import ALIASES
 from ._compared_rows import REFERENCES, Run, RunRow
 from ._table import cut_middle
 
-__all__ = ["Pairing", "Unit", "paired"]
-
 Unit = tuple[int | None, int | None]
 """A row by its position in either run; None where that run has not got it."""
 

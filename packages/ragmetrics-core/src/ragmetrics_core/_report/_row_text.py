@@ -14,8 +14,6 @@ from .._store._records import Record, json_value
 from ._row_names import row_name
 from ._table import cut_middle
 
-__all__ = ["brief_lines", "failed_lines", "full_lines", "plain_text", "text_lines", "title_of"]
-
 LONGEST_NAME = 60
 """Columns of a row's id in a title."""
 

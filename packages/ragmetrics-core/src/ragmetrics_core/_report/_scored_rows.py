@@ -29,8 +29,6 @@ from ._summary import size_in_words
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
 
-__all__ = ["ScoredRows", "damage_first"]
-
 Run = TypeVar("Run", bound="ScoredRows")
 State = Literal["finished", "stopped", "interrupted", "damaged", "unverified"]
 

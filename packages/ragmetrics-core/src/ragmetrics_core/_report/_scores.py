@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from .._kernel._metric import Metric
 from .._kernel._score import Score
 
-__all__ = ["Scores"]
-
 
 class Scores(Mapping[str, Sequence[Score]]):
     """The scores of every metric, in row order; the key is the metric or its name."""

@@ -9,8 +9,6 @@ from .._kernel._inputs import SILENCE
 from .._kernel._metric import Metric
 from .._kernel._score import Score
 
-__all__ = ["is_silence", "with_worst_value"]
-
 LABELS = frozenset(SILENCE.values())
 
 

@@ -16,12 +16,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._kernel._errors import InvalidInput
+from .._kernel._layout import printable
 from .._kernel._row import Row
 from .._kernel._sample import ALIASES, FIELD_NAMES, Sample
 from ._reasons import first_of
-from ._table import cut_middle, printable
-
-__all__ = ["RowGroups", "RowLabels", "as_label", "slice_name", "slices_of"]
+from ._table import cut_middle
 
 MOST_SLICES = 100
 """More slices than that are no slices: each row would be nearly one of its own."""

@@ -17,8 +17,6 @@ from ._slices import RowLabels, slice_name, slices_of
 if TYPE_CHECKING:
     from ._calibration import Calibration
 
-__all__ = ["SliceSummary", "Summed", "named", "sum_up", "with_calibration"]
-
 
 @dataclass(frozen=True)
 class SliceSummary:

@@ -19,8 +19,6 @@ from ._summary_markdown import summary_markdown
 from ._table import room
 from ._text import summary_text
 
-__all__ = ["MetricSummary", "SliceSummary", "Summary", "size_in_words"]
-
 
 @dataclass(frozen=True)
 class Summary:

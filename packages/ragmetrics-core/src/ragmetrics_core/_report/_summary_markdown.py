@@ -14,8 +14,6 @@ from ._text import NOTES, groups_of, slice_tables
 if TYPE_CHECKING:
     from ._summary import Summary
 
-__all__ = ["summary_markdown"]
-
 WIDE = 1_000_000
 """Columns for a text whose lines are not to be broken."""
 

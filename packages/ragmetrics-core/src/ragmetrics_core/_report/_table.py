@@ -13,8 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from .._kernel._layout import cells, filled, harmless, parted, printable, within
 
-__all__ = ["GAP", "cut_middle", "hanging", "printable", "room", "table", "whole", "wrapped", "wrapped_items"]
-
 USUAL = 80
 """Columns where their number is not known: in a file, a pipe, a notebook."""
 

@@ -14,17 +14,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from .._kernel._layout import printable
 from ..statistics import METHODS
 from ._calibration_words import summary_words
 from ._jury_text import jury_lines
 from ._metric_summary import MetricSummary
 from ._reasons import LONGEST_ROW, first_of
-from ._table import cut_middle, hanging, printable, table, whole, wrapped, wrapped_items
+from ._table import cut_middle, hanging, table, whole, wrapped, wrapped_items
 
 if TYPE_CHECKING:
     from ._summary import Summary
-
-__all__ = ["HEAD", "NAME", "NOTES", "groups_of", "printable_summary", "slice_tables", "summary_text"]
 
 MOST_REASONS = 4
 """Reasons that the text shows per state; the rest is counted."""

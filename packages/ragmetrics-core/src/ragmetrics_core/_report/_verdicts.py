@@ -22,8 +22,6 @@ from ._gate_evidence import too_few
 if TYPE_CHECKING:
     from ._comparison import Verdict
 
-__all__ = ["ALPHA", "Case", "about", "new_run", "p_text", "signed", "verdict_of"]
-
 ALPHA = 0.05
 FEWEST_CHANGED = 6
 MOST_ROWS = 100_000

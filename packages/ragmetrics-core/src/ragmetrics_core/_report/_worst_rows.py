@@ -10,6 +10,7 @@ from typing import Any, overload
 from .._kernel._errors import InvalidInput
 from .._kernel._evidence_html import block
 from .._kernel._evidence_text import Line
+from .._kernel._layout import printable
 from .._kernel._sample import Sample
 from .._kernel._score import Score
 from .._kernel._tags import element
@@ -17,9 +18,7 @@ from .._store._records import Record
 from .._store._scored_by import MetricColumn
 from ._row_html import row_parts
 from ._row_text import brief_lines, plain_text
-from ._table import cut_middle, printable, room
-
-__all__ = ["RowsToRead", "WorstRow", "WorstRows", "wanted_column", "why_no_worst", "worst_of_each", "worst_rows"]
+from ._table import cut_middle, room
 
 
 @dataclass(frozen=True)

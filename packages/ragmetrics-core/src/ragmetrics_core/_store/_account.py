@@ -14,8 +14,6 @@ from ._prices import ModelUsage
 from ._run_settings import RunSettings
 from ._seal import Seal
 
-__all__ = ["ACCOUNT", "UNFINISHED", "UNVERIFIED", "Fault", "RunAccount", "StoredRun", "read_account", "write_account"]
-
 ACCOUNT = "run.json"
 VERSION = 1
 UNFINISHED = "the run has not come to its end"

@@ -28,8 +28,6 @@ from ._run_dir import JOURNAL
 from ._run_settings import RunSettings
 from ._scored_by import MetricColumn, ModelIdentity, ScoredBy
 
-__all__ = ["Exchanges"]
-
 ROUNDS = 200
 """No program goes on for longer."""
 

@@ -16,8 +16,6 @@ from typing import Any, BinaryIO
 
 from .._kernel._errors import InvalidInput, RagmetricsError
 
-__all__ = ["free_name", "make_directory", "part_of", "put", "replaced", "sweep", "worded"]
-
 OWNER_ONLY = 0o700
 """What was asked and answered is nobody else's business."""
 

@@ -22,8 +22,6 @@ from ._account import RunAccount
 from ._prices import ModelUsage
 from ._records import Record, Records
 
-__all__ = ["InMemory", "Keeper"]
-
 
 class Keeper(Protocol):
     """Keeps what a run has finished."""

@@ -27,8 +27,6 @@ from .._kernel._errors import InvalidInput, RagmetricsError
 from .._kernel._requests import Reply, Usage, counted
 from ._files import make_directory
 
-__all__ = ["Journal"]
-
 WITHOUT_DIGESTS, VERSION = 1, 2
 PATIENCE = 30.0
 """Seconds to wait for another process that writes at this moment."""

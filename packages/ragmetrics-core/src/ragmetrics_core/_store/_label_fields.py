@@ -13,8 +13,6 @@ from typing import Any
 
 from .._kernel._errors import InvalidInput
 
-__all__ = ["claim_of", "digest_in", "flag_of", "id_of", "label_of", "quoted", "text_of", "weight_of"]
-
 RIGHT = ("true", "t", "yes", "y", "pass", "passed", "right", "correct", "good", "supported", "\u2714", "\u2713")
 WRONG = (
     *("false", "f", "no", "n", "fail", "failed", "wrong", "incorrect", "bad", "unsupported", "not supported"),

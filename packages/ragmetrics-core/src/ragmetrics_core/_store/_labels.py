@@ -27,8 +27,6 @@ from .._read._json import NoObject
 from ._label_fields import claim_of, digest_in, flag_of, id_of, label_of, quoted, text_of, weight_of
 from ._records import json_value
 
-__all__ = ["COLUMNS", "Label", "check_rows", "read_labels"]
-
 COLUMNS = ("id", "metric", "claim", "label", "annotator", "note", "blind", "weight", "digest")
 """The keys of a line, in their order."""
 

@@ -15,8 +15,6 @@ from ._score_lines import read_scores
 from ._scored_by import MetricColumn
 from ._scores_file import ScoresFile
 
-__all__ = ["LoadedRun"]
-
 CURE = "run the same command again to restore these rows, or copy run.json and scores.jsonl again"
 
 

@@ -17,8 +17,6 @@ from .._kernel._errors import InvalidInput, MissingExtra
 from .._kernel._model_traits import ModelTraits, is_instant
 from .._kernel._requests import Usage
 
-__all__ = ["Cost", "ModelUsage", "Prices", "added_up"]
-
 INSTALL = 'pip install "ragmetrics-core[prices]"'
 
 

@@ -20,8 +20,6 @@ from .._kernel._sample import Document, Sample
 from .._kernel._score import Score
 from .._kernel._wording import to_json
 
-__all__ = ["Record", "Records", "is_given", "json_value", "record_dict", "record_line", "record_of", "roundtripped"]
-
 T = TypeVar("T")
 
 

@@ -13,9 +13,7 @@ from typing import Any
 
 from .._kernel._sample import ALIASES, Sample
 from ._records import json_value
-from ._scored_by import digest_of
-
-__all__ = ["row_digest"]
+from ._setting_digests import digest_of
 
 
 def row_digest(sample: Sample, inputs: Iterable[str]) -> str:

@@ -34,8 +34,6 @@ from ._same_rows import changed, is_finished, is_unanswered, rows_finished, sign
 from ._scored_by import MetricColumn
 from ._scores_file import ScoresFile
 
-__all__ = ["LOOK_AHEAD", "SCORES", "RunDir"]
-
 JOURNAL, SCORES = "journal.sqlite", "scores.jsonl"
 
 LOOK_AHEAD = 50

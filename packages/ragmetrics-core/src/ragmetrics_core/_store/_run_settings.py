@@ -17,9 +17,8 @@ from .._engine import Assignment
 from .._kernel._errors import InvalidInput
 from .._kernel._metric import Metric
 from .._kernel._model_traits import ModelTraits
-from ._scored_by import KINDS, MetricColumn, ScoredBy, digest_of, unequal
-
-__all__ = ["RunSettings", "carried_on", "difference", "joined"]
+from ._scored_by import KINDS, MetricColumn, ScoredBy, unequal
+from ._setting_digests import digest_of
 
 OLDER = (
     "other settings (which ones, its run.json does not tell: it is of an older version, whose built-in prompts had "
@@ -153,7 +152,7 @@ def _other_scorers(there: Mapping[str, ScoredBy], here: Mapping[str, ScoredBy]) 
             if before and now and (text := before.difference(now, words)):
                 found.setdefault(text, []).append(name)
         for setting in unequal(known.settings, item.settings):
-            other = f"other words of the prompt {setting!r}" if setting in item.prompts else f"another {setting}"
+            other = f"other words of the prompt {setting!r}" if setting in item.prompts else f"different {setting}"
             found.setdefault(other, []).append(name)
     for text, names in found.items():
         yield text if len(names) == len(here) else f"{', '.join(names)}: {text}"

@@ -9,10 +9,8 @@ from .._kernel._not_asked import is_asked
 from .._kernel._sample import Sample
 from .._read import Columns
 from ._records import Record, json_value, roundtripped
-from ._scored_by import digest_of
 from ._scores_file import ScoresFile
-
-__all__ = ["changed", "is_finished", "is_unanswered", "rows_finished", "signature"]
+from ._setting_digests import digest_of
 
 
 def rows_finished(scores: ScoresFile) -> int:

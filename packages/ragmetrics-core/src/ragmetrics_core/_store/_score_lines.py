@@ -17,8 +17,6 @@ from .._kernel._score import Score
 from ._records import Record, Records, record_of
 from ._scored_by import MetricColumn
 
-__all__ = ["read_scores"]
-
 
 def read_scores(path: Path) -> tuple[tuple[MetricColumn, ...], Records]:
     """The metrics and the records of a file of scores; its rows are read when they are looked at.

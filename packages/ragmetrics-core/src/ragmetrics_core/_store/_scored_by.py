@@ -24,8 +24,6 @@ from .._kernel._saved_settings import built_in_metric, metric_paths
 from ._prices import ModelUsage
 from ._setting_digests import digest_of, setting_digests
 
-__all__ = ["KINDS", "MetricColumn", "ModelIdentity", "ScoredBy", "class_named", "digest_of", "unequal"]
-
 KINDS = {"llm": "the LLM", "embeddings": "the embedding model"}
 CLASS_NAME = re.compile(r"\w+(?=\()")
 UNKNOWN = "unknown"

@@ -23,8 +23,6 @@ from ._files import part_of, put, worded
 from ._records import Record, Records, record_line, record_of
 from ._seal import Seal, Sealing
 
-__all__ = ["ScoresFile"]
-
 NOWHERE = -1
 
 MOST_AHEAD = 1_000_000

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
-__all__ = ["Seal", "Sealing"]
-
 
 @dataclass(frozen=True)
 class Seal:

@@ -14,8 +14,6 @@ from .._kernel._metric import Metric
 from .._kernel._plain import plain
 from .._kernel._prompt import Prompt
 
-__all__ = ["digest_of", "setting_digests"]
-
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 """The address of an object in memory, which differs from process to process."""
 

@@ -10,8 +10,6 @@ from typing import Any, TypeVar
 
 from ._threads import in_loop, start
 
-__all__ = ["run_blocking"]
-
 T = TypeVar("T")
 
 GLANCE = 0.2

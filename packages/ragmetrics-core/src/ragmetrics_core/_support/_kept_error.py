@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["Kept"]
-
 
 class Kept:
     """A block that keeps the exception that ended it, as ``error``, for later. Cancellation and Ctrl-C go through."""

@@ -11,8 +11,6 @@ import importlib
 
 from ._ragas_names import BECAUSE, PLACES
 
-__all__ = ["ELSEWHERE", "no_attribute", "where_it_is"]
-
 OWN_MODULES = ("metrics", "llms", "embeddings", "replies", "testing")
 
 ELSEWHERE: dict[str, str] = {name: place for names, place in PLACES for name in names.split() if "." not in name}

@@ -8,8 +8,6 @@ that RAGAS' releases had, so that none is missing.
 
 from __future__ import annotations
 
-__all__ = ["BECAUSE", "PLACES", "SAME"]
-
 BECAUSE = "because "
 """How the words begin where nothing takes a name's place."""
 

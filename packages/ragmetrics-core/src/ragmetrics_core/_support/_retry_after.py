@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-__all__ = ["seconds_to_wait"]
-
 NUMBER = re.compile(r"[ \t]*([0-9]{1,15}(?:\.[0-9]{0,15})?)[ \t]*")
 """No sign, no exponent, no digits of other scripts: Python would read all of these."""
 

@@ -11,8 +11,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
-__all__ = ["LONGEST", "MASKED", "conceal", "is_secret", "mask", "routing_digest", "without_secrets"]
-
 MASKED = "***"
 LONGEST = 500
 """Characters of somebody else's message that are worth showing."""

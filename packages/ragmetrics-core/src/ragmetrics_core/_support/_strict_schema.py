@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["strict_schema"]
-
 NOT_STRICT = frozenset({"oneOf", "allOf", "not", "if", "prefixItems", "patternProperties"})
 MEANINGLESS = frozenset({"title", "default", "$schema", "examples"})
 TYPED = frozenset({"$ref", "type", "anyOf", "enum", "const"})

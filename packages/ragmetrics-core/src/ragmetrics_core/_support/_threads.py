@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-__all__ = ["in_loop", "in_own_thread", "in_threads", "start"]
-
 T = TypeVar("T")
 
 

@@ -13,8 +13,6 @@ from __future__ import annotations
 import re
 from math import ceil
 
-__all__ = ["tokens_in"]
-
 PARTS = re.compile(r"(?P<word>[^\W\d_]+)|(?P<number>\d+)|(?P<newlines>\n+)|(?P<marks>[^\w\s]+|_+)")
 
 WORD, LONGER, ACCENT, NUMBER, NEWLINES, MARKS = 0.89, 0.244, 0.75, 1.58, 1.99, 0.9

@@ -16,8 +16,6 @@ from pydantic import BaseModel, Field
 from .._kernel._errors import BadReply
 from ..replies import JsonReply, answer_text
 
-__all__ = ["AnswerReply", "DocumentAnswer"]
-
 REFUSAL = re.compile(
     r"(?:i(?:'m| am) )?(?:(?:so |very )?sorry|unable|not able)\b|(?:i|we) (?:cannot|can't|can not|could not|couldn't|won't)\b|"
     r"as an ai\b|unfortunately\b|(?:http )?[45]\d\d (?:bad|internal|too|service|gateway|forbidden|unauthorized|not found|error)|"

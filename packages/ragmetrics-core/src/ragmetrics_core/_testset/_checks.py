@@ -16,15 +16,6 @@ from .._kernel._errors import BadReply
 from .._kernel._prompt import Prompt
 from ..replies import JsonReply, LinesReply
 
-__all__ = [
-    "ANSWER_FROM_PASSAGES",
-    "CHECK_QUESTION",
-    "CHECK_UNANSWERED",
-    "PROMPTS",
-    "WRITE_TWO_PASSAGE_QUESTIONS",
-    "WRITE_UNANSWERABLE_QUESTIONS",
-]
-
 STANDS_ALONE = (
     "It stands alone if a reader who has seen no passage knows from the question what it is about: it names what it asks about, "
     "has no pronoun for something unnamed, and does not speak of 'the text', 'the passage' or 'the author'."
@@ -113,7 +104,7 @@ CHECK_QUESTION: Prompt[QuestionCheck] = Prompt(
         "Check an examination question and its answer, for which evidence quotes the passages.\n"
         f"- stands_alone: {STANDS_ALONE} Judge this from the question alone, as if you had not read the passages.\n"
         "- supported: the words in evidence, read where they stand in the passages, state what the question asks for, and the "
-        "answer says the same, with every number, name and date. What you know from elsewhere does not count."
+        "answer says the same, with every name, number, date and place. What you know from elsewhere does not count."
     ),
     reply=JsonReply(QuestionCheck),
 )

@@ -22,8 +22,6 @@ from .._kernel._whole import check_whole
 from .._lexical import sentence_ends
 from ._documents import GivenDocument
 
-__all__ = ["CHUNK_OVERLAP", "CHUNK_SIZE", "Chunk", "check_sizes", "chunks_of"]
-
 CHUNK_SIZE = 1000
 """Most characters of a chunk."""
 

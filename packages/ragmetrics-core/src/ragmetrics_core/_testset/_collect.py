@@ -22,8 +22,6 @@ from ._similar import KnownQuestions, PassageIndex, plain_words
 from ._stands_alone import leans_on_a_text
 from ._values import Dropped, Problem, Why
 
-__all__ = ["Collection", "Wanted"]
-
 LOOKED_AT = 4
 """Passages besides its own in which an answer to a question that is to have none is looked for."""
 

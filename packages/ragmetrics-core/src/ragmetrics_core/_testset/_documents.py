@@ -16,8 +16,6 @@ from .._report._reasons import first_of
 from ._files import DOCUMENT_FILES, text_of_file
 from ._text import Heading
 
-__all__ = ["GivenDocument", "Skipped", "by_reason", "documents_of"]
-
 ROW_FILES = frozenset({".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".gz", ".parquet", ".pq"})
 """Suffixes of files that hold one document per row."""
 

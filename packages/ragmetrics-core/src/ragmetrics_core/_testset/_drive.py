@@ -19,8 +19,6 @@ from .._kernel._protocols import AnyLLM
 from .._kernel._steps import Outcome, Steps, next_round
 from .._support._tasks import all_of
 
-__all__ = ["Drive"]
-
 T = TypeVar("T")
 
 

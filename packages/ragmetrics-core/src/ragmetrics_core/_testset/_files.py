@@ -18,8 +18,6 @@ from ._html import text_of_html
 from ._pdf import text_of_pdf
 from ._text import FileText
 
-__all__ = ["DOCUMENT_FILES", "text_of_file"]
-
 MOST_BYTES = 50_000_000
 """A file of more is no document to read, and can be meant to fill the memory."""
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     Documents = os.PathLike[str] | Iterable[str | Document | Mapping[str, Any]]
 
-__all__ = ["agenerate_testset", "generate_testset"]
-
 
 def generate_testset(
     documents: Documents,

@@ -13,8 +13,6 @@ from typing import NamedTuple
 
 from ._text import FileText, Heading
 
-__all__ = ["text_of_html"]
-
 NEVER_READ = frozenset(["script", "style", "noscript", "template", "svg", "iframe", "select", "textarea", "title"])
 """Elements whose text a browser does not show as text."""
 

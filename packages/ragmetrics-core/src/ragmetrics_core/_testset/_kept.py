@@ -16,8 +16,6 @@ from .._store._journal import Journal
 from .._store._run_dir import JOURNAL
 from ._values import line_of
 
-__all__ = ["QUESTIONS", "KeptQuestions"]
-
 QUESTIONS = "testset.jsonl"
 
 

@@ -30,8 +30,6 @@ from ._program import attempt, distinct, in_one_line, unread
 from ._similar import Fact, plain_words
 from ._values import CAVEAT, Dropped, Why
 
-__all__ = ["NO_ANSWER", "Checked", "Kind", "OnePassage", "TwoPassages", "Unanswerable", "Visit", "Written", "drop"]
-
 NO_ANSWER = "The documents do not contain the answer to this question."
 """The reference of a question that has no answer, where no other is given: what a system that declines would say."""
 

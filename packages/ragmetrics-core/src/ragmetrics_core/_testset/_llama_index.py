@@ -12,8 +12,6 @@ from .._kernel._sample import Document, Sample
 from .._read._input_file import InputFile
 from .._read._text import lines_of
 
-__all__ = ["embedding_qa_samples", "labelled_rag_samples"]
-
 CARRIED = ("query_by", "reference_answer_by")
 
 

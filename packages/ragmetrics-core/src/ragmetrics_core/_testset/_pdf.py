@@ -12,8 +12,6 @@ from pathlib import Path
 from .._kernel._errors import InvalidInput, MissingExtra
 from ._text import FileText
 
-__all__ = ["text_of_pdf"]
-
 # What a parser of damaged files meets besides its own errors; a program that reads strangers' files has to expect all of them.
 DAMAGED = (
     ArithmeticError,

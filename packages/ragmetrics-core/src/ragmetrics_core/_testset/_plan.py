@@ -20,8 +20,6 @@ from ._kinds import Kind, Visit
 from ._similar import PassageIndex
 from ._values import Dropped, counted
 
-__all__ = ["ATTEMPTS", "MOST_PER_VISIT", "Course", "check_share", "counts_of", "in_turn", "related_pairs"]
-
 ATTEMPTS = 3
 """Questions that are tried for each one that is asked for, at most."""
 

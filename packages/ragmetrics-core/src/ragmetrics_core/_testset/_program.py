@@ -20,8 +20,6 @@ from ._chunks import CHUNK_OVERLAP, Chunk, chunks_of
 from ._documents import GivenDocument
 from ._values import CAVEAT, Problem
 
-__all__ = ["ANSWER_FROM_DOCUMENT", "WRITE_QUESTIONS", "Part", "Questioning"]
-
 T = TypeVar("T")
 
 WRITE_QUESTIONS: Prompt[list[str]] = Prompt(

@@ -36,8 +36,6 @@ from ._plan import check_share
 from ._program import Part, Questioning
 from ._values import NO_USAGE, Dropped, Problem, Testset
 
-__all__ = ["Generation", "Options"]
-
 PER_DOCUMENT = 10
 """Questions per document where neither number is given."""
 

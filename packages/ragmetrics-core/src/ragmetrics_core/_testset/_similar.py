@@ -21,17 +21,6 @@ from typing import NamedTuple
 
 from .._lexical._words import guess_language, words_of
 
-__all__ = [
-    "ALIKE",
-    "ALIKE_ABOUT_ONE_FACT",
-    "Fact",
-    "KnownQuestions",
-    "PassageIndex",
-    "Worded",
-    "alikeness",
-    "plain_words",
-]
-
 ALIKE = 0.85
 """Least alikeness of near-duplicates."""
 

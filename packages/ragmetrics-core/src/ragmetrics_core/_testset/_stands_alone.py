@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["leans_on_a_text"]
-
 # Per language: what stands before the name of a text, the names of texts, and what may follow where some other text is meant.
 _GRAMMAR = [
     (

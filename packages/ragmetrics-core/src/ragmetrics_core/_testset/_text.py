@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["FileText", "Heading"]
-
 Heading = tuple[int, int, str]
 """Where a heading begins in the text, its level (1 is the highest), and its words."""
 

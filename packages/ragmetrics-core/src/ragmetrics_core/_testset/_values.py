@@ -22,8 +22,6 @@ from ._llama_index import embedding_qa_samples, labelled_rag_samples
 if TYPE_CHECKING:
     import os
 
-__all__ = ["Dropped", "Problem", "Testset", "Why", "counted", "line_of"]
-
 CAVEAT = "caveat"
 """Column of the metadata that carries what must be known about how a sample was made."""
 

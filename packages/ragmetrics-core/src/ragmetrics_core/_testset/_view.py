@@ -13,8 +13,6 @@ from .._kernel._tags import Html, element
 if TYPE_CHECKING:
     from ._values import Testset
 
-__all__ = ["testset_html"]
-
 MOST_SAMPLES = 10
 LONGEST_PASSAGE = 300
 """Columns of a passage that are shown."""

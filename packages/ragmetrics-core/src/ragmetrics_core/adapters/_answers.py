@@ -9,8 +9,6 @@ from typing import Any
 from .._kernel._errors import BadReply
 from .._kernel._requests import Usage, counted
 
-__all__ = ["finish_reason_of", "is_cut_off", "usage_of", "why_no_answer"]
-
 INPUT_COUNTS = ("prompt_tokens", "input_tokens", "prompt_token_count", "prompt_eval_count")
 OUTPUT_COUNTS = ("completion_tokens", "output_tokens", "candidates_token_count", "eval_count")
 REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason")

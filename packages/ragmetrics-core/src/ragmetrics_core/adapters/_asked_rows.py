@@ -14,8 +14,6 @@ from .._kernel._sample import Sample
 from .._kernel._whole import check_whole
 from .._support._secrets import conceal
 
-__all__ = ["asked_rows"]
-
 Row = Sample | InvalidInput
 
 

@@ -7,8 +7,6 @@ import weakref
 from collections.abc import Callable
 from functools import partial
 
-__all__ = ["call_at_exit"]
-
 
 def call_at_exit(method: Callable[[], None]) -> None:
     """Have a method called when the program ends. Until then this keeps its object from nothing, least of all from being freed."""

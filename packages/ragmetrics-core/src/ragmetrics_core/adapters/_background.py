@@ -23,8 +23,6 @@ from .._kernel._errors import ModelError
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-__all__ = ["Background", "settled"]
-
 T = TypeVar("T")
 
 IDLE = 5.0

@@ -11,8 +11,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["BeginInOrder"]
-
 QUICK = 0.01
 """Seconds that a model may take for each call and still be one that plays a script."""
 

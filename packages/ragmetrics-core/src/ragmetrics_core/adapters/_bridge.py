@@ -51,8 +51,6 @@ from ._retries import without_retries
 from ._settings import json_settings, name_of, secret_texts
 from ._stand_in import Change, StandIn
 
-__all__ = ["Bridge", "EmbeddingsBridge", "LLMBridge"]
-
 Q = TypeVar("Q")
 A = TypeVar("A")
 B = TypeVar("B", bound="Bridge[Any, Any]")

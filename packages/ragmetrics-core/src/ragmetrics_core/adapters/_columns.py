@@ -8,8 +8,6 @@ from typing import Any
 from .._kernel._errors import InvalidInput
 from .._kernel._metric import Metric
 
-__all__ = ["rows_of_columns"]
-
 
 def rows_of_columns(
     metric: Metric, columns: Mapping[str, Any], read: Callable[[str, Any], Any] | None = None

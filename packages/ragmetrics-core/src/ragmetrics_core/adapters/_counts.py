@@ -5,8 +5,6 @@ from __future__ import annotations
 import threading
 from collections import Counter
 
-__all__ = ["Counts"]
-
 
 class Counts:
     """How often things happened."""

@@ -9,8 +9,6 @@ from ..llms._wire._failures import Refused
 from ._failures import is_bug as is_error_of_programming
 from ._failures import is_failure, is_of_other_loop, model_error, refused_by
 
-__all__ = ["Explained"]
-
 
 class Explained:
     """A block in which a model may fail: the failure ends the block and is kept, in words, as ``problem``.

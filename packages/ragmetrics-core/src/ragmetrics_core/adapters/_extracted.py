@@ -13,8 +13,6 @@ from typing import Any
 from ._background import settled
 from ._value_samples import SampleReader
 
-__all__ = ["Extracted"]
-
 Extractor = Callable[[Any], Any]
 
 

@@ -25,8 +25,6 @@ from .._support._retry_after import seconds_to_wait
 from .._support._secrets import mask
 from ..llms._wire._failures import Refused
 
-__all__ = ["is_bug", "is_failure", "is_of_a_client", "is_of_other_loop", "model_error", "refused_by"]
-
 BUGS = (
     ArithmeticError,
     AssertionError,

@@ -18,8 +18,6 @@ from ..llms._wire._refusals import is_refusal
 from ..llms._wire._structured import Ladder, Rung, schema_of
 from ._explained import Explained
 
-__all__ = ["Attempts", "FormsOfReply", "wants_json"]
-
 REFUSED = frozenset({400, 415, 422})
 """Statuses by which a server says that it cannot do what is asked, in whatever words."""
 

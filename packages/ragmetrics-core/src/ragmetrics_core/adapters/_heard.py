@@ -12,8 +12,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["OpenCalls", "heard", "heard_async", "words_of"]
-
 Done = Callable[[str | None], None]
 """Called once: with the whole text, or with None if the reader left early or the stream failed."""
 

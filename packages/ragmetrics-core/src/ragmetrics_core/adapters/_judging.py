@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["is_judging", "judging"]
-
 _judging: ContextVar[bool] = ContextVar("ragmetrics_judging", default=False)
 
 

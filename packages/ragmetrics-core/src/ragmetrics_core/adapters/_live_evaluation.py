@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-__all__ = ["Finished", "LiveEvaluation", "shows_settings"]
-
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 T = TypeVar("T")

@@ -18,8 +18,6 @@ from .._kernel._errors import MissingInput, RagmetricsError
 if TYPE_CHECKING:
     import logging
 
-__all__ = ["FailureLog"]
-
 MISSING = MissingInput.__name__
 NEEDED = re.compile(r"needs '\w+'")
 

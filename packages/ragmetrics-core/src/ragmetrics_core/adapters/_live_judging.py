@@ -27,8 +27,6 @@ from ._live_settings import check_seconds
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-__all__ = ["LiveJudging"]
-
 T = TypeVar("T")
 
 Judgements = Mapping[str, Callable[[], T]]

@@ -13,8 +13,6 @@ from typing import Any, TypedDict
 
 from .._kernel._errors import InvalidInput
 
-__all__ = ["SETTINGS", "LiveSettings", "check_count", "check_function", "check_seconds", "check_share", "current_names"]
-
 
 class LiveSettings(TypedDict, total=False):
     """What the user of a live evaluation can set, whatever the framework; ``LiveEvaluation`` says what each means."""

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     import asyncio
 
-__all__ = ["HomeLoop", "at_once", "run_blocking", "shared_home"]
-
 T = TypeVar("T")
 
 

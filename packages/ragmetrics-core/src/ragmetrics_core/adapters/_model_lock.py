@@ -6,8 +6,6 @@ import threading
 from typing import ClassVar
 from weakref import WeakValueDictionary
 
-__all__ = ["Turn"]
-
 
 class Turn:
     """Who uses a model now; a context manager. All that use the same model take turns, whichever adapter they come through. ::

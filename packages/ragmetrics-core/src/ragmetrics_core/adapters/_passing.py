@@ -9,8 +9,6 @@ from .._kernel._errors import InvalidInput, RagmetricsError
 from .._kernel._metric import Metric
 from .._kernel._score import Score
 
-__all__ = ["check_threshold", "failed_score", "passes"]
-
 
 def passes(score: Score, threshold: float | None = None) -> bool | None:
     """The metric's own verdict if it has one, else whether the value reaches a threshold; None without a value, and for a tie.

@@ -9,8 +9,6 @@ from typing import Any, TypeVar
 from .._kernel._metric import Metric
 from .._kernel._prompt import Prompt
 
-__all__ = ["asks_an_llm", "prompts_of", "with_prompts", "without_scale"]
-
 M = TypeVar("M", bound=Metric)
 
 

@@ -13,8 +13,6 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-__all__ = ["without_retries"]
-
 MAKERS = ("_get_client", "_get_aclient")
 """Methods that make the clients of a model from its settings when they are needed, and keep them."""
 

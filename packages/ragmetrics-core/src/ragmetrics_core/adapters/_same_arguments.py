@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
-__all__ = ["by_name", "with_arguments_of"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -14,8 +14,6 @@ from typing import Any
 from .._kernel._plain import json_walk
 from .._support._secrets import conceal, is_secret, routing_digest
 
-__all__ = ["declared_settings", "json_settings", "kind_of", "name_of", "secret_texts"]
-
 OPENERS = ("get_secret_value", "resolve_value")
 """The methods of wrapped secrets that give the secret itself."""
 

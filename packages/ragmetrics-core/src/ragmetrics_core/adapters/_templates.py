@@ -19,8 +19,6 @@ from .._kernel._errors import BadReply, InvalidInput
 from .._kernel._prompt import Prompt
 from .._kernel._requests import Message, Reply
 
-__all__ = ["DATA", "UNREADABLE", "Parser", "Slot", "check_shows_data", "worded"]
-
 T = TypeVar("T")
 
 DATA = "data"

@@ -10,8 +10,6 @@ from .._kernel._sample import Document
 from ._value_messages import MessageReader
 from ._value_names import FieldNames
 
-__all__ = ["ContextReader"]
-
 # where one mapping is the whole context, its text may be made of its documents, for the prompt
 DOCUMENTS_FIRST = sorted(FieldNames.contexts, key=lambda name: "doc" not in name)
 

@@ -16,8 +16,6 @@ from .._kernel._sample import Sample
 from ._value_samples import SampleReader
 from ._value_texts import Answer
 
-__all__ = ["ExampleReader"]
-
 Keys = Mapping[str, str | None]
 
 

@@ -16,8 +16,6 @@ from typing import Any, ClassVar
 from .._kernel._score import Score
 from ._value_names import FieldNames
 
-__all__ = ["MessageReader"]
-
 Classes = tuple[type[Any], ...]
 
 

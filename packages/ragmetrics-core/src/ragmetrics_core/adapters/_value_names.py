@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["FieldNames"]
-
 
 class FieldNames:
     """The names of a sample's fields in the values of programs, each list in the order in which they are tried."""

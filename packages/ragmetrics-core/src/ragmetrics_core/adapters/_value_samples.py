@@ -18,8 +18,6 @@ from ._background import settled
 from ._value_names import FieldNames
 from ._value_texts import Answer, TextReader
 
-__all__ = ["SampleReader"]
-
 RESPONSES = tuple(name for name in FieldNames.answers if name != "text")
 """Names of the response in a row, where a ``text`` may be anything."""
 

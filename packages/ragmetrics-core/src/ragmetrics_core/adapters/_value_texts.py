@@ -19,8 +19,6 @@ from .._kernel._score import Score
 from ._value_contexts import ContextReader
 from ._value_names import FieldNames
 
-__all__ = ["Answer", "TextReader"]
-
 NEITHER = frozenset({*FieldNames.contexts, *FieldNames.references, *FieldNames.history})
 NO_ANSWER = NEITHER.union(FieldNames.questions)
 NO_QUESTION = NEITHER.union(FieldNames.answers)

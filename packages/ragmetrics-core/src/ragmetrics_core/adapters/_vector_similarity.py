@@ -10,8 +10,6 @@ from .._kernel._metric import Metric
 from .._kernel._score import Score
 from .._kernel._steps import Steps, embed
 
-__all__ = ["VectorSimilarity"]
-
 
 @dataclass(frozen=True)
 class VectorSimilarity(Metric):

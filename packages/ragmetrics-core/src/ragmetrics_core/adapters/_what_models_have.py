@@ -8,8 +8,6 @@ from typing import Any
 
 from ._settings import name_of
 
-__all__ = ["blocking", "has_methods", "overrides"]
-
 
 def overrides(cls: type, base: type, name: str) -> bool:
     """Whether a class overrides a method of its base; what a framework wraps around both (``functools.wraps``) is ignored."""

@@ -40,8 +40,6 @@ from ._report import REPORT, report_page
 from ._show import SHOW, show
 from ._wanted import parse_wanted
 
-__all__ = ["app", "main"]
-
 app = typer.Typer(
     name="ragmetrics",
     help="Score RAG answers and retrieval results.",

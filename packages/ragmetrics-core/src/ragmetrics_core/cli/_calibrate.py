@@ -13,8 +13,6 @@ from ._output import clear_errors, loaded
 from ._text_files import check_files, put_texts
 from ._written import check_place, to_stdout
 
-__all__ = ["CALIBRATE", "calibrate"]
-
 CALIBRATE = """Hold the judge of RUN against people's labels: agreement, the score that people would give, the best threshold.
 
 \b

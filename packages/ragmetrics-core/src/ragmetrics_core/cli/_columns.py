@@ -11,8 +11,6 @@ from ragmetrics_core import InvalidInput
 
 from .._names._metrics import split
 
-__all__ = ["SHORT", "Map", "Separator", "map_for", "parse_columns"]
-
 SHORT = {"user_input": "question", "response": "answer", "retrieved_contexts": "contexts", "reference": "reference"}
 """What most metrics need, under the short names that --map takes too."""
 

@@ -17,8 +17,6 @@ from ._gates import MaxFailed, MinCoverage, Undecided, decision_of, parse_gates
 from ._output import clear_errors, loaded, stop
 from ._text_files import check_files, put_texts
 
-__all__ = ["COMPARE", "compare"]
-
 COMPARE = """Compare two runs row by row: is RUN_B better or worse than RUN_A, and how sure is that?
 
 \b

@@ -10,8 +10,6 @@ from ..llms._openai._llm import OpenAILLM, clients_of
 from ..llms._openai._named_servers import SERVERS, server_named
 from ..llms._openai._probe import Found, models_of
 
-__all__ = ["Check", "Diagnosis", "reached", "why_not"]
-
 State = Literal["ok", "no", "-"]
 SHOWN = 8
 """How many names of models are shown where the one that was asked for is missing."""

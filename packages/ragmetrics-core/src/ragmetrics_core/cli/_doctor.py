@@ -25,8 +25,6 @@ from ._examine import examine_embeddings, examine_llm
 from ._messages import in_cli_words
 from ._output import clear_errors, say
 
-__all__ = ["DOCTOR", "doctor"]
-
 DOCTOR = """Ask a server a few small questions, and say what works: key, model, forms of reply, speed.
 
 \b

@@ -10,8 +10,6 @@ from .._kernel._metric import Metric
 from ._messages import in_cli_words
 from ._output import complain, say
 
-__all__ = ["show_price"]
-
 PASSED_ON = (
     "run_dir",
     "replace",

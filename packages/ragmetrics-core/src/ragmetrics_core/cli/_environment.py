@@ -12,8 +12,6 @@ from urllib.parse import urlsplit
 from .._support._secrets import conceal
 from ..llms._openai._named_servers import SERVERS
 
-__all__ = ["environment"]
-
 EXTRAS = {
     "openai": "openai",
     "server": "aiohttp",

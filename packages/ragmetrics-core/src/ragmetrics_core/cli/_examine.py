@@ -23,8 +23,6 @@ from ..llms._openai._probe import RUNGS, Found, Rung, models_of, probe
 from ..metrics.claims import VERIFY_CLAIMS
 from ._diagnosis import Diagnosis, reached, why_not
 
-__all__ = ["examine_embeddings", "examine_llm"]
-
 INPUTS = {
     "contexts": ["The library opens at nine and closes at six."],
     "claims": ["The library opens at nine.", "The library opens at noon."],

@@ -9,9 +9,8 @@ from typing import Annotated
 import typer
 
 from .._kernel._errors import InvalidInput
-from .._report._summary import MetricSummary, Summary
-
-__all__ = ["FailUnder", "compared_with_least", "parse_least"]
+from .._report._metric_summary import MetricSummary
+from .._report._summary import Summary
 
 FailUnder = Annotated[
     list[str] | None,

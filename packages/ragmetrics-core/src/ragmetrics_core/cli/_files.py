@@ -6,8 +6,6 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["At", "Data", "Encoding"]
-
 Data = Annotated[
     str,
     typer.Argument(

@@ -16,18 +16,6 @@ from .._report._gate_results import Decision, GateResult
 from .._report._gates import FORMS, Conditions, Gate, Of, parsed_gates
 from ._messages import in_cli_words
 
-__all__ = [
-    "By",
-    "Cluster",
-    "GateTexts",
-    "Gates",
-    "MaxFailed",
-    "MinCoverage",
-    "Undecided",
-    "decision_of",
-    "parse_gates",
-]
-
 GateTexts = Annotated[
     list[str] | None,
     typer.Option(

@@ -23,8 +23,6 @@ from ._models import parse_budget, parse_models
 from ._options import BaseURL, Budget, LLMName, MaxRetries, Progress, Timeout
 from ._output import check_out, clear_errors, how_to_continue, parse_progress, say, stop, write
 
-__all__ = ["GENERATE", "generate"]
-
 GENERATE = """Write questions with reference answers from DOCS: each about one passage or two, checked, and no two alike.
 
 \b

@@ -16,8 +16,6 @@ from .._names._priced import llm_to_price
 from ..metrics import Jury
 from ._models import has_address
 
-__all__ = ["JuryOf", "with_jury"]
-
 JuryOf = Annotated[
     str | None,
     typer.Option(

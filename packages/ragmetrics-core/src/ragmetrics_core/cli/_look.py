@@ -14,19 +14,17 @@ from typing import Annotated, Any
 import typer
 
 from .._kernel._counts import count_of
-from .._kernel._layout import cells, within
+from .._kernel._layout import cells, printable, within
 from .._kernel._plain import json_walk
 from .._kernel._sample import Sample
 from .._read import Columns, FileOptions, Look, keys_of, likely, look_at, rule
 from .._report._reasons import first_of
-from .._report._table import hanging, printable, room, whole, wrapped, wrapped_items
+from .._report._table import hanging, room, whole, wrapped, wrapped_items
 from ._columns import SHORT, Map, Separator, map_for, parse_columns
 from ._files import At, Data, Encoding
 from ._messages import in_cli_words
 from ._metrics import fitting_metrics
 from ._output import clear_errors, complain, say
-
-__all__ = ["LOOK", "look"]
 
 LOOK = """Show how the rows of DATA are understood: format, columns, first rows, problems, metrics that fit. No model is asked.
 

@@ -11,8 +11,6 @@ import re
 import shlex
 from collections.abc import Callable
 
-__all__ = ["in_cli_words"]
-
 CURES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     # inputs
     (

@@ -17,8 +17,6 @@ from .._report._reasons import first_of
 from .._report._table import room, wrapped
 from ..metrics import Entry, catalogue
 
-__all__ = ["described", "fitting_metrics", "parse_metrics", "propose_metrics"]
-
 
 def parse_metrics(texts: Iterable[str]) -> list[Metric]:
     """The metrics that the texts name; those of a user's own are looked for in the current directory too, as ``python -m`` does.

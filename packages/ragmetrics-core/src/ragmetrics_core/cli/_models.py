@@ -9,8 +9,6 @@ from ragmetrics_core import InvalidInput
 from .._names._models import embeddings_named, is_server, llm_named
 from .._names._priced import embeddings_to_price, llm_to_price
 
-__all__ = ["has_address", "parse_budget", "parse_models"]
-
 BUDGETS = ("calls", "tokens", "dollars")
 
 

@@ -6,8 +6,6 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["BaseURL", "Budget", "LLMName", "MaxRetries", "Progress", "Timeout"]
-
 LLMName = Annotated[
     str | None,
     typer.Option(

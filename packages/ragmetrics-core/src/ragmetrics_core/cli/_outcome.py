@@ -18,10 +18,9 @@ from .._report._table import hanging, room
 from ._columns import SHORT, map_for
 from ._fail_under import compared_with_least
 from ._messages import in_cli_words
-from ._output import complain, how_to_continue, say, stop, to_stdout, write
+from ._output import complain, how_to_continue, say, stop, write
 from ._wanted import Wanted
-
-__all__ = ["report", "summary_in_cli_words"]
+from ._written import to_stdout
 
 UNREAD = re.compile(r"MissingInput: needs '(\w+)'|InvalidInput: (\w+) must be a str, got (?:dict|list)\b")
 """Failures of a field that stands in another column, or deeper inside its own."""

@@ -32,21 +32,6 @@ from .._support._secrets import conceal
 from ._messages import in_cli_words
 from ._written import check_place, put_file, to_stdout
 
-__all__ = [
-    "Command",
-    "check_out",
-    "clear_errors",
-    "complain",
-    "how_to_continue",
-    "loaded",
-    "parse_progress",
-    "printable_on",
-    "say",
-    "stop",
-    "to_stdout",
-    "write",
-]
-
 BUG = 70
 """Exit status of a crash (EX_SOFTWARE of sysexits.h): 1 is taken by failed gates, and they must not be mixed up."""
 

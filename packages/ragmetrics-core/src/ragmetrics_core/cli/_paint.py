@@ -13,8 +13,6 @@ from collections.abc import Iterable, Sequence
 from .._kernel._evidence_text import Line, Tone
 from ._output import printable_on, say
 
-__all__ = ["say_lines"]
-
 STYLES: dict[Tone, str] = {"title": "bold", "good": "green", "bad": "red", "open": "yellow", "aside": "dim"}
 
 

@@ -8,10 +8,8 @@ from typing import Annotated
 import typer
 
 from .._kernel._errors import InvalidInput
-from ._output import HTML, check_out, clear_errors, loaded, say, to_stdout
-from ._written import put_file
-
-__all__ = ["REPORT", "report_page"]
+from ._output import HTML, check_out, clear_errors, loaded, say
+from ._written import put_file, to_stdout
 
 REPORT = """Write RUN, the directory of a run or a file of scores, as one HTML file to look at and to send to others.
 

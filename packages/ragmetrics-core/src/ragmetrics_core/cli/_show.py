@@ -13,12 +13,13 @@ import typer
 
 from .._kernel._errors import InvalidInput
 from .._kernel._evidence_text import Line
+from .._kernel._layout import printable
 from .._kernel._score import Score
 from .._report._evaluation import Evaluation
 from .._report._reasons import first_of
 from .._report._row_names import row_name
 from .._report._row_text import failed_lines, full_lines
-from .._report._table import hanging, printable, room
+from .._report._table import hanging, room
 from .._report._worst_rows import why_no_worst
 from ._messages import in_cli_words
 from ._outcome import summary_in_cli_words
@@ -27,8 +28,6 @@ from ._paint import say_lines
 
 if TYPE_CHECKING:
     from .._store._records import Record
-
-__all__ = ["SHOW", "show"]
 
 SHOW = """Show what a run came to, and the evidence of its scores. No model is asked.
 

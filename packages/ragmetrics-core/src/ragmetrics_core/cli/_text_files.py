@@ -11,8 +11,6 @@ from .._kernel._errors import InvalidInput
 from ._output import say
 from ._written import check_place, put_file, to_stdout
 
-__all__ = ["check_files", "put_texts"]
-
 FILES_OF_A_RUN = ("run.json", "scores.jsonl", "journal.sqlite")
 
 

@@ -15,8 +15,6 @@ from .._report._slices import RowGroups
 from ._fail_under import parse_least
 from ._gates import Gates, decision_of, parse_gates
 
-__all__ = ["Wanted", "parse_wanted"]
-
 
 @dataclass(frozen=True)
 class Wanted:

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from .._kernel._errors import InvalidInput
 
-__all__ = ["check_place", "put_file", "to_stdout"]
-
 
 def to_stdout(path: Path | None) -> bool:
     """Whether what is written goes to stdout: the file is named ``-``."""

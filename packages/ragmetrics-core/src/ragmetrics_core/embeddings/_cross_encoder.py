@@ -12,14 +12,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._kernel._errors import InvalidInput
+from .._kernel._readable_texts import readable_texts
 from .._kernel._requests import Reply
 from ._local import LocalModel
-from ._texts import readable_texts
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder as SentenceTransformersCrossEncoder  # noqa: F401  in quotes below
-
-__all__ = ["CrossEncoder"]
 
 
 class CrossEncoder(LocalModel["SentenceTransformersCrossEncoder"]):

@@ -13,8 +13,6 @@ from ._hashing import HashingEmbeddings
 from ._openai import OpenAIEmbeddings
 from ._sentence_transformers import SentenceTransformerEmbeddings
 
-__all__ = ["embedding_factory"]
-
 T = TypeVar("T")
 
 

@@ -17,10 +17,8 @@ from hashlib import blake2b
 from typing import Any
 
 from .._kernel._errors import InvalidInput
+from .._kernel._readable_texts import readable_texts
 from .._kernel._requests import Reply
-from ._texts import readable_texts
-
-__all__ = ["HashingEmbeddings"]
 
 WORD = re.compile(r"\w+")
 NGRAMS = (3, 4, 5)

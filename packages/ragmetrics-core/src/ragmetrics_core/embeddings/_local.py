@@ -17,8 +17,6 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 from .._kernel._errors import InvalidInput, MissingExtra, ModelError
 from ._texts import at_least_1
 
-__all__ = ["LocalModel"]
-
 Loaded = TypeVar("Loaded")
 Self = TypeVar("Self", bound="LocalModel[Any]")
 

@@ -8,17 +8,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .._kernel._errors import InvalidInput
+from .._kernel._readable_texts import readable_texts
 from .._kernel._requests import Reply
 from .._support._threads import in_own_thread
 from ..llms._openai._clients import Clients
 from ..llms._wire._hidden import hashed
 from ._openai_requests import OpenAIRequests
-from ._texts import at_least_1, readable_texts
+from ._texts import at_least_1
 
 if TYPE_CHECKING:
     import openai
-
-__all__ = ["OpenAIEmbeddings"]
 
 
 class OpenAIEmbeddings:

@@ -20,8 +20,6 @@ from ..llms._openai._errors import TranslatedErrors
 from ..llms._wire._attempts import field_of
 from ..llms._wire._failures import Failures
 
-__all__ = ["OpenAIRequests"]
-
 
 class OpenAIRequests:
     """The requests for some texts: iterating gives the parameters of each, and reads the answer to the one before.

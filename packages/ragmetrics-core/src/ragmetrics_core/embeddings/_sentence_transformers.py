@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from .._kernel._readable_texts import readable_texts
 from .._kernel._requests import Reply
 from ._local import LocalModel
-from ._texts import readable_texts
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer  # noqa: F401  in quotes below
-
-__all__ = ["SentenceTransformerEmbeddings"]
 
 
 class SentenceTransformerEmbeddings(LocalModel["SentenceTransformer"]):

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from .._kernel._errors import InvalidInput
-from .._kernel._readable_texts import readable_texts
-
-__all__ = ["at_least_1", "readable_texts"]
 
 
 def at_least_1(name: str, value: int) -> int:

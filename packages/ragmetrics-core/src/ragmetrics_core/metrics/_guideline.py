@@ -17,8 +17,8 @@ __all__ = ["Guideline"]
 class Critique(BaseModel):
     """What is good and what is wanting, and the verdict."""
 
-    feedback: str = Field(description="how the response keeps or breaks the guidelines, and how it could be better")
-    passing: bool = Field(description="true if the response keeps all guidelines")
+    feedback: str = Field(description="how the response follows or breaks the guidelines, and how to fix it")
+    passing: bool = Field(description="true if the response follows all guidelines")
 
 
 CRITIQUE_BY_GUIDELINES = Prompt(

@@ -18,7 +18,8 @@ RATE_GROUNDEDNESS = Prompt(
     version="5",
     instructions=(
         "Rate how far the contexts support the response.\n"
-        "2: they support every claim, or the response makes no claim, as when it only says that it does not know.\n"
+        "2: they support every claim, or the response makes no claim, as when it only says that something is unknown or not "
+        "stated.\n"
         "1: they support some of its claims.\n"
         "0: they support none of its claims.\n"
         f"{SUPPORT} {CONTEXTS_ALONE}"

@@ -13,13 +13,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from .._kernel._asked import Asked, asked_of
-from .._kernel._repeated import holds_object
+from .._kernel._repeated import SENT, holds_object
 from ._json_text._scan import Found
 from ._prose._unreadable import Unreadable
-from ._prose._whose import QUOTED, SENT, announced_by_another, declines, is_quoted, speaks_of_another
+from ._prose._whose import QUOTED, announced_by_another, declines, is_quoted, speaks_of_another
 from ._reading import TWO_ANSWERS, Bad, Fit, Reader, Reading
-
-__all__ = ["choose", "unless_doubted"]
 
 T = TypeVar("T")
 

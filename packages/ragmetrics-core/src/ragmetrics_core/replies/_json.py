@@ -23,8 +23,6 @@ from ._json_text._find import clean_json, decoder_of
 from ._pipeline import read_reply
 from ._typed._shape import shape_of
 
-__all__ = ["JsonReply"]
-
 M = TypeVar("M", bound=BaseModel)
 
 

@@ -27,8 +27,6 @@ from ._typed._fit import Unrelated, fit_model
 from ._typed._keys import ASIDES, REASONS, RELATED, WRAPPERS, WRITTEN, is_quotation, is_schema, name, singular, stem
 from ._typed._plan import ModelPlan, bare, is_subclass, item_hint, plan_of
 
-__all__ = ["ModelReader"]
-
 M = TypeVar("M", bound=BaseModel)
 
 _BETWEEN_ITEMS = re.compile(

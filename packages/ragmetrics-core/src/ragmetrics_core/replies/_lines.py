@@ -33,8 +33,6 @@ from ._typed._keys import (
     stem,
 )
 
-__all__ = ["LinesReply"]
-
 _ENVELOPES = ("choices", "tool_calls", "candidates")
 _MAX_NESTING = 5
 _SEVERAL = Bad("the reply holds several lists; give one")

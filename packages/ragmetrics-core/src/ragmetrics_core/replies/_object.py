@@ -10,8 +10,6 @@ from typing import Any, ClassVar
 
 from .._kernel._errors import BadReply, InvalidInput
 
-__all__ = ["ObjectReply"]
-
 
 @dataclass(frozen=True, repr=False)
 class ObjectReply:

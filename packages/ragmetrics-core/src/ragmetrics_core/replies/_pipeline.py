@@ -16,8 +16,6 @@ from ._prose._answer_part import answer_part
 from ._prose._unreadable import parse_or_bad_reply
 from ._reading import Reader
 
-__all__ = ["read_reply"]
-
 T = TypeVar("T")
 
 _NO_COLON = re.compile(

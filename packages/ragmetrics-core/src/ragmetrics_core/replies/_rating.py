@@ -14,8 +14,6 @@ from ._pipeline import read_reply
 from ._score import number_reader
 from ._typed._schema import answer_schema
 
-__all__ = ["RatingReply"]
-
 
 @dataclass(frozen=True, init=False)
 class RatingReply:

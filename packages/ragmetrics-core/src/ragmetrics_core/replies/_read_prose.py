@@ -11,8 +11,6 @@ from ._prose._answer_part import answer_part
 from ._prose._unreadable import Unreadable, parse_or_bad_reply
 from ._prose._whose import QUOTED, declines, own_words
 
-__all__ = ["answer_text", "read_prose"]
-
 T = TypeVar("T")
 
 

@@ -13,8 +13,6 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 from ._json_text._scan import Found
 from ._prose._unreadable import Unreadable
 
-__all__ = ["TWO_ANSWERS", "Bad", "Fit", "Reader", "Reading"]
-
 T = TypeVar("T")
 
 

@@ -23,8 +23,6 @@ from ._prose._whose import QUOTED, declines, speaks_of_another
 from ._reading import TWO_ANSWERS, Bad, Fit, Reader, Reading
 from ._typed._keys import ASIDES, REASONS, WRAPPERS, is_count, is_no_answer, is_schema, is_template, name, singular
 
-__all__ = ["Answer", "ScalarReader"]
-
 T = TypeVar("T")
 _MAX_NESTING = 6
 _MAX_ITEMS = 100

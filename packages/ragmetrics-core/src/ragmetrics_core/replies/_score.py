@@ -27,8 +27,6 @@ from ._scalar import Answer, ScalarReader
 from ._typed._keys import ASIDES, REASONS, is_no_answer, words
 from ._typed._schema import answer_schema
 
-__all__ = ["ScoreReply", "number_reader"]
-
 _NAMES = word_set(
     "score rating grade mark points point stars rate bewertung note nota puntuación punteggio voto оценка "
     "评分 得分 分数 評価 スコア 점수 평점 평가"

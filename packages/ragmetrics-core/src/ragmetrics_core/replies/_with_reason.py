@@ -14,8 +14,6 @@ from typing import Any, Generic, TypeVar
 from .._kernel._protocols import ReplyFormat
 from .._kernel._requests import is_json
 
-__all__ = ["WithReason", "value_and_reason", "words_beside_verdict"]
-
 BARE = 3
 """Words that an answer and its label take ("Verdict: YES", "**Answer:** no"): no more than that gives no reason."""
 

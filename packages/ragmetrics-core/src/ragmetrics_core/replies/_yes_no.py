@@ -19,8 +19,6 @@ from ._typed._keys import REASONS, WRITTEN, is_no_answer, words
 from ._typed._schema import answer_schema
 from ._with_reason import words_beside_verdict
 
-__all__ = ["YesNoReply"]
-
 _SURE = frozenset({"verdict", "judgement", "judgment", "decision", "conclusion"})
 # Keys under which other things are found as well, so that a value that is no yes or no means nothing.
 _LOOSE = word_set(

@@ -20,8 +20,6 @@ from ._ranks import auroc, spearman
 from ._threshold import Scored, Threshold, best_threshold, judged_elsewhere
 from ._verdict_table import VerdictTable, verdict_table
 
-__all__ = ["Agreement", "agreement"]
-
 NOT_VERDICTS = "labels are no passes and fails"
 VERDICTS = "the judge gives verdicts, which sensitivity and specificity tell about"
 FEWEST_OF_CLASS = 2

@@ -16,8 +16,6 @@ from ._interval import Interval
 from ._measure import Measure
 from ._score_form import coefficient_limits
 
-__all__ = ["annotator_alpha"]
-
 FEWEST_ROWS = 2
 ROUNDING = 1e-12
 

@@ -10,8 +10,6 @@ import math
 from ._distributions import beta_cdf, normal_quantile
 from ._roots import crossing
 
-__all__ = ["mcnemar_mid_p", "tango_limits"]
-
 
 def tango_limits(gained: int, lost: int, pairs: int, confidence: float) -> tuple[float, float]:
     """The score interval for the difference of two paired rates, (gained - lost) / pairs.

@@ -11,8 +11,6 @@ from .._kernel._errors import InvalidInput
 from ._checks import check_clusters, check_scale, checked_values, scale_of
 from ._interval import ROUNDING
 
-__all__ = ["Changes", "changes_of"]
-
 
 @dataclass(frozen=True)
 class Changes:

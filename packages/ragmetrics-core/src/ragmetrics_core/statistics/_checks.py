@@ -8,8 +8,6 @@ from collections.abc import Hashable, Sequence
 from .._kernel._errors import InvalidInput
 from ._interval import ROUNDING
 
-__all__ = ["check_clusters", "check_confidence", "check_scale", "checked_values", "is_bool", "is_finite", "scale_of"]
-
 LARGEST = 1e100
 """The squares of larger numbers, and products of these, leave the range of floats."""
 

@@ -18,8 +18,6 @@ from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-__all__ = ["ClusteredMean", "clustered_mean"]
-
 
 @dataclass(frozen=True)
 class ClusteredMean:

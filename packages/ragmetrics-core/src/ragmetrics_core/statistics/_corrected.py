@@ -41,8 +41,6 @@ from ._ppi import powered_mean
 from ._score_form import student_interval
 from ._strata import strata_of
 
-__all__ = ["CorrectedMean", "corrected_mean"]
-
 MOST_GRADES = 11
 """Different labels that still are grades, as those of a scale from 0 to 10."""
 

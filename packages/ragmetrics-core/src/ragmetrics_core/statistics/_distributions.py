@@ -12,15 +12,6 @@ import math
 
 from ._roots import crossing
 
-__all__ = [
-    "beta_cdf",
-    "beta_quantile",
-    "normal_cdf",
-    "normal_quantile",
-    "t_quantile",
-    "t_two_sided",
-]
-
 TINY = 1e-300
 MOST_TERMS = 20_000
 """The fraction needs some square root of its larger parameter; a million degrees of freedom take 2,000."""

@@ -24,8 +24,6 @@ from functools import cached_property
 
 from ._roots import crossing
 
-__all__ = ["FEW", "FewChanges", "reach_of"]
-
 FEW = 50
 """From so many changes on Student's t is as good, however many rows did not change."""
 

@@ -16,8 +16,6 @@ from ._influence import variance_and_freedom
 from ._labelled import LabelledRows
 from ._strata import Stratum
 
-__all__ = ["mean_variance", "strata_gain"]
-
 
 def strata_gain(rows: LabelledRows, strata: Sequence[Stratum]) -> bool:
     """Whether the mean over these strata varies less than that of the labels alone, by unbiased estimates of both.

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from .._kernel._errors import InvalidInput
 
-__all__ = ["holm"]
-
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """P-values adjusted for that several hypotheses are tested at once.

@@ -15,8 +15,6 @@ from collections.abc import Hashable, Sequence
 from ._clusters import clustered_mean
 from ._labelled import LabelledRows
 
-__all__ = ["design_effect", "unseen_variance", "variance_and_freedom"]
-
 
 def variance_and_freedom(
     rows: LabelledRows, of_labels: Sequence[float], of_judgements: Sequence[float] = ()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["METHODS", "ROUNDING", "Interval", "on_scale"]
-
 ROUNDING = 1e-9
 """Values within this share of the scale count as equal: cosines of equal texts differ from 1 in the last digits."""
 

@@ -11,16 +11,6 @@ from .._kernel._errors import InvalidInput
 from ._checks import check_clusters, check_scale, checked_values, is_bool, is_finite
 from ._interval import ROUNDING
 
-__all__ = [
-    "FEWEST_LABELS",
-    "LabelledRows",
-    "effective_count",
-    "labelled_rows",
-    "too_uneven",
-    "uneven",
-    "weight_problem",
-]
-
 FEWEST_LABELS = 8
 """With fewer labels no number about people's judgement is worth its name: its interval is most of the scale."""
 

@@ -11,8 +11,6 @@ from ._labelled import LabelledRows, effective_count
 from ._means import mean_interval
 from ._score_form import student_interval, unseen_interval
 
-__all__ = ["labels_alone", "mean_of_labels"]
-
 SHARE_OF_LABEL = 0.5
 """What each end of the scale counts beforehand, in labels, where weights differ: Jeffreys' prior."""
 

@@ -63,8 +63,6 @@ from ._few_changes import FEW, FewChanges
 from ._interval import ROUNDING, Interval, on_scale
 from ._score_form import score_limits, share_of, student_interval, unseen_interval
 
-__all__ = ["mean_interval", "mean_of", "rate_interval"]
-
 UNMET = 0.01
 """The least variance of scores on a known scale: one row in a hundred times the square root of their number lies at the far end,
 and few rows have not met it. It counts only close to an end of the scale, where scores hardly differ. With scores of

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from ._interval import Interval
 
-__all__ = ["Measure"]
-
 
 @dataclass(frozen=True)
 class Measure:

@@ -6,8 +6,6 @@ import math
 
 from ._interval import Interval
 
-__all__ = ["difference_of_means"]
-
 
 def difference_of_means(one: float, interval: Interval, other: float, other_interval: Interval) -> Interval:
     """The interval of ``one - other``, where no row is in both.

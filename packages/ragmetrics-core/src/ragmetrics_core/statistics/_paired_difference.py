@@ -9,8 +9,6 @@ from .._kernel._errors import InvalidInput
 from ._interval import Interval
 from ._rows_needed import Spread, rows_to_show
 
-__all__ = ["PairedDifference"]
-
 
 @dataclass(frozen=True)
 class PairedDifference:

@@ -47,8 +47,6 @@ from ._paired_difference import PairedDifference
 from ._rows_needed import spread_of
 from ._sign_flips import MOST_FLIPPED, sign_flip_p
 
-__all__ = ["paired_difference"]
-
 UNMET = 0.3
 """Of a unit that changes by the whole scale, which few smaller changes have not met. Where 10 % of 50 to 120 rows change, a fifth
 of them by 1 and the others by 0.2, intervals hold in 0.86 to 0.99 of samples with it, and in 0.85 to 0.88 without; those of changes

@@ -26,8 +26,6 @@ from ._labelled import LabelledRows, effective_count
 from ._posterior import Bounded, dirichlet_mean, quantiles_of_sum
 from ._strata import Stratum
 
-__all__ = ["BETA", "DIRICHLET", "post_stratified"]
-
 BETA, DIRICHLET = "post-stratified-beta", "post-stratified-dirichlet"
 
 SHARE_OF_LABEL = {BETA: 0.9, DIRICHLET: 0.5}

@@ -18,8 +18,6 @@ from itertools import pairwise
 
 from ._distributions import beta_cdf, beta_quantile
 
-__all__ = ["Bounded", "dirichlet_mean", "quantiles_of_sum"]
-
 POINTS = 64
 """How many points stand for a distribution."""
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from ._influence import variance_and_freedom
 from ._labelled import LabelledRows
 
-__all__ = ["Powered", "powered_mean"]
-
 
 @dataclass(frozen=True)
 class Powered:

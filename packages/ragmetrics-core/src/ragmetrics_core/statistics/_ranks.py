@@ -11,8 +11,6 @@ from ._labelled import effective_count
 from ._measure import Measure
 from ._roots import crossing
 
-__all__ = ["auroc", "spearman"]
-
 BESIDE = 1e-9
 
 

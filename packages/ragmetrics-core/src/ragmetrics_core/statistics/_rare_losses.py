@@ -20,8 +20,6 @@ from collections.abc import Sequence
 
 from ._distributions import normal_quantile
 
-__all__ = ["rows_to_meet_losses"]
-
 MISSED = 0.05
 """The largest chance to meet no such loss."""
 

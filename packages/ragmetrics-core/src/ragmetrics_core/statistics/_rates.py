@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from ._distributions import beta_cdf
 
-__all__ = ["rate_mid_p"]
-
 
 def rate_mid_p(hits: int, count: int, rate: float) -> float:
     """The one-sided mid-p value of "the rate is at least this": the chance of fewer hits, and half that of just as many.

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-__all__ = ["crossing"]
-
 PRECISE = 4e-16
 """How near the ends of the bracket come to each other, as a share of the crossing."""
 

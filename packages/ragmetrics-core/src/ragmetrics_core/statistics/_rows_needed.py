@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from ._distributions import normal_quantile
 
-__all__ = ["FEWEST_CHANGED", "Spread", "rows_to_show", "spread_of"]
-
 FEWEST_CHANGED = 6
 """Changed pairs below which nothing can be said: were they all for the better, chance alone would do that in 1 of 16 cases."""
 

@@ -6,8 +6,6 @@ import math
 
 from ._interval import Interval, on_scale
 
-__all__ = ["coefficient_limits", "score_limits", "share_of", "student_interval", "unseen_interval"]
-
 
 def student_interval(
     mean: float, variance: float, quantile: float, scale: tuple[float, float] | None, method: str

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["MOST_FLIPPED", "sign_flip_p"]
-
 MOST_FLIPPED = 12
 """Changes whose signs are flipped in every way: 4,096 ways."""
 

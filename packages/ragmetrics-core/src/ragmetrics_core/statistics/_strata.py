@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from ._labelled import LabelledRows
 
-__all__ = ["Stratum", "strata_of"]
-
 FEWEST = 8
 """Labels of a stratum, where the judge gives more than two values."""
 

@@ -18,8 +18,6 @@ from typing import NamedTuple
 from .._kernel._errors import InvalidInput
 from ._checks import check_scale, checked_values
 
-__all__ = ["Suggestion", "suggest", "uncertainty"]
-
 UNIFORM = 0.5
 """The share of the draw that does not look at the judge: no row then counts for more than twice as many as in a uniform draw."""
 

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 
 from ._measure import Measure
 
-__all__ = ["Threshold", "best_threshold", "judged_elsewhere"]
-
 FOLDS = 5
 
 

@@ -13,8 +13,6 @@ from ._labelled import effective_count
 from ._measure import Measure
 from ._score_form import coefficient_limits, score_limits
 
-__all__ = ["VerdictTable", "verdict_table"]
-
 Cell = tuple[bool, bool]
 """The judge's verdict, people's verdict."""
 

@@ -15,8 +15,6 @@ from .._kernel._requests import Reply
 from .._kernel._steps import compare, embed
 from ._failures import assert_fails_well
 
-__all__ = ["EmbeddingsContract"]
-
 TEXTS = (
     "Ada Lovelace was born in London in 1815.",
     "Ada Lovelace was born in London in December 1815.",

@@ -7,8 +7,6 @@ from typing import Any
 
 from .._kernel._errors import ModelError
 
-__all__ = ["assert_fails_well", "assert_holds_none"]
-
 
 def assert_fails_well(call: Callable[[], Any], secrets: Iterable[str]) -> None:
     """The call raises a ``ModelError`` with a message; neither the error nor anything attached to it shows a secret."""

@@ -21,8 +21,6 @@ from .._kernel._prompt import Prompt
 from .._kernel._requests import Ask, Message, Reply
 from ._failures import assert_fails_well, assert_holds_none
 
-__all__ = ["LLMContract"]
-
 SCHEMA = {
     "type": "object",
     "properties": {"reason": {"type": "string"}, "verdict": {"type": "boolean"}},

@@ -9,8 +9,6 @@ from typing import Any, cast
 from .._kernel._errors import ModelError
 from .._kernel._requests import Ask, Message, Reply
 
-__all__ = ["ScriptedEmbeddings", "ScriptedLLM"]
-
 ScriptedReply = str | Reply[str] | ModelError
 Script = ScriptedReply | Iterable[ScriptedReply]
 

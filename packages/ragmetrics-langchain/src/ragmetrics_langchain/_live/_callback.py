@@ -32,8 +32,6 @@ from ._tree import FinishedRun
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
-__all__ = ["RagEvaluationCallback"]
-
 _attached: ContextVar[BaseCallbackHandler | None] = ContextVar("ragmetrics_attached", default=None)
 register_configure_hook(_attached, inheritable=True)
 

@@ -37,8 +37,6 @@ from ragmetrics_core.adapters import is_judging
 
 from ._tree import FinishedRun, Kind, Node, Outcome, Tree
 
-__all__ = ["RunWatcher", "hearing_graphs"]
-
 Event = Mapping[str, Any]
 """All arguments of a hook, under LangChain's own names."""
 

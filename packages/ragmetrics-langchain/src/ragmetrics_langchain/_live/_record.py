@@ -26,18 +26,6 @@ from .._metric._runnable import MetricRunnable
 from .._values import VALUES
 from ._tree import FinishedRun
 
-__all__ = [
-    "Call",
-    "EvaluationRecord",
-    "Extractor",
-    "Status",
-    "answer_of",
-    "contexts_of",
-    "is_many",
-    "is_waiting",
-    "question_of",
-]
-
 Status = Literal["scored", "failed", "error", "incomplete", "interrupted", "skipped"]
 
 Extractor = Callable[[FinishedRun], Any]

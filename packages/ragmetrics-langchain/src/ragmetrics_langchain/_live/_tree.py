@@ -16,8 +16,6 @@ from langchain_core.messages import BaseMessage
 
 from .._values import VALUES
 
-__all__ = ["FinishedRun", "Kind", "Node", "Outcome", "Tree"]
-
 Kind = Literal["chain", "llm", "retriever", "tool"]
 Outcome = Literal["complete", "error", "incomplete", "interrupted"]
 

@@ -18,8 +18,6 @@ from ragmetrics_core.adapters import failed_score, settled, with_arguments_of
 from .._values import VALUES
 from ._runnable import MetricRunnable, untraced
 
-__all__ = ["as_langsmith_evaluator", "as_openevals", "langsmith_feedback"]
-
 if TYPE_CHECKING:
     from .._live._record import EvaluationRecord
 

@@ -23,8 +23,6 @@ from ragmetrics_core.adapters import check_known, failed_score, judging
 from .._model._models import bound, models_of
 from .._values import VALUES
 
-__all__ = ["MetricRunnable", "untraced"]
-
 
 class MetricRunnable(RunnableSerializable[Any, Score]):
     """Scores one sample: ``MetricRunnable(Faithfulness(), llm=chat_model).invoke({"question": ..., "answer": ..., "context":

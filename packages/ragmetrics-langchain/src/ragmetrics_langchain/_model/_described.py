@@ -21,8 +21,6 @@ from langchain_core.runnables import RunnableBinding
 
 from ragmetrics_core.adapters import Bridge, HomeLoop, declared_settings, json_settings, secret_texts, shared_home
 
-__all__ = ["Described", "home_of"]
-
 Q = TypeVar("Q")
 A = TypeVar("A")
 

@@ -20,8 +20,6 @@ from langchain_core.runnables.base import RunnableBindingBase
 from ragmetrics_core import Ask
 from ragmetrics_core.adapters import strict_schema, without_retries
 
-__all__ = ["Shaped", "uncached", "unretrying"]
-
 Model = Runnable[Any, Any]
 
 MOST_FORMS = 64

@@ -38,8 +38,6 @@ from ragmetrics_core.adapters import (
 from ._described import Described, home_of
 from ._forms import Shaped, uncached, unretrying
 
-__all__ = ["LangChainEmbeddings", "LangChainLLM", "bound", "models_of"]
-
 TAGS = ["nostream", "ragmetrics"]
 """By the first, LangGraph does not stream the tokens of a model; the second is for filtering traces and events."""
 

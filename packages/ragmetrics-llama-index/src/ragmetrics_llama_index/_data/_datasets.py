@@ -38,15 +38,6 @@ from .._model._embeddings import scorer_of
 from .._model._llm import judge_of
 from ._responses import answer_of, contexts_of, document_of, mode_of, settle
 
-__all__ = [
-    "aevaluate_query_engine",
-    "aevaluate_retriever",
-    "agenerate_qa_pairs",
-    "evaluate_query_engine",
-    "evaluate_retriever",
-    "generate_qa_pairs",
-]
-
 Source = str | os.PathLike[str]
 OnError = Literal["record", "raise"]
 Ask = Callable[[str], Awaitable[dict[str, Any]]]

@@ -22,18 +22,6 @@ from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 
 from ragmetrics_core import Document, InvalidInput, Sample
 
-__all__ = [
-    "AnyResponse",
-    "answer_of",
-    "contexts_of",
-    "document_of",
-    "is_async_stream",
-    "mode_of",
-    "nodes_of",
-    "settle",
-    "text_of",
-]
-
 AnyResponse: TypeAlias = Any
 """A response of a query engine, a chat engine or an agent, or any object with ``response`` and ``source_nodes``."""
 

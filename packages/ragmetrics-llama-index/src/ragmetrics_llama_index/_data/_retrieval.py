@@ -17,17 +17,6 @@ from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetr
 from ragmetrics_core import InvalidInput, Metric, MissingInput, Score
 from ragmetrics_core import metrics as core
 
-__all__ = [
-    "MRR",
-    "NDCG",
-    "AveragePrecision",
-    "HitRate",
-    "Precision",
-    "Recall",
-    "RetrievalMetric",
-    "register_retrieval_metrics",
-]
-
 
 class Name:
     """The name of a class of metrics; the name of an instance adds its settings."""

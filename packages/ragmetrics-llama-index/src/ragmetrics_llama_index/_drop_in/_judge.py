@@ -22,8 +22,6 @@ from ragmetrics_core.adapters import Parser, Slot, check_shows_data, with_prompt
 from .._metric._evaluator import MetricEvaluator
 from .._metric._prompts import Filled, Template
 
-__all__ = ["DropIn", "Reading", "Refining", "asking", "refining"]
-
 
 @dataclass(eq=False, repr=False)
 class DropIn(MetricEvaluator):

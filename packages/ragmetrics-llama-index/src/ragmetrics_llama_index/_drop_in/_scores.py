@@ -22,13 +22,6 @@ from .._metric._prompts import Template
 from .._metric._results import MetricResult
 from ._judge import DropIn, Reading, Refining, asking, refining
 
-__all__ = [
-    "AnswerRelevancyEvaluator",
-    "ContextRelevancyEvaluator",
-    "CorrectnessEvaluator",
-    "SemanticSimilarityEvaluator",
-]
-
 ScoreFunction = Callable[[str], tuple[float | None, str | None]]
 
 NO_REFERENCE = "(NO REFERENCE ANSWER SUPPLIED)"

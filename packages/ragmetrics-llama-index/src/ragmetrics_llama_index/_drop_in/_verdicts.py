@@ -19,15 +19,6 @@ from .._metric._prompts import Template
 from .._metric._results import MetricResult
 from ._judge import DropIn, Reading, Refining, asking, refining
 
-__all__ = [
-    "FaithfulnessEvaluator",
-    "GuidelineEvaluator",
-    "PairwiseComparisonEvaluator",
-    "QueryResponseEvaluator",
-    "RelevancyEvaluator",
-    "ResponseEvaluator",
-]
-
 VerdictFunction = Callable[[str], tuple[bool | None, float | None, str | None]]
 
 ANSWERS = {"answer_1": "{response_a}", "answer_2": "{response_b}"}

@@ -20,8 +20,6 @@ from .._data._responses import contexts_of
 from .._metric._evaluator import MetricEvaluator
 from .._metric._results import MetricResult
 
-__all__ = ["Asked", "Evaluators", "QueryEvaluation", "named", "problem_of"]
-
 ARGUMENTS = frozenset({"query", "response", "contexts", "user_input", "retrieved_contexts"})
 REFERENCES = frozenset({"reference", "second_response"})
 Evaluators = Mapping[str, BaseEvaluator] | Iterable[Metric | BaseEvaluator]

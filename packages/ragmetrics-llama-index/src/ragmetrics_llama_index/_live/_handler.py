@@ -45,8 +45,6 @@ from ._listening import ByIdentity, SpanListener, Writing, text_asked
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
-__all__ = ["QueryEvaluationHandler"]
-
 
 class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryEvaluation, EvaluationResult]):
     """Attach it once, and every outermost query of any query engine, chat engine or agent is evaluated.

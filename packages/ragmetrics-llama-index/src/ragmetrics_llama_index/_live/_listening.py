@@ -20,8 +20,6 @@ from llama_index.core.instrumentation.span_handlers import NullSpanHandler
 
 from ragmetrics_core.adapters import heard, heard_async, words_of
 
-__all__ = ["ByIdentity", "SpanListener", "Writing", "text_asked"]
-
 TURNS: tuple[tuple[tuple[type[Any], ...], tuple[str, ...]], ...] = (
     ((BaseQueryEngine,), (".query", ".aquery")),
     ((BaseChatEngine,), (".chat", ".achat", ".stream_chat", ".astream_chat")),

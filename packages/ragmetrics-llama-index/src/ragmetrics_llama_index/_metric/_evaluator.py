@@ -41,8 +41,6 @@ from .._model._llm import LlamaIndexLLM, judge_of
 from ._prompts import Filled, Template, as_template, shown
 from ._results import MetricResult, result_of
 
-__all__ = ["MetricEvaluator", "OnError"]
-
 OnError = Literal["raise", "record"]
 
 ARGUMENTS = {"user_input": "query", "retrieved_contexts": "contexts"}

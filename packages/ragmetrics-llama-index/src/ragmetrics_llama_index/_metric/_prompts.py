@@ -18,8 +18,6 @@ from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate, Pro
 from ragmetrics_core import InvalidInput, Message, Prompt
 from ragmetrics_core.adapters import DATA, Slot
 
-__all__ = ["Filled", "Template", "as_template", "shown"]
-
 Template = str | BasePromptTemplate
 
 ROLES: Mapping[MessageRole, Any] = {

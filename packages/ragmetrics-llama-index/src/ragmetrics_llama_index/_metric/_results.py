@@ -17,8 +17,6 @@ from llama_index.core.evaluation import EvaluationResult
 from ragmetrics_core import Score
 from ragmetrics_core.adapters import passes
 
-__all__ = ["MetricResult", "result_of"]
-
 NOT_JUDGED = "The answer could not be judged."
 """The feedback where the judge failed; ``invalid_reason`` says why."""
 

@@ -19,8 +19,6 @@ from llama_index.core import Settings
 from ragmetrics_core import ModelError
 from ragmetrics_core.adapters import Bridge, declared_settings, is_of_a_client, secret_texts
 
-__all__ = ["Described"]
-
 Q = TypeVar("Q")
 A = TypeVar("A")
 

@@ -12,8 +12,6 @@ from ragmetrics_core.adapters import EmbeddingsBridge, has_methods, overrides
 
 from ._described import Described
 
-__all__ = ["LlamaIndexEmbeddings", "scorer_of"]
-
 
 class LlamaIndexEmbeddings(Described[list[str], list[list[float]]], EmbeddingsBridge):
     """An embedding model that is called through LlamaIndex, so that its callbacks and caches take part.

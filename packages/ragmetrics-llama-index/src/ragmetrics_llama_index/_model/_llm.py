@@ -37,8 +37,6 @@ from ragmetrics_core.adapters import is_bug as is_error_of_programming
 
 from ._described import Described
 
-__all__ = ["LlamaIndexLLM", "judge_of"]
-
 DEFAULT_OUTPUT = 256
 """Tokens reserved for a reply where the metadata names no limit."""
 

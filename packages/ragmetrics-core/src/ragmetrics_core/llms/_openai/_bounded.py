@@ -16,8 +16,6 @@ from typing import Any
 
 from .._wire._failures import LARGEST
 
-__all__ = ["TooLong", "bounded_client", "is_bounded"]
-
 PACKED = ("", "identity", "gzip", "deflate")
 """How an answer may be packed; one piece of another kind may hold gigabytes, and so may one that is packed twice."""
 

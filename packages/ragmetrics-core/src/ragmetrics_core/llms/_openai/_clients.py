@@ -31,8 +31,6 @@ from ._rebuilt import NO_KEY, can_be_rebuilt, check_headers, header_texts, own_c
 if TYPE_CHECKING:
     import openai
 
-__all__ = ["Clients"]
-
 NOT_FOR_SYNC = (
     "the AsyncOpenAI given as client cannot serve synchronous calls, because it is a subclass, or has its own http_client or "
     "credentials: use the asynchronous methods, or give an openai.OpenAI"

@@ -19,8 +19,6 @@ from ..._support._retry_after import seconds_to_wait
 from .._wire._failures import Failures, Refused, first_line, root_of
 from ._bounded import TooLong
 
-__all__ = ["TranslatedErrors"]
-
 
 class TranslatedErrors:
     """A block in which the openai package is called: a failure ends the block and is kept, in words, as ``problem``.

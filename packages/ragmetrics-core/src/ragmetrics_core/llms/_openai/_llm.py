@@ -25,8 +25,6 @@ from ._errors import TranslatedErrors
 if TYPE_CHECKING:
     import openai
 
-__all__ = ["OpenAILLM", "clients_of", "prepared"]
-
 SET_ELSEWHERE = {
     "extra_headers": "headers belong to the client: client=openai.OpenAI(default_headers=...)",
     "extra_query": "the query belongs to the client: client=openai.OpenAI(default_query=...)",

@@ -20,8 +20,6 @@ from .._wire._urls import OPENAI_URL, bare_url, check_no_query, check_url
 from ._bounded import bounded_client
 from ._rebuilt import NO_KEY
 
-__all__ = ["SERVERS", "NamedServer", "address_of", "first_set", "server_named", "settings_of_server"]
-
 
 @dataclass(frozen=True, slots=True)
 class NamedServer:

@@ -14,8 +14,6 @@ from ..._kernel._errors import ModelError
 from .._wire._api_keys import check_header, tidy_key
 from ._bounded import bounded_client, is_bounded
 
-__all__ = ["NO_KEY", "can_be_rebuilt", "check_headers", "header_texts", "own_client", "rebuilt", "settings_of"]
-
 NO_KEY = "no-key"
 """Sent to servers of the user's own, which need none, because the openai package insists on a key."""
 

@@ -29,8 +29,6 @@ from .._wire._urls import OPENAI_URL, bare_url, check_no_query, check_url
 if TYPE_CHECKING:
     import aiohttp
 
-__all__ = ["Endpoint", "to_json"]
-
 CONNECTING = 10.0
 """Seconds that one attempt to connect may take; a server that is there answers it at once, however busy it is."""
 

@@ -21,8 +21,6 @@ from .._wire._structured import Ladder, Rung
 from .._wire._urls import is_of_this_machine
 from ._endpoint import Endpoint, to_json
 
-__all__ = ["OpenAIServerLLM"]
-
 FROM_OPENAI_LLM = "OpenAILLM(..., client=openai.AsyncOpenAI(...))"
 SET_ELSEWHERE = {
     "client": f"this model makes its own connections; a client of yours serves {FROM_OPENAI_LLM}",

@@ -10,8 +10,6 @@ import re
 
 from ..._kernel._errors import InvalidInput, ModelError
 
-__all__ = ["HOLDS_KEY", "check_header", "check_key", "tidy_key"]
-
 HOLDS_KEY = (
     "a model that was given a key or a client cannot be pickled, for the key would be written: leave api_key and client out and "
     "set the environment variable OPENAI_API_KEY, or make the model in the other process"

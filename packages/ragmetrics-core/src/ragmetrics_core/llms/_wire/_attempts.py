@@ -13,8 +13,6 @@ from ._failures import Failures, Refused, check_sendable, refused_in_body
 from ._refusals import is_refusal
 from ._structured import RUNGS, Ladder, schema_of
 
-__all__ = ["Attempts", "chat_parameters", "field_of"]
-
 SET_ELSEWHERE = {
     "messages": "they come from the metrics",
     "response_format": "it follows from the reply that a metric asks for; see structured=...",

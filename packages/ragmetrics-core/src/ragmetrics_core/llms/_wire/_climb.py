@@ -8,8 +8,6 @@ from typing import Any
 from ._refusals import is_about_one_schema
 from ._structured import Ladder, Rung
 
-__all__ = ["Climb"]
-
 
 class Climb:
     """One question on its way down the ladder: the next form is tried only where the server refused the one before.

@@ -15,17 +15,6 @@ from typing import Any, Protocol
 from ..._kernel._errors import BadReply, InvalidInput, ModelError
 from ..._support._secrets import LONGEST, mask
 
-__all__ = [
-    "LARGEST",
-    "Failures",
-    "Place",
-    "Refused",
-    "check_sendable",
-    "first_line",
-    "refused_in_body",
-    "root_of",
-]
-
 LARGEST = 64 * 2**20
 """The most bytes that are read of an unpacked answer: no judge says more, and a few packed bytes may hold gigabytes."""
 

@@ -13,8 +13,6 @@ from typing import Any
 
 from ..._support._secrets import MASKED, conceal, is_secret
 
-__all__ = ["hashed", "shown"]
-
 
 def shown(parameters: Mapping[str, Any], secrets: Iterable[str]) -> dict[str, Any]:
     """For ``repr``: every secret text is ``***``."""

@@ -11,8 +11,6 @@ from collections.abc import Iterable
 
 from ..._kernel._errors import InvalidInput
 
-__all__ = ["check_against_package", "check_near_misses"]
-
 KNOWN = frozenset(
     [
         "audio",

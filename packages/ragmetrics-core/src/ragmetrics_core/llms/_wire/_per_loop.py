@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 if TYPE_CHECKING:
     import asyncio
 
-__all__ = ["PerLoop"]
-
 
 class Closable(Protocol):
     """What can be closed in its event loop."""

@@ -13,8 +13,6 @@ from typing import Any, Literal
 
 from ._failures import Refused
 
-__all__ = ["is_about_one_schema", "is_refusal"]
-
 STATUSES = frozenset({400, 404, 415, 422, 500, 501})
 """Servers disagree on how to refuse a parameter; some even crash over it."""
 

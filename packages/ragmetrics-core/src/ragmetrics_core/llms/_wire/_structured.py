@@ -17,8 +17,6 @@ from typing import Any, Literal
 from ..._kernel._requests import Ask
 from ..._support._strict_schema import strict_schema
 
-__all__ = ["RUNGS", "Ladder", "Rung", "response_format", "schema_of"]
-
 Rung = Literal["schema", "json", "text"]
 RUNGS: tuple[Rung, ...] = ("schema", "json", "text")
 

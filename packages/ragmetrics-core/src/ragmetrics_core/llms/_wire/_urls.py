@@ -9,8 +9,6 @@ from urllib.parse import urlsplit
 from ..._kernel._errors import InvalidInput
 from ..._support._secrets import conceal
 
-__all__ = ["OPENAI_URL", "bare_url", "check_no_query", "check_url", "is_of_this_machine"]
-
 OPENAI_URL = "https://api.openai.com/v1"
 
 

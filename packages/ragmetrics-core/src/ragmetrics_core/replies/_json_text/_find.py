@@ -12,8 +12,6 @@ from ..._kernel._asked import asked_of
 from ._scan import MAX_DEPTH, scan
 from ._tokens import unescape
 
-__all__ = ["clean_json", "decode", "decoder_of", "embedded", "is_jsonish", "unfenced", "views"]
-
 _FENCED = re.compile(r"\s*(?:```|~~~)[ \t]*[\w+-]{0,20}[ \t]*\r?\n(.*?)(?:```|~~~)?\s*\Z", re.DOTALL)
 _JSONISH = re.compile(
     r"[\s`~>*]*(?:json\w?|javascript|python)?\s*(?:\{|\[\s*[\[{\"'“])|[^\n]{0,200}\n?```json", re.IGNORECASE

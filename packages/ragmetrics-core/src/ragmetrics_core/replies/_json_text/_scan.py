@@ -17,8 +17,6 @@ from typing import Any, Literal, NamedTuple
 
 from ._tokens import SPACE, STOP, Stopped, read_bare, read_key, read_string
 
-__all__ = ["MAX_DEPTH", "OPENER", "Found", "scan"]
-
 MAX_DEPTH = 64
 OPENER = re.compile(r"[{\[]")
 CLOSERS = {"{": "}", "[": "]", "(": ")"}

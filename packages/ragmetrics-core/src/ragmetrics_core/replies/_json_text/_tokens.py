@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-__all__ = ["SPACE", "STOP", "Stopped", "read_bare", "read_key", "read_string", "unescape"]
-
 _BLANK = r"[\s\u200b\u200e\u200f\u2060\ufeff]"
 _GAP = rf"{_BLANK}{{0,200}}(?:(?<=\n)>{_BLANK}{{0,20}})?(?:(?://|\#)[^\n]{{0,200}}{_BLANK}{{0,200}}|/\*[^*]{{0,200}}\*/{_BLANK}{{0,200}})?"
 _OPEN = "\"'“‘„”’"

@@ -16,8 +16,6 @@ from ._chat_turns import before_new_turn, own_turn
 from ._thinking import last_channel, without_thinking
 from ._unreadable import Unreadable
 
-__all__ = ["AnswerPart", "answer_part"]
-
 
 class AnswerPart(NamedTuple):
     """The part of a reply that holds the answer, and what was left out in doubt."""

@@ -10,8 +10,6 @@ import re
 
 from ._words import CONCLUSION, NEGATIVE
 
-__all__ = ["ANOTHERS", "close_tag", "plain_labels", "undress", "without_colour", "without_emoji", "without_role"]
-
 _AFFIRM = "✅✔✓☑👍🟢🟩"
 _DENY = "❌✗✘✖👎🚫🔴⛔🟥"
 _SIGN = f"[{_AFFIRM}{_DENY}]"

@@ -11,8 +11,6 @@ import re
 from ._clean import plain
 from ._numerals import ASKS
 
-__all__ = ["is_chat", "is_small_talk"]
-
 _GREETINGS = (
     "hello|hi|hey|greetings|welcome|good (?:morning|afternoon|evening|day)|thanks|thank you|hallo|guten (?:tag|morgen|abend)|"
     "willkommen|danke|bonjour|bonsoir|salut|bienvenue|merci|hola|buenos días|buenas (?:tardes|noches)|bienvenid[oa]|gracias|"

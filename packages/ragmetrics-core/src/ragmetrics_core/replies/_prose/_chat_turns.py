@@ -9,8 +9,6 @@ from .._json_text._scan import scan
 from ._clean import TOKEN, without_tokens
 from ._doubt import JsonSpans, is_genuine, unless_clear
 
-__all__ = ["before_new_turn", "own_turn"]
-
 _ASSISTANT = re.compile(
     r"<\|start_header_id\|>\s{0,9}(?:assistant|model)\s{0,9}<\|end_header_id\|>|<\|im_start\|>\s{0,9}(?:assistant|model)\b|"
     r"<start_of_turn>\s{0,9}model\b|<\|(?:assistant|start_of_role\|>assistant<\|end_of_role)\|>|<｜Assistant｜>|\[/INST\]|"

@@ -6,8 +6,6 @@ import html
 import re
 import unicodedata
 
-__all__ = ["TOKEN", "plain", "ticked", "tidy", "unboxed", "without_tokens"]
-
 TOKEN = re.compile(
     r"<\|[\w▁ /-]{1,40}\|>|<｜[\w▁ ]{1,40}｜>|</?s>|<(?:start|end)_of_turn>|<(?:eos|bos|pad|unk)>|\[/?INST\]|\[TOOL_CALLS\]|"
     r"<</?SYS>>",

@@ -11,8 +11,6 @@ from .._json_text._scan import Found
 from ._clean import without_tokens
 from ._whose import declines, is_quoted, speaks_of_another
 
-__all__ = ["SHORT", "JsonSpans", "is_genuine", "unless_clear"]
-
 SHORT = 80
 """Characters of a line that can be an answer."""
 _JSON = re.compile(r"\{|\[\s*[\"'“]")

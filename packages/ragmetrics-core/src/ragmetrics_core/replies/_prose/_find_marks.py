@@ -33,8 +33,6 @@ from ._mark_patterns import (
 from ._numbers import COMPARED, WORDS, Scale
 from ._unreadable import Unreadable
 
-__all__ = ["FINAL_RANK", "GRANT_RANK", "HINT_RANK", "Mark", "find_marks"]
-
 FINAL_RANK, LABEL_RANK, SENTENCE_RANK, GRANT_RANK, HINT_RANK = 4, 3, 2, 1, 0
 _GRANTED = ("number", "word", "points", "fen", "rated", "earned", "given", "put_number", "put_word")
 _TOPS = ("top", "lead_top", "boxed_top", "put_top", "of", "given_of")

@@ -36,8 +36,6 @@ from ._verdict_patterns import (
 )
 from ._words import HEDGES, NEGATIVE, NO, YES
 
-__all__ = ["CONCLUDED", "FINALLY", "HINT", "Sign", "answer_at", "find_signs", "side_of"]
-
 FINALLY, CONCLUDED, SAID, TERM, HINT = 3, 2, 1, 0, -1
 _MOST_LEAD_INS = 3
 _MOST_LABELS = 3

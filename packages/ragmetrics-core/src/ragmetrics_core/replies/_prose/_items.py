@@ -14,8 +14,6 @@ from ._numerals import ASKS, arabic
 from ._unreadable import Unreadable
 from ._whose import QUOTED, declines, quotes_another
 
-__all__ = ["read_lines", "split_lines", "unique"]
-
 _LABEL = (
     r"q|questions?|query|statements?|claims?|facts?|items?|points?|sub-?questions?|frage|aussage|question|pregunta|domanda|pergunta|"
     r"вопрос|утверждение|问题|陈述|質問|文|질문|진술"

@@ -10,32 +10,6 @@ import re
 
 from ._numbers import NUMBER, WORDS
 
-__all__ = [
-    "ALONE",
-    "ALSO_GRANTED",
-    "ANOTHERS_GRANT",
-    "ANOTHER_NUMBER",
-    "ANY",
-    "ASIDE",
-    "BOUNDARY",
-    "CHANGED_AFTER",
-    "CRITERION",
-    "FINAL",
-    "GRANTS",
-    "LABELLED",
-    "LIST_AFTER",
-    "MARKED_LINE",
-    "MARKER",
-    "NOUN_AFTER",
-    "NO_GRANT",
-    "NO_GRANT_ABROAD",
-    "NUMBERED_LINE",
-    "OTHERS",
-    "RANGE_AFTER",
-    "TOLD",
-    "UNREAL",
-]
-
 _SCORE = (
     r"(?:the|my|gesamt|end|quality|total)?"
     r"(?:scores?|ratings?|grades?|marks?|punktzahl|wertung|bewertung|punktestand|puntuación|puntuacion|calificación|calificacion|"

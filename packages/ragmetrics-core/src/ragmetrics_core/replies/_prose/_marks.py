@@ -13,15 +13,14 @@ from __future__ import annotations
 from itertools import islice
 
 from ..._kernel._asked import asked_of
+from ..._kernel._repeated import SENT
 from ._around import without_emoji
 from ._clean import tidy
 from ._find_marks import FINAL_RANK, GRANT_RANK, HINT_RANK, Mark, find_marks
 from ._mark_patterns import ASIDE
 from ._numbers import Scale, bare_numbers, written_out
 from ._unreadable import Unreadable
-from ._whose import QUOTED, SENT, declines, own_words
-
-__all__ = ["disagrees", "read_marks"]
+from ._whose import QUOTED, declines, own_words
 
 _MAX_MARKS = 500
 _SHORTEST = 8

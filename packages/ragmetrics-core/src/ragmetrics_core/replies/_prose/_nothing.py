@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["real_items", "says_nothing"]
-
 LINES = (
     "none, null, nil, n/a, n.a, na, nothing, empty, not applicable, not available, none found, nothing found",
     "keine, keiner, keines, nichts, k.a, keine angabe, keine angaben, entfällt, aucun, aucune, rien, néant, s/o, sans objet",

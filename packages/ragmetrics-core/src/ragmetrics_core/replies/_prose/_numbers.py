@@ -16,8 +16,6 @@ from ._around import without_emoji
 from ._clean import plain
 from ._unreadable import Unreadable, shown
 
-__all__ = ["COMPARED", "NUMBER", "WORDS", "Scale", "bare_numbers", "scale_of", "without_angles", "written_out"]
-
 NUMBER = (
     r"[+-]?(?:\d{1,4}(?:\.\d{1,3}|,\d{1,2})?|\.\d{1,3})(?![\d_⁄]|[.,]\d|\s?\+|(?!pts?\b|points?\b|stars?\b)[A-Za-z])"
 )

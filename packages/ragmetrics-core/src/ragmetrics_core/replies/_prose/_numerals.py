@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["ASKS", "arabic"]
-
 ASKS = ("?", "？", "؟")
 
 _NUMERAL = re.compile(r"(?P<lead>\W{0,9})(?P<numeral>[IVX]{1,5})(?P<mark>[.)]\**\s)")

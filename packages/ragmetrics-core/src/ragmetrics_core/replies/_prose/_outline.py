@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 
 from ._clean import tidy, without_tokens
 
-__all__ = ["read_block", "read_numbered"]
-
 _ENTRY = re.compile(r"(?P<key>[\"'*]{0,3}[^\W\d][\w ()/-]{0,40}[\"'*]{0,3})\s?[:：]\**(?:\s(?P<value>.*)|\s*)$")
 _MAX_LINES = 2000
 _MAX_DEPTH = 12

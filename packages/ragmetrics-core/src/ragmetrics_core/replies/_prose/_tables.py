@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["lines_of_table", "read_table"]
-
 _RULE = re.compile(r"^[ \t]*\|?(?:[ \t]*:?-{2,}:?[ \t]*\|){1,20}(?:[ \t]*:?-{2,}:?)?[ \t]*$", re.MULTILINE)
 _PAIR = 2
 

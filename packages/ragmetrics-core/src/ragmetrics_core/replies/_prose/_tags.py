@@ -12,8 +12,6 @@ from typing import Any
 
 from ._words import word_set
 
-__all__ = ["outside_tags", "read_tags"]
-
 _TAG = re.compile(r"<(?P<close>/?)(?P<tag>[A-Za-z_][\w.-]{0,40})(?:\s[^<>]{0,200})?(?P<empty>/?)>")
 _MARKUP = word_set(
     "b i u s em strong code br p span sub sup mark small tt pre a hr font center div h1 h2 h3 h4 h5 h6 q "

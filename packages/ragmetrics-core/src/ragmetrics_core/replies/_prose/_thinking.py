@@ -11,8 +11,6 @@ from ._doubt import SHORT, JsonSpans, is_genuine, unless_clear
 from ._unreadable import Unreadable
 from ._whose import declines, is_quoted, speaks_of_another
 
-__all__ = ["last_channel", "without_thinking"]
-
 _THINK = (
     "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis|inner_monologue|seed:think|"
     "begin_of_thought|chain_of_thought|cot|deliberation"

@@ -11,8 +11,6 @@ from typing import TypeVar
 
 from ..._kernel._errors import BadReply
 
-__all__ = ["Misfit", "Unreadable", "parse_or_bad_reply", "shown"]
-
 T = TypeVar("T")
 
 MAX_REPLY = 1_000_000

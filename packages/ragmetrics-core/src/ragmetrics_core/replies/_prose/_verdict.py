@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..._kernel._asked import asked_of
+from ..._kernel._repeated import SENT
 from ._around import plain_labels, undress, without_colour
 from ._clean import tidy
 from ._find_signs import CONCLUDED, FINALLY, HINT, Sign, answer_at, find_signs, side_of
@@ -37,10 +38,8 @@ from ._verdict_patterns import (
     WHETHER,
     WORD,
 )
-from ._whose import QUOTED, SENT, declines, own_words, speaks_of_another
+from ._whose import QUOTED, declines, own_words, speaks_of_another
 from ._words import HEDGES
-
-__all__ = ["read_verdict", "truth"]
 
 _BOTH = "the reply says both yes and no"
 _BRIEF = 4

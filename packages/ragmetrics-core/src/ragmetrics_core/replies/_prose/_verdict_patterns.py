@@ -9,48 +9,6 @@ import re
 
 from ._words import CJK_NO, CJK_YES, CONCLUSION, FINAL, NEGATIVE, NO, POSITIVE, REASON, YES
 
-__all__ = [
-    "AFFIRMS",
-    "ANSWER",
-    "BREAK",
-    "CJK",
-    "CLOSING",
-    "COMMA_MENU",
-    "CONCLUDES",
-    "CONCLUSION_LABEL",
-    "CONTRAST",
-    "COPULA",
-    "CORRECTION",
-    "COUNTED",
-    "CRITERIA",
-    "DECORATION",
-    "DIGIT",
-    "FINAL_LABEL",
-    "FIRST",
-    "FULLY_NOT",
-    "HEAD",
-    "ITEM",
-    "LABEL",
-    "LABELLED",
-    "LEAD_IN",
-    "LETTER",
-    "LOOSE",
-    "MAX_SENTENCE",
-    "MENU",
-    "MENU_END",
-    "NEGATION",
-    "NUMBERED",
-    "OPENING",
-    "REASON_LABEL",
-    "SAYS",
-    "SELF",
-    "SLOT",
-    "SUPPORTS",
-    "TAIL",
-    "WHETHER",
-    "WORD",
-]
-
 
 def _any(words: frozenset[str]) -> str:
     return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))

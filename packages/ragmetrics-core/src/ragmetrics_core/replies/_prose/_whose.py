@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 
-from ..._kernel._repeated import SENT
 from ._whose_patterns import (
     ANNOUNCED,
     ANOTHER,
@@ -32,17 +31,6 @@ from ._whose_patterns import (
     SPEAKER,
     STRONG,
 )
-
-__all__ = [
-    "QUOTED",
-    "SENT",
-    "announced_by_another",
-    "declines",
-    "is_quoted",
-    "own_words",
-    "quotes_another",
-    "speaks_of_another",
-]
 
 QUOTED = "the only answer in the reply is quoted or announced as another's; reply with your own, and nothing else"
 

@@ -7,28 +7,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = [
-    "ANNOUNCED",
-    "ANOTHER",
-    "COLON",
-    "DECLINES",
-    "DECLINING",
-    "DEMANDED",
-    "HEADING",
-    "IN_BRACKETS",
-    "MARKS",
-    "OWN",
-    "PARTS",
-    "SAID_OF_IT",
-    "SENTENCE",
-    "SINGLE",
-    "SO",
-    "SOURCE",
-    "SPAN",
-    "SPEAKER",
-    "STRONG",
-]
-
 _TEXTS = (
     r"response|answer|reply|submission|candidate|student|user|text|passage|document|context|statement|output|author|source|"
     r"article|message|input|content|attacker|line|sentence|paragraph|essay|summary|they|he|she|it"

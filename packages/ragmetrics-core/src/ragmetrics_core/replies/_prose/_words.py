@@ -7,20 +7,6 @@ A word is listed only when it can stand alone as the answer to a yes/no question
 
 from __future__ import annotations
 
-__all__ = [
-    "CJK_NO",
-    "CJK_YES",
-    "CONCLUSION",
-    "FINAL",
-    "HEDGES",
-    "NEGATIVE",
-    "NO",
-    "POSITIVE",
-    "REASON",
-    "YES",
-    "word_set",
-]
-
 
 def word_set(text: str) -> frozenset[str]:
     """The words of a text; long lists of words read better so."""

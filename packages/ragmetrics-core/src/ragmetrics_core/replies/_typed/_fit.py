@@ -21,8 +21,6 @@ from ._list_items import MAX_ITEMS, holds_list, is_numbered, items_of, telling_t
 from ._plan import FieldPlan, ModelPlan, bare, is_subclass, issubclass_mapping, item_hint, members, plan_of
 from ._values import fit_bool, fit_choice, fit_enum, fit_number, fit_text, is_same, number_of
 
-__all__ = ["Unrelated", "fit_model"]
-
 _JUDGED = frozenset({"verdict", "final_verdict", "decision", "judgement", "judgment", "conclusion", "result", "answer"})
 _MAX_KEYS = 200
 _OPTIONAL = 2

@@ -13,27 +13,6 @@ from typing import Any
 
 from .._prose._words import word_set
 
-__all__ = [
-    "ASIDES",
-    "CONTAINERS",
-    "NUMBERED",
-    "REASONS",
-    "RELATED",
-    "WRAPPERS",
-    "WRITTEN",
-    "is_blank",
-    "is_count",
-    "is_no_answer",
-    "is_opposite",
-    "is_quotation",
-    "is_schema",
-    "is_template",
-    "name",
-    "singular",
-    "stem",
-    "words",
-]
-
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SCALE = re.compile(r"[(\[{][^)\]}]{0,60}[)\]}]")
 _SPLIT = re.compile(r"[\W_]+")

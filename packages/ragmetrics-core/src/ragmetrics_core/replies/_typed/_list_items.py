@@ -16,8 +16,6 @@ from ._keys import ASIDES, CONTAINERS, REASONS, RELATED, WRITTEN, is_blank, is_s
 from ._plan import FieldPlan, is_subclass, plan_of
 from ._values import number_of
 
-__all__ = ["MAX_ITEMS", "holds_list", "is_numbered", "items_of", "telling_text"]
-
 MAX_ITEMS = 5000
 _AND = re.compile(r"[,;\n&]|\b(?:and|und|et|y|e|en|и|und)\b|和|と")
 _NUMBERED = re.compile(r"\D{0,30}?(\d{1,4})\D{0,3}")

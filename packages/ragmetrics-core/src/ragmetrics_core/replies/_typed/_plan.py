@@ -20,8 +20,6 @@ from pydantic.fields import FieldInfo
 
 from ._keys import ASIDES, CONTAINERS, NUMBERED, RELATED, WRITTEN, is_opposite, is_quotation, name, stem
 
-__all__ = ["FieldPlan", "ModelPlan", "bare", "is_choice", "issubclass_mapping", "item_hint", "members", "plan_of"]
-
 _LISTS = (list, set, frozenset, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection,
           collections.abc.Set, collections.abc.MutableSequence)  # fmt: skip
 _KEYLESS = (str, int, float, bool, type(None))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["answer_schema"]
-
 
 def answer_schema(key: str, answer: dict[str, Any]) -> dict[str, Any]:
     """The schema of one answer after its reason, in the strict dialect."""

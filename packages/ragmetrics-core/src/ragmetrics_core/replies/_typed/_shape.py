@@ -15,8 +15,6 @@ from pydantic.json_schema import SkipJsonSchema
 
 from ._plan import bare, is_subclass, issubclass_mapping, item_hint, members
 
-__all__ = ["shape_of"]
-
 SKIPPED: Any = SkipJsonSchema
 _PLAIN: dict[Any, str] = {
     str: "<text>",

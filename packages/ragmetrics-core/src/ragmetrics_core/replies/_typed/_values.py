@@ -17,8 +17,6 @@ from .._prose._unreadable import Unreadable, shown
 from .._prose._verdict import truth
 from ._keys import NUMBERED, REASONS, RELATED, WRITTEN, stem
 
-__all__ = ["fit_bool", "fit_choice", "fit_enum", "fit_number", "fit_text", "is_same", "number_of"]
-
 _NUMERAL = re.compile(
     r"([+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:e[+-]?\d{1,3})?)(?:\s{0,2}(?:/|out of)\s{0,2}(\d{1,6}(?:\.\d{1,3})?))?\.?"
 )

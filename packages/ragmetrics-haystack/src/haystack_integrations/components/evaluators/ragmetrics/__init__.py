@@ -11,6 +11,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from haystack.components.evaluators.document_recall import RecallMode
+
     from ._drop_in._answers import AnswerExactMatchEvaluator, SASEvaluator
     from ._drop_in._llm_evaluator import LLMEvaluator
     from ._drop_in._rankings import (
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
         DocumentMRREvaluator,
         DocumentNDCGEvaluator,
         DocumentRecallEvaluator,
-        RecallMode,
     )
     from ._drop_in._scored import ContextRelevanceEvaluator, FaithfulnessEvaluator
     from ._metric_evaluator import MetricEvaluator

@@ -7,6 +7,4 @@ may be split and renamed, and pipelines saved years ago still load.
 
 from __future__ import annotations
 
-__all__ = ["HOME"]
-
 HOME = "haystack_integrations.components.evaluators.ragmetrics"

@@ -29,8 +29,6 @@ from ._model._embeddings import HaystackEmbeddings
 from ._model._llm import HaystackLLM
 from ._saved_jurors import juror_models, with_juror_models
 
-__all__ = ["MetricEvaluator"]
-
 logger = logging.getLogger(__name__)
 
 BUILT_IN = "ragmetrics_core"

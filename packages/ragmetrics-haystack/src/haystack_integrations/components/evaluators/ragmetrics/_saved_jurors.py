@@ -14,8 +14,6 @@ from ragmetrics_core import InvalidInput, Metric
 from ._model._embeddings import HaystackEmbeddings
 from ._model._llm import HaystackLLM
 
-__all__ = ["juror_models", "with_juror_models"]
-
 COMPONENTS = ("chat_generator", "embedder")
 
 

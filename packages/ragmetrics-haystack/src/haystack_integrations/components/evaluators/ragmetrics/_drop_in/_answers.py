@@ -19,8 +19,6 @@ from ragmetrics_core.embeddings import CrossEncoder, SentenceTransformerEmbeddin
 
 from .._home import HOME
 
-__all__ = ["AnswerExactMatchEvaluator", "SASEvaluator"]
-
 
 @component
 class AnswerExactMatchEvaluator:

@@ -27,8 +27,6 @@ from .._model._llm import default_generator
 from ._replies import NamedValues, as_examples, clean_object, raise_as_haystack, readable, saved_examples
 from ._rows import GeneratorFailed, Row, RowJudge, RowMetric
 
-__all__ = ["AT_ONCE", "NOTICE", "LLMEvaluator"]
-
 logger = logging.getLogger(__name__)
 
 E = TypeVar("E", bound="LLMEvaluator")

@@ -18,14 +18,6 @@ from ragmetrics_core.metrics import NDCG, AveragePrecision, Recall, ReciprocalRa
 
 from .._home import HOME
 
-__all__ = [
-    "DocumentMAPEvaluator",
-    "DocumentMRREvaluator",
-    "DocumentNDCGEvaluator",
-    "DocumentRecallEvaluator",
-    "RecallMode",
-]
-
 logger = logging.getLogger(__name__)
 
 VALUE = "meta.value"

@@ -19,8 +19,6 @@ from ragmetrics_core import BadReply, Example
 from ragmetrics_core.adapters import in_order, json_walk
 from ragmetrics_core.replies import ObjectReply, ReplyFormat
 
-__all__ = ["NamedValues", "OfRow", "as_examples", "clean_object", "raise_as_haystack", "readable", "saved_examples"]
-
 T = TypeVar("T")
 
 

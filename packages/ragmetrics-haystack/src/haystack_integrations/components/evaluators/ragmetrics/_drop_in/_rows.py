@@ -45,8 +45,6 @@ from ragmetrics_core.adapters import (
 from .._model._llm import call, call_async, chat_messages, read_answer, reply_of
 from ._replies import OfRow
 
-__all__ = ["GeneratorFailed", "Row", "RowJudge", "RowMetric"]
-
 PATIENCE = 600.0
 """Seconds that one call may take; the timeouts of the generator are shorter."""
 

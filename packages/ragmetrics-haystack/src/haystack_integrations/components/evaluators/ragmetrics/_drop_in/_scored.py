@@ -27,8 +27,6 @@ from ._llm_evaluator import AT_ONCE, NOTICE, LLMEvaluator
 from ._replies import as_examples, clean_object
 from ._rows import Row, RowJudge, RowMetric
 
-__all__ = ["ContextRelevanceEvaluator", "FaithfulnessEvaluator"]
-
 logger = logging.getLogger(__name__)
 
 OUTPUTS: dict[str, Any] = {

@@ -16,8 +16,6 @@ from typing import Any, TypeVar
 
 from ragmetrics_core.adapters import Bridge, Explained
 
-__all__ = ["Component", "call_async_if_any", "call_if_any"]
-
 Q = TypeVar("Q")
 A = TypeVar("A")
 C = TypeVar("C", bound="Component[Any, Any]")

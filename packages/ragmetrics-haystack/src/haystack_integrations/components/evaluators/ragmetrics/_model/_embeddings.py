@@ -19,8 +19,6 @@ from ragmetrics_core.adapters import EmbeddingsBridge, in_threads, kind_of, usag
 
 from ._component import Component
 
-__all__ = ["HaystackEmbeddings"]
-
 AT_ONCE = 16
 """Most calls to a text embedder that overlap."""
 

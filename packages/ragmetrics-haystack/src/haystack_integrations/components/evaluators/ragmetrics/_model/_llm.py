@@ -32,8 +32,6 @@ from ._component import Component
 if TYPE_CHECKING:
     from haystack.components.generators.chat import OpenAIChatGenerator
 
-__all__ = ["HaystackLLM", "call", "call_async", "chat_messages", "default_generator", "read_answer", "reply_of"]
-
 OPENAI = "haystack.components.generators.chat.openai"
 """The module of the generator whose subclasses speak the OpenAI protocol."""
 
