@@ -21,7 +21,7 @@ from langsmith.schemas import Example
 from ragmetrics_core.metrics import ExactMatch, Faithfulness
 from ragmetrics_langchain import as_langsmith_evaluator
 
-warnings.filterwarnings("ignore", message="'upload_results' parameter is in beta")
+warnings.filterwarnings("ignore", message="'upload_(results|runs)' parameter is in beta")
 
 DATA = [("Where was Ada Lovelace born?", "Ada Lovelace was born in London.")]
 

@@ -18,7 +18,7 @@ CLAIMS = '{"claims": ["a"]}'
 
 def say(text: str) -> str:
     verdicts = '{"verdicts": [{"number": 1, "reason": "r", "supported": true}]}'
-    return verdicts if "speak for each claim" in text else CLAIMS
+    return verdicts if "Which contexts support each claim" in text else CLAIMS
 
 
 @component

@@ -154,9 +154,9 @@ def test_the_words_for_one_message_have_a_version_of_their_own(judge: Any, cls: 
         if cls is FaithfulnessEvaluator or name != "predicted_answers"
     }
     examples = [{"inputs": inputs, "outputs": GIVEN[cls]}]
-    assert cls(chat_generator=judge(GOOD))._row_metric().prompt.version == "haystack-4"
+    assert cls(chat_generator=judge(GOOD))._row_metric().prompt.version == "haystack-5"
     assert re.fullmatch(
-        r"haystack-4\+[0-9a-f]{6}", cls(examples=examples, chat_generator=judge(GOOD))._row_metric().prompt.version
+        r"haystack-5\+[0-9a-f]{6}", cls(examples=examples, chat_generator=judge(GOOD))._row_metric().prompt.version
     )
 
 

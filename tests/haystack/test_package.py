@@ -16,6 +16,7 @@ import haystack_integrations.components.evaluators.ragmetrics as home
 import ragmetrics_haystack
 from haystack import Pipeline
 from package_rules import check_lengths, imported
+from ragmetrics_core.metrics import ExactMatch
 
 SOURCE = Path(__file__).resolve().parents[2] / "packages" / "ragmetrics-haystack" / "src"
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -84,17 +85,27 @@ def test_no_handler_hides_everything() -> None:
                 assert "Exception" not in ast.unparse(node.type).replace("(", " ").replace(",", " ").split()
 
 
-def test_a_name_is_loaded_when_it_is_asked_for() -> None:
-    """As in Haystack: who evaluates retrieval loads no client of a model."""
+def test_haystack_is_loaded_when_a_name_is_asked_for() -> None:
     code = (
-        "import sys, ragmetrics_haystack as r; loaded = 'haystack' in sys.modules; r.DocumentMAPEvaluator(); r.MetricEvaluator; "
-        "print(loaded, 'openai' in sys.modules, 'FaithfulnessEvaluator' in dir(r))"
+        "import sys, ragmetrics_haystack as r; loaded = 'haystack' in sys.modules; r.MetricEvaluator; "
+        "print(loaded, 'haystack' in sys.modules, 'FaithfulnessEvaluator' in dir(r))"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert result.stdout.strip() == "False False True"
+    assert result.stdout.strip() == "False True True"
     for module in (home, ragmetrics_haystack):
         with pytest.raises(AttributeError, match=f"^module '{module.__name__}' has no attribute 'Faithfulnes'$"):
             module.Faithfulnes  # noqa: B018
+
+
+def test_a_saved_pipeline_is_loaded_in_a_new_process(tmp_path: Path) -> None:
+    pipeline = Pipeline()
+    pipeline.add_component("exact", ragmetrics_haystack.MetricEvaluator(ExactMatch()))
+    pipeline.add_component("rank", ragmetrics_haystack.DocumentMAPEvaluator())
+    saved = tmp_path / "pipeline.yaml"
+    saved.write_text(pipeline.dumps(), encoding="utf-8")
+    code = "import pathlib, sys, haystack; print(*haystack.Pipeline.loads(pathlib.Path(sys.argv[1]).read_text()).graph)"
+    result = subprocess.run([sys.executable, "-c", code, str(saved)], capture_output=True, text=True, check=True)
+    assert result.stdout.split() == ["exact", "rank"]
 
 
 def test_importing_it_loads_no_model_library() -> None:

@@ -23,7 +23,7 @@ def respond(body: dict[str, Any]) -> Any:
     system = body["messages"][0]["content"] if body["messages"][0]["role"] == "system" else ""
     if "Split the answer into claims" in system:
         return json.dumps({"claims": [json.loads(body["messages"][1]["content"])["answer"]]})
-    if "Which contexts speak for each claim" in system:
+    if "Which contexts support each claim" in system:
         data = json.loads(body["messages"][1]["content"])
         supported = any("born in London" in context for context in data["contexts"].values())
         return json.dumps({"verdicts": [{"number": 1, "reason": "stated", "supported": supported}]})

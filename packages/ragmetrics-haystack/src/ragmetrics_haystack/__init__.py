@@ -9,9 +9,8 @@ there without being told to trust it; this is the short way to import them.
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
-
-import haystack_integrations.components.evaluators.ragmetrics as _home
 
 if TYPE_CHECKING:
     from haystack_integrations.components.evaluators.ragmetrics import *  # pyright: ignore[reportWildcardImportFromLibrary]
@@ -34,13 +33,15 @@ __all__ = [
 
 __version__ = "0.1.0"
 
+HOME = "haystack_integrations.components.evaluators.ragmetrics"
+
 
 if not TYPE_CHECKING:  # a misspelt name is an error to a type checker
 
     def __getattr__(name: str) -> Any:
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = globals()[name] = getattr(_home, name)
+        found = globals()[name] = getattr(importlib.import_module(HOME), name)
         return found
 
 

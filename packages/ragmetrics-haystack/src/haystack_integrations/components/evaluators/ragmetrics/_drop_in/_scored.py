@@ -149,13 +149,6 @@ class StatementsAndScores(BaseModel):
     statement_scores: list[Literal[0, 1]] = Field(description="per statement, 1 if the contexts support it, else 0")
 
 
-WITHOUT_REASONS = (
-    "Judge how far the answer rests on the contexts. List the statements of fact that the answer makes, each understandable on "
-    "its own. Give each statement, in the same order, 1 if the contexts state it or it follows from them, and 0 if they do not. "
-    "Use the contexts alone, not what you know. An answer that states no fact gives empty lists."
-)
-
-
 @component
 class FaithfulnessEvaluator(ScoredEvaluator):
     """Which share of an answer's statements the contexts support (0.0 to 1.0); rows are judged concurrently.
@@ -184,7 +177,8 @@ class FaithfulnessEvaluator(ScoredEvaluator):
     def _prompt(self) -> Prompt[Any]:
         prompt: Prompt[Any] = SinglePassFaithfulness().judge
         if self.examples != self._own.examples and not any("reasons" in item["outputs"] for item in self.examples):
-            prompt = prompt.replace(instructions=WITHOUT_REASONS, reply=JsonReply(StatementsAndScores))
+            without = prompt.instructions.replace("a reason and a score", "a score")
+            prompt = prompt.replace(instructions=without, reply=JsonReply(StatementsAndScores))
         return self._own_words(prompt, ["statements", "reasons", "statement_scores"])
 
     def _ask(self, prompt: Prompt[Any], row: Row) -> Steps[Score]:
