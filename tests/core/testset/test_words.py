@@ -21,7 +21,7 @@ WORDS = {
     },
     "answer_from_passages": {"1": "1b00b5e9fcaf4002", "2": "8b7d5172e1ac8d00", "3": "6c3761028c73bb42"},
     "check_question": {"1": "5f1bd802c2d5504b", "2": "a185d92e3bbee968", "3": "d32597c6e1ae40ed"},
-    "check_unanswered": {"1": "57df36d86ad00b7d", "2": "1aefa35ed6598354", "3": "6be751e5ffe8777a"},
+    "check_unanswered": {"1": "57df36d86ad00b7d", "2": "1aefa35ed6598354", "3": "89a21ecf020746bd"},
     "write_questions": {
         "1": "e4703c27e51b0c9a",
         "2": "e74de9c698b49851",

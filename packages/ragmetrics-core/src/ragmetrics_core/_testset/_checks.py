@@ -115,8 +115,8 @@ CHECK_UNANSWERED: Prompt[UnansweredCheck] = Prompt(
     instructions=(
         "Check an examination question that the numbered passages are meant not to answer.\n"
         f"- stands_alone: {STANDS_ALONE}\n"
-        "- answered_by: the numbers of all passages that answer the question, in whole or in part, in whatever words, or from "
-        "which the answer follows. A passage that only speaks of the same things does not answer."
+        "- answered_by: the numbers of all passages that answer the question or part of it, in any words. A passage from which the "
+        "answer follows counts. A passage that only shares the subject does not."
     ),
     reply=JsonReply(UnansweredCheck),
     numbered=("passages",),

@@ -35,8 +35,7 @@ COMPARE_ANSWERS = Prompt(
         "0: the two do not match, or one of them does not answer the question.\n"
         "2: the second one covers only part of the first, or more than the first.\n"
         "4: the two are equivalent: they state the same facts.\n"
-        "Other words are fine, other facts are not. If one of them lists alternatives "
-        '("1983; June 1983"), one that matches is enough.'
+        'Other words are fine, other facts are not. If an answer lists alternatives ("1983; June 1983"), one of them is enough.'
     ),
     reply=WithReason(RatingReply((0, 2, 4))),
 )

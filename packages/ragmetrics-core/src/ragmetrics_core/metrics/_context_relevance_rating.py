@@ -36,8 +36,8 @@ REFINE_CONTEXT_RELEVANCE = Prompt(
     version="5",
     instructions=(
         f"Rate how relevant the context is to the query, by two criteria, and give a reason:\n{CRITERIA}\n"
-        "An earlier part of the context was rated; existing_score is its score. Judge what this part adds: raise the score as far "
-        "as this part adds to what the criteria ask for, else repeat it. Never lower it."
+        "existing_score is the score of an earlier part of the context. Judge what this part adds: raise existing_score as far as "
+        "this part meets the criteria further. If it adds nothing, repeat existing_score. Never go below it."
     ),
     reply=ScoreReply(0, FULL, halves=True),
     check=check_halves,

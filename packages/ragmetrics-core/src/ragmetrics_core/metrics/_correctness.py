@@ -20,8 +20,10 @@ GRADE_CORRECTNESS = Prompt(
     instructions=(
         "Grade the generated answer to the query by the reference answer. Without a reference, grade by what you know.\n"
         '1: the answer is not relevant to the query, or does not answer it ("I don\'t know").\n'
-        "2 to 3: it is relevant but contains mistakes: 2 if the main point is wrong, 3 if a detail is.\n"
-        "4 to 5: it is relevant and correct: 5 if it gives all that the query asks for, 4 if something is left out.\n"
+        "2: it is relevant, but the main point is wrong.\n"
+        "3: it is relevant, but a detail is wrong.\n"
+        "4: it is relevant and correct, but leaves something out.\n"
+        "5: it is relevant and correct, and gives all that the query asks for.\n"
         "Half points such as 4.5 are allowed. Other words do not matter. Additions do not matter unless they contradict the "
         f"reference. {ALTERNATIVES}"
     ),
