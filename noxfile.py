@@ -41,6 +41,9 @@ EXTRAS = "documents,excel,openai,pandas,parquet,prices,server"
 BUILD = sorted({"editables", *(item for project in PACKAGES.values() for item in project["build-system"]["requires"])})
 """What builds the packages, also in place: installed once, so that no build makes an environment of its own."""
 
+HEAP = {"NODE_OPTIONS": "--max-old-space-size=8192"}
+"""Pyright empties its cache of types when its heap is nearly full, and may then call a type different from itself."""
+
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 INSTALL_CHROMIUM = (
     ("apt-get", "update"),
@@ -81,7 +84,7 @@ def check_types(session: nox.Session) -> None:
     python = str(Path(session.bin) / "python")  # not that of a .venv in this folder
     with ThreadPoolExecutor() as pool:
         checks = [
-            pool.submit(session.run, *command, silent=True)
+            pool.submit(session.run, *command, silent=True, env=HEAP)
             for command in (["mypy"], ["basedpyright", "--pythonpath", python])
         ]
         for check in checks:
