@@ -23,7 +23,7 @@ from ragmetrics_core.metrics import ExactMatch, Faithfulness, Recall
 from ragmetrics_core.testing import ScriptedLLM
 from ragmetrics_langchain import MetricRunnable, as_langsmith_evaluator, as_openevals
 
-BETA = pytest.mark.filterwarnings("ignore:'upload_results' parameter is in beta")
+BETA = pytest.mark.filterwarnings("ignore:'upload_(results|runs)' parameter is in beta")
 
 FAITHFUL = as_langsmith_evaluator(Faithfulness(), llm=LexicalJudge())
 MATCH = as_langsmith_evaluator(ExactMatch())

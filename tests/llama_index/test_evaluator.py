@@ -368,7 +368,7 @@ def test_prompts_are_shown_as_templates_that_render_what_is_asked(server: OpenAI
     before, after = (chat["messages"] for chat in server.chats)
     assert before == after
     assert isinstance(evaluator.get_prompts()["grade"], ChatPromptTemplate)
-    assert result.details["prompts"]["grade_correctness"] == "4", "nothing has changed"
+    assert result.details["prompts"]["grade_correctness"] == "5", "nothing has changed"
 
 
 @pytest.mark.parametrize("as_text", [True, False])

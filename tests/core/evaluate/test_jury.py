@@ -283,7 +283,7 @@ class TestKept:
         warmer = Jury([*jury.jurors[:2], Correctness(llm=Judge("c", lambda _: 5.0, temperature=1), name="by_c")])
         with pytest.raises(InvalidInput, match=r"has another 3\.temperature"):
             evaluate(rows(1), warmer, run_dir=tmp_path, progress=False)
-        with pytest.raises(InvalidInput, match="another quorum"):
+        with pytest.raises(InvalidInput, match="different quorum"):
             evaluate(rows(1), Jury(jury.jurors, quorum=3), run_dir=tmp_path, progress=False)
         reworded = Correctness().grade.replace(instructions="Be strict.")
         strict = Jury([*jury.jurors[:2], Correctness(llm=judges[2], grade=reworded, name="by_c")])

@@ -113,7 +113,7 @@ class TestContent:
         page = " ".join(texts)
         for fact in ("Rows 1", "Coverage 1 of 1 rows (100%) have a value of every metric", "Judge LexicalJudge", "UTC"):
             assert fact in page
-        assert "Prompt versions extract_claims 4, verify_claims 5" in page
+        assert "Prompt versions extract_claims 5, verify_claims 6" in page
 
     @pytest.mark.parametrize("repeats", [1, 2])
     def test_prompts_are_named_with_repeats_and_in_a_jury(self, tmp_path: Path, repeats: int) -> None:

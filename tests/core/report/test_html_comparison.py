@@ -102,7 +102,7 @@ class TestHead:
         assert text.count("Read this first: both runs: These scores are a lexical baseline") == 1
         assert "1 row in both, paired by id. Differences are after minus before." in text
         assert "Judge LexicalJudge" in text
-        assert "Prompt versions extract_claims 4, verify_claims 5" in text
+        assert "Prompt versions extract_claims 5, verify_claims 6" in text
 
     def test_who_scored_comes_before_everything_and_nothing_is_compared(self, tmp_path: Path) -> None:
         runs = self.runs()
