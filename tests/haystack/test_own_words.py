@@ -134,6 +134,7 @@ def test_examples_without_reasons_get_a_form_without_reasons(judge: Any) -> None
     with_reasons = {**OWN, "outputs": {"statement_scores": [1], "statements": ["A."], "reasons": ["C says so."]}}
     assert '"reasons"' in sent_by(judge, None)
     assert "reasons" not in sent_by(judge, [OWN])
+    assert "give a score: 1 if" in sent_by(judge, [OWN])
     text = sent_by(judge, [with_reasons])
     assert 'Reply: {"statements": ["A."], "reasons": ["C says so."], "statement_scores": [1]}' in text
     assert text.count('"reasons"') == 2

@@ -283,3 +283,9 @@ def _type_name(cls: type[Metric]) -> str:
     return (
         cls.__name__ if cls.__module__.startswith("ragmetrics_core.metrics") else f"{cls.__module__}:{cls.__qualname__}"
     )
+
+
+def prompts_of(metric: Metric) -> dict[str, Prompt[Any]]:
+    """The prompts among the settings of a metric, by the name of the field."""
+    settings = {item.name: getattr(metric, item.name) for item in fields(metric)}
+    return {name: value for name, value in settings.items() if isinstance(value, Prompt)}

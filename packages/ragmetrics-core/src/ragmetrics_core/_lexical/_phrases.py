@@ -45,7 +45,7 @@ _FEELING = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _REMARK = re.compile(
-    r"\W*(?:here\s+(?:is|are)|below\s+(?:is|are)|hier\s+(?:ist|sind)|voici|aquí\s+(?:está|tiene)n?)\b[^.:!?]*[.:!]\W*",
+    r"\W*(?:here\s+(?:is|are)|below\s+(?:is|are)|hier\s+(?:ist|sind)|voici|aquí\s+(?:está|tiene)n?)\b[^.:!?]*[.:!]?\W*",
     re.IGNORECASE,
 )
 
@@ -63,4 +63,4 @@ def is_feeling(sentence: str) -> bool:
 
 def is_remark(sentence: str) -> bool:
     """Whether ``sentence`` only announces the answer: *Here is a summary.*"""
-    return _REMARK.fullmatch(sentence + ":") is not None and not _FACT.search(sentence.rstrip(" :"))
+    return _REMARK.fullmatch(sentence) is not None and not _FACT.search(sentence)

@@ -10,15 +10,14 @@ import json
 import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .._engine import identity_digest
 from .._kernel._drive import Models
 from .._kernel._errors import InvalidInput
-from .._kernel._metric import Metric
+from .._kernel._metric import Metric, prompts_of
 from .._kernel._model_traits import ModelTraits
-from .._kernel._prompt import Prompt
 from .._kernel._requests import Usage
 from .._kernel._saved_settings import built_in_metric, metric_paths
 from ._prices import ModelUsage
@@ -224,8 +223,7 @@ class ScoredBy:
         """A metric with the models that answer it."""
         asked = list(models.leaves())
         llm, embeddings = (ModelIdentity.of_all([getattr(one, kind) for one in asked]) for kind in KINDS)
-        prompts = {item.name for item in fields(metric) if isinstance(getattr(metric, item.name), Prompt)}
-        return cls(setting_digests(metric), llm, embeddings, frozenset(prompts))
+        return cls(setting_digests(metric), llm, embeddings, frozenset(prompts_of(metric)))
 
     def carried_on(self, earlier: ScoredBy | None) -> ScoredBy:
         """The same, with the models of an earlier part of the run where this one has none."""

@@ -39,6 +39,7 @@ Importing this loads no framework, no model client and no asyncio.
 from __future__ import annotations
 
 from .._kernel._in_order import in_order, read_in_order
+from .._kernel._metric import prompts_of
 from .._kernel._plain import json_walk
 from .._kernel._readable_texts import readable_texts
 from .._kernel._saved_settings import metric_paths
@@ -68,7 +69,7 @@ from ._live_settings import LiveSettings, current_names
 from ._loops import HomeLoop, run_blocking, shared_home
 from ._model_lock import Turn
 from ._passing import check_threshold, failed_score, passes
-from ._prompts import asks_an_llm, prompts_of, with_prompts, without_scale
+from ._prompts import asks_an_llm, with_prompts, without_scale
 from ._retries import without_retries
 from ._same_arguments import by_name, with_arguments_of
 from ._settings import declared_settings, json_settings, kind_of, name_of, secret_texts

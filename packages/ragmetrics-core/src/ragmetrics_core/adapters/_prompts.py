@@ -6,16 +6,9 @@ from dataclasses import fields, replace
 from functools import cache
 from typing import Any, TypeVar
 
-from .._kernel._metric import Metric
-from .._kernel._prompt import Prompt
+from .._kernel._metric import Metric, prompts_of
 
 M = TypeVar("M", bound=Metric)
-
-
-def prompts_of(metric: Metric) -> dict[str, Prompt[Any]]:
-    """The prompts among the settings of a metric, by the name of the field."""
-    settings = {item.name: getattr(metric, item.name) for item in fields(metric)}
-    return {name: value for name, value in settings.items() if isinstance(value, Prompt)}
 
 
 def asks_an_llm(metric: Metric) -> bool:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
 
 from .._kernel._errors import InvalidInput
-from .._kernel._metric import Metric
-from .._kernel._prompt import Prompt
+from .._kernel._metric import Metric, prompts_of
 from .._names._models import llm_named
 from .._names._priced import llm_to_price
 from ..metrics import Jury
@@ -60,4 +59,4 @@ def with_jury(
 
 def _asks(metric: Metric) -> bool:
     """Whether a metric has prompts and nobody of its own to answer them."""
-    return metric.llm is None and any(isinstance(getattr(metric, item.name), Prompt) for item in fields(metric))
+    return metric.llm is None and bool(prompts_of(metric))

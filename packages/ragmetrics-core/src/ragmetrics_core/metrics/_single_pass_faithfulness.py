@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, Field
 
 from ragmetrics_core import BadReply, Example, Metric, Prompt, Score, Steps
-from ragmetrics_core.metrics.rules import CLAIMS, CONTEXTS_ALONE, NO_CLAIMS, SUPPORT
+from ragmetrics_core.metrics.rules import CLAIMS, CONTEXTS_ALONE, SUPPORT
 from ragmetrics_core.replies import JsonReply, real_items
 
 __all__ = ["SinglePassFaithfulness"]
@@ -38,7 +38,7 @@ SPLIT_AND_CHECK = Prompt(
     name="split_and_check",
     version="5",
     instructions=(
-        f"Split the answer into claims, in its order and language, and judge each by the contexts. {CLAIMS}\n{NO_CLAIMS}\n"
+        f"Split the answer into claims, in its order and language, and judge each by the contexts. {CLAIMS}\n"
         "For each claim, in the same order, give a reason and a score: 1 if the contexts support it, even if another context "
         f"contradicts it, else 0. {SUPPORT} {CONTEXTS_ALONE} Without claims: empty lists."
     ),

@@ -27,7 +27,7 @@ from ragmetrics_core import Evidence, Example, Prompt, Steps
 from ragmetrics_core.metrics.claim_checks import check_claims, check_verdicts
 from ragmetrics_core.metrics.claim_origin import PlacedClaims
 from ragmetrics_core.metrics.numbering import once_each
-from ragmetrics_core.metrics.rules import CLAIMS, CONTEXTS_ALONE, NO_CLAIMS, SUPPORT
+from ragmetrics_core.metrics.rules import CLAIMS, CONTEXTS_ALONE, SUPPORT
 from ragmetrics_core.replies import JsonReply, real_items
 
 __all__ = [
@@ -116,9 +116,7 @@ class Verdicts(BaseModel):
 EXTRACT_CLAIMS = Prompt(
     name="extract_claims",
     version="5",
-    instructions=(
-        f"Split the answer into claims, in its order and language. {CLAIMS}\n{NO_CLAIMS} Without claims: an empty list."
-    ),
+    instructions=(f"Split the answer into claims, in its order and language. {CLAIMS} Without claims: an empty list."),
     reply=JsonReply(Claims),
     examples=(
         Example(

@@ -5,16 +5,13 @@ The page "What judges go by" (docs/guideline.md) gives every rule with an exampl
 
 from __future__ import annotations
 
-__all__ = ["ALTERNATIVES", "CLAIMS", "CONTEXTS_ALONE", "NO_CLAIMS", "SUPPORT", "judged_by"]
+__all__ = ["ALTERNATIVES", "CLAIMS", "CONTEXTS_ALONE", "SUPPORT", "judged_by"]
 
 CLAIMS = (
     "A claim is one fact. Split a sentence that states several facts into several claims. Never correct the answer or add facts. "
     "Replace a pronoun by what it means in the answer or question; if unclear, keep the pronoun. Complete fragments that answer "
     'the question ("Yes", "In 1889"). Keep conditions, hedges, times and sources ("if", "perhaps", "last year", "critics say"). '
-    'Alternatives ("A or B"; "1983; June 1983") are one claim.'
-)
-
-NO_CLAIMS = (
+    'Alternatives ("A or B"; "1983; June 1983") are one claim.\n'
     'Claims: facts (also about the writer), advice, judgements ("X is important"). Leave out: the writer\'s feelings and tastes '
     '("I love X"), praise ("great!"), headings, greetings, offers, questions, remarks on the answer ("here is a summary"), '
     '"unknown", "not stated".'
