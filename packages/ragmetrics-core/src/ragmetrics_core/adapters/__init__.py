@@ -51,34 +51,42 @@ from .._support._secrets import conceal, is_secret
 from .._support._strict_schema import strict_schema
 from .._support._threads import in_own_thread, in_threads
 from ._answers import finish_reason_of, is_cut_off, usage_of, why_no_answer
-from ._asked_rows import asked_rows
-from ._background import Background, settled
-from ._begin_in_order import BeginInOrder
-from ._bridge import Bridge, EmbeddingsBridge, LLMBridge
-from ._columns import rows_of_columns
-from ._counts import Counts
-from ._explained import Explained
-from ._extracted import Extracted
-from ._failures import is_bug, is_of_a_client, is_of_other_loop, model_error
+from ._background import Background, Counts, settled
+from ._bridge import Bridge, EmbeddingsBridge, LLMBridge, without_retries
+from ._failures import Explained, is_bug, is_of_a_client, is_of_other_loop, model_error
 from ._forms import Attempts, FormsOfReply, wants_json
-from ._heard import OpenCalls, heard, heard_async, words_of
-from ._judging import is_judging, judging
-from ._live_evaluation import Finished, LiveEvaluation, shows_settings
+from ._heard import OpenCalls, heard, heard_async, is_judging, judging, words_of
+from ._live_evaluation import Finished, LiveEvaluation, LiveSettings, current_names, shows_settings
 from ._live_judging import LiveJudging
-from ._live_settings import LiveSettings, current_names
-from ._loops import HomeLoop, run_blocking, shared_home
-from ._model_lock import Turn
-from ._passing import check_threshold, failed_score, passes
-from ._prompts import asks_an_llm, with_prompts, without_scale
-from ._retries import without_retries
-from ._same_arguments import by_name, with_arguments_of
-from ._settings import declared_settings, json_settings, kind_of, name_of, secret_texts
-from ._templates import DATA, UNREADABLE, Parser, Slot, check_shows_data, worded
-from ._value_examples import ExampleReader
-from ._value_samples import SampleReader
+from ._loops import BeginInOrder, HomeLoop, Turn, run_blocking, shared_home
+from ._rows import asked_rows, by_name, rows_of_columns, with_arguments_of
+from ._settings import (
+    blocking,
+    declared_settings,
+    has_methods,
+    json_settings,
+    kind_of,
+    name_of,
+    overrides,
+    secret_texts,
+)
+from ._templates import (
+    DATA,
+    UNREADABLE,
+    Parser,
+    Slot,
+    VectorSimilarity,
+    asks_an_llm,
+    check_shows_data,
+    check_threshold,
+    failed_score,
+    passes,
+    with_prompts,
+    without_scale,
+    worded,
+)
+from ._value_samples import ExampleReader, Extracted, SampleReader
 from ._value_texts import Answer
-from ._vector_similarity import VectorSimilarity
-from ._what_models_have import blocking, has_methods, overrides
 
 __all__ = [
     "DATA",

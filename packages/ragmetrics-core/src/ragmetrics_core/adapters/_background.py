@@ -6,15 +6,23 @@ program. A job that takes longer than it may is over for everybody else: its out
 takes the place of the one that hangs. Where no thread is left to take another place, jobs that wait end at their time limit too.
 The lock at the door is never taken by a thread that has work, so none can hold it while it waits for its turn to run.
 Each job runs in an empty context, so nothing of the caller's (callbacks, tags, spans) reaches it.
+
+The end of the program, for work that should be finished by then.
+
+Counters that many threads use.
 """
 
 from __future__ import annotations
 
+import atexit
 import math
 import threading
 import time
+import weakref
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextvars import Context
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -22,6 +30,7 @@ from .._kernel._errors import ModelError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+
 
 T = TypeVar("T")
 
@@ -291,3 +300,40 @@ def _not_begun(timeout: float | None) -> Any:
 
 def _too_slow(timeout: float | None) -> Any:
     raise ModelError(f"no answer within {timeout:g} seconds: give it more time with timeout=...", transient=True)
+
+
+def call_at_exit(method: Callable[[], None]) -> None:
+    """Have a method called when the program ends. Until then this keeps its object from nothing, least of all from being freed."""
+    reference = weakref.WeakMethod(method)
+    call = partial(_call, reference)
+    atexit.register(call)
+    weakref.finalize(getattr(method, "__self__"), atexit.unregister, call).atexit = False  # noqa: B009  of any method
+
+
+def _call(reference: weakref.WeakMethod[Callable[[], None]]) -> None:
+    method = reference()
+    if method is not None:
+        method()
+
+
+class Counts:
+    """How often things happened."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._lock = threading.RLock()  # a stream that is collected meanwhile counts too, on the same thread
+
+    def __getitem__(self, what: str) -> int:
+        """How often it has happened."""
+        return self._counts[what]
+
+    def add(self, what: str, number: int = 1) -> int:
+        """It happened once more, or so many times more: how often that makes."""
+        with self._lock:
+            self._counts[what] += number
+            return self._counts[what]
+
+    def now(self) -> dict[str, int]:
+        """The counts up to now, of what has happened."""
+        with self._lock:
+            return {what: count for what, count in self._counts.items() if count}

@@ -16,7 +16,7 @@ from .._kernel._requests import Ask
 from ..llms._wire._climb import Climb
 from ..llms._wire._refusals import is_refusal
 from ..llms._wire._structured import Ladder, Rung, schema_of
-from ._explained import Explained
+from ._failures import Explained
 
 REFUSED = frozenset({400, 415, 422})
 """Statuses by which a server says that it cannot do what is asked, in whatever words."""

@@ -1,15 +1,27 @@
-"""Event loops: the one that a model's connections belong to, and the way into one from synchronous code."""
+"""Event loops: the one that a model's connections belong to, and the way into one from synchronous code.
+
+Taking turns with models that do not survive overlapping calls, as those that compute in this process often do not.
+
+Calls on many threads that begin in the order of their numbers, for models that play a script.
+
+Strategy. Such a model replies in the order in which it is called, and is at its end at once: so each call waits for the one before
+it. What takes longer is a model, whose calls are to overlap, so the waiting ends for good when its time is used up.
+"""
 
 from __future__ import annotations
 
 import threading
+import time
 import weakref
-from collections.abc import Callable, Coroutine, Hashable
+from collections.abc import Callable, Coroutine, Hashable, Iterator
+from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
     import asyncio
+
 
 T = TypeVar("T")
 
@@ -68,3 +80,69 @@ def at_once(coroutine: Coroutine[Any, Any, T]) -> T:
         result: T = done.value
         return result
     raise RuntimeError("the synchronous way of a question must not wait")
+
+
+class Turn:
+    """Who uses a model now; a context manager. All that use the same model take turns, whichever adapter they come through. ::
+
+        with Turn.with_model(llm):
+            llm.complete(...)
+
+    The model is held as long as somebody uses it, and no longer.
+    """
+
+    _all: ClassVar[WeakValueDictionary[int, Turn]] = WeakValueDictionary()
+    _door: ClassVar[threading.Lock] = threading.Lock()
+
+    def __init__(self, model: object) -> None:
+        self._model = model  # as long as it is held here, no other model has its id
+        self._lock = threading.Lock()
+
+    @classmethod
+    def with_model(cls, model: object) -> Turn:
+        """The turn of this very model."""
+        with cls._door:
+            turn = cls._all.get(id(model))
+            if turn is None:
+                turn = cls._all[id(model)] = cls(model)
+            return turn
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+QUICK = 0.01
+"""Seconds that a model may take for each call and still be one that plays a script."""
+
+
+class BeginInOrder:
+    """Calls that begin in order, until they have taken longer than those of a script.
+
+    Args:
+        spare: seconds that all calls together may take longer than those of a script.
+    """
+
+    def __init__(self, spare: float) -> None:
+        self._changed = threading.Condition()
+        self._next = 0
+        self._most = self._spare = spare
+
+    @contextmanager
+    def call(self, number: int) -> Iterator[None]:
+        """The block in which the call of this number, from 0, is made."""
+        with self._changed:
+            while self._next < number and self._spare > 0:
+                if not self._changed.wait(QUICK + self._spare):
+                    self._spare = 0.0
+        begun = time.monotonic()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._next = max(self._next, number + 1)
+                if self._spare > 0:
+                    self._spare = min(self._most, self._spare + QUICK - (time.monotonic() - begun))
+                self._changed.notify_all()

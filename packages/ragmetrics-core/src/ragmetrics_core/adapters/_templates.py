@@ -4,20 +4,30 @@ Strategy. A ``TemplatePrompt``, which ``worded`` makes, is a prompt that renders
 one re-ask and the record of versions stay with the core. A ``Slot`` says which prompt of a metric a template replaces, and what the
 framework calls the inputs of that prompt. What a template is, the adapter says. A ``Parser`` is a reply format, so what a user's
 function cannot read is a reply that is asked for again.
+
+The prompts of a metric, and the metric with other ones.
+
+The similarity of two texts by a function of the user's or of a framework, where it is not the cosine that the core computes.
+
+What frameworks want of a score besides its value: a verdict of every evaluator, and a failure as a score.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cache, cached_property
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from .._kernel._errors import BadReply, InvalidInput
+from .._kernel._errors import BadReply, InvalidInput, RagmetricsError
+from .._kernel._metric import Metric, prompts_of
 from .._kernel._prompt import Prompt
 from .._kernel._requests import Message, Reply
+from .._kernel._score import Score
+from .._kernel._steps import Steps, embed
 
 T = TypeVar("T")
 
@@ -175,3 +185,81 @@ class Parser:
         except self.errors as error:
             raise BadReply(f"{UNREADABLE} {type(error).__name__}: {error}", text) from None
         return self.value_of(found, text)
+
+
+M = TypeVar("M", bound=Metric)
+
+
+def asks_an_llm(metric: Metric) -> bool:
+    """Whether a metric has prompts, or a part of it that has no LLM. One that makes its prompts later fails only when it asks."""
+    own = type(metric).calls != "none" and bool(prompts_of(metric))
+    return own or any(part.llm is None and asks_an_llm(part) for part in metric.parts)
+
+
+def with_prompts(metric: M, **changes: Any) -> M:
+    """The metric with the same changes made to each of its prompts."""
+    changed: dict[str, Any] = {name: replace(prompt, **changes) for name, prompt in prompts_of(metric).items()}
+    return replace(metric, **changed)
+
+
+def without_scale(metric: M) -> M:
+    """The metric with any finite number for a score: only the author of a template or a parser knows its scale."""
+    made: M = _class_without_scale(type(metric))(**{item.name: getattr(metric, item.name) for item in fields(metric)})
+    return made
+
+
+@cache
+def _class_without_scale(cls: type[Metric]) -> Any:
+    return type(cls.__name__, (cls,), {"scale": None, "__module__": cls.__module__})
+
+
+@dataclass(frozen=True)
+class VectorSimilarity(Metric):
+    """Similarity of response and reference by any function of their two vectors; it has no bounds.
+
+    Attributes:
+        function: makes a number of two vectors.
+    """
+
+    scale: ClassVar[tuple[float, float] | None] = None
+    calls: ClassVar[str] = "1 embedding request"
+
+    function: Callable[[Sequence[float], Sequence[float]], float] = field(repr=False, compare=False)
+
+    def measure(self, response: str, reference: str) -> Steps[Score]:
+        """Embed both texts, compare their vectors."""
+        left, right = yield from embed([response, reference])
+        value = float(self.function(left, right))
+        return Score(value, details={"similarity": value})
+
+
+def passes(score: Score, threshold: float | None = None) -> bool | None:
+    """The metric's own verdict if it has one, else whether the value reaches a threshold; None without a value, and for a tie.
+
+    Args:
+        score: the score.
+        threshold: the lowest passing value; None: the middle of the scale.
+    """
+    if score.passing is not None or score.value is None or score.details.get("winner") == "tie":
+        return score.passing
+    return score.value >= (_middle(score.scale) if threshold is None else threshold)
+
+
+def _middle(scale: tuple[float, float] | None) -> float:
+    """The middle of the scale; half of the highest value if the scale goes below 0, as that of a cosine does."""
+    low, high = scale or (0.0, 1.0)
+    return high / 2 if low < 0 else (low + high) / 2
+
+
+def check_threshold(owner: str, threshold: Any, *, positive: bool = False) -> None:
+    """Refuse a threshold that is no finite number, or, where scores are divided by it, is not above 0."""
+    number = isinstance(threshold, int | float) and not isinstance(threshold, bool) and math.isfinite(threshold)
+    if not number or (positive and threshold <= 0):
+        wanted = "number above 0" if positive else "finite number"
+        raise InvalidInput(f"{owner}: the threshold must be a {wanted}, got {threshold!r}")
+
+
+def failed_score(metric: Metric, error: RagmetricsError | str) -> Score:
+    """The failed score of a metric, with what it cost."""
+    score = Score.failed(error)
+    return score.made_by(metric.name, metric.scale, score.usage, {})

@@ -3,11 +3,24 @@
 Strategy. Unlike the output of a program, a row is written for a metric. So it is read key by key, as the core reads rows, and two
 keys for one field must agree. Documents fill two fields, ``retrieved_contexts`` and ``retrieved_documents``; the one that was not
 named gives way to a value of its own. ``messages`` fill what nothing else has filled.
+
+The sample that an example of a data set stands for: inputs, what a program made of them, and what was expected.
+
+Strategy. That is how tools that run a program over a data set hand over a row, each part a value of any form. A user may say under
+which key a part has a field; otherwise it is found as everywhere. In the expected outputs, a name that means an answer means the
+reference.
+
+What functions find in a finished call of an application: the question, the answer, the contexts.
+
+Strategy. The built-in ones read the call at once, because the caller may change its messages afterwards. One of the user's runs in
+the background, and may raise or return anything. If its result cannot be used, the field stays empty, and the problem says what it
+returned and what it should return.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,7 +28,7 @@ from .._kernel._errors import InvalidInput
 from .._kernel._inputs import Input
 from .._kernel._sample import Sample
 from ._background import settled
-from ._value_names import FieldNames
+from ._value_contexts import FieldNames
 from ._value_texts import Answer, TextReader
 
 RESPONSES = tuple(name for name in FieldNames.answers if name != "text")
@@ -134,3 +147,140 @@ def _checked(field: str, given: Mapping[str, Any]) -> Any:
     sample = Sample.from_mapping(given)
     Input.named(field, required=False).read("the run's metadata", sample)
     return getattr(sample, field)
+
+
+Keys = Mapping[str, str | None]
+
+
+class ExampleReader(SampleReader):
+    """What sample an example stands for."""
+
+    def example(self, inputs: Any, outputs: Any, expected: Any, keys: Keys, *, needs_reference: bool) -> Sample:
+        """The sample.
+
+        Args:
+            inputs: what the program was given.
+            outputs: what it returned.
+            expected: the reference outputs.
+            keys: the user's keys: ``question_key`` in the inputs, ``answer_key`` and ``contexts_key`` in the outputs,
+                ``reference_key`` in the expected ones; None: there is none.
+            needs_reference: whether the metric reads the reference; otherwise it may be anything.
+
+        Raises:
+            InvalidInput: there is no such key, or a part holds something that cannot be used.
+        """
+        says_no_more = outputs is None or isinstance(outputs, int | float)
+        produced = Sample() if says_no_more else self.sample_of(self._with_contexts(outputs, keys))
+        answer = self.find_answer(self._at("answer_key", outputs, keys), inputs)
+        asked = self.sample_of(inputs) if self.mapping_of(inputs) is not None else Sample()
+        given = self.mapping_of(expected) or {}
+        more = self.sample_of({name: given[name] for name in self.expected if name in given})
+        return replace(
+            more,
+            user_input=self.question_in(self._at("question_key", inputs, keys)) or produced.user_input,
+            response=None if answer is None else answer.text,
+            reference=self._reference(expected, answer, keys) if needs_reference else None,
+            retrieved_contexts=produced.retrieved_contexts or asked.retrieved_contexts,
+            retrieved_documents=produced.retrieved_documents or asked.retrieved_documents,
+            id=produced.id,
+            metadata={**asked.metadata, **produced.metadata},
+        )
+
+    def _at(self, setting: str, value: Any, keys: Keys) -> Any:
+        """What stands under the key that the user gave for it; the whole value without one."""
+        key = keys[setting]
+        if key is None:
+            return value
+        found = self.mapping_of(value)
+        if found is None or key not in found:
+            raise InvalidInput(f"there is no {key!r} in {sorted(found) if found else type(value).__name__}")
+        return found[key]
+
+    def _with_contexts(self, outputs: Any, keys: Keys) -> Any:
+        """The outputs; with what stands under the user's key as their only contexts, if there is one."""
+        key = keys["contexts_key"]
+        if key is None:
+            return outputs
+        found = self.mapping_of(outputs) or {}
+        others = {name: item for name, item in found.items() if name not in (*self.contexts, key)}
+        return {**others, self.contexts[0]: self._at("contexts_key", outputs, keys)}
+
+    def _reference(self, expected: Any, answer: Answer | None, keys: Keys) -> str | None:
+        """The reference: under its own names, else wherever an answer would be."""
+        value = self._at("reference_key", expected, keys)
+        found = self.mapping_of(value) or {}
+        named = next((found[name] for name in self.references if found.get(name) is not None), value)
+        return self.reference_in("the reference outputs", named, answer)
+
+
+Extractor = Callable[[Any], Any]
+
+
+class Extracted:
+    """The fields of a sample that extractors find in a call.
+
+    Args:
+        reader: reads what they return.
+        call: what they are given.
+        extractors: by ``question``, ``answer`` and ``contexts``.
+        built_in: by the same names, those that are called at once.
+
+    Attributes:
+        fields: what was found, by the names of the sample's fields.
+    """
+
+    def __init__(
+        self, reader: SampleReader, call: Any, extractors: Mapping[str, Extractor], built_in: Mapping[str, Extractor]
+    ) -> None:
+        self.fields: dict[str, Any] = {}
+        self._reader = reader
+        self._call = call
+        self._problems: list[str] = []
+        for name, extractor in extractors.items():
+            if extractor is built_in[name]:
+                self._read(name, extractor)
+        self._missing = {name: item for name, item in extractors.items() if item is not built_in[name]}
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every function of the user's has returned."""
+        return not self._missing
+
+    @property
+    def problems(self) -> list[str]:
+        """What went wrong, in words; while one has not returned, that it is late."""
+        return self._problems + [f"the extractor of the {name} did not return in time" for name in [*self._missing][:1]]
+
+    def complete(self) -> None:
+        """Call the functions of the user's that have not been called."""
+        for name in list(self._missing):
+            self._read(name, self._missing[name])
+            del self._missing[name]
+
+    def _read(self, name: str, extractor: Extractor) -> None:
+        outcome = settled(lambda: self._field(name, extractor(self._call)))
+        error = outcome.exception()
+        if error is None:
+            self.fields.update(outcome.result())
+        else:
+            told = str(error) if isinstance(error, Unusable) else f"raised {type(error).__name__}: {error}"
+            self._problems.append(f"the extractor of the {name} {told}")
+
+    def _field(self, name: str, found: Any) -> dict[str, Any]:
+        """What an extractor returned, as a field of the sample."""
+        reader = self._reader
+        if name == "contexts":
+            contexts = reader.contexts_in(found)
+            if contexts is None and found is not None and not isinstance(found, str):
+                raise Unusable(f"returned {type(found).__name__}: return texts, documents, a list of them or None")
+            return {} if contexts is None else reader.with_contexts(contexts)
+        is_message = isinstance(found, reader.message)
+        if found is not None and not is_message and not isinstance(found, str):
+            raise Unusable(f"returned {type(found).__name__}: return a text, a message or None")
+        if name == "question":
+            return {"user_input": reader.text_of(found)}
+        return {"response": reader.said_in(found) if is_message else found}  # blank is not missing
+
+
+class Unusable(Exception):
+    """What an extractor returned cannot be used, and what it should return."""

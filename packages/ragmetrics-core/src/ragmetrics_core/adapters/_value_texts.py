@@ -16,8 +16,7 @@ from typing import Any, ClassVar
 
 from .._kernel._errors import InvalidInput
 from .._kernel._score import Score
-from ._value_contexts import ContextReader
-from ._value_names import FieldNames
+from ._value_contexts import ContextReader, FieldNames
 
 NEITHER = frozenset({*FieldNames.contexts, *FieldNames.references, *FieldNames.history})
 NO_ANSWER = NEITHER.union(FieldNames.questions)
