@@ -3,7 +3,7 @@
     python bench/sessions.py [--sessions 1000] [--only NAME]
 
 Every session scores rows of a system whose truth lies exactly at the limit, and decides with what decides sessions of users:
-``ragmetrics_pytest._decision.decide``, on what ``evaluate`` scored, with the settings that the case names. Each red one is a false
+``ragmetrics_pytest._session.decide``, on what ``evaluate`` scored, with the settings that the case names. Each red one is a false
 alarm; of 100 at most 5 may be red. The last line is a system that is worse by 0.3, which has to be found: gates that are never red
 would have no false alarm either. Seeds are fixed: the same command prints the same figures. Processes of pytest are not started;
 what they add to the decision, tests/pytest has.
@@ -24,8 +24,7 @@ import pytest
 
 from ragmetrics_core import Evaluation, evaluate, join_runs
 from ragmetrics_core.metrics import TokenF1
-from ragmetrics_pytest._decision import decide
-from ragmetrics_pytest._outcome import Outcome
+from ragmetrics_pytest._session import Outcome, decide
 
 GOAL = 0.05
 BASELINE = "baseline"

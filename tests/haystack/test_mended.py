@@ -238,7 +238,7 @@ def test_arrays_and_other_objects_among_the_values(judge: Any) -> None:
 def test_a_call_that_takes_too_long_fails_its_row(
     judge: Any, monkeypatch: pytest.MonkeyPatch, *, asynchronous: bool
 ) -> None:
-    monkeypatch.setattr("haystack_integrations.components.evaluators.ragmetrics._drop_in._rows.PATIENCE", 0.05)
+    monkeypatch.setattr("haystack_integrations.components.evaluators.ragmetrics._rows.PATIENCE", 0.05)
     evaluator = own(judge('{"score": 1}', seconds=1.0))
 
     def results() -> Any:

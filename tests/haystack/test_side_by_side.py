@@ -58,7 +58,7 @@ def test_equal_rows_are_questions_of_their_own(judge: Any) -> None:
 @pytest.fixture
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """However busy the machine is, a script is not taken for a model."""
-    monkeypatch.setattr("haystack_integrations.components.evaluators.ragmetrics._drop_in._rows.SPARE", 60.0)
+    monkeypatch.setattr("haystack_integrations.components.evaluators.ragmetrics._rows.SPARE", 60.0)
 
 
 @pytest.mark.usefixtures("unhurried")

@@ -23,7 +23,7 @@ from ragmetrics_langchain import (
     RagEvaluationCallback,
     langsmith_feedback,
 )
-from ragmetrics_langchain._live import _tree
+from ragmetrics_langchain import _runs as _tree
 
 
 def config(*callbacks: Any, **more: Any) -> Any:

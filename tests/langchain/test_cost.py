@@ -147,7 +147,7 @@ def test_threads_leave(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_hooks_are_called_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
     """In asynchronous chains on the loop's own thread, in synchronous ones on the caller's: no thread pool, no event loop more."""
-    from ragmetrics_langchain._live import _events
+    from ragmetrics_langchain import _runs as _events
 
     callback = RagEvaluationCallback([])
     for name in HOOKS:

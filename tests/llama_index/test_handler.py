@@ -30,7 +30,7 @@ from ragmetrics_core import InvalidInput
 from ragmetrics_core.metrics import NDCG, ContextRecall, ExactMatch, RefineFaithfulness, TokenF1
 from ragmetrics_core.testing import ScriptedLLM
 from ragmetrics_llama_index import MetricEvaluator, QueryEvaluation, QueryEvaluationHandler
-from ragmetrics_llama_index._live._listening import SpanListener
+from ragmetrics_llama_index._live import SpanListener
 
 KEY = "sk-secret-4711-abcdefghijklmnop"
 YES = Completions("yes")

@@ -5,12 +5,11 @@ Depends on langchain-core alone. The metrics themselves live in ``ragmetrics_cor
 
 from __future__ import annotations
 
-from ._live._callback import RagEvaluationCallback
-from ._live._record import EvaluationRecord
-from ._live._tree import FinishedRun
-from ._metric._evaluators import as_langsmith_evaluator, as_openevals, langsmith_feedback
-from ._metric._runnable import MetricRunnable
-from ._model._models import LangChainEmbeddings, LangChainLLM
+from ._callback import EvaluationRecord, RagEvaluationCallback
+from ._evaluators import as_langsmith_evaluator, as_openevals, langsmith_feedback
+from ._models import LangChainEmbeddings, LangChainLLM
+from ._runnable import MetricRunnable
+from ._runs import FinishedRun
 
 __all__ = [
     "EvaluationRecord",

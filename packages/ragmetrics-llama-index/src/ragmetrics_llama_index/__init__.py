@@ -22,7 +22,7 @@ from llama_index.core.evaluation import (
     resolve_metrics,
 )
 
-from ._data._datasets import (
+from ._datasets import (
     aevaluate_query_engine,
     aevaluate_retriever,
     agenerate_qa_pairs,
@@ -30,7 +30,22 @@ from ._data._datasets import (
     evaluate_retriever,
     generate_qa_pairs,
 )
-from ._data._retrieval import (
+from ._drop_in import (
+    AnswerRelevancyEvaluator,
+    ContextRelevancyEvaluator,
+    CorrectnessEvaluator,
+    FaithfulnessEvaluator,
+    GuidelineEvaluator,
+    PairwiseComparisonEvaluator,
+    QueryResponseEvaluator,
+    RelevancyEvaluator,
+    ResponseEvaluator,
+    SemanticSimilarityEvaluator,
+)
+from ._evaluator import MetricEvaluator, MetricResult
+from ._live import QueryEvaluation, QueryEvaluationHandler
+from ._models import LlamaIndexEmbeddings, LlamaIndexLLM
+from ._retrieval import (
     MRR,
     NDCG,
     AveragePrecision,
@@ -40,26 +55,6 @@ from ._data._retrieval import (
     RetrievalMetric,
     register_retrieval_metrics,
 )
-from ._drop_in._scores import (
-    AnswerRelevancyEvaluator,
-    ContextRelevancyEvaluator,
-    CorrectnessEvaluator,
-    SemanticSimilarityEvaluator,
-)
-from ._drop_in._verdicts import (
-    FaithfulnessEvaluator,
-    GuidelineEvaluator,
-    PairwiseComparisonEvaluator,
-    QueryResponseEvaluator,
-    RelevancyEvaluator,
-    ResponseEvaluator,
-)
-from ._live._evaluations import QueryEvaluation
-from ._live._handler import QueryEvaluationHandler
-from ._metric._evaluator import MetricEvaluator
-from ._metric._results import MetricResult
-from ._model._embeddings import LlamaIndexEmbeddings
-from ._model._llm import LlamaIndexLLM
 
 __all__ = [
     "MRR",

@@ -10,8 +10,7 @@ pytest finds the plugin by itself. This module is for type hints: ``ScoredRow`` 
 
 from __future__ import annotations
 
-from ._row import ScoredRow
-from ._scorer import Scorer
+from ._row import ScoredRow, Scorer
 
 __all__ = ["ScoredRow", "Scorer"]
 

@@ -19,8 +19,7 @@ import pytest
 
 from ragmetrics_core import InvalidInput, Metric, RagmetricsError, Sample, metrics_named, read_samples
 
-from ._printable import printable
-from ._row import PARAM, RowParam
+from ._row import PARAM, RowParam, printable
 from ._state import State
 
 KNOWN = ("rows", "metrics", "llm", "embeddings", "columns")

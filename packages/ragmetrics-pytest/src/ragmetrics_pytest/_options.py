@@ -1,15 +1,27 @@
 """What can be set, on the command line and in the configuration file of pytest, each under one name.
 
 ``--ragmetrics-llm`` comes before the environment variable ``RAGMETRICS_LLM``, and that before ``ragmetrics_llm`` in pyproject.toml.
+
+Whether pytest has read the configuration file that holds the settings of ragmetrics.
+
+Strategy. pytest looks for its configuration before it loads plugins, so it does not know our options yet. In
+``--ragmetrics-baseline ../runs/base`` it reads the value as the path of a test, looks above that path and the project, and may
+read another file or none. Here the files are looked up again from the tests that pytest really collects. A file named by ``-c``
+is the user's choice.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.config.findpaths import load_config_dict_from_file
 
 RUN_DIR = ".ragmetrics"
 
@@ -115,3 +127,96 @@ def _number(name: str, value: Any) -> Any:
         return kind(value)
     except ValueError:
         raise pytest.UsageError(f"ragmetrics_{name} must be a number, got {value!r}") from None
+
+
+NAMES = (
+    "pytest.toml",
+    ".pytest.toml",
+    "pytest.ini",
+    ".pytest.ini",
+    "pyproject.toml",
+    "tox.ini",
+    "setup.cfg",
+)
+"""In the order in which pytest looks for them."""
+
+GATE = "--ragmetrics-gate"
+
+DECIDING = ("baseline", "undecided", "min_coverage", "max_failed")
+"""What else a session may fail by."""
+
+
+def problem_of_configuration(config: pytest.Config) -> str | None:
+    """Which settings beside the tests this session does not have, and what to do; None where it has them."""
+    if config.getoption("inifilename", None):
+        return None
+    for found, content in _beside_tests(config):
+        lost = _lost(config, content)
+        if lost:
+            read = "no configuration file" if config.inipath is None else str(config.inipath)
+            return (
+                f"{found} sets {lost}, but pytest has read {read} instead: join each option and its value by '=', as in "
+                f"--ragmetrics-baseline=RUN (pytest reads a path after a space as the path of a test), or give -c {found}"
+            )
+    return None
+
+
+def _beside_tests(config: pytest.Config) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """The configuration files closest to the tests and to the place where pytest was started, without the one it has read."""
+    here, read = config.invocation_params.dir, config.inipath
+    starts = [here / text.partition("::")[0] for text in config.args]
+    if read is None or here.is_relative_to(read.parent):  # one below is the choice of a part of the project
+        starts.append(here)
+    seen = {read}
+    for start in dict.fromkeys(starts):
+        found, content = _closest(start)
+        if found is not None and found not in seen:
+            seen.add(found)
+            yield found, content
+
+
+def _closest(start: Path) -> tuple[Path | None, Mapping[str, Any]]:
+    """The file that pytest would read for tests at a path."""
+    for folder in (start, *start.parents):
+        for name in NAMES:
+            path = folder / name
+            content = _content(path)
+            if content is not None:
+                return path, content
+    return None, {}
+
+
+def _content(path: Path) -> Mapping[str, Any] | None:
+    return load_config_dict_from_file(path) if path.is_file() else None
+
+
+def _lost(config: pytest.Config, content: Mapping[str, Any]) -> str:
+    """The settings of a file that the session does not have, in words; if pytest has read another file, only those that decide."""
+    options = _options(content.get("addopts"))
+    given = [name for name in content if name.startswith("ragmetrics_")]
+    given += [text.partition("=")[0] for text in options if text.startswith("--ragmetrics-")]
+    if config.inipath is None or _content(config.inipath) is None:  # pytest names a pyproject.toml without settings too
+        return ", ".join(dict.fromkeys(given))
+    unset = [f"ragmetrics_{name}" for name in DECIDING if setting(config, name) is None]
+    lost = [name for name in given if name.removeprefix("--").replace("-", "_") in unset]
+    if any(str(text).startswith(GATE) for text in config.invocation_params.args):
+        return ", ".join(lost)  # gates of the command line count alone, whatever the file says
+    gates = [text for name in ("ragmetrics_gates", "ragmetrics_gate") for text in _texts(content.get(name))]
+    gates += [text.removeprefix(f"{GATE}=") for text in options if text.startswith(f"{GATE}=")]
+    gates += [text for name, text in pairwise(options) if name == GATE]
+    known = {" ".join(text.split()) for text in setting(config, "gates") or ()}
+    lost += [f"the gate '{text}'" for text in gates if " ".join(text.split()) not in known]
+    return ", ".join(lost)
+
+
+def _options(value: Any) -> list[str]:
+    """The options that a file adds to the command line."""
+    value = getattr(value, "value", value)
+    return shlex.split(value) if isinstance(value, str) else [str(item) for item in value or ()]
+
+
+def _texts(value: Any) -> list[str]:
+    """The lines of a setting; newer releases of pytest wrap the value."""
+    value = getattr(value, "value", value)
+    lines = value.splitlines() if isinstance(value, str) else list(value or ())
+    return [line.strip() for line in lines if line.strip()]

@@ -18,8 +18,7 @@ from ._row import ROWS, check_errors
 from ._state import State, state_of
 
 if TYPE_CHECKING:
-    from ._row import ScoredRow
-    from ._scorer import Scorer
+    from ._row import ScoredRow, Scorer
 
 __all__: list[str] = []
 
@@ -96,7 +95,7 @@ def ragmetrics_row(request: pytest.FixtureRequest) -> ScoredRow:
 @pytest.fixture
 def ragmetrics_scorer(request: pytest.FixtureRequest) -> Scorer:
     """Scores rows that the test makes: ``ragmetrics_scorer.score({"question": ..., "answer": ...}, "faithfulness")``."""
-    from ._scorer import Scorer  # noqa: PLC0415  used by few
+    from ._row import Scorer  # noqa: PLC0415  used by few
 
     return Scorer(request.node)
 
@@ -134,6 +133,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     """The section on what was scored."""
     state = state_of(config)
     if state.outcome is not None:
-        from ._summary import write_summary  # noqa: PLC0415  used by few
+        from ._session import write_summary  # noqa: PLC0415  used by few
 
         write_summary(terminalreporter, state.outcome)

@@ -1,16 +1,24 @@
-"""A row with its scores, as tests see it."""
+"""A row with its scores, as tests see it.
+
+Texts on their way to a terminal: names, rows and what servers say must not steer it.
+
+Rows that are made inside a test, scored where they are made.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from reprlib import repr as shorten
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from ragmetrics_core import Sample, Score
+    import pytest
+
+    from ragmetrics_core import Metric, Sample, Score
+
 
 PARAM = "ragmetrics_row"
 """The name of the fixture, and of the parameter of marked tests."""
@@ -90,3 +98,53 @@ def note_scores(item: pytest.Item, row: ScoredRow) -> None:
     item.stash.setdefault(ROWS, []).append(row)
     for name, score in row.scores.items():
         item.user_properties.append((f"ragmetrics.{name}", score.state if score.value is None else score.value))
+
+
+def printable(text: str) -> str:
+    """The text with every character escaped that is neither printable nor the end of a line."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else repr(sign)[1:-1] for sign in text)
+
+
+class Scorer:
+    """Scores rows for one test; what the fixture ``ragmetrics_scorer`` gives.
+
+    Every call is a small run with a directory of its own, whose replies the next session finds again: a call for the same rows
+    costs nothing then. The scores are part of the session: of its summary and of its gates.
+    """
+
+    def __init__(self, item: pytest.Item) -> None:
+        self._item = item
+        self._calls = 0
+
+    def score(self, row: Sample | Mapping[str, Any], metrics: Metric | str | Iterable[Metric | str] = ()) -> ScoredRow:
+        """One row with its scores.
+
+        Args:
+            row: a ``Sample``, or a mapping with its fields under any of the names that ``evaluate`` knows.
+            metrics: metrics or their names; by default those of the marker.
+        """
+        return self.score_all([row], metrics)[0]
+
+    async def ascore(
+        self, row: Sample | Mapping[str, Any], metrics: Metric | str | Iterable[Metric | str] = ()
+    ) -> ScoredRow:
+        """The same for tests that are coroutines: the loop goes on while models answer."""
+        return (await self.ascore_all([row], metrics))[0]
+
+    def score_all(self, rows: Iterable[Any], metrics: Metric | str | Iterable[Metric | str] = ()) -> list[ScoredRow]:
+        """Several rows with their scores, scored at once; ``rows`` may be anything that ``evaluate`` takes."""
+        from ._scoring import Call  # noqa: PLC0415  loads the core
+
+        return Call(self._item, self._number(), rows, metrics).run()
+
+    async def ascore_all(
+        self, rows: Iterable[Any], metrics: Metric | str | Iterable[Metric | str] = ()
+    ) -> list[ScoredRow]:
+        """The same for tests that are coroutines."""
+        from ._scoring import Call  # noqa: PLC0415  loads the core
+
+        return await Call(self._item, self._number(), rows, metrics).arun()
+
+    def _number(self) -> int:
+        self._calls += 1
+        return self._calls

@@ -1,20 +1,253 @@
-"""The end of a session: everything that was scored becomes one run, and the gates are decided on it."""
+"""The end of a session: everything that was scored becomes one run, and the gates are decided on it.
+
+What became of a session.
+
+The gates of a session and its baseline: what is asked, and what the scores say to it.
+
+Strategy. What decides is ``Evaluation.gate`` and ``Evaluation.compare``, on intervals, with coverage, all gates together; nothing
+is decided here but what follows from it. A gate about which nothing is known is open, and so is one over rows that were chosen by
+their last outcome: those that failed last time are not like the others. Open gates are shown; they fail the session where the
+settings say so, and those about which nothing is known also in continuous integration, where nobody reads a warning.
+
+What a session came to, as properties in JUnit's XML.
+
+The section on what was scored, below the tests.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from ragmetrics_core import Evaluation, InvalidInput, RagmetricsError, join_runs
+from ragmetrics_core import Comparison, Decision, Evaluation, Gate, InvalidInput, RagmetricsError, join_runs
 
-from ._configuration import problem_of_configuration
-from ._decision import decide
-from ._locks import JOINING, locked
-from ._options import setting
-from ._outcome import Outcome
-from ._report_properties import add_properties
-from ._state import State, in_ci
+from ._options import problem_of_configuration, setting, settings
+from ._row import printable
+from ._state import JOINING, State, in_ci, locked
+
+if TYPE_CHECKING:
+    from ragmetrics_core import Comparison
+
+
+@dataclass
+class Outcome:
+    """What became of a session.
+
+    Attributes:
+        run_dir: where it is kept.
+        evaluation: all that was scored; None if nothing was.
+        summary: of what was scored, as text; empty if nothing was.
+        decision: what became of the gates; None if none was decided.
+        comparison: with the baseline, if there is one.
+        baseline: the baseline as the settings name it.
+        failures: why the session fails, besides gates, in words.
+        warnings: what is open, in words.
+        unscored_tests: how many tests have no scores, and why.
+        undecided_fails: whether what is open fails the session.
+    """
+
+    run_dir: Path
+    evaluation: Evaluation | None = None
+    summary: str = ""
+    decision: Decision | None = None
+    comparison: Comparison | None = None
+    baseline: str = ""
+    failures: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    unscored_tests: list[str] = field(default_factory=list)
+    undecided_fails: bool = False
+
+    @property
+    def red(self) -> bool:
+        """Whether the session fails by what was decided."""
+        verdict = None if self.decision is None else self.decision.verdict
+        is_open = verdict == "undecided" or bool(self.warnings)
+        return verdict == "failed" or bool(self.failures) or (is_open and self.undecided_fails)
+
+    def open(self, problem: str, *, fails: bool) -> None:
+        """Note what cannot be decided."""
+        (self.failures if fails else self.warnings).append(problem)
+
+
+CHOSEN_BY_OUTCOME = {"lf": "--lf", "stepwise": "--stepwise"}
+"""Options that choose tests by how they ended last time."""
+
+CHOSEN_BY_NAME = {"keyword": "-k", "markexpr": "-m", "deselect": "--deselect"}
+"""Options that choose tests by what they are called."""
+
+
+def check_settings(state: State) -> None:
+    """Read the gates and look for the baseline.
+
+    Raises:
+        pytest.UsageError: a gate cannot be read or needs a baseline, the baseline is not there or would be overwritten, or a share
+            is none.
+    """
+    config = state.config
+    try:
+        gates = _gates(config)
+    except InvalidInput as error:
+        raise pytest.UsageError(f"--ragmetrics-gate: {error}") from None
+    for name, value in settings(config, "min_coverage", "max_failed").items():
+        if not 0 <= value <= 1:
+            raise pytest.UsageError(f"ragmetrics_{name} must be a share of the rows, from 0 to 1, got {value:g}")
+    baseline = _baseline(config)
+    drops = [gate for gate in gates if gate.of == "drop"]
+    if baseline is None:
+        if drops:
+            raise pytest.UsageError(
+                f"--ragmetrics-gate: '{drops[0]}' needs a run to compare with: give --ragmetrics-baseline RUN"
+            )
+        return
+    if not baseline.exists():
+        raise pytest.UsageError(f"--ragmetrics-baseline: there is no {baseline}")
+    try:
+        before = Evaluation.load(baseline)
+    except RagmetricsError as error:
+        raise pytest.UsageError(f"--ragmetrics-baseline: {error}") from None
+    if before.state == "damaged":
+        raise pytest.UsageError(f"--ragmetrics-baseline: {baseline}: {before.stopped}")
+    if state.run_dir.resolve() in (baseline.resolve(), *baseline.resolve().parents):
+        raise pytest.UsageError(
+            f"--ragmetrics-baseline: {baseline} is in the directory of this session, which writes over it: copy it to another "
+            "place first, and name the copy"
+        )
+
+
+def decide(config: pytest.Config, outcome: Outcome) -> None:
+    """Decide what the gates ask and whether anything is worse than in the baseline."""
+    gates, baseline = _gates(config), _baseline(config)
+    chosen = _chosen(config, CHOSEN_BY_OUTCOME)
+    if chosen and (gates or baseline):
+        outcome.open(f"no gate is decided: {chosen} chooses tests by how they ended last time", fails=in_ci())
+        return
+    known = list(_known(gates, outcome))
+    evaluation = outcome.evaluation
+    if evaluation is None:
+        return
+    paths = settings(config, "by", "cluster")
+    before = None if baseline is None else Evaluation.load(baseline)
+    if before is not None:
+        outcome.baseline = setting(config, "baseline")
+        known = _compare(config, before, known, outcome)
+    if not known:
+        return
+    conditions = settings(config, "min_coverage", "max_failed")
+    drops = any(gate.of == "drop" for gate in known)
+    outcome.decision = evaluation.gate(*known, baseline=before if drops else None, **paths, **conditions)
+    if in_ci():
+        outcome.failures += [f"{result.name} is {result.doubt}" for result in outcome.decision.results if result.void]
+
+
+def _compare(config: pytest.Config, before: Evaluation, gates: Sequence[Gate], outcome: Outcome) -> list[Gate]:
+    """Compare with the baseline; the gates that are still to be decided.
+
+    Gates on drops decide; where there are none, a metric that is worse beyond doubt fails.
+    """
+    assert outcome.evaluation is not None
+    means, drops = ([gate for gate in gates if gate.of == kind] for kind in ("mean", "drop"))
+    try:
+        outcome.comparison = found = before.compare(outcome.evaluation, **settings(config, "by", "cluster"))
+    except InvalidInput as error:
+        outcome.open(f"the session was not compared with {outcome.baseline}: {error}", fails=in_ci())
+        return means
+    chosen = _chosen(config, CHOSEN_BY_NAME)
+    if drops and found.only_before and chosen:
+        what = f"{len(found.only_before)} of {found.rows_before} rows of {outcome.baseline} are not in this session"
+        outcome.open(f"no drop is decided: {what}, as {chosen} chooses tests", fails=in_ci())
+        return means
+    if not drops and not _asks_for_drops(config):
+        _judge(found, outcome)
+    shared = {item.name for item in found.metrics}
+    for gate in drops:
+        if gate.metric not in shared:
+            problem = f"gate '{gate}' is not decided: {outcome.baseline} has no scores of {gate.metric}"
+            outcome.open(problem, fails=in_ci())
+    return [*means, *(gate for gate in drops if gate.metric in shared)]
+
+
+def _judge(comparison: Comparison, outcome: Outcome) -> None:
+    """Fail for every metric that is worse; what cannot be said of all rows is open."""
+    baseline = outcome.baseline
+    for item in (*comparison.metrics, *comparison.slices):
+        where = item.name if item.slice is None else f"{item.name}, {item.slice},"
+        if item.void:
+            if item.slice is None:
+                outcome.open(f"{where} was not compared with {baseline}: {item.void}", fails=in_ci())
+        elif item.verdict == "worse":
+            outcome.failures.append(f"{where} is worse than in {baseline}: {item.why}")
+        elif item.slice is None and not item.credited:
+            outcome.open(f"{where} was not compared with {baseline}: {item.why}", fails=in_ci())
+        elif item.slice is None and item.verdict == "cannot say" and outcome.undecided_fails:
+            outcome.open(f"nobody can say whether {where} is worse than in {baseline}: {item.why}", fails=False)
+
+
+def _known(gates: Sequence[Gate], outcome: Outcome) -> Iterator[Gate]:
+    """The gates of metrics that were asked about rows of this session; the others are open."""
+    evaluation = outcome.evaluation
+    asked = set() if evaluation is None else {item.name for item in evaluation.summary().metrics if item.rows}
+    for gate in gates:
+        if gate.metric in asked:
+            yield gate
+        else:
+            problem = f"gate '{gate}' is not decided: no row of this session has a score of {gate.metric}"
+            outcome.open(problem, fails=in_ci())
+
+
+def _chosen(config: pytest.Config, options: dict[str, str]) -> str:
+    """The first of these options that is given; for names, a test that is named itself is one too."""
+    given = (option for name, option in options.items() if config.getoption(name, None))
+    named = (text for text in config.args if "::" in text) if options is CHOSEN_BY_NAME else iter(())
+    return next(given, next(named, ""))
+
+
+def _asks_for_drops(config: pytest.Config) -> bool:
+    return any(gate.of == "drop" for gate in _gates(config))
+
+
+def _gates(config: pytest.Config) -> list[Gate]:
+    texts = setting(config, "gates") or []
+    return list(dict.fromkeys(Gate.parse(text) for text in texts))
+
+
+def _baseline(config: pytest.Config) -> Path | None:
+    """The baseline, where pytest was started or in the root directory."""
+    given = setting(config, "baseline")
+    if given is None:
+        return None
+    here = config.invocation_params.dir / given  # a test may have left another directory
+    return here if here.exists() else config.rootpath / given
+
+
+def add_properties(config: pytest.Config, outcome: Outcome) -> None:
+    """Give the properties to whoever writes such a report: pytest's own plugin, where ``--junit-xml`` is given."""
+    for plugin in config.pluginmanager.get_plugins():
+        add = getattr(plugin, "add_global_property", None)
+        if callable(add):
+            for name, value in _properties(outcome):
+                add(name, value)
+
+
+def _properties(outcome: Outcome) -> Iterator[tuple[str, str]]:
+    yield "ragmetrics.run_dir", str(outcome.run_dir)
+    for item in outcome.evaluation.summary().metrics if outcome.evaluation is not None else ():
+        name = f"ragmetrics.{item.name}"
+        yield f"{name}.rows", f"{item.scored} of {item.rows}"
+        if item.mean is not None:
+            yield f"{name}.mean", f"{item.mean:.6g}"
+        if item.interval is not None:
+            yield f"{name}.interval", f"{item.interval.low:.6g} to {item.interval.high:.6g}"
+    for result in outcome.decision.results if outcome.decision is not None else ():
+        yield f"ragmetrics.gate: {result.name}", result.verdict
+    compared = (*outcome.comparison.metrics, *outcome.comparison.slices) if outcome.comparison is not None else ()
+    for part in compared:
+        where = part.name if part.slice is None else f"{part.name}, {part.slice}"
+        yield f"ragmetrics.compared: {where}", part.verdict
 
 
 def finish(state: State, config: pytest.Config) -> bool:
@@ -58,3 +291,46 @@ def _join(state: State, outcome: Outcome) -> None:
             "are lost: give each a directory of its own by --ragmetrics-run-dir"
         )
     outcome.evaluation = joined
+
+
+COLOURS = {"failed": {"red": True, "bold": True}, "undecided": {"yellow": True}, "passed": {"green": True}}
+
+
+def write_summary(terminal: pytest.TerminalReporter, outcome: Outcome) -> None:
+    """Means with their intervals, the rows to look at, what was asked and what it cost; then the gates."""
+    terminal.section("ragmetrics")
+    if outcome.evaluation is not None:
+        _write(terminal, outcome.summary)
+        _write(terminal, "")
+    for text in outcome.unscored_tests:
+        _write(terminal, text, yellow=True)
+    if outcome.comparison is not None:
+        _write_comparison(terminal, outcome.comparison, outcome.baseline)
+    if outcome.decision is not None:
+        _write(terminal, str(outcome.decision), **COLOURS[outcome.decision.verdict])
+    for text in outcome.warnings:
+        _write(terminal, f"UNDECIDED {text}", **COLOURS["undecided"])
+    for text in outcome.failures:
+        _write(terminal, f"FAILED {text}", **COLOURS["failed"])
+    if outcome.evaluation is not None:
+        _write(terminal, f"run: {outcome.run_dir} (ragmetrics show, report and compare read it)")
+
+
+def _write(terminal: pytest.TerminalReporter, text: str, **colours: bool) -> None:
+    terminal.write_line(printable(text), **colours)
+
+
+def _write_comparison(terminal: pytest.TerminalReporter, comparison: Comparison, baseline: str) -> None:
+    """Every metric, the slices that became better or worse, and what must be known of the two runs."""
+    _write(terminal, f"compared with {baseline}: {comparison.pairs} pairs of rows")
+    alone = ((comparison.only_before, "the baseline"), (comparison.only_after, "this session"))
+    for rows, where in alone:
+        if rows:
+            _write(terminal, f"{len(rows)} rows are in {where} alone")
+    for item in (*comparison.metrics, *comparison.slices):
+        if item.slice is None or item.verdict in ("better", "worse"):
+            name = item.name if item.slice is None else f"{item.name}, {item.slice}"
+            _write(terminal, f"{name}: {item.verdict}; {item.why}")
+    for text in (*comparison.warnings, *comparison.notes):
+        _write(terminal, text)
+    _write(terminal, "")

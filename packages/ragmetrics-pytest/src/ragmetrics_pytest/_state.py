@@ -1,10 +1,16 @@
-"""What one process of a session knows: which session it is, where that keeps its files, what was scored so far."""
+"""What one process of a session knows: which session it is, where that keeps its files, what was scored so far.
+
+Locks between processes, as every platform has them: in a database, which lets go of them when a process dies.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,8 +20,9 @@ from ._options import RUN_DIR, any_option, setting, settings
 
 if TYPE_CHECKING:
     from ._marks import Registry
-    from ._outcome import Outcome
     from ._scoring import RowsOutcome
+    from ._session import Outcome
+
 
 PARTS = "parts"
 PART = "part.json"
@@ -65,7 +72,7 @@ class State:
                 integration pytest has not read the settings beside the tests.
         """
         if in_ci() and not self.is_worker and any_option(self.config):
-            from ._configuration import problem_of_configuration  # noqa: PLC0415  used by few
+            from ._options import problem_of_configuration  # noqa: PLC0415  used by few
 
             problem = problem_of_configuration(self.config)
             if problem is not None:
@@ -76,7 +83,7 @@ class State:
         settings(self.config, "min_coverage", "max_failed", "repeats", "max_concurrency")
         names = ("gates", "baseline", "by", "cluster", "min_coverage", "max_failed")
         if not self.is_worker and any(setting(self.config, name) is not None for name in names):
-            from ._decision import check_settings  # noqa: PLC0415  loads the core
+            from ._session import check_settings  # noqa: PLC0415  loads the core
 
             check_settings(self)
 
@@ -150,3 +157,33 @@ def state_of(config: pytest.Config) -> State:
 def in_ci() -> bool:
     """Whether this is continuous integration, where what cannot be judged must not pass for judged."""
     return os.environ.get("CI", "").strip().lower() not in ("", "0", "false")
+
+
+SCORING = "lock.sqlite"
+"""Who has it scores the rows of marked tests."""
+
+JOINING = "joining.sqlite"
+"""Who has it makes one run of all parts."""
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep other processes out, until the end or the death of this one: a lock that every platform has, in a database."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection = sqlite3.connect(path, timeout=1.0, isolation_level=None)
+    try:
+        while not _begun(connection):
+            pass  # each try waits a second, so that Ctrl-C is heard
+        yield
+    finally:
+        connection.close()
+
+
+def _begun(connection: sqlite3.Connection) -> bool:
+    try:
+        connection.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        if "locked" not in str(error):
+            raise
+        return False
+    return True

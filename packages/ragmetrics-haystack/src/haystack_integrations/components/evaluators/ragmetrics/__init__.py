@@ -9,18 +9,17 @@ from __future__ import annotations
 
 from haystack.components.evaluators.document_recall import RecallMode
 
-from ._drop_in._answers import AnswerExactMatchEvaluator, SASEvaluator
-from ._drop_in._llm_evaluator import LLMEvaluator
-from ._drop_in._rankings import (
+from ._answers import AnswerExactMatchEvaluator, SASEvaluator
+from ._llm_evaluator import LLMEvaluator
+from ._metric_evaluator import MetricEvaluator
+from ._models import HaystackEmbeddings, HaystackLLM
+from ._rankings import (
     DocumentMAPEvaluator,
     DocumentMRREvaluator,
     DocumentNDCGEvaluator,
     DocumentRecallEvaluator,
 )
-from ._drop_in._scored import ContextRelevanceEvaluator, FaithfulnessEvaluator
-from ._metric_evaluator import MetricEvaluator
-from ._model._embeddings import HaystackEmbeddings
-from ._model._llm import HaystackLLM
+from ._scored import ContextRelevanceEvaluator, FaithfulnessEvaluator
 
 __all__ = [
     "AnswerExactMatchEvaluator",

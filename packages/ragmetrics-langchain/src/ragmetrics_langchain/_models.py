@@ -1,42 +1,231 @@
-"""LangChain's models as the core's: LLMs and embedding models, and which of them a metric gets.
+"""What a LangChain model says about itself: its name for messages, its secrets, all that can change its answers, and its loop.
+
+Strategy. Chat and completion models state their parameters (``_identifying_params``, ``_llm_type``); LangChain itself tells
+models apart by these. The address of the server is missing there, so it is added from the fields that hold one. Embedding models
+state nothing, so their own fields count. A model that states nothing, or anything that is no JSON value, has no identity: its
+answers are never replayed in a later run. Secrets are left out, whether they are known by name or by value.
+
+Integrations share connections without telling: langchain-openai keeps one asynchronous client per address in a process, whichever
+model object asks. So all models of one class and one address have one home, the first loop in which one of them was used.
+
+A LangChain model that is asked for a form of reply, and one without its cache or its retries.
+
+Strategy. Every provider has its own way to ask for a schema, and its integration knows it: ``with_structured_output`` binds the
+schema to the model and adds a parser. The core parses replies itself, so only the model with what was bound to it is used. A
+model whose integration has no such way is asked in plain text. All changes are made to the models inside ``bind``, ``with_retry``
+and ``with_fallbacks``.
+
+LangChain's models as the core's: LLMs and embedding models, and which of them a metric gets.
 
 Strategy. An LLM is called through ``invoke`` and ``ainvoke``, as LangChain calls it, so it keeps its callbacks, tracing,
 cache, rate limiter and retries. It gets the config of the current run in one of two ways: a ``MetricRunnable`` passes on its own
 (``with_config``); otherwise LangChain finds one in the context, which the core carries into its threads. Each call is marked as a
 judge's: a callback that evaluates live chains ignores it, and LangGraph does not stream it to the user of the graph. If the reply
 is to be JSON, the model is asked for that in the way of its provider.
+
+LangChain's models as the core's.
 """
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from langchain_core.embeddings import Embeddings
+from langchain_core.language_models import BaseChatModel, BaseLanguageModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.utils import convert_to_messages
-from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig, RunnableSequence, RunnableWithFallbacks
+from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.config import merge_configs
 
 from ragmetrics_core import Ask, InvalidInput, Metric, Models, Reply, Usage
 from ragmetrics_core.adapters import (
     Attempts,
+    Bridge,
     EmbeddingsBridge,
     FormsOfReply,
+    HomeLoop,
     LLMBridge,
     asks_an_llm,
+    declared_settings,
     finish_reason_of,
     is_cut_off,
+    json_settings,
+    secret_texts,
+    shared_home,
+    strict_schema,
     usage_of,
     why_no_answer,
+    without_retries,
 )
 
-from ._described import Described, home_of
-from ._forms import Shaped, uncached, unretrying
+Q = TypeVar("Q")
+A = TypeVar("A")
+
+ADDRESS = re.compile(
+    r"(?:^|_)(?:api_base|base_url|endpoint|endpoint_url|api_url|host|region|region_name|api_version|deployment|"
+    r"deployment_name|project|location)$"
+)
+MODEL_NAMES = ("model_name", "model", "model_id", "deployment_name", "azure_deployment", "repo_id")
+
+
+class Described(Bridge[Q, A]):
+    """A bridge to a model of LangChain."""
+
+    _provider = "langchain"
+
+    def _inner(self, model: Any) -> Any:
+        return unbound(model)
+
+    def _name(self, model: Any) -> str:
+        """Class and model name, such as ``ChatOpenAI 'gpt-4o-mini'``."""
+        model = unbound(model)
+        names = (getattr(model, name, None) for name in MODEL_NAMES)
+        name = next((name for name in names if isinstance(name, str) and name), None)
+        return f"{type(model).__name__} {name!r}" if name else type(model).__name__
+
+    def _secrets(self, model: Any) -> tuple[str, ...]:
+        """Its keys, and what was bound to it under names such as a key has."""
+        bound = secret_texts(model.kwargs) if isinstance(model, RunnableBinding) else ()
+        return (*super()._secrets(model), *bound)
+
+    def _settings(self, model: Any) -> Mapping[str, Any] | None:
+        inner = unbound(model)
+        stated = parameters_of(inner)
+        if not stated:
+            return None
+        kind = getattr(inner, "_llm_type", None)
+        found = {"type": kind, "parameters": stated, "address": dict(addresses_of(inner)), **headers_of(inner)}
+        if isinstance(model, RunnableBinding):
+            found["bound"] = {"kwargs": model.kwargs, "configurable": model.config.get("configurable")}
+        return found
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._name(self._given)})"
+
+
+def unbound(model: Any) -> Any:
+    """The model inside ``bind`` and ``with_config``."""
+    while isinstance(model, RunnableBinding):
+        model = model.bound
+    return model
+
+
+def parameters_of(model: Any) -> Mapping[str, Any]:
+    """What a model states about the causes of its answers."""
+    if isinstance(model, BaseLanguageModel):
+        return model._identifying_params  # LangChain's own name for what is asked here
+    if isinstance(model, Embeddings) and any(isinstance(getattr(model, name, None), str) for name in MODEL_NAMES):
+        settings = declared_settings(model)
+        return {name: value for name, value in settings.items() if json_settings({name: value}) is not None}
+    return {}
+
+
+def addresses_of(model: Any) -> tuple[tuple[str, str], ...]:
+    """The fields of a model that say where its server is."""
+    return tuple((name, value) for name, value in own(model) if ADDRESS.search(name) and isinstance(value, str))
+
+
+def headers_of(model: Any) -> dict[str, Mapping[str, Any]]:
+    """The fields of a model with headers, by which a gateway may choose who answers."""
+    return {name: value for name, value in own(model) if name.endswith("headers") and isinstance(value, Mapping)}
+
+
+def own(model: Any) -> tuple[tuple[str, Any], ...]:
+    """What a model holds now; it may note something about itself meanwhile, on another thread."""
+    return tuple(getattr(model, "__dict__", {}).items())
+
+
+def home_of(model: Any) -> HomeLoop:
+    """The home of a model's connections."""
+    kind: Any = type(unbound(model))
+    return shared_home(kind, addresses_of(unbound(model)))
+
+
+Model = Runnable[Any, Any]
+
+MOST_FORMS = 64
+"""Far more than one run has prompts; a bound, because a reply format may build its schema anew each time."""
+
+
+class Shaped:
+    """Models that are asked for a form of reply, each made once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, str, str, int], tuple[Model, Any, Model]] = {}
+
+    def model(self, model: Model, form: str, ask: Ask) -> Model:
+        """The model that answers in a form: ``schema``, ``json`` or ``text``."""
+        schema = ask.reply.schema
+        if form == "text":
+            return model
+        key = (id(model), form, ask.prompt.name, id(schema))
+        known = self._known.get(key)
+        if known is None or known[0] is not model or known[1] is not schema:  # held, so that their ids stay their own
+            if len(self._known) >= MOST_FORMS:
+                self._known.clear()
+            change = partial(_in_json, form=form, name=ask.prompt.name, schema=schema or {})
+            known = self._known[key] = (model, schema, _changed(model, change) or model)
+        return known[2]
+
+
+def uncached(model: Model) -> Model:
+    """The same model without LangChain's cache."""
+    return _changed(model, lambda item: item.model_copy(update={"cache": False})) or model
+
+
+def unretrying(model: Model) -> Model:
+    """The same model without the retries of its client.
+
+    Models in ``with_fallbacks`` keep theirs: otherwise another model would answer whatever one of them loses once.
+    """
+    if isinstance(model, RunnableBindingBase):
+        inner = unretrying(model.bound)
+        return model if inner is model.bound else model.model_copy(update={"bound": inner})
+    return without_retries(model) if isinstance(model, BaseLanguageModel) else model
+
+
+def _changed(model: Any, change: Callable[[Any], Model | None]) -> Model | None:
+    """The model with a change to every model inside; None where one of them cannot be changed."""
+    if isinstance(model, RunnableBindingBase):
+        inner = _changed(model.bound, change)
+        return None if inner is None else model.model_copy(update={"bound": inner})
+    if isinstance(model, RunnableWithFallbacks):
+        first, *others = [_changed(item, change) for item in (model.runnable, *model.fallbacks)]
+        if first is None or None in others:
+            return None
+        return model.model_copy(update={"runnable": first, "fallbacks": others})
+    return change(model) if isinstance(model, BaseLanguageModel) else None
+
+
+def _in_json(model: Any, *, form: str, name: str, schema: Mapping[str, Any]) -> Model | None:
+    if not isinstance(model, BaseChatModel):
+        return None
+    parameters = inspect.signature(model.with_structured_output).parameters
+    settings: dict[str, Any] = {}
+    if form == "json":
+        if "method" not in parameters:
+            return None
+        settings["method"] = "json_mode"
+    strict = strict_schema(schema) if schema else None
+    if strict is not None and form == "schema" and "strict" in parameters:
+        settings["strict"] = True
+    title = "".join(sign if sign.isalnum() and sign.isascii() else "_" for sign in name)[:64] or "reply"
+    shape = {"title": title, "description": "The reply.", **(strict or schema)}
+    try:
+        structured = model.with_structured_output(shape, **settings)
+    except (NotImplementedError, ValueError):  # the integration has no such form
+        return None
+    first = structured.first if isinstance(structured, RunnableSequence) else None
+    return first if isinstance(first, RunnableBindingBase | BaseChatModel) else None
+
 
 TAGS = ["nostream", "ragmetrics"]
 """By the first, LangGraph does not stream the tokens of a model; the second is for filtering traces and events."""

@@ -21,11 +21,9 @@ from ragmetrics_core import Prompt, Score, Steps
 from ragmetrics_core.metrics import RelevantStatements, SinglePassFaithfulness
 from ragmetrics_core.replies import JsonReply
 
-from .._home import HOME
-from .._model._llm import default_generator
 from ._llm_evaluator import AT_ONCE, NOTICE, LLMEvaluator
-from ._replies import as_examples, clean_object
-from ._rows import Row, RowJudge, RowMetric
+from ._models import HOME, default_generator
+from ._rows import Row, RowJudge, RowMetric, as_examples, clean_object
 
 logger = logging.getLogger(__name__)
 

@@ -1,4 +1,13 @@
-"""A judge that is any LLM of LlamaIndex: chat or completion, with asynchronous methods of its own or without.
+"""What the bridges to LlamaIndex's LLMs and embedding models have in common: what a model is, and which failures are its own.
+
+Strategy. The settings of a model are its own pydantic fields. One that names itself no further than "unknown", or that holds a
+setting that is no JSON value (a callable, an object), cannot say what it is; its replies are then never replayed.
+
+LlamaIndex passes on whatever the client library of a model raises, so besides what carries an HTTP status or tells of a lost
+connection, any class that an installed library defines stands for a failure. Everything else, from ``TypeError`` to an exception
+of the user's own code, is a bug or a wrong setting and propagates as it is.
+
+A judge that is any LLM of LlamaIndex: chat or completion, with asynchronous methods of its own or without.
 
 Strategy. Every question goes through the LLM's own methods, so LlamaIndex's callbacks, instrumentation, rate limiters and token
 counters see the calls of a judge as they see all others: through ``chat`` or ``complete``, which tell what an answer cost and
@@ -6,36 +15,101 @@ whether it was cut. Not through ``predict``, which would hide that, and would ru
 somebody has written a ``predict`` or ``apredict`` of their own, as test doubles do: LlamaIndex's evaluators ask by ``apredict``, so
 its author expects to be asked there. Where the LLM passes on what it is called with, the server is asked for the form of reply
 that the question describes, and without it where it refuses that.
+
+Embeddings that are computed by any embedding model of LlamaIndex.
+
+LlamaIndex's models as the core's.
 """
 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
+from llama_index.core import Settings
+from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse, LLMMetadata, MessageRole
+from llama_index.core.embeddings.utils import resolve_embed_model
 from llama_index.core.llms import LLM, CustomLLM
 from llama_index.core.llms.utils import resolve_llm
 from llama_index.core.prompts import ChatPromptTemplate
 
-from ragmetrics_core import Ask, InvalidInput, Message, Reply
+from ragmetrics_core import Ask, InvalidInput, Message, ModelError, Reply, Usage
 from ragmetrics_core.adapters import (
     Attempts,
+    Bridge,
+    EmbeddingsBridge,
     FormsOfReply,
     LLMBridge,
+    declared_settings,
     finish_reason_of,
     has_methods,
     in_own_thread,
     is_cut_off,
+    is_of_a_client,
     overrides,
     run_blocking,
+    secret_texts,
     usage_of,
 )
 from ragmetrics_core.adapters import is_bug as is_error_of_programming
 
-from ._described import Described
+Q = TypeVar("Q")
+A = TypeVar("A")
+
+NO_CLIENTS = frozenset({"llama_index", "pydantic", "pydantic_core", "_pytest", "pytest"})
+
+OPERATIONAL = re.compile(
+    r"(?:embed_)?batch_size|callback_manager|embeddings_cache|(?:async_)?http_client|max_retries|num_workers|rate_limiter"
+    r"|reuse_client|show_progress|(?:request_)?timeout|verbose"
+)
+"""Settings that decide how a model is called, not what it answers."""
+
+
+class Described(Bridge[Q, A]):
+    """A bridge to a model of LlamaIndex, or to that of its ``Settings``, looked up at every call, so that it may be set later."""
+
+    _provider = "llama_index"
+    _is_bug = staticmethod(lambda error: not is_of_a_client(error, NO_CLIENTS))
+    _setting: ClassVar[str]
+    _what: ClassVar[str]
+
+    @property
+    def _model(self) -> Any:
+        if self._given is not None:
+            return self._given
+        try:
+            return getattr(Settings, self._setting)
+        except (ImportError, ValueError) as error:
+            problem = (str(error).strip().strip("*").strip().splitlines() or [type(error).__name__])[0]
+        raise ModelError(
+            f"no {self._what} is set: give {self._setting}=... or set llama_index.core.Settings.{self._setting} "
+            f"(its default cannot be loaded: {problem})",
+            fatal=True,
+        )
+
+    def _stated_name(self, model: Any) -> str:
+        return str(model.model_name)
+
+    def _name(self, model: Any) -> str:
+        return self._stated_name(model)
+
+    def _secrets(self, model: Any) -> tuple[str, ...]:
+        return secret_texts(declared_settings(model))
+
+    def _settings(self, model: Any) -> Mapping[str, Any] | None:
+        name = self._stated_name(model)
+        if not name or name == "unknown":
+            return None
+        telling = {key: value for key, value in declared_settings(model).items() if not OPERATIONAL.fullmatch(key)}
+        return {"model": name, "settings": telling}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()" if self._given is None else super().__repr__()
+
 
 DEFAULT_OUTPUT = 256
 """Tokens reserved for a reply where the metadata names no limit."""
@@ -65,7 +139,7 @@ class LlamaIndexLLM(Described[Ask, str], LLMBridge):
 
     def __init__(self, llm: Any = None, *, overlap: bool | None = None, structured: bool | None = None) -> None:
         if llm is not None and not isinstance(llm, LLM):
-            llm = _resolved(llm)
+            llm = _resolved_llm(llm)
         super().__init__(llm, overlap=overlap)
         self._structured = structured
 
@@ -153,7 +227,7 @@ class LlamaIndexLLM(Described[Ask, str], LLMBridge):
         return (self._forms if is_described and self._is_told_the_form(self._model) else PLAIN).attempts(question)
 
 
-def _resolved(llm: Any) -> LLM:
+def _resolved_llm(llm: Any) -> LLM:
     try:
         return resolve_llm(llm)
     except AssertionError:
@@ -248,3 +322,61 @@ def read_answer(answer: ChatResponse | CompletionResponse) -> Reply[str]:
     else:
         text = answer.text
     return Reply(text or "", usage_of(*places), truncated=is_cut_off(finish_reason_of(*places)))
+
+
+class LlamaIndexEmbeddings(Described[list[str], list[list[float]]], EmbeddingsBridge):
+    """An embedding model that is called through LlamaIndex, so that its callbacks and caches take part.
+
+    Args:
+        embed_model: an embedding model of LlamaIndex, or what ``Settings.embed_model`` takes. None: ``Settings.embed_model``,
+            looked up at every call.
+
+    Raises:
+        InvalidInput: ``embed_model`` is no embedding model.
+    """
+
+    _setting = "embed_model"
+    _what = "embedding model"
+
+    def __init__(self, embed_model: Any = None) -> None:
+        if embed_model is not None and not isinstance(embed_model, BaseEmbedding):
+            embed_model = _resolved_embeddings(embed_model)
+        super().__init__(embed_model, overlap=True)
+
+    @property
+    def embed_model(self) -> BaseEmbedding:
+        """The model that embeds.
+
+        Raises:
+            ModelError: none was given, and ``Settings.embed_model`` is not set.
+        """
+        model: BaseEmbedding = self._model
+        return model
+
+    def _has_async(self, model: BaseEmbedding) -> bool:
+        """Whether the asynchronous methods do more than call the synchronous ones, as those of the base class do."""
+        names = ("_aget_text_embedding", "_aget_text_embeddings")
+        return any(overrides(type(model), BaseEmbedding, name) for name in names)
+
+    def _embed(self, model: BaseEmbedding, texts: list[str]) -> list[list[float]]:
+        return model.get_text_embedding_batch(texts)
+
+    async def _embed_async(self, model: BaseEmbedding, texts: list[str]) -> list[list[float]]:
+        return await model.aget_text_embedding_batch(texts)
+
+    def _read(self, answer: list[list[float]]) -> Reply[list[list[float]]]:
+        return Reply(answer, Usage(calls=1))
+
+
+def _resolved_embeddings(embed_model: Any) -> BaseEmbedding:
+    try:
+        return resolve_embed_model(embed_model)
+    except (AssertionError, AttributeError):
+        kind = type(embed_model).__name__
+    raise InvalidInput(f"LlamaIndexEmbeddings takes an embedding model of LlamaIndex, got {kind}")
+
+
+def scorer_of(embed_model: Any) -> Any:
+    """The model that embeds or compares; what has the methods of the core's models is one already."""
+    is_one = has_methods(embed_model, "embed", "aembed", "compare", "acompare")
+    return embed_model if is_one and not isinstance(embed_model, BaseEmbedding) else LlamaIndexEmbeddings(embed_model)

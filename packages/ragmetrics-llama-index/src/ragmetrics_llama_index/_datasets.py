@@ -34,8 +34,7 @@ from ragmetrics_core import (
 )
 from ragmetrics_core.adapters import asked_rows, in_own_thread, run_blocking, with_arguments_of
 
-from .._model._embeddings import scorer_of
-from .._model._llm import judge_of
+from ._models import judge_of, scorer_of
 from ._responses import answer_of, contexts_of, document_of, mode_of, settle
 
 Source = str | os.PathLike[str]

@@ -17,7 +17,7 @@ from haystack import component, default_from_dict, default_to_dict
 from ragmetrics_core import Models, compare, run
 from ragmetrics_core.embeddings import CrossEncoder, SentenceTransformerEmbeddings
 
-from .._home import HOME
+from ._models import HOME
 
 
 @component

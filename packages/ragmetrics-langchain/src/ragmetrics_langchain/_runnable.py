@@ -20,8 +20,8 @@ from langchain_core.utils.pydantic import create_model_v2
 from ragmetrics_core import InvalidInput, Metric, Models, RagmetricsError, Score, Steps, arun, run
 from ragmetrics_core.adapters import check_known, failed_score, judging
 
-from .._model._models import bound, models_of
-from .._values import VALUES
+from ._models import bound, models_of
+from ._values import VALUES
 
 
 class MetricRunnable(RunnableSerializable[Any, Score]):

@@ -16,7 +16,7 @@ from haystack import Document, component, default_to_dict, logging
 from ragmetrics_core import Document as CoreDocument
 from ragmetrics_core.metrics import NDCG, AveragePrecision, Recall, ReciprocalRank
 
-from .._home import HOME
+from ._models import HOME
 
 logger = logging.getLogger(__name__)
 

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from ragmetrics_core import InvalidInput, Metric, RagmetricsError, Score
 from ragmetrics_core.adapters import failed_score, settled, with_arguments_of
 
-from .._values import VALUES
 from ._runnable import MetricRunnable, untraced
+from ._values import VALUES
 
 if TYPE_CHECKING:
-    from .._live._record import EvaluationRecord
+    from ._callback import EvaluationRecord
 
 
 def as_langsmith_evaluator(

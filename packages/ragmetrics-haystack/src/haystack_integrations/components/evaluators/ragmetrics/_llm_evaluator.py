@@ -22,10 +22,19 @@ from haystack import component, default_from_dict, logging
 from ragmetrics_core import BadReply, ModelError, Prompt, Score, Steps
 from ragmetrics_core.adapters import HomeLoop, check_calls, read_in_order
 
-from .._home import HOME
-from .._model._llm import default_generator
-from ._replies import NamedValues, as_examples, clean_object, raise_as_haystack, readable, saved_examples
-from ._rows import GeneratorFailed, Row, RowJudge, RowMetric
+from ._models import HOME, default_generator
+from ._rows import (
+    GeneratorFailed,
+    NamedValues,
+    Row,
+    RowJudge,
+    RowMetric,
+    as_examples,
+    clean_object,
+    raise_as_haystack,
+    readable,
+    saved_examples,
+)
 
 logger = logging.getLogger(__name__)
 

@@ -1,30 +1,49 @@
-"""Any metric of the core as an evaluator of LlamaIndex.
+"""The prompts of a metric as LlamaIndex's templates, and LlamaIndex's templates as the words of a prompt.
+
+Strategy. Filling a template in, reading the reply and the record of versions are the core's. A prompt that nobody has changed keeps
+the words of the core, and is shown as a template that renders the same two messages.
+
+How a ``Score`` becomes an ``EvaluationResult``.
+
+* A score with a value is a valid result. ``passing`` is the metric's own verdict if it has one, else whether the value reaches
+  a threshold; ``feedback`` is what the judge said, else one sentence about the evidence.
+* A score without a value (nothing to score, an unreadable reply, a failing model) is an invalid result with the reason.
+  LlamaIndex's retrying query engines write the feedback into the next question, so it never describes a failure.
+
+Any metric of the core as an evaluator of LlamaIndex.
 
 Strategy. The arguments become a sample; the program of the metric, with the templates of the user and a window that the judge can
 read, is driven by the core's ``run`` or ``arun``; its score becomes a result. ``evaluate`` and ``aevaluate`` differ in the driver
 alone, so both work anywhere, even inside a running loop, and exceptions stay as they were raised.
+
+Any metric of the core as an evaluator of LlamaIndex.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Literal
 
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.bridge.pydantic import Field
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from llama_index.core.llms import LLM
-from llama_index.core.prompts import BasePromptTemplate
+from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate, PromptTemplate
 from llama_index.core.schema import MetadataMode
 
 from ragmetrics_core import (
     BadReply,
     InvalidInput,
+    Message,
     Metric,
     MissingInput,
     Models,
+    Prompt,
     RagmetricsError,
     Sample,
     Score,
@@ -32,14 +51,129 @@ from ragmetrics_core import (
     arun,
     run,
 )
-from ragmetrics_core.adapters import Slot, by_name, check_threshold, prompts_of, run_blocking, worded
+from ragmetrics_core.adapters import DATA, Slot, by_name, check_threshold, passes, prompts_of, run_blocking, worded
 from ragmetrics_core.metrics.windows import fit_window
 
-from .._data._responses import AnyResponse, answer_of, is_async_stream, mode_of, settle
-from .._model._embeddings import scorer_of
-from .._model._llm import LlamaIndexLLM, judge_of
-from ._prompts import Filled, Template, as_template, shown
-from ._results import MetricResult, result_of
+from ._models import LlamaIndexLLM, judge_of, scorer_of
+from ._responses import AnyResponse, answer_of, is_async_stream, mode_of, settle
+
+Template = str | BasePromptTemplate
+
+ROLES: Mapping[MessageRole, Any] = {
+    MessageRole.SYSTEM: "system",
+    MessageRole.DEVELOPER: "system",
+    MessageRole.ASSISTANT: "assistant",
+    MessageRole.MODEL: "assistant",
+    MessageRole.CHATBOT: "assistant",
+}
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A template as the core fills it in, for the LLM that is asked."""
+
+    template: BasePromptTemplate = field(hash=False)
+    llm: LLM | None = field(default=None, compare=False)
+
+    def variables(self) -> set[str]:
+        """Its own variables, and those that are mapped to others."""
+        template = self.template
+        return {*template.template_vars, *(template.function_mappings or {}), *(template.template_var_mappings or {})}
+
+    def words(self) -> str:
+        """Its text."""
+        return self.template.get_template()
+
+    def messages(self, values: Mapping[str, str]) -> list[Message]:
+        """The messages that it makes."""
+        made = self.template.format_messages(llm=self.llm, **values)
+        return [Message(ROLES.get(item.role, "user"), item.content or "") for item in made]
+
+
+def as_template(template: Template) -> BasePromptTemplate:
+    """A template, given as such or as its text; ``InvalidInput`` if it is neither."""
+    if isinstance(template, str):
+        return PromptTemplate(template)
+    if not isinstance(template, BasePromptTemplate):
+        raise InvalidInput(f"a template is a str or a prompt template of LlamaIndex, got {type(template).__name__}")
+    return template
+
+
+@dataclass(frozen=True)
+class AsJson:
+    """Shows one variable as JSON; a value, so that all templates that ``shown`` makes of a prompt are equal."""
+
+    name: str
+
+    def __call__(self, **values: Any) -> str:
+        return json.dumps(values[self.name], ensure_ascii=False)
+
+
+def shown(prompt: Prompt[Any], slot: Slot) -> BasePromptTemplate:
+    """The prompt as a template that a user can change and give back: its instructions, then the data as JSON."""
+    pairs = ", ".join(f'"{name}": {{{name}}}' for name in slot.variables)
+    # LlamaIndex fills in the names it knows and leaves all other braces alone
+    data = f"{{{pairs or DATA}}}"
+    encoders: dict[str, Callable[..., str]] = {name: AsJson(name) for name in slot.variables}
+    if slot.one_text:
+        return PromptTemplate(f"{prompt.system}\n\n{data}", function_mappings=encoders)
+    messages = [
+        ChatMessage(role=MessageRole.SYSTEM, content=prompt.system),
+        ChatMessage(role=MessageRole.USER, content=data),
+    ]
+    return ChatPromptTemplate(message_templates=messages, function_mappings=encoders)
+
+
+NOT_JUDGED = "The answer could not be judged."
+"""The feedback where the judge failed; ``invalid_reason`` says why."""
+
+
+class MetricResult(EvaluationResult):
+    """An ``EvaluationResult`` with the evidence for its score.
+
+    Attributes:
+        metric: name of the metric.
+        scale: lowest and highest possible score; None where it has no bounds.
+        details: the evidence, as plain JSON values: statements, verdicts, ratings, versions of the prompts.
+        usage: how many calls and tokens the judge used.
+        error: why the judge failed; None if it did not, even if there was nothing to score.
+        label: what a result without a score stands for, such as ``no_retrieval``; None otherwise.
+    """
+
+    metric: str | None = None
+    scale: tuple[float, float] | None = None
+    details: dict[str, Any] = Field(default_factory=dict)
+    usage: dict[str, int] = Field(default_factory=dict)
+    error: str | None = None
+    label: str | None = None
+
+
+def result_of(
+    score: Score, query: str | None, response: str | None, contexts: Sequence[str] | None, threshold: float | None
+) -> MetricResult:
+    """The result for a score, with what was judged.
+
+    ``threshold`` is the lowest passing value, for metrics without a verdict of their own; None: the middle of the scale.
+    """
+    invalid = score.value is None
+    return MetricResult(
+        query=query,
+        response=response,
+        contexts=None if contexts is None else list(contexts),
+        score=score.value,
+        passing=passes(score, threshold),
+        feedback=NOT_JUDGED if score.error else score.reason or score.explain(),
+        invalid_result=invalid,
+        invalid_reason=(score.error or score.reason or "there is no score") if invalid else None,
+        pairwise_source=score.details.get("source") if "winner" in score.details else None,
+        metric=score.metric,
+        scale=score.scale,
+        details=dict(score.details),
+        usage=score.usage.to_dict(),
+        error=score.error,
+        label=score.label,
+    )
+
 
 OnError = Literal["raise", "record"]
 

@@ -1,1 +1,0 @@
-"""The classes that replace Haystack's own evaluators."""

@@ -1,1 +1,0 @@
-"""Haystack's generators and embedders as the core's models."""

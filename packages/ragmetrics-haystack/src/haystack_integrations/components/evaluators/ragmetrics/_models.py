@@ -1,0 +1,357 @@
+"""What the bridges to Haystack's generators and embedders have in common: what a component is, and getting it ready.
+
+Strategy. Haystack's components keep the parameters of their constructor under the same names, which is how Haystack saves them.
+So the parameters are the settings. ``to_dict`` would say the same, but it refuses a component whose key was given as a text. A
+component that does not keep its parameters, or that has a setting which is no JSON value (a callable, an object), cannot say
+what it is; its answers are then never replayed in another run.
+
+An embedding model that is any embedder of Haystack: a text embedder, or a document embedder.
+
+Strategy. A document embedder takes all texts of a request in one call and makes its own batches of them; a text embedder takes
+one text per call, so the calls overlap where the embedder allows it. Both give the same vectors for the same text, unless they
+put different words in front of it. Which of the two an embedder is, its ``run`` says by the name of its parameter.
+
+A judge that is any chat generator of Haystack.
+
+Strategy. Every question goes through ``run`` or ``run_async`` of the generator, so Haystack's tracing and streaming see the calls
+of a judge as they see all others. Generators that speak the OpenAI protocol are told per question whether the reply is JSON, in
+place of the form that they were set up with, which may be that of another task; one whose server refuses that is called without.
+All others are called as they were set up.
+
+Haystack's generators and embedders as the core's models.
+
+Where the components say they live, which is what a saved pipeline names them by.
+
+Strategy. Haystack loads only classes of its own packages and of ``haystack_integrations`` unless told otherwise, and it writes
+``<module>.<class>`` into every saved pipeline. So all components name this one public module, wherever their code stands: files
+may be split and renamed, and pipelines saved years ago still load.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from haystack.dataclasses import ChatMessage
+from haystack.tracing.tracer import Span, tracer
+
+from haystack import Document
+from ragmetrics_core import Ask, BadReply, InvalidInput, Message, ModelError, Reply, Usage
+from ragmetrics_core.adapters import (
+    Attempts,
+    Bridge,
+    EmbeddingsBridge,
+    Explained,
+    FormsOfReply,
+    LLMBridge,
+    check_switch,
+    finish_reason_of,
+    in_threads,
+    is_cut_off,
+    kind_of,
+    usage_of,
+)
+
+if TYPE_CHECKING:
+    from haystack.components.generators.chat import OpenAIChatGenerator
+
+
+Q = TypeVar("Q")
+A = TypeVar("A")
+C = TypeVar("C", bound="Component[Any, Any]")
+
+OPERATIONAL = re.compile(
+    r"client|(?:async_)?http_client|http_client_kwargs|batch_size|max_retries|progress_bar|streaming_callback|timeout"
+)
+"""Settings that decide how a component is called, not what it answers."""
+
+
+class Component(Bridge[Q, A]):
+    """A bridge to a component of Haystack, which is warmed up before it is called.
+
+    What is called without the retries is a copy of the component as it is then: its clients are made when it is warmed up, one for
+    synchronous and one for asynchronous calls, and may be closed and made anew.
+    """
+
+    _provider = "haystack"
+
+    def __init__(self, component: Any, **settings: Any) -> None:
+        super().__init__(component, **settings)
+        self._lock = threading.Lock()
+        self._is_warm = False
+
+    def _has_async(self, model: Any) -> bool:
+        return hasattr(model, "run_async")
+
+    def _ready(self, model: Any) -> Any:
+        failure = Explained(self._name(model), self._secrets(model), fatal=True)
+        with self._lock, failure:
+            if not self._is_warm:
+                call_if_any(model, "warm_up")
+                self._is_warm = True
+            return self._called(model)
+        raise failure.problem
+
+    async def _ready_async(self, model: Any) -> Any:
+        if not hasattr(model, "warm_up_async"):
+            return self._ready(model)
+        failure = Explained(self._name(model), self._secrets(model), fatal=True)
+        with failure:
+            await model.warm_up_async()
+            with self._lock:
+                return self._called(model)
+        raise failure.problem
+
+    def _called(self, model: Any) -> Any:
+        return self._stand_in.of(model, *(getattr(model, name, None) for name in ("client", "async_client")))
+
+    def _settings(self, model: Any) -> Mapping[str, Any] | None:
+        parameters = list(inspect.signature(type(model).__init__).parameters.values())[1:]
+        named = [item.name for item in parameters if item.kind not in (item.VAR_KEYWORD, item.VAR_POSITIONAL)]
+        if not all(hasattr(model, name) for name in named):
+            return None
+        settings = {name: getattr(model, name) for name in named if not OPERATIONAL.fullmatch(name)}
+        connection = getattr(model, "http_client_kwargs", None)
+        if "http_client_kwargs" in named and isinstance(connection, Mapping) and connection.get("headers"):
+            settings["http_client_headers"] = connection["headers"]
+        return {"settings": settings}
+
+    def __copy__(self: C) -> C:
+        other = super().__copy__()
+        other._is_warm = False
+        return other
+
+
+def call_if_any(component: Any, method: str) -> None:
+    """Call a method of the component's life cycle, ``warm_up`` or ``close``, if it has one."""
+    if hasattr(component, method):
+        getattr(component, method)()
+
+
+async def call_async_if_any(component: Any, method: str) -> None:
+    """The same on the running loop, by the component's asynchronous method if it has one."""
+    if hasattr(component, f"{method}_async"):
+        await getattr(component, f"{method}_async")()
+    else:
+        call_if_any(component, method)
+
+
+AT_ONCE = 16
+"""Most calls to a text embedder that overlap."""
+
+
+class Embedded(NamedTuple):
+    """One vector per text, None where an embedder gave none, and the tokens that they cost."""
+
+    vectors: list[Any]
+    tokens: int
+
+
+class HaystackEmbeddings(Component[list[str], list[list[float]]], EmbeddingsBridge):
+    """An embedding model that is called through Haystack.
+
+    Args:
+        text_embedder: a text embedder, or a document embedder, which takes many texts in one call.
+
+    Raises:
+        InvalidInput: it is neither.
+    """
+
+    def __init__(self, text_embedder: Any) -> None:
+        run = getattr(text_embedder, "run", None)
+        known = set() if isinstance(text_embedder, type) or run is None else set(inspect.signature(run).parameters)
+        if not known & {"text", "documents"}:
+            raise InvalidInput(
+                "HaystackEmbeddings takes a text embedder or a document embedder such as OpenAITextEmbedder(), "
+                f"got {kind_of(text_embedder)}"
+            )
+        super().__init__(text_embedder)
+        self.text_embedder = text_embedder
+        self._takes_documents = "documents" in known
+
+    def _embed(self, model: Any, texts: list[str]) -> Embedded:
+        if self._takes_documents:
+            return _of_documents(texts, model.run(documents=_documents(texts)))
+        most = min(len(texts), AT_ONCE) if self._has_async(model) else 1
+        if most == 1:
+            return _of_texts([model.run(text=text) for text in texts])
+        return _of_texts(in_threads([partial(model.run, text=text) for text in texts], most))
+
+    async def _embed_async(self, model: Any, texts: list[str]) -> Embedded:
+        if self._takes_documents:
+            return _of_documents(texts, await model.run_async(documents=_documents(texts)))
+        room = asyncio.Semaphore(AT_ONCE)
+
+        async def one(text: str) -> Any:
+            async with room:
+                return await model.run_async(text=text)
+
+        return _of_texts(await asyncio.gather(*map(one, texts)))
+
+    def _read(self, answer: Embedded) -> Reply[list[list[float]]]:
+        missing = sum(vector is None for vector in answer.vectors)
+        if missing:
+            raise ModelError(
+                f"{self._name(self.text_embedder)}: {missing} of {len(answer.vectors)} texts came back without an embedding"
+            )
+        vectors = [[float(number) for number in vector] for vector in answer.vectors]
+        return Reply(vectors, Usage(calls=1, prompt_tokens=answer.tokens))
+
+
+def _documents(texts: list[str]) -> list[Document]:
+    # equal texts would get equal ids
+    return [Document(id=str(index), content=text) for index, text in enumerate(texts)]
+
+
+def _of_documents(texts: list[str], result: Any) -> Embedded:
+    by_id = {document.id: document.embedding for document in _found(result, "documents") or ()}
+    return Embedded([by_id.get(str(index)) for index in range(len(texts))], _tokens(result))
+
+
+def _of_texts(results: list[Any]) -> Embedded:
+    return Embedded([_found(result, "embedding") for result in results], sum(map(_tokens, results)))
+
+
+def _tokens(result: Any) -> int:
+    return usage_of(_found(result, "meta")).prompt_tokens
+
+
+def _found(result: Any, name: str) -> Any:
+    return result.get(name) if isinstance(result, Mapping) else None
+
+
+OPENAI = "haystack.components.generators.chat.openai"
+"""The module of the generator whose subclasses speak the OpenAI protocol."""
+
+
+def default_generator() -> OpenAIChatGenerator:
+    """The generator of whoever gives none: OpenAI in JSON mode, with a fixed seed, as Haystack's own evaluators have it."""
+    from haystack.components.generators.chat import OpenAIChatGenerator  # noqa: PLC0415  loads OpenAI's client
+
+    return OpenAIChatGenerator(generation_kwargs={"response_format": {"type": "json_object"}, "seed": 42})
+
+
+class HaystackLLM(Component[Ask, str], LLMBridge):
+    """An LLM that is called through Haystack.
+
+    Args:
+        chat_generator: any chat generator.
+        json_mode: ask for JSON, with ``response_format`` among the ``generation_kwargs``, where the reply is to be JSON, whatever
+            the generator was set up with. A server that refuses it is asked without from then on. None: only generators of
+            the OpenAI protocol are told; False: none is.
+        overlap: whether synchronous calls may overlap. None: only if the generator has a ``run_async``, as one that has not
+            may compute in this process and rarely survives overlapping calls.
+
+    Raises:
+        InvalidInput: it has no ``run``, or a setting is no switch.
+    """
+
+    def __init__(self, chat_generator: Any, *, json_mode: bool | None = None, overlap: bool | None = None) -> None:
+        if isinstance(chat_generator, type) or not callable(getattr(chat_generator, "run", None)):
+            raise InvalidInput(
+                f"HaystackLLM takes a chat generator such as OpenAIChatGenerator(), got {kind_of(chat_generator)}"
+            )
+        check_switch("json_mode", json_mode)
+        check_switch("overlap", overlap)
+        self.chat_generator = chat_generator
+        self.json_mode = json_mode
+        self.overlap = overlap
+        super().__init__(
+            chat_generator, forms=FormsOfReply("json" if self._is_told_the_form else "text"), overlap=overlap
+        )
+
+    def _ask(self, model: Any, question: Ask, form: Attempts) -> Any:
+        return call(model, chat_messages(question.messages), **self._told(form.rung))
+
+    async def _ask_async(self, model: Any, question: Ask, form: Attempts) -> Any:
+        return await call_async(model, chat_messages(question.messages), **self._told(form.rung))
+
+    def _read(self, answer: Any) -> Reply[str]:
+        return read_answer(reply_of(answer))
+
+    def _settings(self, model: Any) -> Mapping[str, Any] | None:
+        settings = super()._settings(model)
+        return None if settings is None else {**settings, "json_mode": self._is_told_the_form}
+
+    @property
+    def _is_told_the_form(self) -> bool:
+        if self.json_mode is not None:
+            return self.json_mode
+        # told by name, because to import the class loads OpenAI's client
+        return any(cls.__module__ == OPENAI for cls in type(self.chat_generator).__mro__)
+
+    def _told(self, form: str) -> dict[str, Any]:
+        """What the generator is told for this form of reply."""
+        own = (getattr(self.chat_generator, "generation_kwargs", None) or {}).get("response_format")
+        wanted = {"type": "json_object"} if form == "json" else None
+        # one of another task, such as the user's own schema, would make something else of the reply
+        return {"generation_kwargs": {"response_format": wanted}} if self._is_told_the_form and own != wanted else {}
+
+
+def chat_messages(messages: Iterable[Message]) -> list[ChatMessage]:
+    """Messages of the core as messages of Haystack."""
+    makers: dict[str, Callable[[str], ChatMessage]] = {
+        "system": ChatMessage.from_system,
+        "user": ChatMessage.from_user,
+        "assistant": ChatMessage.from_assistant,
+    }
+    return [makers[message.role](message.content) for message in messages]
+
+
+def call(generator: Any, messages: list[ChatMessage], **settings: Any) -> Any:
+    """Run the generator, inside the span in which Haystack's own components run theirs."""
+    with _span(generator, messages) as span:
+        result = generator.run(messages=messages, **settings)
+        span.set_content_tag("haystack.component.output", result)
+    return result
+
+
+async def call_async(generator: Any, messages: list[ChatMessage], **settings: Any) -> Any:
+    """The same with the generator's ``run_async``."""
+    with _span(generator, messages) as span:
+        result = await generator.run_async(messages=messages, **settings)
+        span.set_content_tag("haystack.component.output", result)
+    return result
+
+
+@contextmanager
+def _span(generator: Any, messages: list[ChatMessage]) -> Iterator[Span]:
+    tags = {"haystack.component.name": "chat_generator", "haystack.component.type": type(generator).__name__}
+    with tracer.trace("haystack.chat_generator.run", tags=tags, parent_span=tracer.current_span()) as span:
+        span.set_content_tag("haystack.component.input", {"messages": messages})
+        yield span
+
+
+def reply_of(result: Any) -> ChatMessage | None:
+    """The first reply of a generator; None where it gave none."""
+    replies = result.get("replies") if isinstance(result, Mapping) else None
+    return replies[0] if replies else None
+
+
+def read_answer(reply: ChatMessage | None) -> Reply[str]:
+    """What the reply says, and what it cost.
+
+    Raises:
+        BadReply: there is no reply, or it holds no text, as where the model calls a tool instead.
+    """
+    if reply is None:
+        raise BadReply("the chat generator gave no reply")
+    if not hasattr(reply, "meta"):
+        raise BadReply(f"the chat generator replied with a {type(reply).__name__}, not with a ChatMessage")
+    meta = reply.meta or {}
+    usage = usage_of(meta)
+    if not isinstance(reply.text, str):
+        other = "" if reply.text is None else f", but with a {type(reply.text).__name__}"
+        problem = BadReply(f"the chat generator replied without any text{other}")
+        problem.usage = usage
+        raise problem
+    return Reply(reply.text, usage, truncated=is_cut_off(finish_reason_of(meta)))
+
+
+HOME = "haystack_integrations.components.evaluators.ragmetrics"

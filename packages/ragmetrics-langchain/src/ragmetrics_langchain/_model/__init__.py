@@ -1,1 +1,0 @@
-"""LangChain's models as the core's."""

@@ -1,1 +1,0 @@
-"""Responses, data sets, test sets and retrieval metrics of LlamaIndex."""

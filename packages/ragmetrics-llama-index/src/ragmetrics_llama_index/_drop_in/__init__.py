@@ -1,1 +1,0 @@
-"""Evaluators that replace LlamaIndex's own, under the same names."""

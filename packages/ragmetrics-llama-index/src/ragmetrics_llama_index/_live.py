@@ -1,0 +1,493 @@
+"""Evaluation of the queries of a running application, in the background.
+
+``_listening`` knows which queries are open, and when the user has read a streaming answer; ``_handler`` passes answered queries
+to the judges; ``_evaluations`` holds what each judge gets and says.
+
+The evaluation of one query: the judges by name, what each gets, and what they said.
+
+What is heard of a LlamaIndex application: the spans of its queries, and the answers that chat engines are still writing.
+
+Strategy. A query is a query to a query engine, a turn of a chat engine, or a run of an agent. Query engines announce by events that
+a query begins and ends, except those that override ``query`` (as ``CustomQueryEngine`` does); chat engines and agents have only
+spans. So spans are heard as well: whichever comes first counts, the other is ignored.
+
+Evaluation of the queries of a running application, in the background.
+
+Strategy. The end of a query brings all that is needed: the question, and the response object that the user gets. LlamaIndex calls
+a handler inline and swallows its exceptions, so the handler only decides (is this the outermost query, is it in the sample) and
+passes the query on. The judges run with a mark in their context, so that their own queries are never evaluated. The tokens of a
+streaming answer pass through unchanged; the answer is judged when the user has read it to the end, that of a chat engine when the
+engine has written it into its history.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from functools import partial
+from inspect import BoundArguments as Bound
+from typing import TYPE_CHECKING, Any
+
+from llama_index.core.agent.workflow import AgentWorkflow, BaseWorkflowAgent
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.base.response.schema import AsyncStreamingResponse, Response, StreamingResponse
+from llama_index.core.chat_engine.types import BaseChatEngine, StreamingAgentChatResponse
+from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
+from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]  # public, but not marked so
+from llama_index.core.instrumentation.event_handlers import BaseEventHandler
+from llama_index.core.instrumentation.events import BaseEvent
+from llama_index.core.instrumentation.events.query import QueryEndEvent, QueryStartEvent
+from llama_index.core.instrumentation.events.span import SpanDropEvent  # type: ignore[attr-defined]  # the same
+from llama_index.core.instrumentation.span_handlers import NullSpanHandler
+from llama_index.core.schema import MetadataMode
+
+from ragmetrics_core import InvalidInput, Metric, RagmetricsError
+from ragmetrics_core.adapters import (
+    Counts,
+    LiveEvaluation,
+    LiveSettings,
+    OpenCalls,
+    current_names,
+    heard,
+    heard_async,
+    is_judging,
+    judging,
+    shows_settings,
+    words_of,
+)
+
+from ._evaluator import MetricEvaluator, MetricResult
+from ._responses import contexts_of, mode_of, nodes_of, text_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+
+ARGUMENTS = frozenset({"query", "response", "contexts", "user_input", "retrieved_contexts"})
+REFERENCES = frozenset({"reference", "second_response"})
+Evaluators = Mapping[str, BaseEvaluator] | Iterable[Metric | BaseEvaluator]
+
+
+@dataclass(frozen=True)
+class QueryEvaluation:
+    """One query and what the judges said.
+
+    Attributes:
+        query: the question.
+        response: the answer.
+        contexts: the texts of its source nodes.
+        results: the results by the name of the metric; where a judge failed, an invalid one with the reason.
+        errors: other exceptions by the name of the metric: those that are no failure of a model.
+        tags: the instrument tags of the query, such as an identifier of the example.
+        span_id: the span of the query, as tracing tools know it.
+        timestamp: when the query had ended, with its time zone (UTC).
+    """
+
+    query: str
+    response: str
+    contexts: list[str]
+    results: Mapping[str, EvaluationResult] = field(default_factory=dict)
+    errors: Mapping[str, BaseException] = field(default_factory=dict)
+    tags: Mapping[str, Any] = field(default_factory=dict)
+    span_id: str | None = None
+    timestamp: datetime = field(default_factory=partial(datetime.now, timezone.utc), compare=False)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An answered query that the evaluators are to judge."""
+
+    evaluators: Mapping[str, BaseEvaluator]
+    mode: MetadataMode
+    query: str
+    answer: Response
+    tags: Mapping[str, Any]
+    span_id: str | None
+    timestamp: datetime = field(default_factory=partial(datetime.now, timezone.utc))
+
+    is_complete = True
+
+    def complete(self) -> None:
+        """Nothing to do: everything is known from the beginning."""
+
+    def record(self) -> QueryEvaluation:
+        """The evaluation without results yet."""
+        return self.judged({})
+
+    def judgements(self) -> dict[str, Callable[[], EvaluationResult]]:
+        """The work of each evaluator, by name."""
+        return {name: partial(self._judge, evaluator) for name, evaluator in self.evaluators.items()}
+
+    def _judge(self, evaluator: BaseEvaluator) -> EvaluationResult:
+        inputs = {key: value for key, value in self.tags.items() if key in _known(evaluator)}
+        with judging():
+            return evaluator.evaluate_response(query=self.query, response=self.answer, **inputs)
+
+    def judged(self, outcomes: Mapping[str, Future[EvaluationResult]]) -> QueryEvaluation:
+        """The evaluation with everything that the judges said."""
+        contexts = contexts_of(self.answer.source_nodes, self.mode)
+        results: dict[str, EvaluationResult] = {}
+        errors: dict[str, BaseException] = {}
+        for name, outcome in outcomes.items():
+            problem = outcome.exception()
+            if problem is None:
+                results[name] = outcome.result()
+            elif isinstance(problem, RagmetricsError):
+                results[name] = self._failed(problem, contexts)
+            else:
+                errors[name] = problem
+        return QueryEvaluation(
+            self.query, self.answer.response or "", contexts, results, errors, self.tags, self.span_id, self.timestamp
+        )
+
+    def _failed(self, problem: RagmetricsError, contexts: list[str]) -> EvaluationResult:
+        """An invalid result, whether a judge raised its failure or took too long."""
+        return EvaluationResult(
+            query=self.query,
+            response=self.answer.response or "",
+            contexts=contexts,
+            invalid_result=True,
+            invalid_reason=f"{type(problem).__name__}: {problem}",
+        )
+
+
+def problem_of(result: EvaluationResult) -> str | None:
+    """Why a judgement failed; None if it did not, even if there was nothing to judge."""
+    if isinstance(result, MetricResult) and result.error is None:
+        return None
+    return (result.invalid_reason or "there is no score") if result.invalid_result else None
+
+
+def named(metrics: Evaluators, llm: Any, embed_model: Any, mode: MetadataMode) -> dict[str, BaseEvaluator]:
+    """The evaluators by name; those made of metrics record the failures of their models.
+
+    ``InvalidInput`` if there is none, an item is neither a metric nor an evaluator, or two have the same name.
+    """
+    if isinstance(metrics, Metric | BaseEvaluator):
+        metrics = [metrics]
+    given: Any = metrics
+    pairs = given.items() if isinstance(given, Mapping) else ((_name(item), item) for item in given)
+    found: dict[str, BaseEvaluator] = {}
+    for name, item in pairs:
+        if name in found:
+            raise InvalidInput(
+                f"QueryEvaluationHandler: two metrics are called {name!r}: give one of them another name=..."
+            )
+        if isinstance(item, Metric):
+            item = MetricEvaluator(  # noqa: PLW2901
+                item, llm=llm, embed_model=embed_model, on_error="record", metadata_mode=mode
+            )
+        if not isinstance(item, BaseEvaluator):
+            raise InvalidInput(
+                f"QueryEvaluationHandler takes metrics and evaluators, got {getattr(item, '__name__', type(item).__name__)}"
+            )
+        found[name] = item
+    if not found:
+        raise InvalidInput("QueryEvaluationHandler needs at least one metric")
+    return found
+
+
+def _known(evaluator: BaseEvaluator) -> frozenset[str]:
+    """The tags that an evaluator takes as inputs; all others belong to the application."""
+    inputs = evaluator.metric.inputs if isinstance(evaluator, MetricEvaluator) else REFERENCES
+    return frozenset(inputs) - ARGUMENTS
+
+
+def _name(item: Any) -> str:
+    metric = getattr(item, "metric", item)
+    return metric.name if isinstance(metric, Metric) else type(item).__name__
+
+
+TURNS: tuple[tuple[tuple[type[Any], ...], tuple[str, ...]], ...] = (
+    ((BaseQueryEngine,), (".query", ".aquery")),
+    ((BaseChatEngine,), (".chat", ".achat", ".stream_chat", ".astream_chat")),
+    ((AgentWorkflow, BaseWorkflowAgent), (".run",)),
+)
+"""The methods whose spans are queries."""
+
+Done = Callable[[str | None], None]
+
+
+class ByIdentity:
+    """Equal to nothing but itself, where pydantic would compare fields, of which there are none."""
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+
+class SpanListener(ByIdentity, NullSpanHandler):
+    """Hears the spans of query engines, chat engines and agents.
+
+    Args:
+        begin: called with the span and the tags of a query that begins.
+        end: called with the span of a query that ends, the question, and the result; None if the query failed.
+        written: called with the streaming answer of a chat engine when it is complete, or has failed.
+    """
+
+    def __init__(
+        self,
+        begin: Callable[[str, Mapping[str, Any] | None], None],
+        end: Callable[[str, Any, Any], None],
+        written: Callable[[StreamingAgentChatResponse], None],
+    ) -> None:
+        super().__init__()
+        self._begin = begin
+        self._end = end
+        self._written = written
+
+    # LlamaIndex passes everything by name, and more in newer releases
+    def span_enter(self, *, id_: str, bound_args: Bound, instance: Any = None, tags: Any = None, **_: Any) -> None:  # type: ignore[override]
+        """A span begins."""
+        if _is_query(id_, instance):
+            # a run of an agent carries the tags into another context
+            carried = bound_args.arguments.get("tags")
+            found = carried.get("instrument_tags") if isinstance(carried, dict) else None
+            self._begin(id_, tags or found)
+
+    def span_exit(self, *, id_: str, bound_args: Bound, instance: Any = None, result: Any = None, **_: Any) -> None:  # type: ignore[override]
+        """A span ends."""
+        if _is_query(id_, instance):
+            # a workflow ends with an event that holds the result
+            answer = getattr(result, "result", result) if isinstance(instance, TURNS[2][0]) else result
+            self._end(id_, text_asked(*bound_args.arguments.values()), answer)
+        elif isinstance(instance, StreamingAgentChatResponse) and _is_writing(id_):
+            self._written(instance)
+
+    def span_drop(self, *, id_: str, instance: Any = None, **_: Any) -> None:  # type: ignore[override]
+        """A span ends with an exception."""
+        if _is_query(id_, instance):
+            self._end(id_, "", None)
+        elif isinstance(instance, StreamingAgentChatResponse) and _is_writing(id_):
+            self._written(instance)
+
+
+def text_asked(*arguments: Any) -> str:
+    """The question among the arguments of a method: the first one, or the event that starts an agent."""
+    asked = next((item.user_msg for item in arguments if hasattr(item, "user_msg")), next(iter(arguments), ""))
+    if isinstance(asked, ChatMessage):
+        asked = asked.content
+    return str(getattr(asked, "query_str", asked) or "")
+
+
+def _is_query(span_id: str, instance: Any) -> bool:
+    method = span_id.partition("-")[0]
+    return any(isinstance(instance, classes) and method.endswith(methods) for classes, methods in TURNS)
+
+
+def _is_writing(span_id: str) -> bool:
+    return "write_response_to_history" in span_id
+
+
+class Writing:
+    """Streaming answers that chat engines are still writing into their history."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[int, tuple[StreamingAgentChatResponse, Done]] = {}
+        self._lock = threading.RLock()  # a stream that is collected meanwhile ends too, on the same thread
+
+    def begin(self, response: StreamingAgentChatResponse, done: Done) -> None:
+        """Call ``done`` when the whole answer is written, or now if it is."""
+        if not response.is_writing_to_memory:  # it is written by being read
+            if response.achat_stream is not None:
+                response.achat_stream = heard_async(response.achat_stream, done)
+            else:
+                response.chat_stream = heard(response.chat_stream, done)
+            return
+        with self._lock:
+            self._waiting[id(response)] = response, done
+        if response.is_done or response.exception is not None:
+            self.end(response)
+
+    def end(self, response: StreamingAgentChatResponse) -> None:
+        """The answer is written, or writing has failed."""
+        with self._lock:
+            _, done = self._waiting.pop(id(response), (None, None))
+        if done is not None:
+            done(_written(response) if response.exception is None else None)
+
+
+def _written(response: StreamingAgentChatResponse) -> str:
+    """The whole answer; in older releases it is in the queues until the user has read it."""
+    waiting = [*response.queue.queue, *getattr(response.aqueue, "_queue", ())]
+    return response.response or f"{response.unformatted_response}{''.join(map(words_of, waiting))}".strip()
+
+
+class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryEvaluation, EvaluationResult]):
+    """Attach it once, and every outermost query of any query engine, chat engine or agent is evaluated.
+
+    with QueryEvaluationHandler([Faithfulness()], llm=judge) as handler:
+        query_engine.query("...")
+        handler.flush()
+    print(handler.results[0].results["faithfulness"].score)
+
+    References and other inputs of metrics come from ``instrument_tags({"reference": ...})`` around a query. The judges run in
+    threads of this process, so an LLM that computes in this process should not serve both the query engine and the judges.
+
+    Args:
+        metrics: metrics and evaluators, or evaluators by name.
+        llm: the judge of the metrics; None: ``Settings.llm``.
+        embed_model: the embedding model of the metrics; None: ``Settings.embed_model``.
+        metadata_mode: which metadata of the source nodes the metrics read with their text; by default what the generator saw.
+        sample_rate: share of the queries that is evaluated, 0 to 1.
+        seed: makes the choice of the sample repeatable.
+        only: called in the background with a ``QueryEvaluation`` without results; whether the query is judged.
+        on_result: called in the background with every ``QueryEvaluation``; a coroutine function is run to its end.
+        max_pending: how many queries may wait or be judged at once; further ones are dropped and counted.
+        workers: how many judgements (one metric on one query) are made at the same time.
+        keep: how many evaluations ``results`` keeps, the newest ones: 10,000 by default; None: all.
+        timeout: seconds that a judgement or a call of your functions may take (120); after that it has failed, and the next one
+            starts. None: no limit.
+        exit_timeout: seconds that the program waits at its end for pending judgements (10); those that are lost are logged.
+
+    Raises:
+        InvalidInput: a setting is invalid.
+    """
+
+    @shows_settings(keep=10_000)
+    def __init__(
+        self,
+        metrics: Evaluators,
+        *,
+        llm: Any = None,
+        embed_model: Any = None,
+        metadata_mode: MetadataMode | str = MetadataMode.LLM,
+        **settings: Unpack[LiveSettings],
+    ) -> None:
+        super().__init__()
+        given: Any = {"keep": 10_000, **current_names(settings, {"sampling_rate": "sample_rate"})}
+        LiveEvaluation.__init__(self, logging.getLogger("ragmetrics_llama_index"), problem_of, **given)
+        mode = mode_of("QueryEvaluationHandler", metadata_mode)
+        self._asked = partial(Asked, named(metrics, llm, embed_model, mode), mode)
+        self._open = OpenCalls()
+        self._writing = Writing()
+        self._listener = SpanListener(self._begun, self._ended, self._writing.end)
+        self._errors: deque[BaseException] = deque(maxlen=given["keep"])
+        # two of them, so that no query waits until a judge has counted
+        self._heard = Counts()
+        self._answered = Counts()
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Name of the handler, for LlamaIndex."""
+        return "QueryEvaluationHandler"
+
+    @property
+    def results(self) -> list[QueryEvaluation]:
+        """The finished evaluations, oldest first."""
+        return list(self._kept)
+
+    @property
+    def errors(self) -> list[BaseException]:
+        """The exceptions of metrics, ``only`` and ``on_result`` that are no failure of a model, oldest first."""
+        return list(self._errors)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How often each of these has happened; what has not happened is left out.
+
+        Queries: ``evaluated``, ``dropped``, ``not_sampled``, ``left_out`` by ``only``, ``nested``, streams ``abandoned`` by their
+        readers, and streams that are still ``unread``. Judgements, one per metric: ``invalid`` (the judge failed),
+        ``missing`` (the query has not all fields that the metric needs), ``timed_out``.
+        Calls of ``only`` and ``on_result``: ``failed``, or ``untold`` if the queue was full or they took too long.
+        """
+        live = self._live.counts
+        more = {
+            "invalid": live["failed"],
+            **{name: live[name] for name in ("missing", "timed_out", "dropped", "untold")},
+        }
+        return {**self._heard.now(), **self._answered.now(), **{name: count for name, count in more.items() if count}}
+
+    def attach(self) -> Self:
+        """Listen to all queries of this process; further calls change nothing. After ``close`` it listens again."""
+        dispatcher = get_dispatcher()
+        if not any(handler is self for handler in dispatcher.event_handlers):
+            dispatcher.add_event_handler(self)
+            dispatcher.add_span_handler(self._listener)
+        return self
+
+    def detach(self) -> None:
+        """Stop listening; queries that have ended are still judged, and the program waits for them at its end."""
+        dispatcher = get_dispatcher()
+        dispatcher.event_handlers = [handler for handler in dispatcher.event_handlers if handler is not self]
+        dispatcher.span_handlers = [handler for handler in dispatcher.span_handlers if handler is not self._listener]
+
+    def close(self) -> None:
+        """The same as ``detach``."""
+        self.detach()
+
+    def __enter__(self) -> Self:
+        """Listen in this block; leaving it waits for nothing."""
+        return self.attach()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def handle(self, event: BaseEvent, **_: Any) -> None:
+        """Note an event; called by LlamaIndex. It never waits."""
+        if isinstance(event, QueryStartEvent):
+            self._begun(event.span_id, event.tags)
+        elif isinstance(event, QueryEndEvent):
+            self._ended(event.span_id, text_asked(event.query), event.response)
+        elif isinstance(event, SpanDropEvent):
+            self._open.end(event.span_id)
+
+    def _begun(self, span_id: str | None, tags: Mapping[str, Any] | None) -> None:
+        if not is_judging():
+            self._open.begin(span_id, tags)
+
+    def _ended(self, span_id: str | None, asked: str, response: Any) -> None:
+        query = self._open.end(span_id)
+        if query is None or response is None:
+            return None
+        if query.nested:
+            return self._note("nested")
+        if not self._is_sampled():
+            return self._note("not_sampled")
+        submit = partial(self._submit, asked, response, dict(query.tags), span_id)
+        if isinstance(response, StreamingResponse | AsyncStreamingResponse) and response.response_txt is None:
+            self._note("unread")
+            listening: Any = heard if isinstance(response, StreamingResponse) else heard_async
+            response.response_gen = listening(response.response_gen, partial(self._read, submit))
+        elif isinstance(response, StreamingAgentChatResponse):
+            self._note("unread")
+            self._writing.begin(response, partial(self._read, submit))
+        else:
+            submit(text_of(response, otherwise=str(response)))
+        return None
+
+    def _note(self, what: str) -> None:
+        self._heard.add(what)
+
+    def _read(self, submit: Callable[[str], None], text: str | None) -> None:
+        self._heard.add("unread", -1)
+        if text is None:
+            self._note("abandoned")
+        else:
+            submit(text)
+
+    def _submit(self, query: str, response: Any, tags: dict[str, Any], span_id: str | None, text: str) -> None:
+        # a copy, as users may change their response
+        self._judge(self._asked(query, Response(text, nodes_of(response) or []), tags, span_id))
+
+    def _left_out(self, record: QueryEvaluation) -> None:  # noqa: ARG002
+        self._answered.add("left_out")
+
+    def _keep(self, record: QueryEvaluation) -> None:
+        super()._keep(record)
+        self._errors.extend(record.errors.values())
+        self._answered.add("evaluated")
+
+    @judging()
+    def _tell(self, record: QueryEvaluation) -> None:
+        super()._tell(record)
+
+    def _with_problem(self, record: QueryEvaluation, function: str, problem: BaseException) -> QueryEvaluation:  # noqa: ARG002
+        self._errors.append(problem)
+        self._answered.add("failed")
+        return record

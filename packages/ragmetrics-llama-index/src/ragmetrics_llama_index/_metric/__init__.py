@@ -1,1 +1,0 @@
-"""Any metric of the core as an evaluator of LlamaIndex."""

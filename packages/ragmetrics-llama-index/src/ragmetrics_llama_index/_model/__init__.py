@@ -1,1 +1,0 @@
-"""LlamaIndex's models as the core's."""
