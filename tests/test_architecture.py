@@ -226,11 +226,6 @@ def test_metrics_need_nothing_but_the_core_and_pydantic() -> None:
     assert wrong == []
 
 
-def test_files_are_short() -> None:
-    lengths = {module: len(path.read_text(encoding="utf-8").splitlines()) for module, path in modules().items()}
-    assert {module: length for module, length in lengths.items() if length > 300} == {}
-
-
 def test_functions_are_short() -> None:
     lengths = {f"{module}:{node.name}": length_of(node) for module, node in functions()}
     assert {name: length for name, length in lengths.items() if length > 50} == {}

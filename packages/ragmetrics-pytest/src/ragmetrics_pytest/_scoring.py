@@ -11,10 +11,12 @@ One call of ``ragmetrics_scorer``: a small run of its own.
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
@@ -36,7 +38,7 @@ from ragmetrics_core import (
 from ._marks import Judged, key_of, marked, registry_of
 from ._options import settings
 from ._row import PARAM, RowParam, ScoredRow, note_scores, printable
-from ._state import SCORING, Part, State, in_ci, locked, state_of
+from ._state import Part, State, in_ci, state_of
 
 ROWS = "rows"
 NO_MODEL = re.compile(r"give (llm|embeddings)=\.\.\. to the metric or to evaluate\(\)")
@@ -305,3 +307,33 @@ class Call:
         for row in rows:
             note_scores(self._item, row)
         return rows
+
+
+SCORING = "lock.sqlite"
+"""Who has it scores the rows of marked tests."""
+
+JOINING = "joining.sqlite"
+"""Who has it makes one run of all parts."""
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep other processes out, until the end or the death of this one: a lock that every platform has, in a database."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection = sqlite3.connect(path, timeout=1.0, isolation_level=None)
+    try:
+        while not _begun(connection):
+            pass  # each try waits a second, so that Ctrl-C is heard
+        yield
+    finally:
+        connection.close()
+
+
+def _begun(connection: sqlite3.Connection) -> bool:
+    try:
+        connection.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        if "locked" not in str(error):
+            raise
+        return False
+    return True

@@ -28,7 +28,8 @@ from ragmetrics_core import Comparison, Decision, Evaluation, Gate, InvalidInput
 
 from ._options import problem_of_configuration, setting, settings
 from ._row import printable
-from ._state import JOINING, State, in_ci, locked
+from ._scoring import JOINING, locked
+from ._state import State, in_ci
 
 if TYPE_CHECKING:
     from ragmetrics_core import Comparison

@@ -1,16 +1,10 @@
-"""What one process of a session knows: which session it is, where that keeps its files, what was scored so far.
-
-Locks between processes, as every platform has them: in a database, which lets go of them when a process dies.
-"""
+"""What one process of a session knows: which session it is, where that keeps its files, what was scored so far."""
 
 from __future__ import annotations
 
 import json
 import os
-import sqlite3
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -157,33 +151,3 @@ def state_of(config: pytest.Config) -> State:
 def in_ci() -> bool:
     """Whether this is continuous integration, where what cannot be judged must not pass for judged."""
     return os.environ.get("CI", "").strip().lower() not in ("", "0", "false")
-
-
-SCORING = "lock.sqlite"
-"""Who has it scores the rows of marked tests."""
-
-JOINING = "joining.sqlite"
-"""Who has it makes one run of all parts."""
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Keep other processes out, until the end or the death of this one: a lock that every platform has, in a database."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    connection = sqlite3.connect(path, timeout=1.0, isolation_level=None)
-    try:
-        while not _begun(connection):
-            pass  # each try waits a second, so that Ctrl-C is heard
-        yield
-    finally:
-        connection.close()
-
-
-def _begun(connection: sqlite3.Connection) -> bool:
-    try:
-        connection.execute("BEGIN EXCLUSIVE")
-    except sqlite3.OperationalError as error:
-        if "locked" not in str(error):
-            raise
-        return False
-    return True
