@@ -17,7 +17,7 @@ import math
 
 from calibration_cells import JUDGES, RATES
 
-from ragmetrics_core.statistics import _post_stratified, corrected_mean
+from ragmetrics_core.statistics import _corrected, corrected_mean
 
 ROWS = 1000
 LEAST_CHANCE = 1e-6
@@ -76,12 +76,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--labels", type=int, default=20)
     parser.add_argument("--rates", type=float, nargs="*", default=list(RATES))
-    parser.add_argument(
-        "--share", type=float, nargs="*", default=[_post_stratified.SHARE_OF_LABEL[_post_stratified.BETA]]
-    )
+    parser.add_argument("--share", type=float, nargs="*", default=[_corrected.SHARES_OF_LABEL[_corrected.BETA]])
     options = parser.parse_args()
     for share in options.share:
-        _post_stratified.SHARE_OF_LABEL[_post_stratified.BETA] = share
+        _corrected.SHARES_OF_LABEL[_corrected.BETA] = share
         found = []
         for rate, errors in itertools.product(options.rates, JUDGES):
             found.append(coverage(rate, errors[0], errors[1], options.labels))

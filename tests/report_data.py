@@ -14,8 +14,7 @@ from typing import Any
 
 from ragmetrics_core import Evaluation, Usage
 from ragmetrics_core._store._prices import ModelUsage
-from ragmetrics_core._store._run_settings import RunSettings
-from ragmetrics_core._store._scored_by import MetricColumn, ModelIdentity, ScoredBy
+from ragmetrics_core._store._run_settings import MetricColumn, ModelIdentity, RunSettings, ScoredBy
 
 XSS = [
     "<script>window.hacked = 1</script>",

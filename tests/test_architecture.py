@@ -187,10 +187,7 @@ def is_public(item: Import) -> bool:
 
 FAMILY = {"llms": {"_lexical"}, "embeddings": {"llms"}, "_lexical": set(), "testing": set()}
 """Models, and those that they are built on."""
-BASICS = {
-    f"{CORE}._kernel.{name}"
-    for name in ("_errors", "_in_order", "_plain", "_protocols", "_readable_texts", "_requests")
-}
+BASICS = {f"{CORE}._kernel.{name}" for name in ("_errors", "_model_traits", "_plain", "_requests")}
 
 
 @pytest.mark.parametrize("part", sorted(FAMILY))

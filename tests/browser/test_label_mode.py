@@ -9,7 +9,7 @@ import pytest
 
 from ragmetrics_core import Evaluation
 from ragmetrics_core._store._labels import COLUMNS, Label, check_rows, read_labels
-from ragmetrics_core._store._row_digest import row_digest
+from ragmetrics_core._store._run_settings import row_digest
 from report_data import line, many, score, written
 
 from .conftest import Opener

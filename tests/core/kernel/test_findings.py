@@ -9,7 +9,7 @@ import pytest
 
 from core.kernel.test_explain import NAMES, any_value
 from ragmetrics_core import BadReply, Score
-from ragmetrics_core._kernel._findings import Finding, findings_of
+from ragmetrics_core._kernel._evidence import Finding, findings_of
 
 CLAIM = {
     "claim": "A.",

@@ -30,7 +30,7 @@ from ragmetrics_core import (
     run,
     together,
 )
-from ragmetrics_core._kernel._row_inputs import Reading
+from ragmetrics_core._kernel._inputs import Reading
 
 from .test_prompt import COLOUR
 

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ragmetrics_core import Document, InvalidInput, Metric, MissingInput, Sample
-from ragmetrics_core._kernel._row_inputs import Reading
+from ragmetrics_core._kernel._inputs import Reading
 from ragmetrics_core.metrics import NDCG, AveragePrecision, HitRate, Precision, Recall, ReciprocalRank
 from ragmetrics_core.metrics.matching import find_hits
 

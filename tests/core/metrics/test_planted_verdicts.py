@@ -9,7 +9,7 @@ import pytest
 
 from core.metrics.planted import FAMILIES, MANNERS, TARGETS, Planted, obeying, planted, planted_words, row
 from ragmetrics_core import BadReply, Metric, Prompt, Reply, evaluate
-from ragmetrics_core._kernel._planted import holds_verdict
+from ragmetrics_core._kernel._repeated import holds_verdict
 from ragmetrics_core.metrics import AnswerAccuracy, Correctness, ExactMatch, Faithfulness
 from ragmetrics_core.replies import JsonReply, RatingReply, ScoreReply, YesNoReply
 from ragmetrics_core.testing import ScriptedLLM

@@ -9,7 +9,7 @@ import pytest
 import ragmetrics_core
 from core.evaluate.doubles import Length
 from ragmetrics_core import InvalidInput, aevaluate, evaluate, generate_testset
-from ragmetrics_core._kernel._no_models import SERVERS as advised
+from ragmetrics_core._kernel._model_traits import SERVERS as advised
 from ragmetrics_core._support._other_names import ELSEWHERE, where_it_is
 from ragmetrics_core.llms._openai._named_servers import SERVERS
 from ragmetrics_core.metrics import Faithfulness, SemanticSimilarity

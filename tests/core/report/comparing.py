@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ragmetrics_core import Evaluation, Sample, Score
-from ragmetrics_core._store._in_memory import KeptRecords
 from ragmetrics_core._store._records import Record
-from ragmetrics_core._store._run_settings import RunSettings
-from ragmetrics_core._store._scored_by import MetricColumn, ModelIdentity, ScoredBy
+from ragmetrics_core._store._run_dir import KeptRecords
+from ragmetrics_core._store._run_settings import MetricColumn, ModelIdentity, RunSettings, ScoredBy
 
 FAILED = "failed"
 """Stands for the value of a score that failed; None stands for one that is unscored."""

@@ -13,9 +13,9 @@ from scipy import stats
 from core.report.comparing import run_of
 from ragmetrics_core import Calibration, Evaluation, InvalidInput, Score
 from ragmetrics_core._report._text import summary_text
-from ragmetrics_core._store._scored_by import MetricColumn
+from ragmetrics_core._store._run_settings import MetricColumn
 from ragmetrics_core.statistics import agreement, annotator_alpha, corrected_mean, mean_interval
-from ragmetrics_core.statistics._mover import difference_of_means
+from ragmetrics_core.statistics._interval import difference_of_means
 
 HARM = MetricColumn("harm", (0.0, 1.0), "Harm()", higher_is_better=False)
 GRADE = MetricColumn("grade", (1.0, 5.0), "Grade()")

@@ -13,7 +13,7 @@ from core.report.test_comparison import verdicts
 from core.report.test_credit import OTHER, run
 from ragmetrics_core import Comparison, Score
 from ragmetrics_core._report._markdown import LONGEST_PART, code, prose
-from ragmetrics_core._store._scored_by import MetricColumn
+from ragmetrics_core._store._run_settings import MetricColumn
 
 HOSTILE = (
     "a|b",

@@ -11,7 +11,7 @@ import pytest
 
 from core.report.comparing import run_of
 from ragmetrics_core import Calibration, Comparison, Evaluation, InvalidInput
-from ragmetrics_core._store._scored_by import MetricColumn
+from ragmetrics_core._store._run_settings import MetricColumn
 from ragmetrics_core.statistics import corrected_mean
 
 HARM = MetricColumn("harm", (0.0, 1.0), "Harm()", higher_is_better=False)

@@ -12,7 +12,7 @@ import pytest
 from core.evaluate.doubles import AsyncModel, Length, PlainReply, Rated, RatedTwice, questions
 from core.report.comparing import JUDGE, judged_by, run_of
 from ragmetrics_core import Comparison, Evaluation, Metric, Prompt, Score, Usage, evaluate
-from ragmetrics_core._store._scored_by import MetricColumn, ModelIdentity
+from ragmetrics_core._store._run_settings import MetricColumn, ModelIdentity
 from ragmetrics_core.embeddings import HashingEmbeddings
 from ragmetrics_core.llms import LexicalJudge
 from ragmetrics_core.metrics import NDCG, ExactMatch, Faithfulness, SemanticSimilarity

@@ -13,7 +13,7 @@ import pytest
 
 from core.report.comparing import FAILED, by_id, judged_by, run_of
 from ragmetrics_core import Evaluation, Gate, InvalidInput, Score
-from ragmetrics_core._store._scored_by import MetricColumn, ModelIdentity
+from ragmetrics_core._store._run_settings import MetricColumn, ModelIdentity
 from ragmetrics_core.statistics import Interval, paired_difference
 
 Z2 = NormalDist().inv_cdf(0.975) ** 2

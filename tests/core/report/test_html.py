@@ -14,7 +14,7 @@ from ragmetrics_core._kernel._tags import Html, element, joined, shown
 from ragmetrics_core._report._html_charts import histogram
 from ragmetrics_core._report._html_packed import packed
 from ragmetrics_core._report._html_page import joined_page, source
-from ragmetrics_core._store._row_digest import row_digest
+from ragmetrics_core._store._run_settings import row_digest
 from ragmetrics_core.llms import LexicalJudge
 from ragmetrics_core.metrics import Faithfulness, Jury, ResponseGroundedness, SinglePassFaithfulness
 from ragmetrics_core.metrics._response_groundedness import RATE_GROUNDEDNESS, RATE_GROUNDEDNESS_AGAIN

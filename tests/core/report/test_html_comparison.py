@@ -16,7 +16,7 @@ from core.report.comparing import by_id, judged_by, run_of
 from core.report.skeleton import ALLOWED, Skeleton, check_policy
 from ragmetrics_core import Comparison, InvalidInput, evaluate
 from ragmetrics_core._report._html_difference_chart import difference_chart, widest
-from ragmetrics_core._store._scored_by import ModelIdentity
+from ragmetrics_core._store._run_settings import ModelIdentity
 from ragmetrics_core.llms import LexicalJudge
 from report_data import XSS, unpacked
 

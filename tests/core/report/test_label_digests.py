@@ -13,7 +13,7 @@ import pytest
 from core.cli.calling import call
 from core.report.comparing import run_of
 from ragmetrics_core import Document, Evaluation, InvalidInput, Metric, Score, evaluate
-from ragmetrics_core._store._scored_by import MetricColumn
+from ragmetrics_core._store._run_settings import MetricColumn
 from ragmetrics_core.metrics import NDCG, ExactMatch, RubricScore
 
 ROW = {"id": "q1", "question": "Où est la tour ?", "answer": "À Paris.", "contexts": ["La tour est à Paris.", "Rome."]}

@@ -18,8 +18,8 @@ from ragmetrics_core._report._drafts import finished
 from ragmetrics_core._report._gate_drops import drop_evidence
 from ragmetrics_core._report._gate_evidence import of_mean
 from ragmetrics_core._report._gates import Conditions, Gate
-from ragmetrics_core._store._scored_by import MetricColumn
-from ragmetrics_core.statistics._rare_losses import rows_to_meet_losses
+from ragmetrics_core._store._run_settings import MetricColumn
+from ragmetrics_core.statistics._pairs import rows_to_meet_losses
 
 UNIT = (0.0, 1.0)
 RUNS = 300

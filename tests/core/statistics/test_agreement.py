@@ -16,8 +16,7 @@ from statsmodels.stats.inter_rater import cohens_kappa
 
 from ragmetrics_core import InvalidInput
 from ragmetrics_core.statistics import METHODS, Agreement, Measure, agreement, annotator_alpha, rate_interval
-from ragmetrics_core.statistics._threshold import Scored, best_threshold
-from ragmetrics_core.statistics._verdict_table import VerdictTable, verdict_table
+from ragmetrics_core.statistics._agreement import Scored, VerdictTable, best_threshold, verdict_table
 
 TABLES = ((40, 9, 6, 25), (80, 3, 10, 7), (118, 5, 2, 0))
 """Rows that both pass, that the judge passes, that people pass, that neither does."""

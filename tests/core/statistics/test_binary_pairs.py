@@ -11,7 +11,7 @@ from scipy import optimize, stats
 from statsmodels.stats.contingency_tables import mcnemar
 
 from ragmetrics_core.statistics import paired_difference
-from ragmetrics_core.statistics._binary_pairs import mcnemar_mid_p, tango_limits
+from ragmetrics_core.statistics._pairs import mcnemar_mid_p, tango_limits
 
 UNIT = (0.0, 1.0)
 PAIRS = st.tuples(st.integers(0, 30), st.integers(0, 30), st.integers(0, 60)).filter(lambda item: sum(item) > 1)

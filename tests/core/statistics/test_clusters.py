@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ragmetrics_core.statistics import mean_interval, paired_difference
-from ragmetrics_core.statistics._clusters import clustered_mean
+from ragmetrics_core.statistics._means import clustered_mean
 
 
 def by_matrices(values: Sequence[float], clusters: Sequence[int]) -> tuple[float, float]:

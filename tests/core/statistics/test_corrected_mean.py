@@ -19,13 +19,9 @@ from scipy import stats
 
 from ragmetrics_core import InvalidInput
 from ragmetrics_core.statistics import METHODS, corrected_mean, mean_interval, suggest
-from ragmetrics_core.statistics._influence import unseen_variance
-from ragmetrics_core.statistics._labelled import labelled_rows, weight_problem
-from ragmetrics_core.statistics._post_stratified import _variance
-from ragmetrics_core.statistics._posterior import dirichlet_mean, quantiles_of_sum
-from ragmetrics_core.statistics._ppi import powered_mean
-from ragmetrics_core.statistics._score_form import student_interval
-from ragmetrics_core.statistics._strata import strata_of
+from ragmetrics_core.statistics._corrected import _variance, dirichlet_mean, powered_mean, quantiles_of_sum
+from ragmetrics_core.statistics._interval import student_interval
+from ragmetrics_core.statistics._labelled import labelled_rows, strata_of, unseen_variance, weight_problem
 
 BENCH = Path(__file__).resolve().parents[3] / "bench"
 UNIT = (0.0, 1.0)

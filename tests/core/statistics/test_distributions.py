@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ragmetrics_core.statistics import _distributions as own
-from ragmetrics_core.statistics._roots import crossing
+from ragmetrics_core.statistics._distributions import crossing
 
 SHARES = st.floats(1e-6, 1 - 1e-6)
 FREEDOM = st.floats(0, 6).map(lambda power: 10.0**power)

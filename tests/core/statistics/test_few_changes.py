@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 from ragmetrics_core.statistics import paired_difference
-from ragmetrics_core.statistics._binary_pairs import tango_limits
-from ragmetrics_core.statistics._few_changes import FewChanges, reach_of
+from ragmetrics_core.statistics._means import FewChanges, reach_of
+from ragmetrics_core.statistics._pairs import tango_limits
 
 Z = 1.959963984540054
 

@@ -7,9 +7,8 @@ import random
 import pytest
 
 from ragmetrics_core.statistics import CorrectedMean, corrected_mean
-from ragmetrics_core.statistics._gain import mean_variance, strata_gain
-from ragmetrics_core.statistics._labelled import LabelledRows, labelled_rows
-from ragmetrics_core.statistics._strata import Stratum, strata_of
+from ragmetrics_core.statistics._corrected import mean_variance, strata_gain
+from ragmetrics_core.statistics._labelled import LabelledRows, Stratum, labelled_rows, strata_of
 
 CHANGES = (-1.0, 1.0)
 FIRST = (-1.0, 0.0, 0.0, -1.0)

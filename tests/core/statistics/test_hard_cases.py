@@ -10,7 +10,7 @@ import pytest
 
 from ragmetrics_core import InvalidInput
 from ragmetrics_core.statistics import agreement, corrected_mean, mean_interval, paired_difference, rate_interval
-from ragmetrics_core.statistics._verdict_table import VerdictTable
+from ragmetrics_core.statistics._agreement import VerdictTable
 
 UNIT = (0.0, 1.0)
 

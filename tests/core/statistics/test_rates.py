@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragmetrics_core.statistics._rates import rate_mid_p
+from ragmetrics_core.statistics._means import rate_mid_p
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ragmetrics_core.statistics import paired_difference
-from ragmetrics_core.statistics._sign_flips import sign_flip_p
+from ragmetrics_core.statistics._pairs import sign_flip_p
 
 
 def test_by_hand() -> None:

@@ -11,7 +11,7 @@ import pytest
 from core.evaluate.doubles import Rated
 from core.store.kept import Model
 from ragmetrics_core import InvalidInput, Sample, evaluate
-from ragmetrics_core._store._same_rows import changed
+from ragmetrics_core._store._run_dir import changed
 
 
 class TestRowsOfATimeWhenFewerColumnsWereUnderstood:

@@ -11,7 +11,7 @@ import pytest
 
 from core.evaluate.doubles import AsyncModel, Length, Rated, questions
 from ragmetrics_core import Evaluation, InvalidInput, Metric, Score, evaluate
-from ragmetrics_core._store._scored_by import MetricColumn
+from ragmetrics_core._store._run_settings import MetricColumn
 from ragmetrics_core.metrics import Hallucination, NoiseSensitivity
 
 NONE = "holds no scores of a row"

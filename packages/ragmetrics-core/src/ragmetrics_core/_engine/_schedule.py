@@ -22,12 +22,11 @@ from typing import Any
 
 from .._kernel._drive import Models
 from .._kernel._errors import BadReply, InvalidInput, MissingInput, ModelError, RagmetricsError
+from .._kernel._inputs import Reading
 from .._kernel._metric import Metric
-from .._kernel._not_asked import not_asked
 from .._kernel._requests import Request
-from .._kernel._row import Row
-from .._kernel._row_inputs import Reading
-from .._kernel._score import Score
+from .._kernel._sample import Row
+from .._kernel._score import Score, not_asked
 from .._kernel._steps import Outcome, Steps
 from .._support._tasks import all_of
 from ._allowance import Allowance, RowAccount

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from .._kernel._metric import Metric
-from .._kernel._protocols import AnyEmbeddings, AnyLLM
+from .._kernel._requests import AnyEmbeddings, AnyLLM
 from .._names._priced import embeddings_to_price, llm_to_price
 from .._report._calibration import Calibration
 from .._report._comparison import Comparison

@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from .._kernel._errors import InvalidInput
-from .._kernel._row import Row
-from .._kernel._sample import Sample
+from .._kernel._sample import Row, Sample
 from ._options import checked_metrics
 
 Condition = Callable[[Sample], object]

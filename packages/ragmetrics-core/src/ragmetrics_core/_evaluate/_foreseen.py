@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from .._engine import Assignment, ReplyStore
+from .._kernel._inputs import Reading
 from .._kernel._requests import Usage
-from .._kernel._row import Row
-from .._kernel._row_inputs import Reading
+from .._kernel._sample import Row
 from .._report._estimate import LEAST_MEASURED, Estimate, MetricEstimate
 from .._store._prices import ModelUsage
 from ._asking import Cost

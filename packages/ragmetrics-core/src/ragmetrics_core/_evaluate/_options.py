@@ -13,9 +13,8 @@ from typing import Any
 
 from .._kernel._errors import InvalidInput
 from .._kernel._metric import Metric
-from .._kernel._protocols import AnyEmbeddings, AnyLLM
-from .._kernel._settings import check_run_dir, check_seconds
-from .._kernel._whole import check_whole
+from .._kernel._requests import AnyEmbeddings, AnyLLM
+from .._kernel._settings import check_run_dir, check_seconds, check_whole
 from .._names._metrics import metrics_named
 from .._read import FileOptions
 from .._report._progress import Progress, check_progress

@@ -19,7 +19,7 @@ from .._kernel._drive import Models
 from .._kernel._errors import RagmetricsError
 from .._kernel._metric import Metric
 from .._kernel._model_traits import prepared
-from .._kernel._row import Row
+from .._kernel._sample import Row
 from .._kernel._score import Score
 from .._names._models import embeddings_named, llm_named
 from .._read import Columns, open_rows, sampled
@@ -28,12 +28,10 @@ from .._report._evaluation import Evaluation
 from .._report._progress import progress_bar, watching
 from .._report._repeats import combined
 from .._report._silence import with_worst_value
-from .._store._account import RunAccount
-from .._store._in_memory import InMemory, Keeper
 from .._store._loaded_run import LoadedRun
 from .._store._prices import ModelUsage, Prices
 from .._store._records import Record, Records
-from .._store._run_dir import RunDir
+from .._store._run_dir import InMemory, Keeper, RunAccount, RunDir
 from .._store._run_settings import RunSettings
 from .._support._blocking import run_blocking
 from ._asked import asked_rows, conditions_of

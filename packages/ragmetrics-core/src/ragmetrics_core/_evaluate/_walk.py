@@ -6,8 +6,8 @@ from typing import Any
 
 from .._engine import Assignment, ReplyStore
 from .._kernel._errors import InvalidInput, MissingInput, ModelError
+from .._kernel._inputs import Reading
 from .._kernel._requests import Ask, Compare, Reply, Request
-from .._kernel._row_inputs import Reading
 from .._kernel._score import Score
 from .._kernel._steps import Outcome, Steps, next_round
 from ._asking import AskedModel, Cost

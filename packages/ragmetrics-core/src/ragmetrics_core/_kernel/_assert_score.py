@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from ._errors import InvalidInput
-from ._explain import evidence_in_words, in_words, one_line
+from ._evidence import evidence_in_words, in_words, one_line
 from ._score import Score
 
 NEAR = 1e-9

@@ -16,12 +16,23 @@ from itertools import starmap
 from typing import Any, TypeVar
 
 from .._support._threads import in_loop, in_own_thread, in_threads, start
-from ._checks import check_numbers, check_text, check_vectors, cosines, distinct_texts
 from ._errors import InvalidInput, ModelError
-from ._model_traits import ModelTraits, compares_pairs, is_instant, same_model
-from ._no_models import KINDS, check_model, is_of_langchain, wrappers
-from ._protocols import AnyEmbeddings, AnyLLM
-from ._requests import Ask, Compare, Embed, Reply, Request
+from ._model_traits import (
+    KINDS,
+    ModelTraits,
+    check_model,
+    check_numbers,
+    check_text,
+    check_vectors,
+    compares_pairs,
+    cosines,
+    distinct_texts,
+    is_instant,
+    is_of_langchain,
+    same_model,
+    wrappers,
+)
+from ._requests import AnyEmbeddings, AnyLLM, Ask, Compare, Embed, Reply, Request
 from ._steps import Outcome, Steps, next_round
 
 T = TypeVar("T")

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from ._evidence_text import headline, mark_of, standing, verdict_words
-from ._findings import Finding, findings_of
+from ._evidence import Finding, findings_of, headline, mark_of, standing, verdict_words
 from ._layout import readable
 from ._tags import EMPTY, Html, element
 

@@ -7,21 +7,56 @@ every message names the metric, the field and the item inside it. A row is read 
 Empty is not missing. An absent field is a fault of the data, and an error. But that a system retrieved nothing, or said
 nothing, is its result: such a row is unscored, with a label that summaries count, unless the metric has a value for it
 (rankings do).
+
+A rubric: what each score means, in whichever form it is given.
+
+One row as its metrics read it: what several of them name is read and checked once.
+
+Documents above all: rankings are scored by the ten thousand a second, with several metrics that all take the same documents.
 """
 
 from __future__ import annotations
 
 import inspect
+import re
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal
 
+from ._details import Texts
 from ._errors import InvalidInput, MissingInput
-from ._rubric import checked_rubric
 from ._sample import ALIASES, Document, Documents, Sample
 from ._score import Score
+
+RUBRIC_KEY = re.compile(r"(-?\d+)|score(\d+)_description")
+"""What may stand for a score: a whole number, or the name that RAGAS gives to its description."""
+
+
+def checked_rubric(path: str, value: Any) -> dict[int, str]:
+    """A rubric with whole numbers as keys and a text for each, in ascending order.
+
+    Numerals in text count, as in JSON, and so do the keys of RAGAS, ``score1_description``.
+
+    Raises:
+        InvalidInput: it is not a rubric; the message starts with ``path``.
+    """
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"{path} must be a mapping from scores to descriptions, got {type(value).__name__}")
+    rubric: dict[int, str] = {}
+    for key, text in value.items():
+        found = None if isinstance(key, bool | float) else RUBRIC_KEY.fullmatch(str(key).strip())
+        if found is None:
+            raise InvalidInput(f"{path}: the score {key!r} must be a whole number")
+        score = int(found[1] or found[2])
+        if score in rubric:
+            raise InvalidInput(f"{path} has the score {score} twice")
+        if not isinstance(text, str):
+            raise InvalidInput(f"{path}[{key!r}] must be a str, got {type(text).__name__}")
+        rubric[score] = text
+    return dict(sorted(rubric.items()))
+
 
 Kind = Literal["text", "texts", "documents", "rubric", "any"]
 
@@ -233,3 +268,71 @@ CHECKS: dict[Kind, Callable[[str, Any], Any]] = {
     "rubric": checked_rubric,
     "any": lambda _, value: value,
 }
+
+
+READ_ONCE = frozenset({str, list, Documents})
+"""Types of values that are the same for all metrics of a row."""
+
+
+class Reading:
+    """One row as its metrics read it. It lives while the row is scored, so that a sample changed afterwards is read anew.
+
+    Args:
+        sample: what the row holds.
+    """
+
+    __slots__ = ("_bound", "_found", "_inputs", "_read", "_sample", "_shared")
+
+    def __init__(self, sample: Sample) -> None:
+        self._sample = sample
+        self._inputs: tuple[Input, ...] | None = None
+        self._shared: Mapping[str, Any] = {}
+        # by the ids of inputs, which are held, so that they stay theirs
+        self._bound: dict[int, tuple[tuple[Input, ...], dict[str, Any]]] = {}
+        self._read: dict[int, tuple[Input, Any]] = {}
+        self._found: dict[Hashable, Any] = {}
+
+    def bound(self, metric: str, inputs: tuple[Input, ...]) -> Mapping[str, Any] | Score:
+        """The arguments for the ``measure`` of a metric with these inputs; ``metric`` is its name, for messages.
+
+        Or the unscored score, where the system retrieved or answered nothing.
+
+        Raises:
+            MissingInput: see ``Input.read``.
+            InvalidInput: see ``Input.read``.
+        """
+        if inputs is self._inputs:  # signatures that name the same inputs share one tuple
+            return self._shared
+        known = self._bound.get(id(inputs))
+        if known is not None:
+            return self._own(known[1])
+        bound: dict[str, Any] = {}
+        silent: list[Score] = []
+        shareable = True
+        for item in inputs:
+            known_value = self._read.get(id(item))
+            if known_value is None:
+                value = item.read(metric, self._sample)
+                if type(value) in READ_ONCE:
+                    self._read[id(item)] = (item, value)
+            else:
+                value = known_value[1]
+            if value is None and not item.required:
+                continue  # left to the default in the signature
+            if type(value) is Score:
+                silent.append(value)
+            bound[item.name] = value
+            shareable = shareable and type(value) is Documents
+        if silent:
+            return min(silent, key=lambda score: list(SILENCE.values()).index(score.label or ""))
+        if shareable:
+            self._inputs, self._shared = inputs, bound
+        elif READ_ONCE.issuperset(map(type, bound.values())):
+            self._bound[id(inputs)] = (inputs, bound)
+            return self._own(bound)
+        return bound if shareable else self._own(bound)
+
+    def _own(self, bound: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments for one metric; of a list a copy, which it may change as it likes."""
+        found = self._found
+        return {name: Texts.of(value, found) if type(value) is list else value for name, value in bound.items()}

@@ -18,15 +18,12 @@ from typing import Any, ClassVar, TypeVar
 
 from ._drive import Models, arun, run
 from ._errors import InvalidInput, ModelError
-from ._inputs import Input, inputs_of
+from ._inputs import Input, Reading, inputs_of
 from ._prompt import Prompt
-from ._protocols import AnyEmbeddings, AnyLLM
-from ._requests import Ask
-from ._row_inputs import Reading
+from ._requests import AnyEmbeddings, AnyLLM, Ask
 from ._sample import ALIASES, FIELD_NAMES, Sample
 from ._saved_settings import load_metric, settings_of
-from ._scale import checked_scale
-from ._score import NO_USAGE, Score
+from ._score import NO_USAGE, Score, checked_scale
 from ._steps import Outcome, Steps, next_round
 
 M = TypeVar("M", bound="Metric")

@@ -2,13 +2,24 @@
 
 Models are other people's objects, and reading an attribute may cost or do anything. So whoever needs the traits reads them once and
 keeps the value, and a single score reads no more than the two that tell how a call is made.
+
+What is said of something that was given as a model and is none, with what to write instead.
+
+Texts as every embedding model can read them.
+
+The answers of models are checked once, where they come in, so that no metric ever meets NaN or a missing vector.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from ._errors import InvalidInput, ModelError
+from ._requests import Reply
 
 
 @dataclass(frozen=True)
@@ -96,3 +107,175 @@ def prepared(model: Any, repeats: int) -> Any:
     if repeats > 1 and hasattr(model, "without_cache"):
         model = model.without_cache()
     return model
+
+
+KINDS = {
+    "llm": (("generate", "agenerate"), "OpenAILLM"),
+    "embeddings": (("embed", "aembed", "compare", "acompare"), "OpenAIEmbeddings"),
+}
+"""For each kind of model: its methods, of which a model has at least one, and a class to name as an example."""
+
+
+FRAMEWORKS = {"LlamaIndex": "llama_index", "LangChain": "langchain_core", "Haystack": "haystack"}
+"""The frameworks with an adapter package, and the package that the classes of their models come from."""
+
+
+def wrappers(example: str, model: object) -> str:
+    """The adapter packages' classes that wrap such a model; if its framework is known, only the class for that one."""
+    packages = _packages_of(model)
+    own = [framework for framework, package in FRAMEWORKS.items() if package in packages]
+    return " or ".join(f"{framework}{example.removeprefix('OpenAI')}(...)" for framework in own or FRAMEWORKS)
+
+
+def is_of_langchain(model: object) -> bool:
+    """Whether it is a model of LangChain itself, whose ``generate`` means something else."""
+    return FRAMEWORKS["LangChain"] in _packages_of(model)
+
+
+def _packages_of(model: object) -> set[str]:
+    """The packages that the classes of an object come from."""
+    return {cls.__module__.split(".")[0] for cls in type(model).__mro__}
+
+
+BY_NAME = {
+    "lexical": ("LexicalJudge", False),
+    "hashing": ("HashingEmbeddings", False),
+    "sentence-transformers": ("SentenceTransformerEmbeddings", True),
+    "huggingface": ("SentenceTransformerEmbeddings", True),
+}
+"""Names of models, as ``evaluate`` takes them: the class, and whether the name of a model follows the colon."""
+SERVERS = ("azure", "ollama", "vllm", "llamacpp", "lmstudio", "openrouter", "litellm")
+"""Servers that have a name: their models are made by the factories."""
+
+
+def in_code(name: str, example: str) -> str:
+    """The call that makes the model of this name; ``example`` is the class for a model of OpenAI."""
+    provider, _, model = name.partition(":")
+    if provider in BY_NAME:
+        cls, named = BY_NAME[provider]
+        return f"{cls}({model!r})" if named else f"{cls}()"
+    if model and provider in SERVERS:
+        llm = f"llm_factory({model!r}, {provider!r})"
+        return llm if example == "OpenAILLM" else f"embedding_factory({provider!r}, {model!r})"
+    return f"{example}({name.removeprefix('openai:')!r})"
+
+
+def check_model(kind: str, model: object, metric: str) -> None:
+    """Check that something can be a model of this kind, ``llm`` or ``embeddings``, for the metric of that name; None always can.
+
+    Raises:
+        InvalidInput: it is a text, a class, or an object without any method of a model.
+    """
+    if model is None:
+        return
+    methods, example = KINDS[kind]
+    owner = f"{metric}: {kind}" if metric else kind
+    if isinstance(model, str):
+        raise InvalidInput(
+            f"{owner} must be a model, got the text {model!r}: write {kind}={in_code(model, example)}, or give the text "
+            f"to evaluate(..., {kind}={model!r})"
+        )
+    if isinstance(model, type):
+        raise InvalidInput(f"{owner} must be an instance, got the class {model.__name__}: write {model.__name__}(...)")
+    if all(getattr(model, method, None) is None for method in methods):
+        raise InvalidInput(
+            f"{owner} must be a model such as {example}(...): {type(model).__name__} has none of the methods "
+            f"{', '.join(methods)}; a model of a framework needs its wrapper: {wrappers(example, model)} of its "
+            "adapter package"
+        )
+
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def readable_texts(texts: Iterable[str]) -> list[str]:
+    """The texts, with lone surrogates replaced by U+FFFD, the replacement character: no model can read them.
+
+    Raises:
+        InvalidInput: a lone text instead of a list, or an item that is no text.
+    """
+    if isinstance(texts, str):
+        raise InvalidInput("embed takes a list of texts, got one str: write [text]")
+    items = list(texts)
+    for index, item in enumerate(items):
+        if not isinstance(item, str):
+            raise InvalidInput(f"embed: text [{index}] must be a str, got {type(item).__name__}")
+    return [SURROGATE.sub("\ufffd", item) for item in items]
+
+
+def check_text(answer: Any) -> Reply[str]:
+    """The answer of an LLM: a ``Reply`` or plain text."""
+    if isinstance(answer, str):
+        return Reply(answer)
+    if isinstance(answer, Reply) and isinstance(answer.value, str):
+        return answer
+    raise TypeError(f"an LLM answers with a Reply or a str, got {type(answer).__name__}")
+
+
+def check_vectors(answer: Any, count: int) -> Reply[list[list[float]]]:
+    """The answer of an embedding model: ``count`` vectors of finite numbers, of one length."""
+    reply = answer if isinstance(answer, Reply) else Reply(answer)
+    vectors = _plain(reply.value)
+    if not isinstance(vectors, list | tuple):
+        raise TypeError(f"an embedding model answers with one vector per text, got {type(vectors).__name__}")
+    if len(vectors) != count:
+        raise ModelError(f"the embedding model returned {len(vectors)} vectors for {count} texts")
+    rows = [_floats(vector, "the embedding model") for vector in vectors]
+    if len({len(row) for row in rows}) > 1:
+        raise ModelError("the embedding model returned vectors of different lengths")
+    return Reply(rows, reply.usage)
+
+
+def check_numbers(answer: Any, count: int) -> Reply[list[float]]:
+    """The answer of a pair scorer: ``count`` finite numbers."""
+    reply = answer if isinstance(answer, Reply) else Reply(answer)
+    if isinstance(reply.value, str) or not hasattr(reply.value, "__len__"):
+        raise TypeError(f"a pair scorer answers with one number per pair, got {type(reply.value).__name__}")
+    numbers = _floats(reply.value, "the pair scorer")
+    if len(numbers) != count:
+        raise ModelError(f"the pair scorer returned {len(numbers)} numbers for {count} pairs")
+    return Reply(numbers, reply.usage)
+
+
+def cosines(
+    reply: Reply[list[list[float]]], texts: Sequence[str], pairs: Sequence[tuple[str, str]]
+) -> Reply[list[float]]:
+    """The cosine of every pair, from the vectors of the distinct texts."""
+    vectors = dict(zip(texts, reply.value, strict=True))
+    return Reply([cosine(vectors[left], vectors[right]) for left, right in pairs], reply.usage)
+
+
+def cosine(left: Sequence[float], right: Sequence[float]) -> float:
+    """Cosine of the angle between two vectors, clipped to [-1, 1].
+
+    Raises:
+        ModelError: a vector is zero, so that it has no direction.
+    """
+    if left == right and any(left):
+        return 1.0  # exactly, whatever the rounding below would make of it
+    # hypot scales inside, so neither tiny nor huge vectors under- or overflow
+    left_length, right_length = math.hypot(*left), math.hypot(*right)
+    if not (left_length and right_length):
+        raise ModelError("the embedding model returned a zero vector, which has no direction to compare")
+    dot = math.fsum([a / left_length * (b / right_length) for a, b in zip(left, right, strict=True)])
+    return max(-1.0, min(1.0, dot))
+
+
+def distinct_texts(pairs: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """The texts of all pairs, each once, in order of appearance."""
+    return tuple(dict.fromkeys(text for pair in pairs for text in pair))
+
+
+def _floats(values: Any, who: str) -> list[float]:
+    try:
+        numbers = list(map(float, _plain(values)))
+    except (OverflowError, TypeError, ValueError):  # a server may send anything in the place of numbers
+        raise ModelError(f"{who} returned something else in the place of finite numbers") from None
+    if not all(map(math.isfinite, numbers)):
+        odd = next(number for number in numbers if not math.isfinite(number))
+        raise ModelError(f"{who} returned {odd}, which is not a finite number")
+    return numbers
+
+
+def _plain(values: Any) -> Any:
+    return values.tolist() if hasattr(values, "tolist") else values

@@ -18,14 +18,12 @@ from functools import cache, cached_property
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
-from ._asked import Asked, ReplyText
+from ._details import JUST_TEXT, Texts, texts_again, texts_in
 from ._errors import BadReply, InvalidInput
-from ._in_order import in_order, read_in_order
-from ._protocols import ReplyFormat
-from ._requests import Ask, Message, Reply
+from ._plain import in_order, read_in_order
+from ._requests import Ask, Message, Reply, ReplyFormat
 from ._steps import Steps, unwrap
-from ._texts import JUST_TEXT, Texts, texts_again, texts_in
-from ._wording import Example, Words, Written, object_json, reply_text, to_json
+from ._wording import Asked, Example, ReplyText, Words, Written, object_json, reply_text, to_json
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -3,6 +3,8 @@
 ``Sample.from_mapping`` is the border: it accepts the common other column names, keeps unknown columns as metadata, and
 refuses a row whose columns contradict each other. The types of the values are checked later, by the metric that uses them,
 so that a bad column that no metric uses costs nothing.
+
+One row of a run: a sample, where it stands in the input, and why it could not be read.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any
 
-from ._errors import InvalidInput
+from ._errors import InvalidInput, MissingInput
 
 ALIASES = {
     "question": "user_input",
@@ -296,3 +298,32 @@ def _document_row(document: object) -> object:
         for item in fields(document)
         if getattr(document, item.name) not in (None, {})
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the input.
+
+    Attributes:
+        index: its position, from 0.
+        place: where it stands, for messages: ``questions.jsonl, line 7`` or ``row 3``.
+        sample: what it holds; an empty sample (with the id, if there is one) where it cannot be read.
+        problem: why it cannot be read; the message starts with the place.
+        asked: names of the metrics that are asked about it; None: all.
+    """
+
+    index: int
+    place: str
+    sample: Sample
+    problem: InvalidInput | None = None
+    asked: frozenset[str] | None = None
+
+    def is_asked(self, metric: str) -> bool:
+        """Whether the metric of this name is asked about the row."""
+        return self.asked is None or metric in self.asked
+
+    def locate(self, error: InvalidInput | MissingInput) -> InvalidInput | MissingInput:
+        """The same error, naming the row as well."""
+        if isinstance(error, MissingInput):
+            return MissingInput(error.metric, error.field, f"{error.problem} in {self.place}", error.cure)
+        return InvalidInput(f"{self.place}: {error}")

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from ._errors import InvalidInput
-from ._in_order import in_order, read_in_order
+from ._plain import in_order, read_in_order
 from ._prompt import Prompt
 
 M = TypeVar("M")

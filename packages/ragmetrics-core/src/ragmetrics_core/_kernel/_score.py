@@ -8,6 +8,13 @@ An illegal score cannot be built, so nobody downstream has to look for NaN. What
 metrics make a hundred thousand scores a second, and a run keeps them all. That is why a score has slots, and why scores that
 rest on the same evidence may share it: as ``Details``, or as ``Evidence`` in their details, of which each makes a copy of its own
 when somebody looks.
+
+The scale that scores stand on: its two ends.
+
+Rows that a metric was not asked about, where a run asks different metrics of different rows.
+
+Every row of a run has a score of every metric, so that tables and files are rectangles. Where a row is none of a metric's affair,
+that score says so, and whoever counts rows leaves it out: it is neither coverage that lacks nor silence of the system.
 """
 
 from __future__ import annotations
@@ -20,11 +27,27 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ._details import Details, Held, Holder, held, with_prompts
 from ._errors import BadReply, ModelError, RagmetricsError
-from ._explain import in_words
+from ._evidence import in_words
 from ._layout import readable
-from ._requests import Usage
-from ._scale import checked_scale
-from ._slots import setters
+from ._requests import Usage, setters
+
+
+def checked_scale(scale: Sequence[float]) -> tuple[float, float]:
+    """The two ends of a scale as floats.
+
+    Raises:
+        ValueError: they are no two finite numbers, the lower one first.
+    """
+    try:
+        low, high = map(float, scale)
+    except (TypeError, ValueError):
+        low, high = math.nan, math.nan
+    if not (low <= high and high - low < math.inf):
+        raise ValueError(
+            f"a scale is its two finite ends, the lower one first, got {scale!r}: None where an end is not known"
+        )
+    return low, high
+
 
 State = Literal["scored", "unscored", "failed"]
 
@@ -150,7 +173,7 @@ class Score(Holder):
             width: columns that it may take.
             contexts: the retrieved contexts, so that the passages that verdicts name can be quoted.
         """
-        from ._evidence_text import evidence_lines  # noqa: PLC0415  who only computes scores does without
+        from ._evidence import evidence_lines  # noqa: PLC0415  who only computes scores does without
 
         return "\n".join(line.text for line in evidence_lines(self, width, contexts))
 
@@ -282,3 +305,18 @@ def _number(value: Any) -> float:
     if isinstance(value, str | bytes) or not hasattr(value, "__float__"):
         raise TypeError(f"a score must be a number, got {type(value).__name__}")
     return float(value)
+
+
+NOT_ASKED = "not_asked"
+
+
+def not_asked(metric: str, scale: tuple[float, float] | None) -> Score:
+    """The score of a row that the metric was not asked about."""
+    return Score(
+        None, reason="the run does not ask this metric about this row", metric=metric, scale=scale, label=NOT_ASKED
+    )
+
+
+def is_asked(score: Score) -> bool:
+    """Whether the metric was asked about the row of this score."""
+    return score.label != NOT_ASKED

@@ -1,4 +1,7 @@
-"""Checks of settings that several functions have, with one message for each; whole numbers have theirs in ``_whole``."""
+"""Checks of settings that several functions have, with one message for each; whole numbers have theirs in ``_whole``.
+
+The check of a setting that is a whole number, with one message for all of them.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,21 @@ import os
 from collections.abc import Iterable
 
 from ._errors import InvalidInput
-from ._whole import check_whole
+
+
+def check_whole(name: str, value: object, *, least: int | None = None) -> None:
+    """Check that a setting is a whole number, and none below ``least``.
+
+    Args:
+        name: what messages call the setting.
+        value: what was given; a bool is not a number.
+        least: the lowest possible value; None: there is none.
+
+    Raises:
+        InvalidInput: it is not.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or (least is not None and value < least):
+        raise InvalidInput(f"{name} must be a whole number{'' if least is None else f' from {least}'}, got {value!r}")
 
 
 def check_seconds(name: str, value: object) -> None:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .._kernel._row import Row
+from .._kernel._sample import Row
 from ._rows import OpenRows, least
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .._kernel._errors import InvalidInput
-from .._kernel._row import Row
-from .._kernel._sample import Sample
+from .._kernel._sample import Row, Sample
 from ._bounds import out_of_bounds
 from ._columns import Columns, Understood
 from ._files import Counting, OpenFile, open_file

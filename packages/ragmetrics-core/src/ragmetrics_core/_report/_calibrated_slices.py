@@ -9,9 +9,9 @@ import dataclasses
 from collections.abc import Hashable, Iterable, Sequence
 
 from ..statistics import Measure
+from ..statistics._corrected import labels_alone, mean_of_labels
+from ..statistics._interval import difference_of_means
 from ..statistics._labelled import FEWEST_LABELS, LabelledRows
-from ..statistics._labels_alone import labels_alone, mean_of_labels
-from ..statistics._mover import difference_of_means
 from ._calibration import SliceCalibration
 from ._slices import slices_of
 

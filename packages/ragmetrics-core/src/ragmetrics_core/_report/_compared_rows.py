@@ -12,12 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .._kernel._not_asked import NOT_ASKED
-from .._kernel._score import Score
+from .._kernel._score import NOT_ASKED, Score
 from .._store._records import Record
-from .._store._row_digest import row_digest
-from .._store._scored_by import MetricColumn
-from .._store._setting_digests import digest_of
+from .._store._run_settings import MetricColumn, digest_of, row_digest
 from ._repeats import mean_of_repeats, prompts_of
 from ._row_names import name_of
 from ._slices import RowGroups, as_label

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from .._kernel._layout import printable
 from .._store._records import Record
-from .._store._scored_by import MetricColumn
+from .._store._run_settings import MetricColumn
 from ._jury import difference_of
 from ._table import cut_middle
 from ._worst_rows import RowsToRead, wanted_column

@@ -16,7 +16,7 @@ from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 from .._kernel._errors import MissingExtra
-from .._kernel._findings import Finding, findings_of
+from .._kernel._evidence import Finding, findings_of
 from .._kernel._sample import Sample
 from .._kernel._score import Score
 from .._kernel._wording import to_json

@@ -12,14 +12,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
-from .._kernel._not_asked import is_asked
-from .._kernel._score import Score
+from .._kernel._score import Score, is_asked
 from .._store._records import Record, Records
 from ..statistics import Interval, mean_interval
 from ..statistics._interval import ROUNDING
-from ..statistics._means import mean_of
-from ..statistics._rare_losses import rows_to_meet_losses
-from ..statistics._rates import rate_mid_p
+from ..statistics._means import mean_of, rate_mid_p
+from ..statistics._pairs import rows_to_meet_losses
 from ._compared_rows import RunRow
 from ._gates import Conditions, Gate
 from ._metric_summary import common_scale

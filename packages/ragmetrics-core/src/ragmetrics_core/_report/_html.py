@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._kernel._tags import EMPTY
 from .._store._exchanges import Exchanges
-from .._store._scored_by import MetricColumn
+from .._store._run_settings import MetricColumn
 from ._html_cards import metric_cards
 from ._html_evidence import row_evidence
 from ._html_fitted import LARGEST, Content, bytes_of, fitted_page, put_page

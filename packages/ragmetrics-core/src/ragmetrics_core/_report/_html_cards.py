@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from .._kernel._tags import Html, element
-from .._store._scored_by import MetricColumn
+from .._store._run_settings import MetricColumn
 from ..statistics import METHODS
 from ._calibration_words import summary_words
 from ._html_charts import distribution

@@ -13,8 +13,7 @@ from typing import Any
 
 from .._store._exchanges import Exchanges
 from .._store._records import Record, json_value, record_dict
-from .._store._row_digest import row_digest
-from .._store._scored_by import MetricColumn
+from .._store._run_settings import MetricColumn, row_digest
 from ._html_packed import packed
 
 ROWS = 48

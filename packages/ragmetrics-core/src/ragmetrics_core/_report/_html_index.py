@@ -13,7 +13,7 @@ from typing import Any
 
 from .._kernel._score import Score
 from .._store._records import Record
-from .._store._scored_by import MetricColumn
+from .._store._run_settings import MetricColumn
 from ._html_columns import LONGEST_ANSWER, LONGEST_NOTE, LONGEST_QUESTION, MetadataColumns, beginning, short
 from ._repeats import prompts_of
 from ._row_names import name_of

@@ -14,7 +14,7 @@ from typing import Any
 
 from .._kernel._metric import Metric
 from .._kernel._saved_settings import built_in_metric
-from .._store._scored_by import MetricColumn, class_named
+from .._store._run_settings import MetricColumn, class_named
 from ._html_index import RowIndex
 
 LONGEST = 400

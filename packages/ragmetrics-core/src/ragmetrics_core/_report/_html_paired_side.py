@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._kernel._not_asked import NOT_ASKED
+from .._kernel._score import NOT_ASKED
 from .._store._records import Record
 from ._compared_rows import Run
 from ._html_columns import LONGEST_ANSWER, LONGEST_NOTE, LONGEST_QUESTION, beginning

@@ -13,17 +13,14 @@ from itertools import chain
 from pathlib import Path
 
 from .._kernel._errors import InvalidInput
-from .._kernel._not_asked import is_asked, not_asked
-from .._store._account import ACCOUNT, RunAccount, read_account, write_account
+from .._kernel._score import is_asked, not_asked
 from .._store._files import check_directory, make_directory, replaced
-from .._store._in_memory import KeptRecords
 from .._store._loaded_run import LoadedRun
 from .._store._prices import added_up
 from .._store._records import Record, json_value, record_line
-from .._store._run_dir import SCORES
-from .._store._run_settings import RunSettings, joined
-from .._store._seal import Sealing
-from .._store._setting_digests import digest_of
+from .._store._run_dir import ACCOUNT, SCORES, KeptRecords, RunAccount, read_account, write_account
+from .._store._run_settings import RunSettings, digest_of, joined
+from .._store._scores_file import Sealing
 from ._evaluation import Evaluation
 
 

@@ -6,11 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from .._kernel._findings import findings_of
-from .._kernel._not_asked import is_asked
-from .._kernel._score import Score
-from .._store._row_digest import row_digest
-from .._store._scored_by import MetricColumn
+from .._kernel._evidence import findings_of
+from .._kernel._score import Score, is_asked
+from .._store._run_settings import MetricColumn, row_digest
 from ._metric_summary import common_scale
 from ._row_names import name_of
 from ._slices import RowGroups

@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from ..statistics._labelled import SURE, effective_count, uneven
-from ..statistics._suggest import uncertainty
+from ..statistics._labelled import SURE, effective_count, uncertainty, uneven
 from ._judged_rows import JudgedMetric
 from ._row_labels import MetricLabels
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._kernel._errors import InvalidInput
 from .._store._records import is_given, json_value
-from .._store._row_digest import row_digest
+from .._store._run_settings import row_digest
 from ..statistics import suggest
 from ._calibrate import known_labels
 from ._judged_rows import judged_rows

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from .._kernel._counts import count_of
 from .._kernel._errors import InvalidInput
-from .._store._label_fields import quoted
-from .._store._labels import Label
+from .._store._labels import Label, quoted
 from ._judged_rows import JudgedMetric, JudgedRows
 
 MOST_NAMED = 5

@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from .._kernel._not_asked import NOT_ASKED
+from .._kernel._score import NOT_ASKED
 from ._compared_rows import Column, Run
 from ._comparison_parts import Part
 from ._paired_values import PairedValues

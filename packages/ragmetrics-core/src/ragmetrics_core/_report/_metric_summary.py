@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from .._kernel._not_asked import is_asked
 from .._kernel._requests import Usage
-from .._kernel._score import NO_USAGE, Score
+from .._kernel._score import NO_USAGE, Score, is_asked
 from ..statistics import Interval, mean_interval, rate_interval
 from ..statistics._means import mean_of
 from ._jury import JurySummary, JuryTally

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from ..statistics import PairedDifference, paired_difference
-from ..statistics._rare_losses import rows_to_meet_losses
+from ..statistics._pairs import rows_to_meet_losses
 
 
 @dataclass(frozen=True)

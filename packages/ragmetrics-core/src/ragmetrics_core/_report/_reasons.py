@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .._kernel._layout import harmless, printable
-from .._kernel._not_asked import is_asked
-from .._kernel._score import Score
+from .._kernel._score import Score, is_asked
 from ._table import cut_middle
 
 MOST_ROWS = 5

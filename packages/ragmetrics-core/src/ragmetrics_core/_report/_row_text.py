@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .._kernel._evidence_text import Line, evidence_lines
+from .._kernel._evidence import Line, evidence_lines
 from .._kernel._layout import fitted, printable
 from .._kernel._sample import Document, Sample
 from .._kernel._score import Score

@@ -14,13 +14,11 @@ from .._kernel._errors import InvalidInput
 from .._kernel._layout import printable
 from .._kernel._metric import Metric
 from .._kernel._sample import Sample
-from .._store._account import UNFINISHED, UNVERIFIED, Fault
 from .._store._loaded_run import LoadedRun
 from .._store._prices import ModelUsage
 from .._store._records import Records, record_line
-from .._store._run_dir import SCORES
-from .._store._run_settings import RunSettings
-from .._store._scored_by import MetricColumn
+from .._store._run_dir import SCORES, UNFINISHED, UNVERIFIED, Fault
+from .._store._run_settings import MetricColumn, RunSettings
 from ._csv import write_csv
 from ._frame import frame_of
 from ._scores import Scores

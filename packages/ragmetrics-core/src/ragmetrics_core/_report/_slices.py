@@ -17,8 +17,7 @@ from typing import Any
 
 from .._kernel._errors import InvalidInput
 from .._kernel._layout import printable
-from .._kernel._row import Row
-from .._kernel._sample import ALIASES, FIELD_NAMES, Sample
+from .._kernel._sample import ALIASES, FIELD_NAMES, Row, Sample
 from ._reasons import first_of
 from ._table import cut_middle
 

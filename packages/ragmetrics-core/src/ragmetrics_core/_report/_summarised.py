@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._kernel._planted import holds_verdict, judged_text
+from .._kernel._repeated import holds_verdict, judged_text
 from .._store._records import Record
-from .._store._scored_by import MetricColumn
+from .._store._run_settings import MetricColumn
 from ._metric_summary import MetricSummary, Tally
 from ._reasons import Causes, Reason
 from ._row_names import row_name

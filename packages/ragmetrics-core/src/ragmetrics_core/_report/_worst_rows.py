@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 from .._kernel._errors import InvalidInput
+from .._kernel._evidence import Line
 from .._kernel._evidence_html import block
-from .._kernel._evidence_text import Line
 from .._kernel._layout import printable
 from .._kernel._sample import Sample
 from .._kernel._score import Score
 from .._kernel._tags import element
 from .._store._records import Record
-from .._store._scored_by import MetricColumn
+from .._store._run_settings import MetricColumn
 from ._row_html import row_parts
 from ._row_text import brief_lines, plain_text
 from ._table import cut_middle, room

@@ -7,32 +7,446 @@ keep in step. Scores of other settings (another model, another wording) never st
 Strategy. A mistyped command must cost nothing. So a run over finished scores changes no file before the first new answer of a
 model is there, which proves that metrics, rows, models and keys are what they should be; until then its rows wait in a file
 without a name. A run that needs no answer changes the files when its last row is finished.
+
+``run.json``: what a run was and what became of it, besides its scores.
+
+Rows of an earlier run and rows of this one: which are finished, and which are the same.
+
+Where the finished rows of a run go: into memory, or into the directory of the run (see ``_run_dir``).
+
+Rows in memory are kept in columns. Metrics that ask no model score tens of thousands of rows a second, and as many objects as a
+score for each metric and a record for each row keep the garbage collector busier than all the scoring: whenever their number has
+grown by a quarter, it walks through everything that the process holds. Numbers and texts it does not walk through.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, Literal, NoReturn, Protocol
 
-from .._kernel._errors import BadReply, InvalidInput
-from .._kernel._requests import Reply
-from .._kernel._row import Row
+from .._engine._reply_store import ReplyStore
+from .._kernel._errors import BadReply, InvalidInput, ModelError
+from .._kernel._requests import Reply, Usage
+from .._kernel._sample import Row, Sample
+from .._kernel._score import NO_USAGE, Score, is_asked, restored
 from .._kernel._steps import Outcome
-from .._read import OpenRows
-from ._account import ACCOUNT, RunAccount, StoredRun, read_account, write_account
+from .._read import Columns, OpenRows
 from ._files import check_directory, free_name, make_directory, replaced, sweep, worded
-from ._in_memory import KeptRecords
 from ._journal import Journal
 from ._prices import ModelUsage, added_up
-from ._records import Record, Records
-from ._run_settings import RunSettings, carried_on, difference
-from ._same_rows import changed, is_finished, is_unanswered, rows_finished, signature
-from ._scored_by import MetricColumn
-from ._scores_file import ScoresFile
+from ._records import Record, Records, json_value, roundtripped
+from ._run_settings import MetricColumn, RunSettings, carried_on, difference, digest_of
+from ._scores_file import ScoresFile, Seal
+
+
+class Keeper(Protocol):
+    """Keeps what a run has finished."""
+
+    @property
+    def journal(self) -> ReplyStore | None:
+        """The replies of this run and of earlier ones, if they are kept."""
+        ...
+
+    @property
+    def earlier(self) -> tuple[ModelUsage, ...]:
+        """What the models were asked in earlier parts of the run."""
+        ...
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What must be known about scores that were there before."""
+        ...
+
+    def start(self, opened: OpenRows, at_most: Callable[[int], int | None]) -> Iterator[Row]:
+        """The rows to score.
+
+        Args:
+            opened: the rows of this run.
+            at_most: counts them up to a number; None where their number is not known.
+
+        Raises:
+            InvalidInput: the scores of other rows, or of another run, are kept there already.
+        """
+        ...
+
+    def heard(self, outcome: Outcome) -> None:
+        """Note that a model has answered a call, or has failed to."""
+        ...
+
+    def add(self, record: Record) -> None:
+        """Keep a finished row."""
+        ...
+
+    def snapshot(self) -> Records:
+        """What is finished by now, in input order; from any thread."""
+        ...
+
+    def finish(self, account: RunAccount, *, complete: bool) -> Records:
+        """The run is over: the records that stand, in input order.
+
+        Args:
+            account: what became of the run; the keeper knows its earlier parts and its notes itself.
+            complete: whether it has come to its last row.
+        """
+        ...
+
+    def close(self) -> None:
+        """Nothing more will be kept."""
+        ...
+
+
+class InMemory:
+    """Keeps the rows of a run as long as the process lives."""
+
+    journal: ReplyStore | None = None
+    earlier: tuple[ModelUsage, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __init__(self) -> None:
+        self._records = KeptRecords()
+
+    def start(self, opened: OpenRows, at_most: Callable[[int], int | None]) -> Iterator[Row]:  # noqa: ARG002  there is nothing to compare with
+        """The rows to score."""
+        return opened.rows
+
+    def heard(self, outcome: Outcome) -> None:
+        """All is kept in memory anyway."""
+
+    def add(self, record: Record) -> None:
+        """Keep a finished row."""
+        self._records.add(record)
+
+    def snapshot(self) -> Records:
+        """What is finished by now, in input order."""
+        return self._records.in_order()
+
+    def finish(self, account: RunAccount, *, complete: bool) -> Records:  # noqa: ARG002  nothing is written
+        """The run is over."""
+        return self.snapshot()
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+Rest = tuple[bool | None, str | None, str | None, str | None, tuple[float, float] | None, int, int, int, int]
+"""What a score has but value and evidence: passing, reason, error, label, scale, and the four counts of its usage.
+
+In one flat tuple, which the garbage collector forgets once it has seen that it holds only texts and numbers.
+"""
+
+
+class KeptScores:
+    """The scores of one metric: value and evidence of each, and the rest, where there is anything.
+
+    Scores are put together when somebody looks. A user's own kind of score is kept as it is.
+
+    Args:
+        metric: its name.
+        scale: that of its first score.
+    """
+
+    __slots__ = ("_details", "_metric", "_rest", "_scale", "_values")
+
+    def __init__(self, metric: str, scale: tuple[float, float] | None) -> None:
+        self._metric = metric
+        self._scale = scale
+        self._values: list[float | Score | None] = []
+        self._details: list[Mapping[str, Any] | None] = []
+        self._rest: list[Rest | None] = []
+
+    def add(self, score: Score) -> None:
+        """Keep one more score."""
+        takes_apart = type(score) is Score and type(score.usage) is Usage and score.metric == self._metric
+        self._values.append(score.value if takes_apart else score)
+        self._details.append(score.held if takes_apart else None)
+        self._rest.append(self._rest_of(score) if takes_apart else None)
+
+    def _rest_of(self, score: Score) -> Rest | None:
+        """What is left of a score; None where that is what most have."""
+        usage = score.usage
+        if (
+            usage is NO_USAGE
+            and score.value is not None
+            and score.reason is None
+            and score.passing is None
+            and score.label is None
+            and score.scale is self._scale
+        ):
+            return None
+        counts = (usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.cached_calls)
+        return (score.passing, score.reason, score.error, score.label, score.scale, *counts)
+
+    def reordered(self, order: Sequence[int]) -> KeptScores:
+        """The scores at these positions, in this order."""
+        new = KeptScores(self._metric, self._scale)
+        new._values = [self._values[position] for position in order]
+        new._details = [self._details[position] for position in order]
+        new._rest = [self._rest[position] for position in order]
+        return new
+
+    def __iter__(self) -> Iterator[Score]:
+        return map(self.__getitem__, range(len(self._values)))
+
+    def __getitem__(self, index: int) -> Score:
+        value, details, rest = self._values[index], self._details[index], self._rest[index]
+        if isinstance(value, Score):
+            return value
+        if rest is None:
+            return Score(value, details=details, metric=self._metric, scale=self._scale)
+        passing, reason, error, label, scale, *counts = rest
+        score = restored(value, passing, reason, details, error, Usage(*counts), self._metric, scale, label)
+        self._values[index] = score  # with its details, once somebody has looked at them
+        return score
+
+
+class KeptRecords(Records):
+    """Rows in columns, from which the records are put together when they are looked at."""
+
+    def __init__(self) -> None:
+        self._indexes = array("q")
+        self._places: list[str] = []
+        self._samples: list[Sample] = []
+        self._scores: dict[str, KeptScores] = {}
+
+    def add(self, record: Record) -> None:
+        """Keep a row, which has the same metrics as all others."""
+        if not self._scores:
+            self._scores = {name: KeptScores(name, score.scale) for name, score in record.scores.items()}
+        self._places.append(record.place)
+        self._samples.append(record.sample)
+        for name, score in record.scores.items():
+            self._scores[name].add(score)
+        self._indexes.append(record.index)  # last: other threads count only what is complete
+
+    def in_order(self) -> KeptRecords:
+        """The rows that are there by now, in input order."""
+        indexes = self._indexes[:]
+        order = sorted(range(len(indexes)), key=indexes.__getitem__)
+        new = KeptRecords()
+        new._indexes = array("q", (indexes[position] for position in order))
+        new._places = [self._places[position] for position in order]
+        new._samples = [self._samples[position] for position in order]
+        new._scores = {name: scores.reordered(order) for name, scores in self._scores.items()}
+        return new
+
+    def samples(self) -> list[Sample]:
+        """The samples."""
+        return self._samples[:]
+
+    def places(self) -> list[str]:
+        """Where they stood in the input."""
+        return self._places[:]
+
+    def scores(self, metric: str) -> list[Score]:
+        """The scores by the metric of that name."""
+        return list(self._scores[metric]) if self._scores else []
+
+    def __len__(self) -> int:
+        return len(self._indexes)
+
+    def _at(self, index: int) -> Record:
+        scores = {name: scores[index] for name, scores in self._scores.items()}
+        return Record(self._indexes[index], self._places[index], self._samples[index], scores)
+
+
+ACCOUNT = "run.json"
+VERSION = 1
+UNFINISHED = "the run has not come to its end"
+Fault = Literal["damaged", "unverified"]
+UNVERIFIED = (
+    "this run is unverified: an earlier version of ragmetrics wrote it, which kept no digest of scores.jsonl, so it is not known "
+    "whether rows are missing or have changed"
+)
+
+
+@dataclass(frozen=True)
+class RunAccount:
+    """What became of a run, besides its scores.
+
+    Attributes:
+        source: name of the file that was read, or "".
+        seconds: wall time of the run; None if it is not known.
+        models: what every model was asked.
+        earlier: what every model was asked in earlier parts of the run, before this one went on with it.
+        caveats: what must be known about the models that were asked, and about scores that were there before.
+        waited: by metric, the seconds that its rows have waited for models, summed over the rows.
+        stopped: why the run ended before its last row, or that its scores are damaged; None where neither is so.
+        fault: ``damaged``: its scores are not those that it ended with; ``unverified``: an earlier version wrote it, so that cannot
+            be known; None: neither. It follows from the files, and is not written.
+    """
+
+    source: str = ""
+    seconds: float | None = None
+    models: tuple[ModelUsage, ...] = ()
+    earlier: tuple[ModelUsage, ...] = ()
+    caveats: tuple[str, ...] = ()
+    waited: Mapping[str, float] = field(default_factory=dict)
+    stopped: str | None = None
+    fault: Fault | None = None
+
+    def begun(self) -> dict[str, Any]:
+        """What ``run.json`` holds of a run that goes on."""
+        return {"source": self.source, "earlier": _with_seconds(self.earlier)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``run.json`` holds of a run that is over."""
+        return {
+            **self.begun(),
+            "caveats": list(self.caveats),
+            "seconds": self.seconds,
+            "models": _with_seconds(self.models),
+            "stopped": self.stopped,
+            "waited": dict(self.waited),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> RunAccount:
+        """What ``run.json`` holds, of a run that is over or goes on.
+
+        Raises:
+            AttributeError, LookupError, OverflowError, TypeError, ValueError: it has another shape.
+        """
+        seconds = data.get("seconds")
+        stopped = data.get("stopped", UNFINISHED)
+        account = cls(
+            source=data.get("source", ""),
+            seconds=None if seconds is None else float(seconds),
+            models=tuple(map(ModelUsage.from_dict, data.get("models", ()))),
+            earlier=tuple(map(ModelUsage.from_dict, data.get("earlier", ()))),
+            caveats=tuple(data.get("caveats", ())),
+            waited={name: float(value) for name, value in data.get("waited", {}).items()},
+            stopped=stopped,
+        )
+        texts = (account.source, *account.caveats, *([] if stopped is None else [stopped]))
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError("a text has another type")
+        usages = [item.usage for item in (*account.models, *account.earlier)]
+        sum(usage.calls + usage.prompt_tokens + usage.completion_tokens for usage in usages)  # numbers, or a TypeError
+        return account
+
+
+def _with_seconds(models: Iterable[ModelUsage]) -> list[dict[str, Any]]:
+    return [{**item.to_dict(), "seconds": item.seconds} for item in models]
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run as ``run.json`` describes it.
+
+    Attributes:
+        settings: what decides about its scores; None where ``run.json`` is damaged.
+        account: what became of it.
+        seal: its scores when it ended; None while it goes on, and where an earlier version wrote it.
+    """
+
+    settings: RunSettings | None
+    account: RunAccount
+    seal: Seal | None = None
+
+
+def write_account(path: Path, settings: RunSettings, account: RunAccount, seal: Seal | None = None) -> None:
+    """Write ``run.json`` into the directory of its run.
+
+    Args:
+        path: the directory.
+        settings: what decides about its scores.
+        account: what became of it.
+        seal: its scores, which stand in their place already; None as long as the run goes on.
+
+    Raises:
+        RagmetricsError: it cannot be written.
+    """
+    state = account.begun() if seal is None else {**account.to_dict(), "scores": seal.to_dict()}
+    content = {"version": VERSION, **settings.to_dict(), **state}
+    with replaced(path / ACCOUNT) as file:
+        file.write((json.dumps(content, ensure_ascii=True, indent=1) + "\n").encode())
+
+
+def read_account(path: Path, cure: str = "give another run_dir") -> StoredRun | None:
+    """The run in this directory; None where there is none.
+
+    Args:
+        path: the directory.
+        cure: what helps where ``run.json`` is not ours, for the message.
+
+    Raises:
+        InvalidInput: ``run.json`` belongs to something else, or to another version.
+    """
+    file = path / ACCOUNT
+    if not file.exists():
+        return None
+    if not file.is_file():
+        raise InvalidInput(f"{file} is not that of a run, for it is no regular file: give another run_dir")
+    damaged = StoredRun(None, RunAccount(stopped=UNFINISHED))
+    try:
+        content: Any = json.loads(file.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        return damaged
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be read: {error.strerror}") from None
+    ours = isinstance(content, dict) and isinstance(content.get("metrics"), list) and "settings" in content
+    if not ours or content.get("version") != VERSION:
+        raise InvalidInput(f"{file} was not written by this version of ragmetrics: {cure}")
+    try:
+        seal = Seal.from_dict(content.get("scores"))
+        return StoredRun(RunSettings.from_dict(content), RunAccount.from_dict(content), seal)
+    except (AttributeError, LookupError, OverflowError, TypeError, ValueError):  # it has another shape
+        return damaged
+
+
+def rows_finished(scores: ScoresFile) -> int:
+    """How many rows of the data set there are at least, up to the last that is finished."""
+    return 1 + next((index for index in reversed(scores.indexes()) if is_finished(scores.read(index))), -1)
+
+
+def is_finished(record: Record) -> bool:
+    """Whether any of the scores that were asked for did not fail."""
+    return any(score.error is None and is_asked(score) for score in record.scores.values())
+
+
+def is_unanswered(error: str | None) -> bool:
+    """Whether a score failed because a model could not answer, and not because its answer could not be read."""
+    return error is not None and error.startswith(f"{ModelError.__name__}: ")
+
+
+def signature(sample: Sample) -> str:
+    """What makes a row the same row in an edited data set: its question; where it has none, its id; else all of it."""
+    if isinstance(sample.user_input, str):
+        return f"question {sample.user_input}"
+    if sample.id is not None:
+        return f"id {sample.id}"
+    return digest_of(json.dumps(json_value(roundtripped(sample)), sort_keys=True))
+
+
+def changed(there: Sample, here: Sample) -> str:
+    """The names of the fields that differ.
+
+    More columns are understood than when the row was written, perhaps: then it is read once more, as rows are read today.
+    """
+    return _differing(there, here) and _differing(_read_again(there), here)
+
+
+def _read_again(sample: Sample) -> Sample:
+    fields = {name: value for name, value in sample.to_dict().items() if name != "metadata"}
+    try:
+        return Columns().sample({**sample.metadata, **fields})
+    except InvalidInput:
+        return sample
+
+
+def _differing(there: Sample, here: Sample) -> str:
+    old, new = (json_value(sample) for sample in (there, roundtripped(here)))
+    names = sorted(old.keys() | new.keys())
+    return ", ".join(
+        name for name in names if json.dumps(old.get(name), sort_keys=True) != json.dumps(new.get(name), sort_keys=True)
+    )
+
 
 JOURNAL, SCORES = "journal.sqlite", "scores.jsonl"
 

@@ -3,22 +3,350 @@
 Strategy. Two runs are the same run if nothing differs that decides about scores: the metrics with their settings and the words of
 their prompts, the models, the number of repeats, the choice of rows. Of metrics and models only digests are written, by name of the
 setting: they tell which one differs and give none away. Names and addresses of models can be read there.
+
+The settings of a metric as digests: they tell which one differs between two runs, and give none away.
+
+Who gives the scores of a run: its metrics and their models, as ``run.json`` holds them.
+
+Of settings and models only digests are written, by name of the setting: they tell which one differs and give none away. Names and
+addresses of models can be read there.
+
+A digest of what a metric reads of a row, so that a label says which texts it is about.
+
+Strategy. The digest must change with every text that is judged, and with nothing else: not with the order of columns and keys, the
+Unicode form, spaces, or fields that the metric does not read. So fields are put into one form first, as rows are compared.
 """
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
+import unicodedata
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
+from hashlib import blake2b
 from typing import Any
 
-from .._engine import Assignment
+from .._engine import Assignment, identity_digest
+from .._kernel._drive import Models
 from .._kernel._errors import InvalidInput
-from .._kernel._metric import Metric
+from .._kernel._metric import Metric, prompts_of
 from .._kernel._model_traits import ModelTraits
-from ._scored_by import KINDS, MetricColumn, ScoredBy, unequal
-from ._setting_digests import digest_of
+from .._kernel._plain import plain
+from .._kernel._prompt import Prompt
+from .._kernel._requests import Usage
+from .._kernel._sample import ALIASES, Sample
+from .._kernel._saved_settings import built_in_metric, metric_paths
+from ._prices import ModelUsage
+from ._records import json_value
+
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+"""The address of an object in memory, which differs from process to process."""
+
+
+def digest_of(text: str) -> str:
+    """A short digest of a text."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def setting_digests(metric: Metric) -> dict[str, str]:
+    """By name a digest of each setting; of a prompt, of all the words that are sent."""
+    found = {}
+    for item in fields(metric):
+        if item.compare:
+            found[item.name] = digest_of(_setting(metric, getattr(metric, item.name)))
+    for name, prompt in _prompts_beside(metric):
+        found.setdefault(name, digest_of(prompt.system))
+    return found
+
+
+def _setting(metric: Metric, value: Any) -> str:
+    if value and value == metric.parts:  # with the words of their prompts, as of any metric
+        return json.dumps([[type(part).__name__, setting_digests(part)] for part in metric.parts])
+    return value.system if isinstance(value, Prompt) else _as_text(value)
+
+
+def _prompts_beside(metric: Metric) -> Iterable[tuple[str, Prompt[Any]]]:
+    """Prompts that a metric of one's own takes from its module, by the name they have there; those of others are settings."""
+    measure = getattr(type(metric), "measure", None)
+    if inspect.isfunction(measure):
+        for name in measure.__code__.co_names:
+            prompt = measure.__globals__.get(name)
+            if isinstance(prompt, Prompt):
+                yield name, prompt
+
+
+def _as_text(value: Any) -> str:
+    try:
+        return json.dumps(plain(value), sort_keys=True)
+    except (TypeError, ValueError):  # JSON has no form for it, as for a function
+        return ADDRESS.sub("", repr(value))
+
+
+KINDS = {"llm": "the LLM", "embeddings": "the embedding model"}
+CLASS_NAME = re.compile(r"\w+(?=\()")
+UNKNOWN = "unknown"
+"""The one part of a model that does not say what it is: its digest is a new one every time."""
+
+
+def class_named(settings: str) -> str | None:
+    """The class of a metric whose settings are these words, such as ``NDCG(k=3)``; None where they name none."""
+    match = CLASS_NAME.match(settings)
+    return match[0] if match else None
+
+
+@dataclass(frozen=True)
+class MetricColumn:
+    """A metric as a run knows it.
+
+    Attributes:
+        name: its name.
+        scale: lowest and highest possible value, or None.
+        settings: the metric in words, such as ``NDCG(k=3)``; of a file of scores, its name alone.
+        higher_is_better: whether high values are good; False: low ones are; None: neither, or it is not known.
+        knows_better: whether that is known: it is not of another's metric in a file of scores, or in the run of an older version.
+        saved: what a built-in metric can be built from again; None where that cannot be written, or nobody wrote it.
+        inputs: the fields and columns that it reads; None where that is not known.
+    """
+
+    name: str
+    scale: tuple[float, float] | None
+    settings: str
+    higher_is_better: bool | None = True
+    knows_better: bool = True
+    saved: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
+    inputs: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, metric: Metric) -> MetricColumn:
+        """The column of a metric."""
+        inputs = tuple(map(str, metric.inputs))
+        return cls(
+            metric.name, metric.scale, repr(metric), metric.higher_is_better, saved=_saved(metric), inputs=inputs
+        )
+
+    @classmethod
+    def named(cls, name: str, scale: tuple[float, float] | None, settings: str) -> MetricColumn:
+        """A column of which only so much is known: if it is a built-in metric, that knows which end of its scale is better."""
+        metric = built_in_metric(class_named(settings) or name, Metric)
+        # the direction of a metric made of others is that of its parts, which nobody tells
+        known = metric if metric is not None and metric.parts is Metric.parts else None
+        better = known.higher_is_better if known else None
+        return cls(name, scale, settings, better, known is not None, inputs=_inputs(metric))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``run.json`` holds it."""
+        known = {"higher_is_better": self.higher_is_better} if self.knows_better else {}
+        return {
+            "name": self.name,
+            "scale": list(self.scale) if self.scale else None,
+            "settings": self.settings,
+            **known,
+            **({"saved": self.saved} if self.saved else {}),
+            **({"inputs": list(self.inputs)} if self.inputs is not None else {}),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> MetricColumn:
+        """What ``to_dict`` wrote.
+
+        Raises:
+            LookupError, TypeError, ValueError: it has another shape.
+        """
+        scale = data["scale"]
+        if scale is not None:
+            low, high = map(float, scale)
+            scale = (low, high)
+        name, settings = _checked_text(data["name"]), _checked_text(data["settings"])
+        if "higher_is_better" not in data:  # an older version wrote it
+            return cls.named(name, scale, settings)
+        better = data["higher_is_better"]
+        if not isinstance(better, bool | None):
+            raise TypeError("higher_is_better is neither true nor false nor null")
+        inputs = data.get("inputs")  # an older version wrote none
+        known = _inputs(built_in_metric(class_named(settings) or name, Metric)) if inputs is None else tuple(inputs)
+        return cls(name, scale, settings, better, saved=data.get("saved"), inputs=known)
+
+
+@dataclass(frozen=True)
+class ModelIdentity:
+    """A model by its name, for messages, and by digests of all that can change its answers.
+
+    Attributes:
+        name: its name.
+        parts: a digest of each setting, by name.
+        whole: a digest of all of them, by which replies can be looked up; None where it does not say what it is, or an earlier
+            version wrote the file.
+        members: of several models that answer the parts of one metric, the ``whole`` of each by its place.
+    """
+
+    name: str
+    parts: Mapping[str, str]
+    whole: str | None = field(default=None, compare=False)
+    members: tuple[str | None, ...] = field(default=(), compare=False)
+
+    @classmethod
+    def of(cls, model: Any) -> ModelIdentity | None:
+        """The identity of a model; None where there is no model."""
+        if model is None:
+            return None
+        traits = ModelTraits.of(model)
+        if not traits.identity:  # such a model is never the same as another
+            return cls(traits.kind, {UNKNOWN: str(uuid.uuid4())})
+        if not isinstance(traits.identity, Mapping):
+            return cls(traits.kind, {"identity": digest_of(str(traits.identity))}, _whole(traits.identity))
+        known = ModelUsage.of(model, Usage(), 0)
+        name = f"{known.name} at {known.base_url}" if known.base_url else known.name
+        return cls(name, dict(_parts(traits.identity)), _whole(traits.identity))
+
+    @classmethod
+    def of_all(cls, models: Sequence[Any]) -> ModelIdentity | None:
+        """The identity of those that answer the parts of a metric, as one: their names, and the digests of each by its place."""
+        if len(models) == 1:
+            return cls.of(models[0])
+        each = [cls.of(model) for model in models]
+        found = [(place, identity) for place, identity in enumerate(each, 1) if identity is not None]
+        if not found:
+            return None
+        name = ", ".join(identity.name for _, identity in found)
+        unknown = next((identity for _, identity in found if identity.is_unknown), None)
+        if unknown is not None:
+            return cls(name, unknown.parts)
+        parts = {f"{place}.{part}": digest for place, one in found for part, digest in one.parts.items()}
+        members = tuple(None if one is None else one.whole for one in each)
+        told = [one.whole for _, one in found if one.whole is not None]
+        return cls(name, parts, digest_of(" ".join(told)) if len(told) == len(found) else None, members)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any] | None) -> ModelIdentity | None:
+        """What ``run.json`` holds of it."""
+        if data is None:
+            return None
+        whole = data.get("whole")
+        return cls(
+            _checked_text(data["name"]),
+            _checked_texts(data["parts"]),
+            None if whole is None else _checked_text(whole),
+            tuple(None if item is None else _checked_text(item) for item in data.get("members", ())),
+        )
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether it does not say what it is."""
+        return UNKNOWN in self.parts
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``run.json`` holds it."""
+        return {
+            "name": self.name,
+            "parts": dict(self.parts),
+            **({} if self.whole is None else {"whole": self.whole}),
+            **({"members": list(self.members)} if self.members else {}),
+        }
+
+    def difference(self, here: ModelIdentity, words: str) -> str:
+        """How the model of this run, ``here``, differs from this one, in words; empty if it is the same."""
+        if self.parts == here.parts:
+            return ""
+        if self.name != here.name:
+            return f"{words} is {self.name} there, {here.name} here"
+        if here.parts.keys() == {"unknown"}:
+            return f"{words}, {here.name}, has no attribute `identity`, so nobody knows whether it is the same"
+        return f"{words}, {here.name}, has another {', '.join(unequal(self.parts, here.parts))}"
+
+
+@dataclass(frozen=True)
+class ScoredBy:
+    """Who gives the scores of one metric: digests of its settings, by name, its models, and which settings are prompts.
+
+    Names of prompts are not stored: a run that was read from a file has none.
+    """
+
+    settings: Mapping[str, str]
+    llm: ModelIdentity | None
+    embeddings: ModelIdentity | None
+    prompts: frozenset[str] = field(default=frozenset(), compare=False)
+
+    def model(self, kind: str) -> ModelIdentity | None:
+        """The model of this kind: ``llm`` or ``embeddings``."""
+        found: ModelIdentity | None = getattr(self, kind)
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``run.json`` holds it."""
+        models = {kind: self.model(kind) for kind in KINDS}
+        written = {kind: model and model.to_dict() for kind, model in models.items()}
+        return {"settings": dict(self.settings), **written}
+
+    @classmethod
+    def of(cls, metric: Metric, models: Models) -> ScoredBy:
+        """A metric with the models that answer it."""
+        asked = list(models.leaves())
+        llm, embeddings = (ModelIdentity.of_all([getattr(one, kind) for one in asked]) for kind in KINDS)
+        return cls(setting_digests(metric), llm, embeddings, frozenset(prompts_of(metric)))
+
+    def carried_on(self, earlier: ScoredBy | None) -> ScoredBy:
+        """The same, with the models of an earlier part of the run where this one has none."""
+        if earlier is None:
+            return self
+        return replace(self, llm=self.llm or earlier.llm, embeddings=self.embeddings or earlier.embeddings)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ScoredBy:
+        """What ``to_dict`` wrote."""
+        llm, embeddings = (ModelIdentity.from_dict(data[kind]) for kind in KINDS)
+        return cls(_checked_texts(data["settings"]), llm, embeddings)
+
+
+def _inputs(metric: type[Metric] | None) -> tuple[str, ...] | None:
+    """What every metric of this class reads; None where its settings decide about that."""
+    try:
+        return None if metric is None else tuple(map(str, metric.declared_inputs()))
+    except TypeError:  # its signature names no inputs
+        return None
+
+
+def _saved(metric: Metric) -> dict[str, Any] | None:
+    """What the metric can be built from again, where it is a built-in one; no file shall name a module to be loaded."""
+    try:
+        found = metric.to_dict()
+        return None if any(":" in path for path in metric_paths(found)) else json.loads(json.dumps(found))
+    except (InvalidInput, TypeError, ValueError):
+        return None
+
+
+def _parts(identity: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, str]]:
+    for name, value in identity.items():
+        if isinstance(value, Mapping) and value:
+            yield from _parts(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}", digest_of(json.dumps(value, sort_keys=True, default=str))
+
+
+def _whole(identity: Mapping[str, Any] | str) -> str | None:
+    """A digest of an identity; None where it is none that a key can be made of, so that no journal has its replies."""
+    try:
+        return identity_digest(identity)
+    except InvalidInput:
+        return None
+
+
+def _checked_text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is not a text")
+    return value
+
+
+def _checked_texts(values: Mapping[str, Any]) -> dict[str, str]:
+    return {name: _checked_text(value) for name, value in values.items()}
+
+
+def unequal(there: Mapping[str, str], here: Mapping[str, str]) -> Sequence[str]:
+    """Names whose digests differ, or that only one of the two has."""
+    return sorted(name for name in there.keys() | here.keys() if there.get(name) != here.get(name))
+
 
 OLDER = (
     "other settings (which ones, its run.json does not tell: it is of an older version, whose built-in prompts had "
@@ -187,3 +515,22 @@ def _as_written(metric: Metric) -> object:
         return metric.to_dict(defaults=True)
     except (InvalidInput, TypeError, ValueError):  # it cannot be saved, so only its repr shows what it is
         return repr(metric)
+
+
+def row_digest(sample: Sample, inputs: Iterable[str]) -> str:
+    """The digest of these fields or columns of a row; empty ones are as good as missing."""
+    read = {ALIASES.get(name, name): _plain(json_value(sample.get(name))) for name in inputs}
+    return digest_of(
+        json.dumps({name: value for name, value in read.items() if value not in (None, "", [], {})}, sort_keys=True)
+    )
+
+
+def _plain(value: Any) -> Any:
+    """The value in the one form in which it is compared."""
+    if isinstance(value, str):
+        return unicodedata.normalize("NFC", " ".join(value.split()))
+    if isinstance(value, Mapping):
+        return {_plain(str(key)): _plain(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -15,7 +15,7 @@ from .._engine._pending import PendingCall, RowMemory
 from .._engine._reply_store import ReplyStore
 from .._kernel._drive import Models
 from .._kernel._model_traits import prepared
-from .._kernel._protocols import AnyLLM
+from .._kernel._requests import AnyLLM
 from .._kernel._steps import Outcome, Steps, next_round
 from .._support._tasks import all_of
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from .._kernel._prompt import Prompt
-from .._kernel._protocols import AnyLLM
+from .._kernel._requests import AnyLLM
 from .._kernel._sample import Document
 from .._report._progress import Progress
 from ._chunks import CHUNK_OVERLAP

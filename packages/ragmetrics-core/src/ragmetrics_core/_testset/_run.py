@@ -19,8 +19,7 @@ from .._kernel._errors import InvalidInput, RagmetricsError
 from .._kernel._model_traits import ModelTraits
 from .._kernel._prompt import Prompt
 from .._kernel._sample import Sample
-from .._kernel._settings import check_run_dir, check_seconds
-from .._kernel._whole import check_whole
+from .._kernel._settings import check_run_dir, check_seconds, check_whole
 from .._lexical._judge import LexicalJudge
 from .._names._models import llm_named
 from .._report._progress import Bar, Progress, check_progress, progress_bar, watching

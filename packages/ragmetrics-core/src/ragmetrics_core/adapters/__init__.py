@@ -38,13 +38,11 @@ Importing this loads no framework, no model client and no asyncio.
 
 from __future__ import annotations
 
-from .._kernel._in_order import in_order, read_in_order
 from .._kernel._metric import prompts_of
-from .._kernel._plain import json_walk
-from .._kernel._readable_texts import readable_texts
+from .._kernel._model_traits import readable_texts
+from .._kernel._plain import in_order, json_walk, read_in_order
 from .._kernel._saved_settings import metric_paths
-from .._kernel._settings import check_calls, check_known, check_switch
-from .._kernel._whole import check_whole
+from .._kernel._settings import check_calls, check_known, check_switch, check_whole
 from .._support._kept_error import Kept
 from .._support._retry_after import seconds_to_wait
 from .._support._secrets import conceal, is_secret

@@ -48,7 +48,7 @@ from functools import cached_property, partial
 from typing import Any, ClassVar, Generic, TypeVar
 
 from .._kernel._errors import ModelError
-from .._kernel._readable_texts import readable_texts
+from .._kernel._model_traits import readable_texts
 from .._kernel._requests import Ask, Reply, Usage
 from .._support._threads import in_own_thread
 from ._failures import Explained, is_bug

@@ -18,7 +18,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 from .._kernel._errors import InvalidInput
 from .._kernel._metric import Metric
 from .._kernel._sample import Sample
-from .._kernel._whole import check_whole
+from .._kernel._settings import check_whole
 from .._support._secrets import conceal
 
 Row = Sample | InvalidInput

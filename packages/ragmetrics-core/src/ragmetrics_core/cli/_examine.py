@@ -15,8 +15,8 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
-from .._kernel._checks import check_vectors
 from .._kernel._errors import BadReply, ModelError
+from .._kernel._model_traits import check_vectors
 from .._kernel._requests import Ask
 from ..llms._openai._llm import OpenAILLM
 from ..llms._openai._probe import RUNGS, Found, Rung, models_of, probe

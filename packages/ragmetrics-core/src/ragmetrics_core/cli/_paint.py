@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 
-from .._kernel._evidence_text import Line, Tone
+from .._kernel._evidence import Line, Tone
 from ._output import printable_on, say
 
 STYLES: dict[Tone, str] = {"title": "bold", "good": "green", "bad": "red", "open": "yellow", "aside": "dim"}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .._kernel._errors import InvalidInput
-from .._kernel._evidence_text import Line
+from .._kernel._evidence import Line
 from .._kernel._layout import printable
 from .._kernel._score import Score
 from .._report._evaluation import Evaluation

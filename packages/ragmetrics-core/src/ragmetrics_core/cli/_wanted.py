@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._kernel._metric import Metric
-from .._kernel._row import Row
+from .._kernel._sample import Row
 from .._report._evaluation import Evaluation
 from .._report._gate_results import Decision
 from .._report._gates import check_mean

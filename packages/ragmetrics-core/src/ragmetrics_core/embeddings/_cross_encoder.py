@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._kernel._errors import InvalidInput
-from .._kernel._readable_texts import readable_texts
+from .._kernel._model_traits import readable_texts
 from .._kernel._requests import Reply
 from ._local import LocalModel
 

@@ -17,7 +17,7 @@ from hashlib import blake2b
 from typing import Any
 
 from .._kernel._errors import InvalidInput
-from .._kernel._readable_texts import readable_texts
+from .._kernel._model_traits import readable_texts
 from .._kernel._requests import Reply
 
 WORD = re.compile(r"\w+")

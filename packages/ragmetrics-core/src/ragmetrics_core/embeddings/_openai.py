@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .._kernel._errors import InvalidInput
-from .._kernel._readable_texts import readable_texts
+from .._kernel._model_traits import readable_texts
 from .._kernel._requests import Reply
 from .._support._threads import in_own_thread
 from ..llms._openai._clients import Clients

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .._kernel._readable_texts import readable_texts
+from .._kernel._model_traits import readable_texts
 from .._kernel._requests import Reply
 from ._local import LocalModel
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._kernel._protocols import LLM, AsyncLLM, SyncLLM
+from .._kernel._requests import LLM, AsyncLLM, SyncLLM
 from .._lexical._judge import LexicalJudge
 from ._factory import llm_factory
 from ._openai._llm import OpenAILLM

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._kernel._protocols import ReplyFormat
+from .._kernel._requests import ReplyFormat
 from ._lines import LinesReply
 from ._object import ObjectReply
 from ._prose._chat import is_chat

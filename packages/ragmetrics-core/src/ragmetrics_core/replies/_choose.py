@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from .._kernel._asked import Asked, asked_of
 from .._kernel._repeated import SENT, holds_object
+from .._kernel._wording import Asked, asked_of
 from ._json_text._scan import Found
 from ._prose._unreadable import Unreadable
 from ._prose._whose import QUOTED, announced_by_another, declines, is_quoted, speaks_of_another

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from .._kernel._asked import asked_of
+from .._kernel._wording import asked_of
 from ._json_text._find import embedded, is_jsonish
 from ._json_text._scan import Found
 from ._prose._chat import is_chat

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TypeVar
 
-from .._kernel._asked import asked_of
+from .._kernel._wording import asked_of
 from ._choose import choose, unless_doubted
 from ._json_text._find import decode, views
 from ._json_text._scan import scan

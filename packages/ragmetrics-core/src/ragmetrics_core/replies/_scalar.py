@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from .._kernel._asked import asked_of
+from .._kernel._wording import asked_of
 from ._json_text._find import embedded
 from ._json_text._scan import Found
 from ._prose._answer_part import answer_part

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from .._kernel._asked import asked_of
 from .._kernel._errors import InvalidInput
+from .._kernel._wording import asked_of
 from ._json_text._find import unfenced
 from ._pipeline import read_reply
 from ._prose._clean import tidy

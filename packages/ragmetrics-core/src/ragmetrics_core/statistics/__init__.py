@@ -6,18 +6,12 @@ rows is, and `holm` makes the p-values of several tests hold together.
 
 from __future__ import annotations
 
-from ._agreement import Agreement, agreement
-from ._alpha import annotator_alpha
+from ._agreement import Agreement, Threshold, agreement, annotator_alpha
 from ._corrected import CorrectedMean, corrected_mean
-from ._holm import holm
-from ._interval import METHODS, Interval
+from ._interval import METHODS, Interval, Measure
+from ._labelled import Suggestion, suggest
 from ._means import mean_interval, rate_interval
-from ._measure import Measure
-from ._paired_difference import PairedDifference
-from ._pairs import paired_difference
-from ._rows_needed import FEWEST_CHANGED
-from ._suggest import Suggestion, suggest
-from ._threshold import Threshold
+from ._pairs import FEWEST_CHANGED, PairedDifference, holm, paired_difference
 
 __all__ = [
     "FEWEST_CHANGED",

@@ -1,8 +1,22 @@
-"""An interval, and by which of the methods it was made."""
+"""An interval, and by which of the methods it was made.
+
+A number with its interval, or the reason why there is none.
+
+The difference of two means of different rows, from the interval of each.
+
+Wilson's interval for any mean on a known scale.
+
+What every function of this room asks of its input, in one message that names the place and the cure.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
+
+from .._kernel._errors import InvalidInput
 
 ROUNDING = 1e-9
 """Values within this share of the scale count as equal: cosines of equal texts differ from 1 in the last digits."""
@@ -52,3 +66,186 @@ def on_scale(low: float, high: float, mean: float, scale: tuple[float, float], m
         max(min(start + high * width, end), mean),
         method,
     )
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One number about a judge.
+
+    Attributes:
+        value: None where it cannot be had.
+        interval: None where it cannot be had.
+        problem: in words, why the value or the interval is missing; None where both are there.
+    """
+
+    value: float | None = None
+    interval: Interval | None = None
+    problem: str | None = None
+
+
+def difference_of_means(one: float, interval: Interval, other: float, other_interval: Interval) -> Interval:
+    """The interval of ``one - other``, where no row is in both.
+
+    Each end is as far from the difference as the two nearer ends of the intervals tell, squared and added: the method of variance
+    estimates recovery. Of two rates with Wilson's intervals it is Newcombe's.
+
+    Source: Zou & Donner 2008, Statistics in Medicine 27:1693, equation 4; Newcombe 1998, Statistics in Medicine 17:873, method 10.
+    """
+    difference = one - other
+    low = difference - math.hypot(one - interval.low, other_interval.high - other)
+    high = difference + math.hypot(interval.high - one, other - other_interval.low)
+    return Interval(low, high, "newcombe")
+
+
+def student_interval(
+    mean: float, variance: float, quantile: float, scale: tuple[float, float] | None, method: str
+) -> Interval:
+    """Student's t with this variance of the mean.
+
+    On a known scale in Wilson's form: the variance is taken to shrink towards the ends of the scale as that of a rate does. Then
+    the method "t" is called "wilson-t".
+    """
+    half = quantile * math.sqrt(variance)
+    if scale is None:
+        return Interval(mean - half, mean + half, method)
+    if not scale[0] < mean < scale[1]:  # a corrected mean may come to lie at an end though the labels do not
+        return Interval(max(mean - half, scale[0]), min(mean + half, scale[1]), method)
+    ratio = variance / ((mean - scale[0]) * (scale[1] - mean))
+    limits = score_limits(share_of(mean, scale), quantile**2 * ratio)
+    return on_scale(*limits, mean, scale, "wilson-t" if method == "t" else method)
+
+
+def unseen_interval(mean: float, count: float, scale: tuple[float, float] | None, z2: float) -> Interval | None:
+    """What equal values do not exclude, given how many there are and the square of the normal quantile."""
+    if scale is None:
+        return None
+    unseen, share = z2 / (count + z2), share_of(mean, scale)
+    return on_scale(share * (1 - unseen), share * (1 - unseen) + unseen, mean, scale, "constant")
+
+
+def share_of(mean: float, scale: tuple[float, float]) -> float:
+    """How far along the scale it lies, 0 to 1."""
+    return (mean - scale[0]) / (scale[1] - scale[0])
+
+
+def score_limits(share: float, spread: float) -> tuple[float, float]:
+    """The two shares p that solve (share - p)² = spread * p * (1 - p)."""
+    centre = (share + spread / 2) / (1 + spread)
+    half = math.sqrt(spread * share * (1 - share) + spread * spread / 4) / (1 + spread)
+    return centre - half, centre + half
+
+
+def coefficient_limits(
+    agreement: float, chance: float, variance: float, quantile: float, count: float
+) -> tuple[float, float]:
+    """Limits of a coefficient that corrects agreement for chance: (agreement - chance) / (1 - chance).
+
+    Such a coefficient is agreement on another scale, which starts at the agreement that chance gives. So its limits are those of
+    agreement in Wilson's form, with its own variance in place of that of a rate, and have a width where judge and people always
+    agree.
+
+    Args:
+        agreement: observed, 0 to 1.
+        chance: what chance would give, below 1.
+        variance: of the coefficient.
+        quantile: of the normal or of Student's distribution.
+        count: how many rows there are.
+
+    Returns:
+        Limits from -1 to 1, with the coefficient between them.
+    """
+    value, room = (agreement - chance) / (1 - chance), agreement * (1 - agreement)
+    share = variance * (1 - chance) ** 2 / room if room > 0 and variance > 0 else 1 / count
+    low, high = ((limit - chance) / (1 - chance) for limit in score_limits(agreement, quantile * quantile * share))
+    return max(min(low, value), -1.0), min(max(high, value), 1.0)
+
+
+LARGEST = 1e100
+"""The squares of larger numbers, and products of these, leave the range of floats."""
+
+
+def check_confidence(confidence: float) -> None:
+    """Above 0 and below 1."""
+    if not 0 < confidence < 1:
+        raise InvalidInput(f"confidence must lie between 0 and 1, got {confidence!r}: give 0.95 for 95 %")
+
+
+def check_scale(scale: tuple[float, float] | None) -> None:
+    """Two finite ends, the lower one first; they may be one point."""
+    if scale is None:
+        return
+    low, high = scale
+    if not (is_finite(low) and is_finite(high) and -LARGEST <= low <= high <= LARGEST):
+        raise InvalidInput(
+            f"scale must be its two finite ends, the lower one first, got {scale!r}: leave it out if unknown"
+        )
+
+
+def checked_values(name: str, values: Sequence[float], scale: tuple[float, float] | None) -> list[float]:
+    """The values, finite and on the scale; those that rounding has put beside an end are put on it."""
+    for place, value in enumerate(values):
+        if not is_finite(value):
+            raise InvalidInput(f"{name}[{place}] is {value!r}: give finite numbers, and leave out rows without a score")
+    floats = [float(value) for value in values]
+    if floats and max(map(abs, floats)) > LARGEST:
+        place = next(place for place, value in enumerate(floats) if abs(value) > LARGEST)
+        raise InvalidInput(f"{name}[{place}] is {values[place]!r}: give numbers up to {LARGEST:g}")
+    if scale is None or not floats:
+        return floats
+    low, high = scale
+    if low <= min(floats) and max(floats) <= high:
+        return floats
+    near = ROUNDING * (high - low)
+    for place, value in enumerate(floats):
+        if not low - near <= value <= high + near:
+            raise InvalidInput(
+                f"{name}[{place}] is {value!r}, which is not on the scale {low:g} to {high:g}: give the scale of these scores"
+            )
+    return [min(max(value, low), high) for value in floats]
+
+
+def is_bool(value: object) -> bool:
+    """Whether it is True or False, those of numpy included."""
+    return type(value).__name__ in {"bool", "bool_"}
+
+
+def is_finite(value: float | None) -> bool:
+    """Whether it is a finite number, also where its type lies."""
+    try:
+        return math.isfinite(value)  # type: ignore[arg-type]
+    except (TypeError, OverflowError):  # None, a text, or an integer beyond all floats
+        return False
+
+
+def scale_of(values: Sequence[float], scale: tuple[float, float] | None) -> tuple[float, float] | None:
+    """The scale that was given, else that of True and False, else None."""
+    if scale is None and len(values) and all(is_bool(value) for value in values):
+        return 0.0, 1.0
+    return scale
+
+
+def check_clusters(clusters: Sequence[Hashable] | None, count: int) -> None:
+    """One for each row, and none of them missing."""
+    if clusters is None:
+        return
+    if len(clusters) != count:
+        raise InvalidInput(
+            f"clusters has {len(clusters)} entries for {count} rows: give each row the cluster it belongs to"
+        )
+    for place, cluster in enumerate(clusters):
+        try:
+            hash(cluster)
+        except TypeError:
+            raise InvalidInput(f"clusters[{place}] is a {type(cluster).__name__}: give a name or a number") from None
+        if _is_missing(cluster):
+            raise InvalidInput(
+                f"clusters[{place}] is {cluster!r}: give the row its cluster, or one of its own if it shares nothing with others"
+            )
+
+
+def _is_missing(cluster: Hashable) -> bool:
+    """None, NaN, or the NA of a table, which does not tell whether it equals itself."""
+    try:
+        return cluster is None or bool(cluster != cluster)  # noqa: PLR0124
+    except TypeError:
+        return True

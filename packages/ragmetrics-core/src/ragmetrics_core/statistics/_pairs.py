@@ -27,6 +27,34 @@ than 12 pairs changed (or clusters, for ``few-changes``). An exact p-value may e
 the other way round, and so may the one of McNemar, which looks at changed pairs alone. The exact one of ``constant`` is tiny where
 many pairs changed by the very same amount, while the interval allows for what they do not show. Where the two disagree, nothing can
 be said.
+
+Pairs of passes and fails: Tango's score interval and the mid-p test of McNemar.
+
+Of n pairs, g rows are gained (failed before, passed after) and l rows lost; the others tell nothing but their number.
+
+What two runs over the same rows tell: by how much each row changed.
+
+How many rows would show a difference of a given size.
+
+What is known of a difference between two runs over the same rows.
+
+An exact p-value for few changes.
+
+How many rows it takes to see a rare, large loss.
+
+An interval knows the spread of the rows that were seen. Thirty scores that differ by 0.001 have a narrow one, and yet one row in
+thirty of the population may score 0: with 30 rows, chance leaves out all such rows in a third of the samples. So a mean is called
+good enough only if its interval says so and, apart from that, there are enough rows to have met such losses.
+
+If a share p of all rows lost as much as a row can lose, L, the mean would be p * L lower. It reaches a limit at the distance m from
+p = m / L on. That n independent rows contain none of them has the probability (1 - p)^n, which is at most 0.05 from
+n = ln 0.05 / ln(1 - m / L) on: about 3 L / m.
+
+Losses of more than half of L that were met are a share q of full ones. Where p brings the mean to the limit, p - q = m / L, and
+n independent rows show as few as q in at most 0.05 of samples from about z² p (1 - p) / (p - q)² rows on, z being the quantile of
+0.95.
+
+Several tests at once: p-values that hold for all of them together.
 """
 
 from __future__ import annotations
@@ -34,18 +62,287 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
-from ._binary_pairs import mcnemar_mid_p, tango_limits
-from ._changes import Changes, changes_of
-from ._checks import check_confidence
-from ._clusters import clustered_mean
-from ._distributions import normal_quantile, t_quantile, t_two_sided
-from ._few_changes import FEW, FewChanges, reach_of
-from ._interval import Interval
-from ._paired_difference import PairedDifference
-from ._rows_needed import spread_of
-from ._sign_flips import MOST_FLIPPED, sign_flip_p
+from .._kernel._errors import InvalidInput
+from ._distributions import beta_cdf, crossing, normal_quantile, t_quantile, t_two_sided
+from ._interval import ROUNDING, Interval, check_clusters, check_confidence, check_scale, checked_values, scale_of
+from ._means import FEW, FewChanges, clustered_mean, reach_of
+
+
+def tango_limits(gained: int, lost: int, pairs: int, confidence: float) -> tuple[float, float]:
+    """The score interval for the difference of two paired rates, (gained - lost) / pairs.
+
+    It holds the differences that a score test would not reject: their standard error is that of the most likely rates that have
+    exactly this difference. So it is no point where no pair changed: then it holds z² / (n + z²) on either side of 0.
+
+    Source: Tango 1998, Statistics in Medicine 17:891, equations 19 to 24 (p. 896).
+
+    Returns:
+        Its limits, from -1 to 1.
+    """
+    z = normal_quantile((1 + confidence) / 2)
+    observed = (gained - lost) / pairs
+
+    def excess(difference: float) -> float:
+        return _score(gained, lost, pairs, difference) ** 2 - z * z
+
+    return (
+        crossing(excess, -1.0, observed) if observed > -1 else -1.0,
+        crossing(excess, observed, 1.0) if observed < 1 else 1.0,
+    )
+
+
+def _score(gained: int, lost: int, pairs: int, difference: float) -> float:
+    """How many standard errors the observed difference lies from a supposed one."""
+    away = gained - lost - pairs * difference
+    if away == 0:
+        return 0.0
+    # the most likely rate of losses, given the difference: the larger root of a quadratic equation
+    a, b = 2 * pairs, (2 * pairs - gained + lost) * difference - gained - lost
+    c = -lost * difference * (1 - difference)
+    root = math.sqrt(max(b * b - 4 * a * c, 0.0))
+    rate = (root - b) / (2 * a) if b < 0 else -2 * c / (root + b) if root + b else 0.0
+    variance = pairs * (2 * rate + difference * (1 - difference))
+    return away / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, away)
+
+
+def mcnemar_mid_p(gained: int, lost: int) -> float:
+    """The two-sided p-value of "gains and losses are equally likely": the exact one, with half the weight on what was observed.
+
+    1 where nothing changed, or as much in either direction.
+
+    Source: Fagerland, Lydersen & Laake 2013, BMC Medical Research Methodology 13:91, p. 3 (mid-p version of McNemar 1947).
+    """
+    changed, fewer = gained + lost, min(gained, lost)
+    if gained == lost:
+        return 1.0
+    at_most = beta_cdf(0.5, changed - fewer, fewer + 1)
+    exactly = math.exp(
+        math.lgamma(changed + 1) - math.lgamma(fewer + 1) - math.lgamma(changed - fewer + 1) - changed * math.log(2)
+    )
+    return min(2 * at_most - exactly, 1.0)
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The change of every row, and what bounds it.
+
+    Attributes:
+        values: after minus before; 0 where the two differ by rounding only.
+        clusters: what each row shares with others; None if all rows are independent.
+        width: of the scale, which no change exceeds; None if the scale is not known.
+        near: what counts as rounding.
+        binary: whether all scores are ends of the scale.
+    """
+
+    values: Sequence[float]
+    clusters: Sequence[Hashable] | None
+    width: float | None
+    near: float
+    binary: bool
+
+    @cached_property
+    def mean(self) -> float:
+        """Of the changes."""
+        return math.fsum(self.values) / len(self.values)
+
+    @cached_property
+    def changed(self) -> int:
+        """How many rows changed."""
+        return sum(value != 0 for value in self.values)
+
+    @cached_property
+    def number_of_clusters(self) -> int | None:
+        """How many clusters there are; None if none were given."""
+        return None if self.clusters is None else len(set(self.clusters))
+
+    @cached_property
+    def alike(self) -> bool:
+        """Whether all rows changed by the same amount, which may be 0."""
+        return max(self.values) - min(self.values) <= self.near
+
+
+def changes_of(
+    before: Sequence[float],
+    after: Sequence[float],
+    clusters: Sequence[Hashable] | None,
+    scale: tuple[float, float] | None,
+) -> Changes:
+    """The changes of one row or more, once the input is checked.
+
+    Raises:
+        InvalidInput: if the two differ in length or are empty, if a value is not finite or not on the scale, if a row has no
+            cluster, or if the scale is impossible.
+    """
+    check_scale(scale)
+    if len(before) != len(after):
+        raise InvalidInput(
+            f"after has {len(after)} values and before {len(before)}: give both scores of every row, in the same order"
+        )
+    if not len(before):
+        raise InvalidInput("before has no values: give at least one pair")
+    scale = scale_of((*before, *after), scale)
+    before, after = checked_values("before", before, scale), checked_values("after", after, scale)
+    check_clusters(clusters, len(before))
+    width = scale[1] - scale[0] if scale else None
+    near = ROUNDING * (max(map(abs, (*before, *after))) if width is None else width)
+    values = [new - old if abs(new - old) > near else 0.0 for old, new in zip(before, after, strict=True)]
+    binary = scale is not None and all(
+        min(value - scale[0], scale[1] - value) <= near for run in (before, after) for value in run
+    )
+    return Changes(values, clusters, width, near, binary)
+
+
+FEWEST_CHANGED = 6
+"""Changed pairs below which nothing can be said: were they all for the better, chance alone would do that in 1 of 16 cases."""
+
+MOST_ROWS = 100_000
+"""More rows than that are no advice."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How much pairs differ among each other.
+
+    Attributes:
+        variance: of the changes.
+        difference: their mean, without its sign.
+        share: of the pairs that changed.
+        size: mean amount of a change, over the pairs that changed.
+        square: mean square of a change, over the pairs that changed.
+        likeness: how many times as many rows are needed as if they were independent (the design effect; 1 without clusters).
+        rows: rows per independent unit: 1, or the average size of a cluster.
+    """
+
+    variance: float
+    difference: float
+    share: float
+    size: float
+    square: float
+    likeness: float
+    rows: float
+
+
+def spread_of(changes: Sequence[float], variance: float, units: int) -> Spread | None:
+    """The spread of these changes, whose mean has this variance and rests on so many independent units; None if there is none."""
+    count, mean = len(changes), math.fsum(changes) / len(changes)
+    changed = [change for change in changes if change]
+    if not (variance > 0 and changed):
+        return None
+    own = math.fsum((change - mean) ** 2 for change in changes) / (count - 1)
+    return Spread(
+        variance=own,
+        difference=abs(mean),
+        share=len(changed) / count,
+        size=math.fsum(map(abs, changed)) / len(changed),
+        square=math.fsum(change * change for change in changed) / len(changed),
+        likeness=variance * count / own,
+        rows=count / units,
+    )
+
+
+def rows_to_show(effect: float, spread: Spread, power: float, confidence: float) -> int | None:
+    """Rows in which an interval of that confidence excludes 0 with that power, where the true difference is the effect.
+
+    The t test of a mean: (z + z')² * variance / effect², and z² / 2 more for that the variance is estimated (Guenther 1981, The
+    American Statistician 35:243).
+
+    Where all pairs changed, the variance is that of their changes. Otherwise a difference that is larger than the observed one
+    takes more changes in one direction, as far as it falls on pairs that did not change, and these add to the spread: being of the
+    size of the observed ones, the missing difference times the mean square of a change over its mean size. Without that, a pilot
+    in which nothing got worse would name too few rows to show that something did. Rows for six changes are always needed.
+
+    Returns:
+        The number; None if it is above 100,000.
+    """
+    effect = abs(effect)
+    z, more = normal_quantile((1 + confidence) / 2), normal_quantile(power)
+    missing = max(effect - spread.difference, 0.0) * (1 - spread.share)
+    variance = spread.variance + missing * spread.square / spread.size
+    rows = ((z + more) ** 2 * variance * spread.likeness / effect**2) + z * z / 2 * spread.rows
+    share = min(max(spread.share, effect / spread.size), 1.0)
+    needed = math.ceil(max(rows, FEWEST_CHANGED / share))
+    return needed if needed <= MOST_ROWS else None
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """The difference between the means of two runs over the same rows: after minus before.
+
+    Attributes:
+        difference: mean of after minus mean of before, on the scale of the scores.
+        interval: of that difference; None if there is none, and ``problem`` says why.
+        p_value: two-sided, of "there is no difference": 0 to 1; None where there is no interval.
+        method: how the interval was made, a key of ``METHODS``; ``none`` without one.
+        pairs: how many there are.
+        changed: pairs whose two values differ by more than rounding.
+        clusters: how many there are; None if none were given.
+        problem: in words, why there is no interval; None where there is one.
+    """
+
+    difference: float
+    interval: Interval | None
+    p_value: float | None
+    method: str
+    pairs: int
+    changed: int
+    clusters: int | None = None
+    problem: str | None = None
+    _spread: Spread | None = field(default=None, repr=False)
+    _confidence: float = field(default=0.95, repr=False)
+
+    def rows_needed(self, effect: float, power: float = 0.8) -> int | None:
+        """Rows that would show a difference of this size, given how much the pairs differ among each other.
+
+        Shown is a difference whose interval excludes 0. The size is one that matters to you, such as a margin: with the observed
+        difference this would be its p-value again, in other words. Where it takes more changed pairs than were seen, these are
+        taken to change by as much as those that did. With clusters their likeness counts, and they are taken to stay as large as
+        they are. From a pilot of 100 rows, 0.70 to 0.86 of differences are shown where 0.8 is asked for.
+
+        Args:
+            effect: the difference to be shown, on the scale of the scores; its sign does not matter.
+            power: how often it should be shown, above 0 and below 1.
+
+        Returns:
+            The number of rows. None if it is above 100,000, or if nothing tells how much the pairs differ: all of them changed
+            alike, or there is no interval.
+
+        Raises:
+            InvalidInput: if the effect is 0 or not finite, or if power is impossible.
+        """
+        if not (math.isfinite(effect) and effect):
+            raise InvalidInput(
+                f"effect must be a difference other than 0, got {effect!r}: give the smallest that matters"
+            )
+        if not 0 < power < 1:
+            raise InvalidInput(f"power must lie between 0 and 1, got {power!r}: give 0.8 for 80 %")
+        return rows_to_show(effect, self._spread, power, self._confidence) if self._spread else None
+
+
+MOST_FLIPPED = 12
+"""Changes whose signs are flipped in every way: 4,096 ways."""
+
+ROUNDING_OF_SUMS = 1e-9
+
+
+def sign_flip_p(changes: Sequence[float]) -> float:
+    """The two-sided p-value of "each of these changes might as well have gone the other way".
+
+    The share of all ways to flip their signs in which the sum is at least as far from 0 as the observed one. Changes of 0 do not
+    matter, so with fewer than 6 others it is above 0.05, whatever they are. It is exact where changes are as likely up as down by
+    the same amount, as between two runs of the same system.
+
+    Source: Fisher 1935, The Design of Experiments, section 21.
+    """
+    first, *others = [change for change in changes if change] or [0.0]
+    sums = [first]  # flipping all signs at once changes nothing, so the first one keeps its own
+    for change in others:
+        sums = [total + change for total in sums] + [total - change for total in sums]
+    far = abs(sum(changes)) - ROUNDING_OF_SUMS * sum(map(abs, changes))
+    return sum(abs(total) >= far for total in sums) / len(sums)
+
 
 UNMET = 0.3
 """Of a unit that changes by the whole scale, which few smaller changes have not met. Where 10 % of 50 to 120 rows change, a fifth
@@ -185,3 +482,72 @@ def _possible(low: float, high: float, changes: Changes, method: str) -> Interva
     """On the scale, and with the observed difference inside, which rounding might push out."""
     width = math.inf if changes.width is None else changes.width
     return Interval(min(max(low, -width), changes.mean), max(min(high, width), changes.mean), method)
+
+
+MISSED = 0.05
+"""The largest chance to meet no such loss."""
+
+TINY = 1e-12
+
+
+def rows_to_meet_losses(values: Sequence[float], sign: int, limit: float, worst: float) -> int:
+    """The number of independent rows from which on unseen losses cannot bring a mean to the limit.
+
+    The distance from the mean to the limit counts with the ordinary noise of the mean, which the interval allows for already. That
+    noise is measured on the good side of the mean only, and a large loss that was met adds nothing to it.
+
+    Args:
+        values: of the rows, on the good side of the limit on average; one or more.
+        sign: 1 if high values are good, -1 if low ones are.
+        limit: what the mean must not reach.
+        worst: the value that a lost row would have.
+    """
+    count = len(values)
+    mean = math.fsum(values) / count
+    met = sign * (mean - worst) / 2
+    others = [value for value in values if sign * (mean - value) <= met] or values
+    usual = math.fsum(others) / len(others)
+    squares = math.fsum((value - usual) ** 2 for value in others if sign * (value - usual) > 0)
+    noise = normal_quantile(1 - MISSED / 2) * math.sqrt(2 * squares) / count
+    loss = sign * (usual - worst)
+    distance = max(sign * (mean - limit) + noise, TINY)
+    if distance >= loss:
+        return 1
+    share, seen = distance / loss, sign * (usual - mean) / loss
+    none = math.log(MISSED) / math.log1p(-share)
+    if len(others) == count:
+        return math.ceil(none)
+    few = normal_quantile(1 - MISSED) ** 2 * (share + seen) * max(1 - share - seen, 0.0) / share**2
+    return math.ceil(max(none, few))
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """P-values adjusted for that several hypotheses are tested at once.
+
+    Whoever calls a difference real where the adjusted value is at most 0.05 does so wrongly for any of the hypotheses in at
+    most 5 % of all such families, however the tests depend on each other. The smallest of m values is multiplied by m, the next
+    by m - 1, and so on; none falls below one before it, and none exceeds 1.
+
+    Source: Holm 1979, Scandinavian Journal of Statistics 6:65, p. 67.
+
+    Args:
+        p_values: from 0 to 1, one for each hypothesis; None where there is no test, which then does not count.
+
+    Returns:
+        The adjusted values in the same order, with None in the same places.
+
+    Raises:
+        InvalidInput: if a value is no number from 0 to 1.
+    """
+    for place, value in enumerate(p_values):
+        if value is not None and not 0 <= value <= 1:
+            raise InvalidInput(
+                f"p_values[{place}] is {value!r}: give numbers from 0 to 1, or None where there is no test"
+            )
+    tested = sorted((value, place) for place, value in enumerate(p_values) if value is not None)
+    adjusted: list[float | None] = [None] * len(p_values)
+    largest = 0.0
+    for rank, (value, place) in enumerate(tested):
+        largest = max(largest, min((len(tested) - rank) * value, 1.0))
+        adjusted[place] = largest
+    return adjusted

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..._kernel._asked import asked_of
+from ..._kernel._wording import asked_of
 from ._scan import MAX_DEPTH, scan
 from ._tokens import unescape
 

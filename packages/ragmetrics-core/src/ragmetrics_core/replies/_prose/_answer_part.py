@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..._kernel._asked import asked_of
+from ..._kernel._wording import asked_of
 from ._chat_turns import before_new_turn, own_turn
 from ._thinking import last_channel, without_thinking
 from ._unreadable import Unreadable

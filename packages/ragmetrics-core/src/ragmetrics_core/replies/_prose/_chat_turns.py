@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..._kernel._asked import Asked
+from ..._kernel._wording import Asked
 from .._json_text._scan import scan
 from ._clean import TOKEN, without_tokens
 from ._doubt import JsonSpans, is_genuine, unless_clear

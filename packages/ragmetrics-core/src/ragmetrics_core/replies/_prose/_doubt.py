@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from ..._kernel._asked import Asked
+from ..._kernel._wording import Asked
 from .._json_text._find import decode
 from .._json_text._scan import Found
 from ._clean import without_tokens

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from itertools import islice
 
-from ..._kernel._asked import asked_of
 from ..._kernel._repeated import SENT
+from ..._kernel._wording import asked_of
 from ._around import without_emoji
 from ._clean import tidy
 from ._find_marks import FINAL_RANK, GRANT_RANK, HINT_RANK, Mark, find_marks

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from ..._kernel._asked import Asked
+from ..._kernel._wording import Asked
 from .._json_text._scan import OPENER, scan
 from ._doubt import SHORT, JsonSpans, is_genuine, unless_clear
 from ._unreadable import Unreadable

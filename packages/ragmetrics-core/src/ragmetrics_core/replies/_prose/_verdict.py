@@ -13,8 +13,8 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from ..._kernel._asked import asked_of
 from ..._kernel._repeated import SENT
+from ..._kernel._wording import asked_of
 from ._around import plain_labels, undress, without_colour
 from ._clean import tidy
 from ._find_signs import CONCLUDED, FINALLY, HINT, Sign, answer_at, find_signs, side_of

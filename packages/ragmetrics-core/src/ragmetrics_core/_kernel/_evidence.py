@@ -1,0 +1,596 @@
+"""The forms that evidence has: lists of verdicts, and lists of equal length that are about the same things.
+
+Details have no fixed form: every metric keeps what it has, and so does a metric that somebody else wrote. So they are read by
+their shapes, never by metrics: once here, for the sentence (`_explain`) and for the list (`_findings`) that are made of them.
+
+A score in one sentence for people, made from the evidence that it holds.
+
+Strategy. Details have no fixed form: every metric keeps what it has, and so does a metric that somebody else wrote. The sentence
+therefore goes by shapes, never by metrics: a list of verdicts is counted and what did not hold is quoted, a list of ratings is
+given with its reasons, texts are quoted, numbers are named. A metric that can say it better sets ``reason``, and that is used.
+Whatever is long is shortened, for the evidence itself is in ``details``.
+
+The evidence of a score as a list: what was judged, the verdict in a word, the passages that it rests on, the reason.
+
+Tables, terminals and notebooks show the same list. Evidence of a form that is no list of verdicts stays in words, and nothing is
+taken from ``details``, which hold all of it.
+
+A score with its evidence as lines of text: every claim with a mark, the verdict in words, the passages, and the reason.
+
+A mark is never alone: the verdict stands beside it in words. Colours, which a terminal may add by the tone of a line, say nothing
+that the text does not say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from ._layout import fitted, readable, shortened
+
+if TYPE_CHECKING:
+    from ._score import Score
+
+
+REASONS = ("reason", "why", "explanation", "feedback", "comment", "rationale")
+PLAIN_NAMES = frozenset({"verdicts", "results", "items", "judgements", "judgments"})
+"""Names of lists that say less than the keys of their items do."""
+
+NO_MARKS = ("number", "window")
+"""Numbers of an item that are no rating of it."""
+
+
+class Item(NamedTuple):
+    """One entry of a list: what it is about, what was said of it, why."""
+
+    text: str | None
+    mark: Any
+    why: str
+
+
+def judged_items(values: Sequence[Mapping[str, Any]]) -> tuple[list[Item], str | None]:
+    """The items of a list of mappings, and the key of their verdict, true or false; None where they have no common one."""
+    flags = [next((key for key, item in value.items() if isinstance(item, bool)), None) for value in values]
+    items = [_item(value, flag) for value, flag in zip(values, flags, strict=True)]
+    return items, flags[0] if len(set(flags)) == 1 else None
+
+
+def _item(value: Mapping[str, Any], flag: str | None) -> Item:
+    why = next((value[key] for key in REASONS if isinstance(value.get(key), str)), "")
+    text = next((item for key, item in value.items() if isinstance(item, str) and key not in REASONS), None)
+    numbers = (item for key, item in value.items() if isinstance(item, int | float) and key not in NO_MARKS)
+    return Item(text, value[flag] if flag else next(numbers, None), why)
+
+
+def plural_name(name: str, values: Sequence[Mapping[str, Any]]) -> str:
+    """What the items are, such as ``claims``; empty where nobody says so."""
+    if name not in PLAIN_NAMES:
+        return name
+    subject = next((key for key, item in values[0].items() if isinstance(item, str) and key not in REASONS), "")
+    return f"{subject.replace('_', ' ')}s" if subject else ""
+
+
+def take_side_by_side(details: dict[str, Any]) -> tuple[str, list[Item], bool] | None:
+    """Lists of equal length, one of which gives the reasons, are about the same things: take them out of the details together.
+
+    Returns:
+        What the items are, the items, and whether their marks are verdicts, 1 or 0; None where there are no such lists.
+    """
+    reasons = details.get("reasons")
+    if not reasons or not _are_reasons(reasons):
+        return None
+    if _is_said_elsewhere(reasons, details):
+        del details["reasons"]
+        return None
+    texts, marks = _companions(reasons, details)
+    if not texts and not marks:
+        return None
+    columns = [_column(details, name, len(reasons)) for name in (texts, marks, "reasons")]
+    items = [Item(text, mark, why or "") for text, mark, why in zip(*columns, strict=True)]
+    are_verdicts = bool(texts and marks) and all(item.mark in (0, 1) for item in items)
+    return (texts or marks or "").replace("_", " "), items, are_verdicts
+
+
+def _are_reasons(values: Any) -> bool:
+    return isinstance(values, list) and all(why is None or isinstance(why, str) for why in values)
+
+
+def _companions(reasons: list[Any], details: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """The names of the texts and of the marks that the reasons belong to, where there are such lists."""
+    beside = [name for name, value in details.items() if name != "reasons" and _goes_with(value, reasons)]
+    texts = next((name for name in beside if all(isinstance(item, str) for item in details[name])), None)
+    return texts, next((name for name in beside if name != texts), None)
+
+
+def _column(details: dict[str, Any], name: str | None, length: int) -> list[Any]:
+    """The list of this name, taken out of the details; a blank one without a name."""
+    values: list[Any] = [None] * length if name is None else details.pop(name)
+    return values
+
+
+def _is_said_elsewhere(reasons: list[Any], details: Mapping[str, Any]) -> bool:
+    """Whether the reasons also stand beside what they explain, as the reasons of verdicts do."""
+    lists = (value for value in details.values() if isinstance(value, list) and len(value) == len(reasons))
+    beside_verdicts = any(
+        value and all(isinstance(item, Mapping) and "reason" in item for item in value) for value in lists
+    )
+    return beside_verdicts or (len(reasons) == 1 and details.get("reason") == reasons[0])
+
+
+def _goes_with(value: Any, reasons: list[Any]) -> bool:
+    return isinstance(value, list) and len(value) == len(reasons) and not any(map(is_nested, value))
+
+
+def is_nested(value: Any) -> bool:
+    """Whether it is a list or a mapping."""
+    return isinstance(value, list | Mapping)
+
+
+MOST_ITEMS, MOST_PARTS = 3, 8
+"""Items of a list and parts of the evidence that are shown; the rest is counted."""
+
+LONGEST_QUOTE, LONGEST_REASON, LONGEST = 120, 200, 2000
+"""Characters of a quotation, of the reason for one item, and of the whole."""
+
+NOT_EVIDENCE = frozenset({"prompts", "raw"})
+"""Details that say how a score was made, and nothing about the sample."""
+
+
+def in_words(score: Score) -> str:
+    """One sentence on what a score rests on; where it holds no evidence, on its value."""
+    if score.error is not None:
+        return one_line(f"failed: {score.error}", LONGEST)
+    if score.value is None:
+        return one_line(f"not scored: {score.reason}", LONGEST)
+    return evidence_in_words(score) or _in_numbers(score)
+
+
+def evidence_in_words(score: Score, *, only_failing: bool = False) -> str:
+    """What a score with a value rests on; empty where it holds no evidence.
+
+    With ``only_failing``, lists of verdicts are not counted: what did not hold is quoted, and that is all.
+    """
+    details = {name: item for name, item in score.details.items() if name not in NOT_EVIDENCE}
+    repeats = details.pop("repeats", None)
+    if score.reason and score.reason.strip():
+        return one_line(score.reason + _in_each_repeat(repeats), LONGEST)
+    return details_in_words(details, counted=not only_failing)
+
+
+def details_in_words(details: dict[str, Any], *, counted: bool = True) -> str:
+    """What details say, on one line; empty if they say nothing. The dict is used up."""
+    parts = [part for part in _parts(details, counted=counted) if part]
+    if len(parts) > MOST_PARTS:
+        parts[MOST_PARTS:] = [f"and {len(parts) - MOST_PARTS} more"]
+    return one_line("; ".join(parts), LONGEST)
+
+
+def _in_each_repeat(repeats: Any) -> str:
+    several = repeats if isinstance(repeats, list) else []
+    values = [_inner(item.get("value")) for item in several if isinstance(item, Mapping)]
+    return f": {', '.join(values)}" if values else ""
+
+
+def _in_numbers(score: Score) -> str:
+    value = scalar(score.value)
+    if score.scale is None:
+        return value
+    return f"{value} on a scale from {scalar(score.scale[0])} to {scalar(score.scale[1])}"
+
+
+def _parts(details: dict[str, Any], *, counted: bool) -> Iterable[str]:
+    if isinstance(details.get("ranks"), list) and details.keys() >= {"relevant", "retrieved"}:
+        yield _ranking(details.pop("ranks"), details.pop("relevant"), details.pop("retrieved"))
+    beside = take_side_by_side(details)
+    if beside is not None:
+        name, items, are_verdicts = beside
+        verdicts = _verdicts(name, items, "scored 1", "scored 0", counted=counted) if are_verdicts else None
+        yield _items(name, items) if verdicts is None else verdicts
+    for name, value in details.items():
+        yield _part(name.replace("_", " "), value, counted=counted)
+
+
+def _ranking(ranks: list[Any], relevant: Any, retrieved: Any) -> str:
+    if not ranks:
+        return f"none of {_count(relevant, 'relevant documents')} found among {_inner(retrieved)} retrieved"
+    at = "rank" if len(ranks) == 1 else "ranks"
+    found = f"{len(ranks)} of {_count(relevant, 'relevant documents')} found"
+    return f"{found}, at {at} {_listed(map(_inner, ranks), len(ranks), most=10)} of {_inner(retrieved)}"
+
+
+def _part(name: str, value: Any, *, counted: bool) -> str:
+    if value is None or value in ("", {}):
+        return ""
+    if isinstance(value, Mapping):
+        shown = {key.replace("_", " "): item for key, item in value.items() if item not in (None, "")}
+        if not shown:
+            return ""
+        return f"{name}: {_listed((f'{key} {_inner(item)}' for key, item in shown.items()), len(shown), most=10)}"
+    if isinstance(value, list):
+        return _list(name, value, counted=counted)
+    if isinstance(value, bool):
+        return f"{name}: {scalar(value)}"
+    if name in REASONS and isinstance(value, str):
+        return one_line(value, LONGEST_REASON)
+    return f"{name} {_inner(value)}"
+
+
+def _list(name: str, values: list[Any], *, counted: bool) -> str:
+    if not values:
+        return f"no {name}"
+    if not all(isinstance(value, Mapping) for value in values):
+        return _items(name, [_entry(value) for value in values])
+    items, flag = judged_items(values)
+    if flag is None:
+        return _items(name, items)
+    name, held = plural_name(name, values), flag.replace("_", " ")
+    return "; ".join(
+        [_verdicts(name, items, held, f"not {held}", counted=counted), *_further_flags(values, items, flag)]
+    )
+
+
+def _further_flags(values: Sequence[Mapping[str, Any]], items: Sequence[Item], flag: str) -> Iterable[str]:
+    """What else is true of items that hold, such as that a claim is supported and contradicted."""
+    names = dict.fromkeys(key for value in values for key, item in value.items() if item is True and key != flag)
+    for name in names:
+        marked = [
+            (number, item)
+            for number, (value, item) in enumerate(zip(values, items, strict=True), 1)
+            if item.mark and value.get(name) is True
+        ]
+        if marked:
+            both = f"{flag} but {name}".replace("_", " ")
+            yield f"{both}: {_listed(map(_named, marked), len(marked))}"
+
+
+def _entry(value: Any) -> Item:
+    if isinstance(value, str):
+        return Item(value, None, "")
+    return Item(None, _inner(value) if is_nested(value) else scalar(value), "")
+
+
+def _verdicts(name: str, items: Sequence[Item], held: str, not_held: str, *, counted: bool) -> str:
+    """How many hold, and which do not; where some do not, their number may be left out."""
+    failing = [(number, item) for number, item in enumerate(items, 1) if not item.mark]
+    share = " ".join(part for part in (f"{len(items) - len(failing)} of {len(items)}", name, held) if part)
+    if not failing:
+        return share
+    against = f"{not_held}: {_listed(map(_named, failing), len(failing))}"
+    return f"{share}; {against}" if counted else against
+
+
+def _named(numbered: tuple[int, Item]) -> str:
+    number, item = numbered
+    return _with_reason(f"no. {number}" if item.text is None else _quoted(item.text), item.why)
+
+
+def _items(name: str, items: Sequence[Item]) -> str:
+    shown = _listed(map(_label, items), len(items))
+    if any(item.text is not None for item in items):
+        return f"{_count(len(items), name)}: {shown}"
+    return f"{name} {shown}" if any(item.mark is not None for item in items) else f"{_count(len(items), name)}: {shown}"
+
+
+def _label(item: Item) -> str:
+    if item.text is None and item.mark is None and item.why:
+        return one_line(item.why, LONGEST_REASON)
+    about = [] if item.text is None else [_quoted(item.text)]
+    if item.mark is not None or not about:
+        about.append(item.mark if isinstance(item.mark, str) else scalar(item.mark))
+    return _with_reason(" ".join(about), item.why)
+
+
+def _with_reason(label: str, why: str) -> str:
+    why = one_line(why, LONGEST_REASON).rstrip(".")
+    return f"{label} ({why})" if why else label
+
+
+def _listed(items: Iterable[str], count: int, most: int = MOST_ITEMS) -> str:
+    shown = [item for item, _ in zip(items, range(most), strict=False)]
+    return ", ".join(shown) + (f" and {count - most} more" if count > most else "")
+
+
+def _inner(value: Any) -> str:
+    if is_nested(value):
+        return f"({_count(len(value), 'entries')})"
+    return _quoted(value) if isinstance(value, str) else scalar(value)
+
+
+def _count(count: Any, name: str) -> str:
+    singular = {"entries": "entry"}.get(name, name.removesuffix("s"))
+    return f"{_inner(count)} {singular if count == 1 else name}"
+
+
+def scalar(value: Any) -> str:
+    """A plain value, on one line: ``yes``, ``0.3333``, ``none``."""
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "yes", False: "no"}[value]
+    if isinstance(value, int):
+        return str(value) if abs(value) < 10**15 else "a huge number"  # Python refuses to write out thousands of digits
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _quoted(text: str) -> str:
+    return f"'{one_line(text, LONGEST_QUOTE)}'"
+
+
+def one_line(text: str, length: int) -> str:
+    """The text on one line, without what a terminal would obey, cut where it is long."""
+    line = " ".join(text[: 4 * length].split())
+    line = "".join(character if character.isprintable() else "\ufffd" for character in line)
+    return line if len(line) <= length and len(text) <= 4 * length else f"{line[: length - 3].rstrip()}..."
+
+
+NOT_STATED = "not stated"
+ABOUT_PASSAGES = "useful"
+"""The verdict of which there is one per passage, in their order."""
+
+WHOLE_TEXTS = ("reference", "response")
+MOST_PASSAGE = 10**9
+
+
+class Finding(NamedTuple):
+    """What a judge said about one thing.
+
+    Attributes:
+        part: what it is one of, such as ``claims`` or ``response claims``; of a row that was judged several times, the number of
+            the judgement stands before it. Empty if nobody says so.
+        number: its place among them, from 1.
+        text: the claim or statement; None if it is known by its number alone, as passages are.
+        holds: whether it holds; None where the verdict is neither, as ``not stated``, or where there is none.
+        verdict: in a word: ``supported``, ``contradicted``, ``not stated``, ``useful``, a rating; empty if there is none.
+        passages: numbers of the passages that support it, from 1.
+        against: numbers of the passages that contradict it.
+        reason: why, as the judge put it; may be empty.
+    """
+
+    part: str
+    number: int
+    text: str | None
+    holds: bool | None
+    verdict: str
+    passages: tuple[int, ...] = ()
+    against: tuple[int, ...] = ()
+    reason: str = ""
+
+    @property
+    def label(self) -> str:
+        """Its text, or what it is called by its number, such as ``passage 2``."""
+        if self.text is not None and self.text.strip():
+            return self.text
+        return f"{self.part.removesuffix('s') if self.part.endswith('s') else 'no.'} {self.number}"
+
+
+class Findings(NamedTuple):
+    """What the details of a score hold.
+
+    Attributes:
+        items: the verdicts, in the order of the details.
+        words: what else the details say, on one line.
+    """
+
+    items: tuple[Finding, ...]
+    words: str
+
+
+def findings_of(details: Mapping[str, Any]) -> Findings:
+    """The evidence in the details of a score."""
+    left = {name: item for name, item in details.items() if name not in NOT_EVIDENCE}
+    findings = [*_of_repeats(left), *_of_jurors(left)]
+    beside = take_side_by_side(left)
+    if beside is not None:
+        name, items, are_verdicts = beside
+        findings += _side_by_side(name, items, are_verdicts=are_verdicts)
+    for name in [name for name, value in left.items() if _is_list_of_mappings(value)]:
+        found = _judged(name.replace("_", " "), left.pop(name))
+        findings += _compared(name, found) if _is_compared(name, details) else found
+    return Findings(tuple(findings), details_in_words(left))
+
+
+def _of_repeats(details: dict[str, Any]) -> Iterator[Finding]:
+    """What each of several judgements of the row rests on."""
+    if not _is_list_of_mappings(details.get("repeats")):
+        return
+    for number, judgement in enumerate(details.pop("repeats"), 1):
+        why = _text(judgement.get("error")) or _text(judgement.get("reason"))
+        yield Finding("judgements", number, None, None, _verdict_of(judgement.get("value")), reason=why)
+        inner = judgement.get("details")
+        for finding in findings_of(inner).items if isinstance(inner, Mapping) else ():
+            yield finding._replace(part=f"judgement {number}, {finding.part}".removesuffix(", "))
+
+
+def _of_jurors(details: dict[str, Any]) -> Iterator[Finding]:
+    """What each juror of a jury says, and what that rests on."""
+    jurors = details.get("jurors")
+    if not (_is_list_of_mappings(jurors) and all(_text(item.get("juror")) for item in jurors or ())):
+        return
+    for name in ("jurors", "rule", "tied"):  # the reason of the score tells the other two
+        details.pop(name, None)
+    for number, item in enumerate(jurors or (), 1):
+        why = _text(item.get("error")) or _text(item.get("reason"))
+        model = _text(item.get("model"))
+        name = item["juror"] if not model or f"({model})" in item["juror"] else f"{item['juror']} by {model}"
+        verdict = _verdict_of(item.get("value")) or _text(item.get("state"))
+        passing = item.get("passing")
+        yield Finding("jurors", number, name, passing if isinstance(passing, bool) else None, verdict, reason=why)
+        inner = item.get("details")
+        for finding in findings_of(inner).items if isinstance(inner, Mapping) else ():
+            yield finding._replace(part=f"{item['juror']}, {finding.part}".removesuffix(", "))
+
+
+def _side_by_side(name: str, items: Sequence[Item], *, are_verdicts: bool) -> Iterator[Finding]:
+    for number, item in enumerate(items, 1):
+        holds = bool(item.mark) if are_verdicts else None
+        verdict = f"scored {int(item.mark)}" if are_verdicts else _verdict_of(item.mark)
+        yield Finding(name, number, item.text, holds, verdict, reason=item.why)
+
+
+def _judged(name: str, values: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    items, flag = judged_items(values)
+    part = plural_name(name, values) or ("passages" if flag == ABOUT_PASSAGES else "")
+    for number, (value, item) in enumerate(zip(values, items, strict=True), 1):
+        passages = _numbers(value.get("passages" if "passages" in value else "supported_by"))
+        against = _numbers(value.get("contradicted_by"))
+        looked_for = flag is None and "passages" in value and item.mark is None
+        verdict, holds = _found(passages) if looked_for else _verdict(value, flag, item)
+        yield Finding(part, number, item.text, holds, verdict, passages, against, item.why)
+
+
+def _is_compared(name: str, details: Mapping[str, Any]) -> bool:
+    """Whether the claims of a list were compared with one text as a whole, so that its numbers count no passages.
+
+    That is so for ``reference_verdicts``, and for ``response_claims`` where no other list tells what the passages say.
+    """
+    text, _, kind = name.partition("_")
+    return text in WHOLE_TEXTS and (kind == "verdicts" or (kind == "claims" and "verdicts" not in details))
+
+
+def _compared(name: str, found: Iterable[Finding]) -> Iterator[Finding]:
+    text, _, kind = name.partition("_")
+    for finding in found:
+        part = f"claims, compared with the {text}" if kind == "verdicts" else finding.part
+        yield finding._replace(part=part, passages=(), against=())
+
+
+def _found(passages: Sequence[int]) -> tuple[str, bool | None]:
+    return ("found", True) if passages else ("not found", False)
+
+
+def _verdict(value: Mapping[str, Any], flag: str | None, item: Item) -> tuple[str, bool | None]:
+    """The verdict in a word, and whether the thing holds."""
+    if flag is None:
+        return _verdict_of(item.mark), None
+    name = flag.replace("_", " ")
+    said = _text(value.get("verdict")) or (
+        name if item.mark else "contradicted" if value.get("contradicted") is True else f"not {name}"
+    )
+    return said, True if item.mark else None if said == NOT_STATED else False
+
+
+def _verdict_of(mark: Any) -> str:
+    return "" if mark is None else mark if isinstance(mark, str) else "" if is_nested(mark) else scalar(mark)
+
+
+def _is_list_of_mappings(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in value)
+
+
+def _numbers(values: Any) -> tuple[int, ...]:
+    """Those that can be the number of a passage."""
+    if not isinstance(values, list):
+        return ()
+    return tuple(value for value in values if type(value) is int and 0 < value < MOST_PASSAGE)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+QUOTED = 160
+"""Columns of a passage that are shown below a claim."""
+
+Tone = Literal["", "title", "good", "bad", "open", "aside"]
+
+
+class Line(NamedTuple):
+    """A line and what it is, for those who paint it."""
+
+    text: str
+    tone: Tone = ""
+
+
+def mark_of(finding: Finding) -> str:
+    """``✔`` it holds, ``✘`` it does not, ``–`` neither, ``•`` there is no verdict but a rating or a text."""
+    if finding.holds is None:
+        return "–" if finding.verdict and not _is_number(finding.verdict) else "•"
+    return "✔" if finding.holds else "✘"
+
+
+def _is_number(word: str) -> bool:
+    return word.lstrip("-").replace(".", "", 1).isdigit()
+
+
+def headline(score: Score) -> str:
+    """The value with its scale, or why there is none; then the verdict and the label."""
+    said = []
+    if score.value is not None and score.scale is not None:
+        said.append(f"scale {scalar(score.scale[0])} to {scalar(score.scale[1])}")
+    if score.passing is not None:
+        said.append("passed" if score.passing else "not passed")
+    if score.label is not None:
+        said.append(f"label {score.label}")
+    value = score.state if score.value is None else scalar(score.value)
+    name = f"{score.metric}: " if score.metric else ""
+    return f"{name}{value} ({', '.join(said)})" if said else f"{name}{value}"
+
+
+def standing(score: Score) -> str:
+    """Why there is no value, or the reason of the value; empty where the evidence alone tells."""
+    return score.error or score.reason or ""
+
+
+def verdict_words(finding: Finding) -> str:
+    """The verdict with its passages: ``supported by passages 1, 3, contradicted by passage 2``."""
+    parts = [f"{finding.verdict}{_by(finding.passages, finding.verdict)}"]
+    if finding.against:
+        others = _by(finding.against, "contradicted")
+        parts = (
+            [f"{finding.verdict}{others}"] if finding.verdict == "contradicted" else [*parts, f"contradicted{others}"]
+        )
+    return ", ".join(part for part in parts if part)
+
+
+def _by(passages: Sequence[int], verdict: str) -> str:
+    if not passages:
+        return ""
+    numbers = ", ".join(map(str, passages))
+    word = "in" if verdict == "found" else "by"
+    return f" {word} passage{'s' * (len(passages) > 1)} {numbers}"
+
+
+def _passages(contexts: Any) -> Iterator[tuple[int, str]]:
+    """The texts among the contexts, each with its number; a row that could not be scored may have anything there."""
+    if isinstance(contexts, Sequence) and not isinstance(contexts, str):
+        yield from ((number, text) for number, text in enumerate(contexts, 1) if isinstance(text, str))
+
+
+def evidence_lines(score: Score, width: int, contexts: Any = None) -> list[Line]:
+    """The score, and below it what it rests on.
+
+    Args:
+        score: the score.
+        width: columns of the terminal.
+        contexts: the retrieved contexts; passages that a verdict names are quoted from them, as far as they fit a line or two.
+    """
+    found = findings_of(score.details)
+    tone: Tone = "bad" if score.state == "failed" else "title"
+    lines = _painted(fitted(headline(score), width, others="  "), tone)
+    if standing(score):
+        lines += _painted(fitted(standing(score), width, "  ", "  "))
+    part, quoted = "", dict(_passages(contexts))
+    for finding in found.items:
+        if finding.part != part:
+            part = finding.part
+            lines += _painted(fitted(f"{part}:", width, "  ", "    ")) if part else []
+        lines += _finding_lines(finding, width)
+        for number in (*finding.passages, *finding.against):
+            if number in quoted:  # once, below the first claim that names it
+                quote = f'passage {number}: "{shortened(quoted.pop(number), QUOTED)}"'
+                lines += _painted(fitted(quote, width, "      ", "        "), "aside")
+    if found.words and found.words != readable(standing(score)):
+        lines += _painted(fitted(found.words, width, "  ", "    "), "aside")
+    return lines
+
+
+def _finding_lines(finding: Finding, width: int) -> Iterator[Line]:
+    mark = mark_of(finding)
+    tone: Tone = {"✔": "good", "✘": "bad", "–": "open"}.get(mark, "")  # type: ignore[assignment]
+    words = verdict_words(finding)
+    yield from _painted(fitted(finding.label, width, f"  {mark} ", "    "), tone)
+    said = ": ".join(part for part in (words, readable(finding.reason)) if part)
+    if said:
+        yield from _painted(fitted(said, width, "      ", "      "))
+
+
+def _painted(lines: Iterable[str], tone: Tone = "") -> list[Line]:
+    return [Line(line, tone) for line in lines]
