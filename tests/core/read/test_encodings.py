@@ -15,8 +15,7 @@ from core.evaluate.doubles import Length
 from core.read.reading import read, samples, write
 from ragmetrics_core import InvalidInput, Sample, evaluate
 from ragmetrics_core._read import FileOptions, open_rows
-from ragmetrics_core._read._input_file import InputFile
-from ragmetrics_core._read._text import raw_lines
+from ragmetrics_core._read._input_file import InputFile, raw_lines
 
 TEXTS = {
     "q.csv": 'question;answer\nWo liegt Köln?;"Am Rhein\nin ""NRW"""\n\nUnd Čačak?;In Serbien\n',

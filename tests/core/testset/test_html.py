@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragmetrics_core._testset._files import text_of_file
-from ragmetrics_core._testset._html import text_of_html
+from ragmetrics_core._testset._documents import text_of_file
+from ragmetrics_core._testset._markup import text_of_html
 
 PAGE = """<!doctype html><html><head><title>A title</title><style>p > b {}</style>
 <script>document.write("<p>written</p><!--");</script></head>

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import Ask, InvalidInput, ModelError, RagmetricsError, Reply, Sample, Testset, generate_testset
-from ragmetrics_core._testset._kept import KeptQuestions
-from ragmetrics_core._testset._values import line_of
+from ragmetrics_core._testset._generate import KeptQuestions
+from ragmetrics_core._testset._testset import line_of
 
 ONE, TWO, THREE = (Sample(user_input=f"{name}?\u2028", id=name) for name in ("one", "two", "three"))
 

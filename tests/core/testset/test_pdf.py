@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragmetrics_core import InvalidInput, MissingExtra, generate_testset
-from ragmetrics_core._testset import _files
+from ragmetrics_core._testset import _documents as _files
 from ragmetrics_core._testset._chunks import chunks_of
-from ragmetrics_core._testset._documents import GivenDocument, Skipped, documents_of
-from ragmetrics_core._testset._files import text_of_file
+from ragmetrics_core._testset._documents import GivenDocument, Skipped, documents_of, text_of_file
 from ragmetrics_core.llms import LexicalJudge
 
 pypdf = pytest.importorskip("pypdf", exc_type=ImportError)
@@ -93,7 +92,10 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
 def test_what_pypdf_logs_stays_out_of_the_output(tmp_path: Path) -> None:
     file = tmp_path / "a.pdf"
     file.write_bytes(pdf("text").replace(b"startxref\n", b"startxref\n9"))
-    code = f"from ragmetrics_core._testset._files import *; from pathlib import Path; print(text_of_file(Path({str(file)!r})).text)"
+    code = (
+        "from ragmetrics_core._testset._documents import text_of_file; from pathlib import Path; "
+        f"print(text_of_file(Path({str(file)!r})).text)"
+    )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (result.stdout, result.stderr) == ("text\n", "")
 

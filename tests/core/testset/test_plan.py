@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from ragmetrics_core import InvalidInput, Prompt
 from ragmetrics_core._testset._chunks import Chunk
+from ragmetrics_core._testset._collect import ATTEMPTS, MOST_PER_VISIT, Course, counts_of, in_turn, related_pairs
 from ragmetrics_core._testset._kinds import OnePassage, Visit
-from ragmetrics_core._testset._plan import ATTEMPTS, MOST_PER_VISIT, Course, counts_of, in_turn, related_pairs
 from ragmetrics_core._testset._similar import PassageIndex
 from ragmetrics_core.replies import LinesReply
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragmetrics_core._testset._stands_alone import leans_on_a_text
+from ragmetrics_core._testset._similar import leans_on_a_text
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import Prompt
-from ragmetrics_core._testset._checks import PROMPTS
+from ragmetrics_core._testset._kinds import PROMPTS
 from ragmetrics_core._testset._program import ANSWER_FROM_DOCUMENT, WRITE_QUESTIONS
 
 WORDS = {

@@ -13,8 +13,7 @@ from __future__ import annotations
 from ._columns import Columns, Understood
 from ._input_file import STDIN, FileOptions
 from ._look import Look, keys_of, likely, look_at, rule
-from ._random_rows import sampled
-from ._rows import OpenRows, open_rows
+from ._rows import OpenRows, open_rows, sampled
 
 __all__ = [
     "STDIN",

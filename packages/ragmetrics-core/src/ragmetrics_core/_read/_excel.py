@@ -17,8 +17,7 @@ from zipfile import BadZipFile
 
 from .._kernel._errors import InvalidInput, MissingExtra
 from ._csv import cells_row, header_of, no_name
-from ._input_file import InputFile
-from ._text import RawRow
+from ._input_file import InputFile, RawRow
 
 OLD_OR_LOCKED = b"\xd0\xcf\x11\xe0"
 """How a workbook begins that is encrypted, or in the format of Excel 97 to 2003."""

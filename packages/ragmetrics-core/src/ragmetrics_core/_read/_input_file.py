@@ -1,4 +1,11 @@
-"""A file to read rows from: where its bytes are, what it is called in messages, and what its user knows about it.
+"""What the readers of text files share: numbered lines, and what a row is before it has a sample.
+
+Which encoding the bytes of a text file are in: what a byte order mark proves, else what the user says, else UTF-8.
+
+Most encodings cannot be told from each other by their bytes, so none is guessed. But where text is not UTF-8, it is mostly what
+Windows writes in Western Europe and America, and a person sees at once whether it is: so the message shows what would stand there.
+
+A file to read rows from: where its bytes are, what it is called in messages, and what its user knows about it.
 
 Strategy. What follows from the bytes is never asked: a byte order mark is proof, and where no name tells the format, the first line
 does. What bytes do not tell, such as CP1252 instead of Latin-1, is an option and never a guess. Standard input is copied to a
@@ -7,20 +14,118 @@ temporary file first: then its rows can be counted, and all readers work as with
 
 from __future__ import annotations
 
+import codecs
 import gzip
+import io
 import os
 import shutil
 import tempfile
 import weakref
+import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from .._kernel._errors import InvalidInput
-from ._encodings import check_encoding
+
+MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before the mark that it begins with
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+"""Byte order marks and what they prove."""
+
+WITHOUT_MARK = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
+"""Encodings whose name promises a mark, and what they are where none is."""
+
+AROUND = 12
+"""Characters of a line that are shown on either side of the byte in question."""
+
+
+class Codec(NamedTuple):
+    """How the bytes of a file become text.
+
+    Attributes:
+        name: the encoding, as Python names it.
+        mark: the byte order mark at the beginning.
+        is_wide: whether a line does not end in the byte that ends it in ASCII, as in UTF-16.
+    """
+
+    name: str
+    mark: bytes = b""
+    is_wide: bool = False
+
+
+def check_encoding(name: object) -> None:
+    """The name of an encoding of text that Python knows, or None.
+
+    Raises:
+        InvalidInput: it is none.
+    """
+    try:
+        if name is None or (isinstance(name, str) and "a".encode(name)):
+            return
+    except (LookupError, ValueError):
+        pass
+    raise InvalidInput(f"encoding must be one such as cp1252, latin-1, utf-16 or utf-8, got {name!r}")
+
+
+def codec_of(start: bytes, told: str | None, file: str) -> Codec:
+    """The codec of a file that starts with these bytes, of which the user has told the encoding or not.
+
+    Raises:
+        InvalidInput: the byte order mark says another encoding, or the text looks like UTF-16 and nothing says so.
+    """
+    mark, proven = next(((mark, name) for mark, name in MARKS if start.startswith(mark)), (b"", ""))
+    if told is None:
+        likely = "" if proven else _likely(start[::2], start[1::2])
+        if likely:
+            raise InvalidInput(f'{file} looks like UTF-16 text without a byte order mark: give encoding="{likely}"')
+        return _codec(proven or "utf-8", mark)
+    name = codecs.lookup(told).name
+    if proven and not (proven.startswith(name) or name.startswith(proven)):  # utf-16 or utf-8-sig are no contradiction
+        raise InvalidInput(
+            f'{file} begins with the byte order mark of {proven.upper()}: it is not in encoding="{told}", leave that out'
+        )
+    return _codec(proven or WITHOUT_MARK.get(name, name), mark)
+
+
+def _likely(odd: bytes, even: bytes) -> str:
+    """UTF-16, where every second byte is zero, as it is in text of Latin letters; else nothing."""
+    if odd and even and not any(even) and all(odd):
+        return "utf-16-le"
+    return "utf-16-be" if odd and even and not any(odd) and all(even) else ""
+
+
+def _codec(name: str, mark: bytes) -> Codec:
+    return Codec(name, mark, "\n".encode(name) != b"\n")
+
+
+def not_text(error: UnicodeDecodeError, told: str | None) -> str:
+    """What is wrong with a line that cannot be decoded, and what to do."""
+    line: bytes = error.object
+    where = f"(byte 0x{line[error.start]:02X} at position {error.start + 1})"
+    if told is not None:
+        return f"not text in {told} {where}: name another encoding with encoding=..., or save the file as UTF-8"
+    try:
+        before = line[: error.start].decode("cp1252", "replace")[-AROUND:].lstrip()
+        after = line[error.start :].decode("cp1252")[:AROUND].rstrip()
+    except UnicodeDecodeError:
+        return f"not UTF-8 text {where}: name its encoding with encoding=..., or save the file as UTF-8"
+    return (
+        f'not UTF-8 text {where}: if {before + after!r} is right there, give encoding="cp1252"; '
+        "else name its encoding, or save the file as UTF-8"
+    )
+
 
 STDIN = "-"
 """What is given instead of a path for the rows on standard input."""
+
+MOST_DEEP = 100
+"""Levels of lists and mappings inside each other."""
 
 GZIP = b"\x1f\x8b"
 
@@ -114,3 +219,100 @@ def copied(stream: BinaryIO, name: str, options: FileOptions | None) -> InputFil
     file = InputFile(path, name, options.encoding if options else None, zipped, options is not None)
     weakref.finalize(file, path.unlink, missing_ok=True)
     return file
+
+
+RawRow = tuple[str, Any]
+"""The place of a row, and its value: a mapping, or the ``InvalidInput`` that says why there is none."""
+
+NOT_UTF8 = "not UTF-8 text: save the file as UTF-8"
+
+LONGEST_MARK = 4
+"""Bytes of the longest byte order mark."""
+
+
+class EmptyCell(str):
+    """A type for the one value that says which cells of a table are empty; it equals the empty text."""
+
+    __slots__ = ()
+
+
+EMPTY_CELL = EmptyCell()
+"""An empty cell of a format that cannot tell an empty text from a missing value; which one it is depends on the field."""
+
+
+class BadShape(InvalidInput):
+    """A row that is not even of the right kind, such as a line of a JSONL file that is not JSON."""
+
+
+def first_double(names: Iterable[str]) -> str | None:
+    """The first name that stands there twice, found in one pass: hostile files have very many of them."""
+    seen: set[str] = set()
+    return next((name for name in names if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]
+
+
+def lines_of(file: InputFile) -> Iterator[tuple[int, str]]:
+    """The lines of a text file, numbered from 1, with their line ends; a byte order mark is dropped.
+
+    Raises:
+        InvalidInput: a line is not in the encoding of the file, the gzip data is damaged, or the file cannot be opened.
+    """
+    for number, line in text_lines(file):
+        if isinstance(line, InvalidInput):
+            raise InvalidInput(f"{file.name}, line {number}: {line}")
+        yield number, line
+
+
+def text_lines(file: InputFile) -> Iterator[tuple[int, str | BadShape]]:
+    """The same, with what is wrong with a line in the place of one that cannot be decoded."""
+    for number, raw, codec in _coded_lines(file):
+        yield number, _decoded(raw, codec, file)
+
+
+def raw_lines(file: InputFile) -> Iterator[tuple[int, bytes]]:
+    """The same, not decoded; line ends and separators are those of ASCII whatever the encoding."""
+    return ((number, raw) for number, raw, _ in _coded_lines(file))
+
+
+def encoding_of(file: InputFile) -> str:
+    """The encoding, as messages name it, and how it is known where it is not UTF-8."""
+    with file.open() as handle:
+        codec = codec_of(_start(handle), file.encoding, file.name)
+    known = " (its byte order mark says so)" if codec.mark and codec.name != "utf-8" else ""
+    return f"{codec.name.upper() if codec.name.startswith('utf') else codec.name}{known}"
+
+
+def _decoded(raw: bytes, codec: str, file: InputFile) -> str | BadShape:
+    try:
+        return raw.decode(codec)
+    except UnicodeDecodeError as error:
+        return BadShape(not_text(error, file.encoding) if file.has_options else NOT_UTF8)
+
+
+def _coded_lines(file: InputFile) -> Iterator[tuple[int, bytes, str]]:
+    """Every line, and the encoding that it is in: UTF-8, where a line of the file does not end as one of ASCII does."""
+    number = 0
+    try:
+        with file.open() as handle:
+            codec = codec_of(_start(handle), file.encoding, file.name)
+            handle.read(len(codec.mark))
+            name = "utf-8" if codec.is_wide else codec.name
+            lines: Iterable[bytes] = _narrow(handle, codec) if codec.is_wide else handle
+            for raw in lines:
+                number += 1
+                yield number, raw, name
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InvalidInput(f"{file.name}, after line {number}: the gzip data is damaged ({error})") from None
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{file.name}, after line {number}: not text in {error.encoding} ({error.reason})") from None
+    except OSError as error:
+        raise InvalidInput(f"{file.name} cannot be read: {error.strerror}") from None
+
+
+def _narrow(handle: BinaryIO, codec: Codec) -> Iterator[bytes]:
+    with io.TextIOWrapper(handle, codec.name, newline="\n") as lines:
+        for line in lines:
+            yield line.encode()
+
+
+def _start(handle: Any) -> bytes:
+    return handle.peek(LONGEST_MARK)[:LONGEST_MARK]

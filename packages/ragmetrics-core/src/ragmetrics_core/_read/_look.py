@@ -15,11 +15,9 @@ from .._kernel._errors import InvalidInput
 from .._kernel._inputs import CHECKS, FIELD_KINDS
 from .._kernel._sample import ALIASES, FIELD_NAMES, Sample, fields_of, plain_name
 from ._cells import CONTENTS, literal
-from ._columns import Columns, Understood
-from ._doubts import Doubts
-from ._input_file import FileOptions
+from ._columns import Columns, Doubts, Understood
+from ._input_file import BadShape, FileOptions
 from ._rows import understood_rows
-from ._text import BadShape
 
 MOST_PROBLEMS = 20
 """Problems that are kept; the rest is counted."""

@@ -1,24 +1,101 @@
-"""Raw rows become rows: here columns get their names, missing cells become None, and bad rows get their message."""
+"""Raw rows become rows: here columns get their names, missing cells become None, and bad rows get their message.
+
+What a row may hold so that it can be written down again: limits to nesting, numbers and size.
+
+Strategy. Metadata is only carried through, so nobody looks at it before it is written. One row that no file can hold must cost that
+row and no other, so it is found where the row is read. Values are walked through without recursion, and the type alone tells
+that a value is plain, as nearly all are.
+
+A few rows out of many, drawn at random.
+"""
 
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from .._kernel._errors import InvalidInput
-from .._kernel._sample import Row, Sample
-from ._bounds import out_of_bounds
-from ._columns import Columns, Understood
+from .._kernel._sample import Document, Row, Sample
+from ._columns import Columns, Understood, is_model
 from ._files import Counting, OpenFile, open_file
-from ._frame import frame_rows
-from ._input_file import FileOptions
-from ._objects import is_model
-from ._text import BadShape, RawRow
+from ._frames import frame_rows
+from ._input_file import MOST_DEEP, BadShape, FileOptions, RawRow
+
+MOST_DIGITS = 4000
+"""Python itself writes no numbers of more than 4,300 digits."""
+
+MOST_BITS = 13_287
+"""Bits of a whole number with that many digits."""
+
+MOST_VALUES = 1_000_000
+"""In all lists and mappings together, save lists that hold only texts and floats; a list that occurs several times counts each
+time."""
+
+PLAIN = frozenset({str, float, bool, type(None)})
+FIELDS = tuple(item.name for item in fields(Sample) if item.name != "metadata")
+VALUES = attrgetter(*FIELDS)
+
+
+def out_of_bounds(sample: Sample) -> str | None:
+    """What stands in the way of writing this row, such as "metadata['tree'] is nested more than 100 levels deep"; or None."""
+    for name, value in zip(FIELDS, VALUES(sample), strict=True):
+        # as nearly always: texts, and lists of texts
+        if type(value) not in PLAIN and not (type(value) is list and PLAIN.issuperset(map(type, value))):
+            problem = _problem(value)
+            if problem is not None:
+                return f"{name} {problem}"
+    for column, value in sample.metadata.items():
+        if type(value) not in PLAIN or type(column) is not str:
+            problem = _problem(value) or _problem(column)
+            if problem is not None:
+                return f"metadata[{str(column)[:80]!r}] {problem}" if isinstance(column, str) else f"metadata {problem}"
+    return None
+
+
+def _problem(value: Any) -> str | None:
+    pending = [(value, 0)]
+    seen = 0
+    while pending:
+        item, depth = pending.pop()
+        if isinstance(item, int):
+            if item.bit_length() > MOST_BITS:
+                return f"holds a whole number of more than {MOST_DIGITS:,} digits"
+            continue
+        parts = _parts(item)
+        if not parts:
+            continue
+        if depth >= MOST_DEEP:
+            return f"is nested more than {MOST_DEEP} levels deep"
+        seen += len(parts)
+        if seen > MOST_VALUES:
+            return f"holds more than {MOST_VALUES:,} values"
+        pending += [(part, depth + 1) for part in parts if type(part) not in PLAIN]
+    return None
+
+
+def _parts(item: Any) -> list[Any] | tuple[Any, ...]:
+    if isinstance(item, list | tuple):
+        return () if PLAIN.issuperset(map(type, item)) or _are_plain_documents(item) else item
+    if isinstance(item, Document):
+        return (item.id, item.score, item.meta) if item.meta else (item.id, item.score)
+    if isinstance(item, Mapping):
+        return [*item, *item.values()]
+    return ()
+
+
+def _are_plain_documents(items: list[Any] | tuple[Any, ...]) -> bool:
+    """Whether each is a document of plain values: rankings have many of them, and are read by the ten thousand a second."""
+    for item in items:
+        if type(item) is not Document or item.meta or type(item.id) not in PLAIN or type(item.score) not in PLAIN:
+            return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -166,3 +243,24 @@ def _in_memory(samples: Any) -> Iterator[RawRow]:
             f"got {type(samples).__name__}"
         )
     return ((f"row {number}", value) for number, value in enumerate(samples, 1))
+
+
+def sampled(opened: OpenRows, count: int, seed: int) -> OpenRows:
+    """``count`` of the rows, in their order; every choice is equally likely, and the seed decides which one is made.
+
+    The rows are read to their end in one pass, and no more of them are held than are drawn (Vitter 1985, ACM TOMS 11:37,
+    algorithm R).
+    """
+    return replace(opened, rows=_rows(opened.rows, count, seed), count=lambda most: opened.count(least(count, most)))
+
+
+def _rows(rows: Iterator[Row], count: int, seed: int) -> Iterator[Row]:
+    generator = random.Random(seed)  # noqa: S311  a choice that can be repeated, not a secret
+    kept: list[Row] = []
+    for number, row in enumerate(rows):
+        if number < count:
+            kept.append(row)
+        elif (slot := generator.randrange(number + 1)) < count:
+            kept[slot] = row
+    for index, row in enumerate(sorted(kept, key=lambda row: row.index)):
+        yield Row(index, row.place, row.sample, row.problem)

@@ -29,7 +29,7 @@ from typing import Any
 
 from .._kernel._errors import InvalidInput
 from .._read._files import open_file
-from .._read._frame import frame_rows
+from .._read._frames import frame_rows
 from .._read._json import NoObject
 from ._records import json_value
 

@@ -11,6 +11,6 @@ once a response is added, and an account of everything that did not work.
 from __future__ import annotations
 
 from ._generate import agenerate_testset, generate_testset
-from ._values import Problem, Testset
+from ._testset import Problem, Testset
 
 __all__ = ["Problem", "Testset", "agenerate_testset", "generate_testset"]

@@ -1,10 +1,26 @@
-"""What questions are written from: texts with an id, checked before the first call costs anything."""
+"""What questions are written from: texts with an id, checked before the first call costs anything.
+
+What every reader of files makes of one: its text, and where in it headings and pages begin.
+
+The text of a PDF, page by page, read with pypdf (the extra ``documents``).
+
+The text of a file as its reader sees it: no markup, with the places of its headings and pages.
+
+Markdown becomes HTML first, by the library that knows its rules, so that there is one way from markup to text (``_html``). What
+cannot be read is an ``InvalidInput`` or a ``MissingExtra`` that says why, and concerns this file alone.
+"""
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import re
+import struct
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from .._kernel._errors import InvalidInput, MissingExtra
@@ -12,9 +28,167 @@ from .._kernel._layout import readable
 from .._kernel._sample import Document
 from .._read import open_rows
 from .._read._cells import document_of
+from .._read._input_file import NOT_UTF8, InputFile, lines_of
 from .._report._reasons import first_of
-from ._files import DOCUMENT_FILES, text_of_file
-from ._text import Heading
+from ._markup import FileText, Heading, text_of_html
+
+# What a parser of damaged files meets besides its own errors; a program that reads strangers' files has to expect all of them.
+DAMAGED = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    NotImplementedError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    struct.error,
+    zlib.error,
+)
+
+LONGEST = 100
+"""Characters of a message of pypdf that are told: it can hold any part of the file."""
+
+
+def text_of_pdf(path: Path) -> FileText:
+    """The text of the pages, in order.
+
+    Raises:
+        InvalidInput: the file is encrypted or damaged, or there is no text in it.
+        MissingExtra: pypdf is not installed.
+    """
+    try:
+        from pypdf.errors import DependencyError, PyPdfError  # noqa: PLC0415  an extra
+    except ImportError:
+        raise MissingExtra('the pypdf package is not installed: pip install "ragmetrics-core[documents]"') from None
+    try:
+        pages = _pages(path)
+    except InvalidInput:
+        raise
+    except DependencyError as error:
+        raise InvalidInput(f"{path.name} is encrypted ({error}): save it without encryption") from None
+    except OSError as error:
+        raise InvalidInput(f"{path.name} cannot be read: {error.strerror or error}") from None
+    except (PyPdfError, *DAMAGED) as error:
+        raise InvalidInput(
+            f"{path.name} is no PDF that can be read ({type(error).__name__}: {str(error)[:LONGEST]})"
+        ) from None
+    if not any(pages):
+        count = "its page" if len(pages) == 1 else f"its {len(pages)} pages"
+        raise InvalidInput(
+            f"{path.name}: there is no text on {count}, perhaps only pictures of it: recognise the text (OCR) first"
+        )
+    return _joined(pages)
+
+
+def _pages(path: Path) -> list[str]:
+    from pypdf import PdfReader  # noqa: PLC0415  an extra
+
+    with _no_last_resort("pypdf"), PdfReader(path) as reader:
+        if reader.is_encrypted and not reader.decrypt(
+            ""
+        ):  # many are, so that they are not changed, and open for everybody
+            raise InvalidInput(f"{path.name} is encrypted: save it without its password")
+        return [page.extract_text().strip() for page in reader.pages]
+
+
+@contextmanager
+def _no_last_resort(name: str) -> Iterator[None]:
+    """What a package logs goes to the handlers that the user has set up, and not to stderr where there are none."""
+    handler = logging.NullHandler()
+    logging.getLogger(name).addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger(name).removeHandler(handler)
+
+
+def _joined(pages: list[str]) -> FileText:
+    """One text, since sentences run over pages; a page without text begins where the next one does."""
+    starts, parts, length = [], [], 0
+    for page in pages:
+        starts.append(length)
+        if page:
+            parts.append(page)
+            length += len(page) + 1
+    return FileText("\n".join(parts), pages=tuple(starts))
+
+
+MOST_BYTES = 50_000_000
+"""A file of more is no document to read, and can be meant to fill the memory."""
+
+FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?=[\w-]+[ \t]*:).*?^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE)
+"""Settings at the top of a Markdown file, between lines of dashes."""
+
+CHARSET = re.compile(rb"<meta[^>]{0,200}?\bcharset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
+WHERE_CHARSET = 1024
+"""Bytes at the beginning of a page that may tell its encoding, as browsers have it."""
+
+
+def text_of_file(path: Path) -> FileText:
+    """The text of a file of one of the ``DOCUMENT_FILES``.
+
+    Raises:
+        InvalidInput: it cannot be read.
+        MissingExtra: the package that reads files of its kind is not installed.
+    """
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise InvalidInput(f"{path.name} cannot be read: {error.strerror}") from None
+    if size > MOST_BYTES:
+        raise InvalidInput(f"{path.name} has {size:,} bytes, more than {MOST_BYTES:,}: divide it")
+    found = READERS[path.suffix.lower()](path)
+    if "\0" in found.text:
+        raise InvalidInput(f"{path.name} is no text: it holds NUL characters")
+    return found
+
+
+def _plain(path: Path) -> FileText:
+    return FileText("".join(line for _, line in lines_of(InputFile.of(path))))
+
+
+def _markdown(path: Path) -> FileText:
+    from markdown_it import MarkdownIt  # noqa: PLC0415  only where there is Markdown
+
+    text = _plain(path).text.replace("\r\n", "\n")
+    page = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(FRONT_MATTER.sub("", text))
+    return text_of_html(page)
+
+
+def _html(path: Path) -> FileText:
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise InvalidInput(f"{path.name} cannot be read: {error.strerror}") from None
+    told = CHARSET.search(raw[:WHERE_CHARSET])
+    page = _decoded(raw, "utf-8-sig")
+    if page is None and told:
+        page = _decoded(raw, told[1].decode())
+    if page is None:
+        raise InvalidInput(f"{path.name}: {NOT_UTF8}")
+    return text_of_html(page)
+
+
+def _decoded(raw: bytes, encoding: str) -> str | None:
+    try:
+        return raw.decode(encoding)
+    except (UnicodeError, LookupError):  # LookupError: a page may claim any encoding, known or not
+        return None
+
+
+READERS: Mapping[str, Callable[[Path], FileText]] = MappingProxyType(
+    {
+        **dict.fromkeys((".txt", ".rst"), _plain),
+        **dict.fromkeys((".md", ".markdown"), _markdown),
+        **dict.fromkeys((".html", ".htm", ".xhtml"), _html),
+        ".pdf": text_of_pdf,
+    }
+)
+
+DOCUMENT_FILES = frozenset(READERS)
+"""Suffixes of files that are one document each."""
+
 
 ROW_FILES = frozenset({".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".gz", ".parquet", ".pq"})
 """Suffixes of files that hold one document per row."""

@@ -11,7 +11,23 @@ import re
 from html.parser import HTMLParser
 from typing import NamedTuple
 
-from ._text import FileText, Heading
+Heading = tuple[int, int, str]
+"""Where a heading begins in the text, its level (1 is the highest), and its words."""
+
+
+class FileText(NamedTuple):
+    """The text of a file.
+
+    Attributes:
+        text: what its reader sees.
+        headings: its headings, in order.
+        pages: where each of its pages begins, in order; empty where it has none.
+    """
+
+    text: str
+    headings: tuple[Heading, ...] = ()
+    pages: tuple[int, ...] = ()
+
 
 NEVER_READ = frozenset(["script", "style", "noscript", "template", "svg", "iframe", "select", "textarea", "title"])
 """Elements whose text a browser does not show as text."""

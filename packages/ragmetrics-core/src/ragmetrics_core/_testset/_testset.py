@@ -1,7 +1,13 @@
-"""The test set: samples in order, what could not be made, and its way to and from files."""
+"""LlamaIndex's old data sets, read from their JSON without LlamaIndex, which no longer has the classes that wrote them.
+
+The test set: samples in order, what could not be made, and its way to and from files.
+
+A test set as an output of a notebook: its account, and a table of the first questions. Static; every text is escaped.
+"""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,17 +16,108 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from .._kernel._errors import InvalidInput
-from .._kernel._layout import printable, readable
+from .._kernel._evidence_html import block, grid
+from .._kernel._layout import printable, readable, shortened
 from .._kernel._requests import Usage
 from .._kernel._sample import Document, Sample
+from .._kernel._tags import Html, element
 from .._kernel._wording import to_json
 from .._read import Columns, open_rows
+from .._read._input_file import InputFile, lines_of
 from .._store._prices import ModelUsage
 from ._documents import Skipped, by_reason
-from ._llama_index import embedding_qa_samples, labelled_rag_samples
 
 if TYPE_CHECKING:
     import os
+
+
+CARRIED = ("query_by", "reference_answer_by")
+
+
+def labelled_rag_samples(path: Path, predictions: Path | None) -> Iterator[Sample]:
+    """The examples of a ``LabelledRagDataset``, with the predictions of another file where there is one."""
+    examples = _list(path, "examples", "LabelledRagDataset")
+    answers: list[Any] = [{}] * len(examples)
+    if predictions is not None:
+        answers = _list(predictions, "predictions", "RagPredictionDataset")
+        if len(answers) != len(examples):
+            raise InvalidInput(
+                f"{predictions.name} holds {len(answers)} predictions for the {len(examples)} examples of {path.name}: "
+                "both files must come from the same data set"
+            )
+    for number, (example, answer) in enumerate(zip(examples, answers, strict=True), 1):
+        place = f"{path.name}, example {number}"
+        given = _mapping(place, example)
+        predicted = _mapping(f"{predictions and predictions.name}, prediction {number}", answer)
+        yield Sample(
+            user_input=_question(place, given.get("query")),
+            response=predicted.get("response"),
+            retrieved_contexts=predicted.get("contexts"),
+            reference=given.get("reference_answer") or None,
+            reference_contexts=given.get("reference_contexts") or None,
+            id=str(number),
+            metadata={name: given[name] for name in CARRIED if given.get(name) is not None},
+        )
+
+
+def embedding_qa_samples(path: Path) -> Iterator[Sample]:
+    """The queries of an ``EmbeddingQAFinetuneDataset``, each with its relevant documents."""
+    data = _load(path)
+    parts = {name: data.get(name) for name in ("queries", "corpus", "relevant_docs")}
+    if not all(isinstance(part, dict) for part in parts.values()):
+        raise InvalidInput(
+            f'{path.name} is no EmbeddingQAFinetuneDataset: it must be an object with "queries", "corpus" and "relevant_docs"'
+        )
+    mode = data.get("mode", "text")
+    if mode != "text":
+        raise InvalidInput(f"{path.name}: its mode is {mode!r}; only data sets of text can be read")
+    corpus = parts["corpus"] or {}
+    for key, query in (parts["queries"] or {}).items():
+        place = f"{path.name}, query {key!r}"
+        ids = _document_ids(place, (parts["relevant_docs"] or {}).get(key), corpus)
+        yield Sample(
+            user_input=_question(place, query),
+            reference_contexts=[corpus[item] for item in ids],
+            reference_documents=[Document(corpus[item], item) for item in ids],
+            id=key,
+        )
+
+
+def _document_ids(place: str, ids: Any, corpus: Mapping[str, Any]) -> list[str]:
+    if not isinstance(ids, list) or not ids:
+        raise InvalidInput(f'{place} has no list of documents in "relevant_docs"')
+    unknown = [item for item in ids if not isinstance(item, str) or not isinstance(corpus.get(item), str)]
+    if unknown:
+        raise InvalidInput(f'{place}: the relevant document {unknown[0]!r} has no text in "corpus"')
+    return ids
+
+
+def _load(path: Path) -> Mapping[str, Any]:
+    try:
+        data = json.loads("".join(line for _, line in lines_of(InputFile.of(path))))
+    except json.JSONDecodeError as error:
+        raise InvalidInput(f"{path.name}, line {error.lineno}: not JSON ({error.msg})") from None
+    return data if isinstance(data, dict) else {}
+
+
+def _list(path: Path, name: str, kind: str) -> list[Any]:
+    items = _load(path).get(name)
+    if not isinstance(items, list):
+        raise InvalidInput(f'{path.name} is no {kind}: it must be an object with a list under "{name}"')
+    return items
+
+
+def _mapping(place: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise InvalidInput(f"{place} must be an object, got {type(value).__name__}")
+    return value
+
+
+def _question(place: str, value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInput(f"{place}: its query must be a text, got {value!r}")
+    return value
+
 
 CAVEAT = "caveat"
 """Column of the metadata that carries what must be known about how a sample was made."""
@@ -163,8 +260,6 @@ class Testset(Sequence[Sample]):
 
     def _repr_html_(self) -> str:
         """Notebooks show the account and the first questions."""
-        from ._view import testset_html  # noqa: PLC0415  only notebooks need it
-
         return testset_html(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -241,3 +336,28 @@ def _with_documents(sample: Sample, place: str) -> Sample:
         return sample
     documents = [Document.of(item, f"{place}: reference_documents[{index}]") for index, item in enumerate(given)]
     return replace(sample, reference_documents=documents)
+
+
+MOST_SAMPLES = 10
+LONGEST_PASSAGE = 300
+"""Columns of a passage that are shown."""
+
+
+def testset_html(testset: Testset) -> Html:
+    """What there is and what is missing, then the first samples."""
+    account = (element("p", readable(line)) for line in str(testset).splitlines())
+    rows = [_row(sample) for sample in testset.samples[:MOST_SAMPLES]]
+    more = len(testset) - len(rows)
+    return block(
+        *account,
+        grid(("document", "question", "reference", "passages"), rows, numbers=False) if rows else None,
+        element("p", f"and {more} more") if more else None,
+    )
+
+
+def _row(sample: Sample) -> tuple[str, str, str, Html]:
+    passages = sample.reference_contexts
+    texts = passages if isinstance(passages, Sequence) and not isinstance(passages, str) else ()
+    items = (element("li", shortened(str(text), LONGEST_PASSAGE)) for text in texts)
+    document = sample.metadata.get("document_id")
+    return str(document or ""), str(sample.user_input or ""), str(sample.reference or ""), element("ul", *items)
