@@ -6,7 +6,7 @@ The text of a PDF, page by page, read with pypdf (the extra ``documents``).
 
 The text of a file as its reader sees it: no markup, with the places of its headings and pages.
 
-Markdown becomes HTML first, by the library that knows its rules, so that there is one way from markup to text (``_html``). What
+Markdown becomes HTML first, by the library that knows its rules, so that there is one way from markup to text (``_markup``). What
 cannot be read is an ``InvalidInput`` or a ``MissingExtra`` that says why, and concerns this file alone.
 """
 

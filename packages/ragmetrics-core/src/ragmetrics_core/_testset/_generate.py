@@ -1,23 +1,13 @@
 """``generate_testset`` and ``agenerate_testset``: documents in, a ``Testset`` out.
 
-Sync and async are the same run, as with ``evaluate``.
+Sync and async are the same run, as with ``evaluate``. There are two ways to say how many questions there are to be. A number per
+document is what the function has always taken: each document is asked for as many, and each question that it answers is taken. A
+number in total (``n``) is what a test set needs: see ``_collect``.
 
-Many programs at a time, over the engine of ``evaluate``: its pace, its retries, its budget, its journal.
-
-As many programs are worked on side by side as calls may be in flight, each by one worker. What is finished is handed over in the
-order of the programs, whichever ended first, so that nothing that follows from it depends on chance.
-
-The directory of a run that writes a test set: the journal of ``evaluate`` and, beside it, the questions as they come.
-
-Only the journal is needed to go on: a question whose replies are all there is made again within a millisecond. ``testset.jsonl`` is
-there to be looked at, and holds the whole test set when the run is over. Questions of another test set are not written over: their
-file is set aside as ``testset.1.jsonl``.
-
-One run that writes a test set: its arguments, checked; its parts, joined; what it has finished, kept.
-
-There are two ways to say how many questions there are to be. A number per document is what the function has always taken: each
-document is asked for as many, and each question that it answers is taken. A number in total (``n``) is what a test set needs: see
-``_collect``. Both go over the same engine (``_drive``), and into the same journal (``_kept``).
+With a ``run_dir`` there are the journal of ``evaluate`` and, beside it, the questions as they come. Only the journal is needed to
+go on: a question whose replies are all there is made again within a millisecond. ``testset.jsonl`` is there to be looked at, and
+holds the whole test set when the run is over. Questions of another test set are not written over: their file is set aside as
+``testset.1.jsonl``.
 """
 
 from __future__ import annotations
