@@ -22,9 +22,9 @@ from source_tree import CORE, ROOT, SOURCE, Import, all_imports, imports, is_cor
 FLOORS: list[set[str]] = [
     {"_support"},
     {"_kernel"},
-    {"", "_engine", "_lexical", "_read", "llms._wire", "replies._json_text", "statistics", "testing"},
-    {"_store", "llms._openai", "llms._server", "replies._prose"},
-    {"_report", "embeddings", "llms", "replies._typed"},
+    {"", "_engine", "_lexical", "_read", "llms._wire", "statistics", "testing"},
+    {"_store", "llms._openai", "llms._server"},
+    {"_report", "embeddings", "llms"},
     {"replies"},
     {"adapters", "metrics"},
     {"_names"},

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragmetrics_core.replies._prose import _whose
-from ragmetrics_core.replies._prose._whose_patterns import DECLINES
+from ragmetrics_core.replies import _whose
+from ragmetrics_core.replies._whose import DECLINES
 
 
 @given(st.from_regex(DECLINES))

@@ -10,22 +10,22 @@ reads it (``_kernel/_repeated``).
 
 What happens to a reply then, in this order, whatever its format; ``_pipeline`` calls the steps:
 
-1. A reply that is clean JSON and nothing else is decoded, and step 5 reads it (``_json_text/_find``). ``JsonReply`` goes
+1. A reply that is clean JSON and nothing else is decoded, and step 5 reads it (``_json_text``). ``JsonReply`` goes
    a still shorter way where every key is known (``_json``).
 2. Thinking, the tokens of chat templates and invented turns are cut off; what may be the answer all the same is kept in
-   doubt (``_prose/_answer_part``, ``_thinking``, ``_chat_turns``, ``_doubt``).
-3. The JSON values in the rest are found, broken ones too (``_json_text/_scan``, ``_tokens``), and the format names those
-   that may be the answer (its ``Reader``, see ``_reading``).
+   doubt (``_answer_part``).
+3. The JSON values in the rest are found, broken ones too (``_json_text``), and the format names those that may be the answer
+   (its ``Reader``).
 4. One of them is chosen, if they speak with one voice, and none stands in the data that was sent or is announced as another's
-   (``_choose``, ``_prose/_whose``).
-5. The value is read: a model is fitted and validated (``_json_reader``, ``_typed/_fit``, ``_values``, ``_plan``); a yes, a
-   number or a list of texts is looked for under the names that models give it (``_scalar``, ``_lines``, ``_typed/_keys``).
-6. Where no JSON value is the answer, the words are read: tags, outlines, lists, verdicts, scores (``_prose/_tags``,
-   ``_outline``, ``_items``, ``_verdict``, ``_marks``).
-7. What was kept in doubt must not say something else (``_choose``).
+   (``_pipeline``, ``_whose``).
+5. The value is read: a model is fitted and validated (``_fit``, ``_plan``); a yes, a number or a list of texts is looked for under
+   the names that models give it (``_scalar``, ``_lines``, ``_keys``).
+6. Where no JSON value is the answer, the words are read: tags, tables and outlines, lists, verdicts, scores (``_markup``,
+   ``_items``, ``_verdict``, ``_marks``).
+7. What was kept in doubt must not say something else (``_pipeline``).
 
 A step that finds no honest reading raises ``Unreadable``; the pipeline makes it a ``BadReply`` with the raw text.
-A format is one file at the top of this folder: ``_yes_no`` is a short one.
+A format is one file of this folder: ``_yes_no`` is a short one.
 """
 
 from __future__ import annotations
@@ -33,13 +33,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._kernel._requests import ReplyFormat
+from ._items import is_chat, real_items
 from ._lines import LinesReply
 from ._object import ObjectReply
-from ._prose._chat import is_chat
-from ._prose._nothing import real_items
-from ._rating import RatingReply
-from ._read_prose import answer_text, read_prose
-from ._score import ScoreReply
+from ._pipeline import answer_text, read_prose
+from ._score import RatingReply, ScoreReply
 from ._with_reason import WithReason, value_and_reason
 from ._yes_no import YesNoReply
 

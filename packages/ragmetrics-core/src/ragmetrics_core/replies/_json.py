@@ -1,29 +1,238 @@
 """An object of a user's pydantic model.
 
 Most replies are clean JSON in the model's own shape, so those take a short way: decode, looking at
-every key, validate strictly. All others take the long way: find what in the text is meant as the answer, fit it to the
-model, validate. The short way must not be laxer than the long one, hence the check of the keys: a model full of
-defaults accepts any object.
+every key, validate strictly. All others take the long way: find what in the text is meant as the answer (JSON, JSON inside other
+JSON, tags, an outline, a list), fit it to the model, validate. The short way must not be laxer than the long one, hence the check
+of the keys: a model full of defaults accepts any object.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from json import JSONDecoder
 from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from .._kernel._errors import InvalidInput
+from .._kernel._wording import asked_of
 from .._support._strict_schema import strict_schema
-from ._json_reader import ModelReader
-from ._json_text._find import clean_json, decoder_of
-from ._pipeline import read_reply
-from ._typed._shape import shape_of
+from ._fit import Unrelated, fit_model
+from ._items import is_chat, read_lines
+from ._json_text import Found, clean_json, decoder_of, embedded, is_jsonish
+from ._keys import ASIDES, REASONS, RELATED, WRAPPERS, WRITTEN, is_quotation, is_schema, name, singular, stem
+from ._markup import lines_of_table, read_block, read_numbered, read_table, read_tags
+from ._pipeline import TWO_ANSWERS, Bad, Fit, Reader, Reading, read_reply
+from ._plan import ModelPlan, bare, is_subclass, item_hint, plan_of, shape_of
+from ._text import Unreadable, ticked, unboxed
+from ._verdict import read_verdict, truth
 
 M = TypeVar("M", bound=BaseModel)
+
+_BETWEEN_ITEMS = re.compile(
+    r"[\s,;*`>#-]{0,20}(?:\d{1,3}[.)]|(?:[^\W\d]{1,12} )?\d{1,3}\**[:：]?)?[\s`*]{0,20}(?:```json\w?\s{0,9})?",
+    re.IGNORECASE,
+)
+_VERDICT_ROW = re.compile(r"[01]|[^\d:]{1,24}")
+_LABEL = re.compile(r"\W{0,6}\w{1,20}\s{0,2}[:=]\s{0,2}")
+_MAX_NESTING = 6
+_MAX_ROWS = 500
+_BRIEF = 20
+"""Characters in which an answer stands alone."""
+
+
+@dataclass(frozen=True)
+class ModelReader(Reader[M]):
+    """Reads an instance of a pydantic model."""
+
+    model: type[M]
+
+    @property
+    def plan(self) -> ModelPlan:
+        """The plan of the model."""
+        return plan_of(self.model)
+
+    @property
+    def missing(self) -> str:
+        fields = ", ".join(repr(field.key) for field in self.plan.fields)
+        return f"the JSON in the reply has none of the fields {fields}"
+
+    def same(self, one: M, two: M) -> bool:
+        """Whether two answers differ in nothing but their reasons."""
+        return one == two or _essence(one.model_dump()) == _essence(two.model_dump())
+
+    def candidates(self, found: list[Found], view: str) -> list[Found]:
+        return [item for item in found if _is_data(item, view)]
+
+    def together(self, found: list[Found], view: str) -> Fit[M] | None:
+        """Several objects one after the other that are the items of the model's list."""
+        if self.plan.list_field is None or len(found) < 2:
+            return None
+        if not all(item.state == "whole" and isinstance(item.value, dict) for item in found):
+            return None
+        if not _are_items(found[0].value, bare(item_hint(self.plan.list_field.hint))):
+            return None  # these are whole answers, given several times
+        if not all(_BETWEEN_ITEMS.fullmatch(view, one.end, two.start) for one, two in pairwise(found)):
+            return None
+        reading = self._validated([item.value for item in found])
+        return reading if isinstance(reading, Fit) else None
+
+    def rejected(self, found: list[Found]) -> Bad | None:
+        if found and found[-1].state in {"cut", "broken"}:
+            return Bad("the JSON in the reply is cut or broken; reply with the whole object, more briefly")
+        return None
+
+    def in_value(self, data: Any, depth: int = 0) -> Reading[M]:
+        """The reading of a JSON value: the model itself, or something around it."""
+        if depth > _MAX_NESTING:
+            return None
+        if isinstance(data, str):
+            inner = embedded(data)
+            return None if isinstance(inner, str) else self.in_value(inner, depth + 1)
+        if isinstance(data, list) and len(data) == 1 and isinstance(data[0], (dict, list, str)):
+            only = self.in_value(data[0], depth + 1)
+            if isinstance(only, Fit):
+                return only
+        reading = self._validated(data)
+        if isinstance(reading, Fit) or not isinstance(data, dict):
+            return reading
+        inside = self._inside(data, depth)
+        return inside if isinstance(inside, Fit) or reading is None else reading
+
+    def _inside(self, data: dict[str, Any], depth: int) -> Reading[M]:
+        """The model in a value of an object, or the object as the one item of the model's list."""
+        if is_schema(data):
+            return None
+        readings = [
+            self.in_value(value, depth + 1)
+            for key, value in data.items()
+            if _may_hold_answer(key, value, alone=len(data) == 1)
+        ]
+        fits = [reading for reading in readings if isinstance(reading, Fit)]
+        if fits:
+            return fits[0] if all(self.same(fits[0].value, fit.value) for fit in fits[1:]) else TWO_ANSWERS
+        field = self.plan.list_field
+        if field is not None and data and bare(item_hint(field.hint)) is not str:
+            single = self._validated([data])
+            if isinstance(single, Fit):
+                return single
+        return next((reading for reading in readings if reading is not None), None)
+
+    def _validated(self, data: Any) -> Reading[M]:
+        try:
+            return Fit(self.model.model_validate(fit_model(data, self.model)))
+        except Unrelated as unreadable:
+            return Bad(unreadable.reason) if unreadable.path else None
+        except Unreadable as unreadable:
+            return Bad(unreadable.reason)
+        except ValidationError as error:
+            return Bad(_first_error(error))
+
+    def in_words(self, part: str) -> M:
+        """The answer in tags, in an outline, in a numbered list."""
+        stripped = asked_of(part).on(unboxed(ticked(part)).strip())
+        if not is_jsonish(stripped):
+            for data in self._outlines(stripped):
+                reading = self.in_value(data) if data and not self._is_chat(data) else None
+                if isinstance(reading, Fit):
+                    return reading.value
+        raise Unreadable("the reply holds no JSON object of the shape asked for")
+
+    def _is_chat(self, data: Any) -> bool:
+        """Whether lines are nothing but greetings and questions where claims were asked for."""
+        field = self.plan.list_field
+        if field is None or not isinstance(data, list) or RELATED.get(stem(field.name)) is not WRITTEN["claim"]:
+            return False
+        return all(isinstance(item, str) and is_chat(item) for item in data)
+
+    def _outlines(self, part: str) -> Iterator[Any]:
+        yield read_tags(part)
+        scalar = self.plan.scalar_field
+        if scalar and scalar.hint is bool:
+            with suppress(Unreadable):
+                yield {scalar.key: read_verdict(part)}
+        elif scalar and scalar.is_choice and len(part) <= _BRIEF:
+            yield {scalar.key: part.strip("*`.")}
+        block = read_block(lines_of_table(part))
+        if scalar is None or not _says_both(block):
+            yield block
+        if self.plan.list_field is not None:
+            yield read_table(part)
+        field = self.plan.list_field
+        item = bare(item_hint(field.hint)) if field else None
+        if item is str:
+            with suppress(Unreadable):
+                yield read_lines(part, marked_only=True)
+        elif is_subclass(item, BaseModel) and plan_of(item).scalar_field is not None:
+            yield read_numbered(part)
+            yield _verdict_row(part)
+
+
+def _are_items(first: dict[str, Any], item: Any) -> bool:
+    """Whether an object is an item of the list asked for, by the lists in it, rather than an answer with the whole list."""
+    lists = [key for key, value in first.items() if isinstance(value, list)]
+    fields = plan_of(item).fields if lists and is_subclass(item, BaseModel) else ()
+    return all(any(field.is_named(key) for field in fields) for key in lists)
+
+
+def _may_hold_answer(key: str, value: Any, *, alone: bool) -> bool:
+    """Whether the model may stand in the value of a key that is none of its own."""
+    if not isinstance(value, (dict, list, str)) or name(key) in ASIDES or is_quotation(key):
+        return False
+    return singular(name(key)) in WRAPPERS or (alone and not _all_text(value))
+
+
+def _all_text(value: Any) -> bool:
+    """Texts under a key that nobody asked for are something else ("errors", "sources")."""
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _says_both(block: Any) -> bool:
+    """Whether the labels of an outline give two verdicts that differ: "Useful: yes", "Decisive: no"."""
+    values = block.values() if isinstance(block, dict) else ()
+    said = {truth(value) for value in values if isinstance(value, str) and len(value) <= _BRIEF}
+    return {True, False} <= said
+
+
+def _verdict_row(part: str) -> list[str] | None:
+    """Verdicts that stand alone, one per line or one after the other."""
+    rows = [row.strip() for row in re.split(r"[\n,;]", part, maxsplit=_MAX_ROWS) if row.strip()]
+    if not 1 < len(rows) <= _MAX_ROWS:
+        return None
+    return rows if all(_VERDICT_ROW.fullmatch(row) and truth(row) is not None for row in rows) else None
+
+
+def _is_data(item: Found, view: str) -> bool:
+    """Objects, and lists that are no citation or interval: of texts or objects, or all there is."""
+    if isinstance(item.value, dict) or any(isinstance(value, (str, dict)) for value in item.value):
+        return True
+    # An empty list counts where the reply begins with it, whatever explanation follows.
+    label = _LABEL.match(view)
+    rest = view[label.end() if label else 0 :].strip(" \t\r\n`*>$.")
+    return len(rest) - (item.end - item.start) < 9 or not (item.value or view[: item.start].strip())
+
+
+def _essence(data: Any) -> Any:
+    """What an answer says without its reasons."""
+    if isinstance(data, dict):
+        return {
+            key: _essence(value) for key, value in data.items() if not (isinstance(key, str) and stem(key) in REASONS)
+        }
+    return [_essence(value) for value in data] if isinstance(data, list) else data
+
+
+def _first_error(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    path = ""
+    for part in first["loc"]:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
+    message = first["msg"][:1].lower() + first["msg"][1:]
+    return f"{path or 'the object'}: {message[:200]}"
 
 
 @dataclass(frozen=True, repr=False)

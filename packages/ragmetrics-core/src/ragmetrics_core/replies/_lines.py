@@ -10,14 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ._json_text._find import embedded, is_jsonish
-from ._json_text._scan import Found, scan
-from ._pipeline import read_reply
-from ._prose._items import read_lines, split_lines, unique
-from ._prose._tags import read_tags
-from ._prose._unreadable import Unreadable
-from ._reading import Bad, Fit, Reader, Reading
-from ._typed._keys import (
+from ._items import read_lines, split_lines, unique
+from ._json_text import Found, embedded, is_jsonish, scan
+from ._keys import (
     ASIDES,
     CONTAINERS,
     REASONS,
@@ -32,6 +27,9 @@ from ._typed._keys import (
     singular,
     stem,
 )
+from ._markup import read_tags
+from ._pipeline import Bad, Fit, Reader, Reading, read_reply
+from ._text import Unreadable
 
 _ENVELOPES = ("choices", "tool_calls", "candidates")
 _MAX_NESTING = 5

@@ -11,17 +11,13 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from .._kernel._wording import asked_of
-from ._json_text._find import embedded
-from ._json_text._scan import Found
-from ._prose._answer_part import answer_part
-from ._prose._around import close_tag, without_role
-from ._prose._clean import ticked, without_tokens
-from ._prose._tables import lines_of_table
-from ._prose._tags import outside_tags, read_tags
-from ._prose._unreadable import Unreadable, shown
-from ._prose._whose import QUOTED, declines, speaks_of_another
-from ._reading import TWO_ANSWERS, Bad, Fit, Reader, Reading
-from ._typed._keys import ASIDES, REASONS, WRAPPERS, is_count, is_no_answer, is_schema, is_template, name, singular
+from ._answer_part import answer_part
+from ._json_text import Found, embedded
+from ._keys import ASIDES, REASONS, WRAPPERS, is_count, is_no_answer, is_schema, is_template, name, singular
+from ._markup import lines_of_table, outside_tags, read_tags
+from ._pipeline import TWO_ANSWERS, Bad, Fit, Reader, Reading
+from ._text import Unreadable, close_tag, shown, ticked, without_role, without_tokens
+from ._whose import QUOTED, declines, speaks_of_another
 
 T = TypeVar("T")
 _MAX_NESTING = 6
@@ -253,3 +249,13 @@ def reason_in(data: dict[str, Any]) -> str:
             if isinstance(value, str):
                 return value.strip()
     return ""
+
+
+def answer_schema(key: str, answer: dict[str, Any]) -> dict[str, Any]:
+    """The schema of one answer after its reason, in the strict dialect."""
+    return {
+        "type": "object",
+        "properties": {"reason": {"type": "string"}, key: answer},
+        "required": ["reason", key],
+        "additionalProperties": False,
+    }

@@ -1,31 +1,29 @@
-"""A number on a continuous scale, with a reason.
+"""A number on a continuous scale with a reason, or a rating from a short menu of integers.
 
-Two written forms are in use: an object with reason and score, which is what the schema asks for, and LlamaIndex's
+Two written forms of a score are in use: an object with reason and score, which is what the schema asks for, and LlamaIndex's
 plain one, a line with the score and the reason on the lines after it. Both are read, and the usual ways of putting
-a score into prose.
+a score into prose. A menu is strict: 1.5 is not rounded and 3 is not taken for 2.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from .._kernel._errors import InvalidInput
 from .._kernel._wording import asked_of
-from ._json_text._find import unfenced
+from ._json_text import unfenced
+from ._keys import ASIDES, REASONS, is_no_answer, words
+from ._marks import disagrees, read_marks
+from ._numbers import Scale, scale_of
 from ._pipeline import read_reply
-from ._prose._clean import tidy
-from ._prose._marks import disagrees, read_marks
-from ._prose._numbers import Scale, scale_of
-from ._prose._unreadable import Unreadable
-from ._prose._whose import declines, speaks_of_another
-from ._prose._words import word_set
-from ._scalar import Answer, ScalarReader
-from ._typed._keys import ASIDES, REASONS, is_no_answer, words
-from ._typed._schema import answer_schema
+from ._scalar import Answer, ScalarReader, answer_schema
+from ._text import Unreadable, tidy
+from ._whose import declines, speaks_of_another
+from ._words import word_set
 
 _NAMES = word_set(
     "score rating grade mark points point stars rate bewertung note nota puntuación punteggio voto оценка "
@@ -131,3 +129,52 @@ class ScoreReply:
         """
         answer = read_reply(text, number_reader("score", self.low, self.high))
         return answer.value, answer.reason
+
+
+@dataclass(frozen=True, init=False)
+class RatingReply:
+    """One of a few integers, such as ``RatingReply([0, 1, 2])``; its value is an int.
+
+    Raises:
+        InvalidInput: the menu has fewer than two different integers.
+    """
+
+    choices: tuple[int, ...]
+
+    def __init__(self, choices: Iterable[int]) -> None:
+        menu = tuple(choices)
+        if not all(isinstance(choice, int) and not isinstance(choice, bool) for choice in menu) or len(set(menu)) < 2:
+            raise InvalidInput(f"RatingReply: choices={menu!r} must be at least two different integers")
+        object.__setattr__(self, "choices", tuple(sorted(set(menu))))
+
+    def __repr__(self) -> str:
+        return f"RatingReply({list(self.choices)})"
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """An object with the reason first and the rating, one of the choices, last."""
+        return answer_schema("rating", {"type": "integer", "enum": list(self.choices)})
+
+    def instructions(self) -> str:
+        """The shape of the reply, for the system message."""
+        menu = ", ".join(map(str, self.choices[:-1])) + f" or {self.choices[-1]}"
+        return (
+            f'Reply with one JSON object and nothing else: {{"reason": "<why, in one sentence>", "rating": <{menu}>}}'
+        )
+
+    def parse(self, text: str) -> int:
+        """The rating.
+
+        Raises:
+            BadReply: the reply gives no rating of this menu, or several that disagree.
+        """
+        return self.parse_with_reason(text)[0]
+
+    def parse_with_reason(self, text: str) -> tuple[int, str]:
+        """The rating and its reason (empty when the reply gives none).
+
+        Raises:
+            BadReply: see ``parse``.
+        """
+        answer = read_reply(text, number_reader("rating", self.choices[0], self.choices[-1], self.choices))
+        return int(answer.value), answer.reason

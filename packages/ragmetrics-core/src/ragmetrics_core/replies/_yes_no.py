@@ -10,14 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ._keys import REASONS, WRITTEN, is_no_answer, words
 from ._pipeline import read_reply
-from ._prose._unreadable import Unreadable, shown
-from ._prose._verdict import read_verdict, truth
-from ._prose._words import word_set
-from ._scalar import Answer, ScalarReader
-from ._typed._keys import REASONS, WRITTEN, is_no_answer, words
-from ._typed._schema import answer_schema
+from ._scalar import Answer, ScalarReader, answer_schema
+from ._text import Unreadable, shown
+from ._verdict import read_verdict, truth
 from ._with_reason import words_beside_verdict
+from ._words import word_set
 
 _SURE = frozenset({"verdict", "judgement", "judgment", "decision", "conclusion"})
 # Keys under which other things are found as well, so that a value that is no yes or no means nothing.

@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from .._prose._words import word_set
+from ._words import word_set
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SCALE = re.compile(r"[(\[{][^)\]}]{0,60}[)\]}]")

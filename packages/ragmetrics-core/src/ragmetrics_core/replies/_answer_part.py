@@ -1,15 +1,122 @@
-"""A reply without the thinking of its model: in tags, or in channels of their own."""
+"""From raw text to the part of it that is the answer.
+
+Three things surround an answer without being one: thinking (tags, channels), the machinery of chat templates
+(headers, end-of-turn tokens), and turns of a conversation that the model invents after its own. All of them can be quoted as
+well: a text under judgement may hold ``</think>`` and a verdict behind it. So a tag or token counts only where it cannot be a
+quotation (not inside a complete JSON value, not in quotes, not where the data that was sent holds it too). What is left out
+although it might be the answer is kept as ``doubted``: an answer in there that says something else makes the reply unreadable.
+"""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from itertools import pairwise
+from typing import NamedTuple
 
-from ..._kernel._wording import Asked
-from .._json_text._scan import OPENER, scan
-from ._doubt import SHORT, JsonSpans, is_genuine, unless_clear
-from ._unreadable import Unreadable
+from .._kernel._wording import Asked, asked_of
+from ._json_text import OPENER, Found, decode, scan
+from ._text import TOKEN, Unreadable, without_tokens
 from ._whose import declines, is_quoted, speaks_of_another
+
+SHORT = 80
+"""Characters of a line that can be an answer."""
+_JSON = re.compile(r"\{|\[\s*[\"'“]")
+
+
+def is_genuine(match: re.Match[str], asked: Asked) -> bool:
+    """Whether a tag or token counts, for it can be no quotation."""
+    return not is_quoted(match.string, *match.span()) and not asked.holds_mark(match.group())
+
+
+class JsonSpans:
+    """The complete JSON values of a text, asked which positions they cover."""
+
+    def __init__(self, found: list[Found], shift: int = 0) -> None:
+        whole = [item for item in found if item.state == "whole"]
+        self.starts = [item.start + shift for item in whole]
+        self.ends = [item.end + shift for item in whole]
+
+    def cover(self, position: int) -> bool:
+        """Whether a position lies inside one of them."""
+        index = bisect_right(self.starts, position) - 1
+        return index >= 0 and position < self.ends[index]
+
+
+def unless_clear(kept: str, left_out: str, doubted: list[str]) -> None:
+    """Doubt what is left out, unless what was kept before it is an answer and nothing else, or nothing."""
+    bare = without_tokens(kept).strip()
+    if not bare or decode(bare) is not None or (_ends_with_answer(bare) and not _JSON.search(left_out)):
+        return
+    doubted.append(left_out)
+
+
+def _ends_with_answer(bare: str) -> bool:
+    """Whether a text in words ends with a line that can be its answer, and nobody else is said to speak."""
+    lines = [line.strip() for line in bare.splitlines() if line.strip()]
+    if _JSON.search(bare) or not lines or len(lines[-1]) > SHORT or lines[-1].startswith(">") or declines(bare):
+        return False
+    return not speaks_of_another(lines[-1]) and not (len(lines) > 1 and lines[-2].endswith((":", "：")))
+
+
+_ASSISTANT = re.compile(
+    r"<\|start_header_id\|>\s{0,9}(?:assistant|model)\s{0,9}<\|end_header_id\|>|<\|im_start\|>\s{0,9}(?:assistant|model)\b|"
+    r"<start_of_turn>\s{0,9}model\b|<\|(?:assistant|start_of_role\|>assistant<\|end_of_role)\|>|<｜Assistant｜>|\[/INST\]|"
+    r"<\|start\|>assistant(?=<\|)",
+    re.IGNORECASE,
+)
+_TURN_END = re.compile(
+    r"<\|(?:im_end|eot_id|eom_id|end_of_text|endoftext|end|return|call|end_of_turn|end_of_role|eos)\|>|</s>|<end_of_turn>|"
+    r"<eos>|<\|END_OF_TURN_TOKEN\|>|<｜end▁of▁sentence｜>|<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>|"
+    r"<\|(?:user|system|human)\|>|<｜User｜>|\[INST\]",
+    re.IGNORECASE,
+)
+_NEW_TURN = re.compile(
+    r"^[ \t]{0,8}(?:#{1,6}[ \t]{0,4}(?:user|human|instruction|question|input|new question|next)\b"
+    r"|\[(?:user question|the start of|user|next)[^\]\n]{0,60}\]"
+    r"|<\|the (?:start|end) of[^\n]{0,80}"
+    r"|\**(?:user|human)\**[ \t]{0,4}[:：])",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def own_turn(text: str, asked: Asked, doubted: list[str]) -> str:
+    """The assistant's turn: what follows an assistant header at the beginning, up to the end of that turn."""
+    header = _ASSISTANT.search(text)
+    if header and (not text[: header.start()].strip() or TOKEN.match(text.lstrip())):
+        text = text[header.end() :]
+    if _TURN_END.search(text) is None:
+        return text
+    spans = JsonSpans(scan(text))
+    before = 0
+    for match in _TURN_END.finditer(text):
+        if spans.cover(match.start()) or not is_genuine(match, asked):
+            continue
+        if without_tokens(text[before : match.start()]).strip():
+            left_out = text[match.end() :]
+            if TOKEN.match(left_out.lstrip()):
+                unless_clear(text[: match.start()], left_out, doubted)
+            else:
+                doubted.append(left_out)  # a template begins a new turn with a token
+            return text[: match.start()]
+        before = match.end()
+    return text
+
+
+def before_new_turn(text: str, doubted: list[str]) -> str:
+    """Drop the conversation that a model invents after its answer."""
+    if _NEW_TURN.search(text) is None:
+        return text
+    spans = JsonSpans(scan(text))
+    content = len(text) - len(text.lstrip())
+    for match in _NEW_TURN.finditer(text):
+        before = text[max(0, match.start() - 80) : match.start()].rstrip()
+        # After a colon the turn is quoted, as an example of a better answer.
+        if match.start() > content and not before.endswith((":", "：")) and not spans.cover(match.start()):
+            unless_clear(text[: match.start()], text[match.start() :], doubted)
+            return text[: match.start()]
+    return text
+
 
 _THINK = (
     "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis|inner_monologue|seed:think|"
@@ -162,3 +269,31 @@ def _doubt(before: str, tag: re.Match[str], asked: Asked) -> list[str]:
         return [before]
     first = stripped.partition("\n")[0]
     return [first] if len(first) <= SHORT and "{" not in first else []
+
+
+class AnswerPart(NamedTuple):
+    """The part of a reply that holds the answer, and what was left out in doubt."""
+
+    text: str
+    doubted: tuple[str, ...] = ()
+
+
+def answer_part(text: str) -> AnswerPart:
+    """What is left of a reply without thinking, chat template and invented turns.
+
+    Raises:
+        Unreadable: the reply is empty, or nothing but thinking.
+    """
+    asked = asked_of(text)
+    if not text.strip("\ufeff\u200b\u2060 \t\r\n\f\v\u00a0"):
+        raise Unreadable("the reply is empty")
+    doubted: list[str] = []
+    kept = str(text)
+    if "<" in text or "[/" in text or "◁" in text:
+        kept = last_channel(kept, doubted)
+        kept = without_thinking(kept, asked, doubted)
+        kept = own_turn(kept, asked, doubted)
+    kept = before_new_turn(kept, doubted)
+    if not kept.strip():
+        raise Unreadable("the reply holds no answer outside its thinking")
+    return AnswerPart(asked.on(kept), tuple(asked.on(other) for other in doubted if other.strip()))

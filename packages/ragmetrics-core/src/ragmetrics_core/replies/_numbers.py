@@ -12,9 +12,7 @@ import re
 from functools import cached_property, lru_cache
 from typing import Any
 
-from ._around import without_emoji
-from ._clean import plain
-from ._unreadable import Unreadable, shown
+from ._text import Unreadable, plain, shown, without_emoji
 
 NUMBER = (
     r"[+-]?(?:\d{1,4}(?:\.\d{1,3}|,\d{1,2})?|\.\d{1,3})(?![\d_⁄]|[.,]\d|\s?\+|(?!pts?\b|points?\b|stars?\b)[A-Za-z])"

@@ -1,0 +1,471 @@
+"""JSON as models write it: found in a text, read tolerantly, decoded.
+
+Models write almost-JSON: comments, single quotes, apostrophes inside them, Python literals, missing or trailing
+commas, raw newlines, unquoted keys, brackets that are never closed. A regular expression cannot repair that and a
+retry at every bracket takes quadratic time, so one iterative scanner with an explicit stack reads the text from
+left to right and never goes back: whatever fails, the search for the next value goes on from where it failed.
+
+The scanner is tolerant of form only. It closes brackets that the end of the text left open, but a string, key or
+item cut in the middle is reported as ``cut`` and a value that stops making sense half way as ``broken``: nothing is
+completed.
+
+The hard question is where a string ends when quotes inside it are not escaped (``'the harbour's depth'``, ``"says
+"no" twice"``). A quote closes its string only when what follows can follow a value there: a closing bracket, the
+end, or a comma and then another key or item. Every look-ahead is bounded, so reading stays linear.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, NamedTuple
+
+from .._kernel._wording import asked_of
+
+_BLANK = r"[\s\u200b\u200e\u200f\u2060\ufeff]"
+_GAP = rf"{_BLANK}{{0,200}}(?:(?<=\n)>{_BLANK}{{0,20}})?(?:(?://|\#)[^\n]{{0,200}}{_BLANK}{{0,200}}|/\*[^*]{{0,200}}\*/{_BLANK}{{0,200}})?"
+_OPEN = "\"'“‘„”’"
+_QUOTED_KEY = rf"[{_OPEN}][^\"'“”‘’\n]{{1,80}}[\"'”’“]{_BLANK}{{0,50}}:"
+_BARE_KEY = rf"[^\W\d][\w .-]{{0,40}}{_BLANK}{{0,50}}:"
+_CUT_KEY = rf"[{_OPEN}][^\"'“”‘’\n]{{0,80}}[\"'”’]?{_BLANK}{{0,50}}\Z"
+_STOP = r"```|~~~|</|<\||\[/?INST\]"
+_ITEM = rf"[{_OPEN}\[{{(]|-?\d[\d.]{{0,20}}{_BLANK}{{0,50}}[,\]]|(?:true|false|null|None|True|False)\b"
+
+SPACE = re.compile(rf"(?:{_BLANK}+|//[^\n]*|\#[^\n]*|/\*[^*]{{0,300}}\*+/|(?<=\n)>)*")
+STOP = re.compile(_STOP)
+
+_AFTER_IN_OBJECT = re.compile(
+    rf"{_GAP}(?:\Z|[}}\])]|(?:[,;]{_GAP})+(?:\Z|[}}\]]|{_QUOTED_KEY}|{_BARE_KEY}|{_CUT_KEY})|{_STOP}|(?<=\s){_QUOTED_KEY}|\n{_BARE_KEY})"
+)
+_AFTER_IN_LIST = re.compile(
+    rf"{_GAP}(?:\Z|[}}\])]|(?:[,;]{_GAP})+(?:\Z|[}}\]]|{_ITEM}|\.\.\.|…)|{_STOP}|(?<=\s)[{_OPEN}]\w)"
+)
+_AFTER_KEY = re.compile(rf"{_BLANK}{{0,50}}(?::|=>?)")
+_AFTER_BARE = re.compile(rf"{_GAP}(?:\Z|[,;}}\])]|{_STOP}|{_QUOTED_KEY}|(?<=\n){_BARE_KEY})")
+
+_QUOTE = re.compile(rf"[{_OPEN}]")
+_NEXT = {
+    '"': re.compile(r'["\\]'),
+    "'": re.compile(r"['\\]"),
+    "“": re.compile(r"[”“\"\\]"),
+    "”": re.compile(r"[”\"\\]"),
+    "„": re.compile(r"[“”\"\\]"),
+    "‘": re.compile(r"[’'\\]"),
+    "’": re.compile(r"[’'\\]"),
+}
+_PLAIN_KEY = re.compile(r"([^\W][\w .()/-]{0,60}?)\s{0,50}(?::|=>?)")
+# The end of a sentence: a brace that prose left open.
+_PROSE = re.compile(r"\w{2}\.\s+\w")
+_BARE = re.compile(r"[^\s,\]}{\[:\"'][^,;\]}{\[\n\"“]{0,80}")
+# A quote that closes: behind a word, before a blank. One inside an item would open first.
+_ENDED = re.compile(r"\S[\"“”](?=[\s,;])")
+_COMMENT = re.compile(r"\s+(?://|#)|\s*/\*")
+_INTEGER = re.compile(r"[+-]?\d{1,300}\Z")
+_FLOAT = re.compile(r"[+-]?(?:\d{1,300}\.\d{0,300}|\.\d{1,300}|\d{1,300})(?:[eE][+-]?\d{1,4})?\Z")
+_LITERALS: dict[str, Any] = {
+    "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
+    "null": None, "None": None, "nil": None, "undefined": None, "NULL": None,
+    "NaN": float("nan"), "nan": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf"),
+}  # fmt: skip
+
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_MAX_KEY = 200
+
+
+class Stopped(Exception):
+    """The text is not JSON from ``position`` on, or (``cut``) it ends inside the string ``value``."""
+
+    def __init__(self, position: int, *, cut: bool = False, value: str = "") -> None:
+        super().__init__(position)
+        self.position = position
+        self.cut = cut
+        self.value = value
+
+
+def _one_escape(match: re.Match[str]) -> str:
+    code = match.group(1)
+    if len(code) > 1:
+        return chr(int(code[1:], 16))
+    if code in _ESCAPED:
+        return _ESCAPED[code]
+    # An unknown escape of a letter is most likely LaTeX; of punctuation, needless caution of the model.
+    return match.group() if code.isalnum() else code
+
+
+def _join(match: re.Match[str]) -> str:
+    pair = match.group()
+    return chr(0x10000 + ((ord(pair[0]) - 0xD800) << 10) + (ord(pair[1]) - 0xDC00))
+
+
+def unescape(text: str) -> str:
+    """Undo backslash escapes; illegal ones lose their backslash (punctuation) or keep it (letters)."""
+    if "\\" not in text:
+        return text
+    return _SURROGATES.sub(_join, _ESCAPE.sub(_one_escape, text))
+
+
+def read_string(text: str, position: int, *, in_object: bool) -> tuple[str, int] | None:
+    """The quoted string at ``position`` and the position after it, or None when no quote stands there."""
+    if not _QUOTE.match(text, position):
+        return None
+    after = _AFTER_IN_OBJECT if in_object else _AFTER_IN_LIST
+    following = _NEXT[text[position]]
+    start = index = position + 1
+    first = True
+    while match := following.search(text, index):
+        index = match.end()
+        if match.group() == "\\":
+            index += 1
+        elif after.match(text, index):
+            return unescape(text[start : match.start()]), index
+        elif first and not in_object and match.group() not in "'’" and _ENDED.match(text, max(start, index - 2)):
+            raise Stopped(index)  # the item is over, and stray words follow: what comes next is not its second half
+        else:
+            first = False
+    raise Stopped(len(text), cut=True, value=unescape(text[start:]))
+
+
+def read_key(text: str, position: int) -> tuple[str, int]:
+    """The key at ``position``, quoted or not, and the position after its colon."""
+    if not _QUOTE.match(text, position):
+        match = _PLAIN_KEY.match(text, position)
+        if match is None or _PROSE.search(match.group(1)):
+            raise Stopped(position)
+        return match.group(1), match.end()
+    following = _NEXT[text[position]]
+    start = index = position + 1
+    limit = start + _MAX_KEY
+    while match := following.search(text, index, limit):
+        index = match.end()
+        if match.group() == "\\":
+            index += 1
+        elif colon := _AFTER_KEY.match(text, index):
+            return unescape(text[start : match.start()]), colon.end()
+    if limit >= len(text):
+        raise Stopped(len(text), cut=True, value=text[start:])
+    raise Stopped(min(limit, index))
+
+
+def read_bare(text: str, position: int, *, in_object: bool) -> tuple[Any, int]:
+    """A number, a literal or (as a value in an object) unquoted words, and the position after it."""
+    match = _BARE.match(text, position)
+    if match is None:
+        raise Stopped(position)
+    token = _COMMENT.split(match.group(), maxsplit=1)[0].strip()
+    if token in {"...", "…"}:
+        raise Stopped(position, cut=True)
+    end = position + len(match.group().rstrip()) if token == match.group().rstrip() else position + len(token)
+    if not _AFTER_BARE.match(text, end):
+        raise Stopped(end)
+    if token in _LITERALS:
+        return _LITERALS[token], end
+    if _INTEGER.match(token):
+        return int(token), end
+    if _FLOAT.match(token):
+        return float(token), end
+    if in_object:
+        return token, end
+    raise Stopped(position)
+
+
+MAX_DEPTH = 64
+OPENER = re.compile(r"[{\[]")
+CLOSERS = {"{": "}", "[": "]", "(": ")"}
+ENDS = frozenset("}])")
+
+State = Literal["whole", "closed", "open", "cut", "broken"]
+
+
+class Found(NamedTuple):
+    """A JSON-like value in a text.
+
+    ``state``: ``whole``; ``closed`` (only closing brackets of objects were missing); ``open`` (a list was still open, which may
+    have had more items); ``cut`` (the text ends inside an item) or ``broken`` (stops being JSON after at least one item), where
+    ``value`` holds what was read until then.
+    """
+
+    value: Any
+    start: int
+    end: int
+    state: State
+
+
+class _Frame:
+    """A container under construction; ``repeated``: an object in it gave one key two different values."""
+
+    __slots__ = ("closer", "items", "key", "need_item", "repeated", "serious", "value")
+
+    def __init__(self, opener: str) -> None:
+        self.closer = CLOSERS[opener]
+        self.value: Any = {} if opener == "{" else []
+        self.key: str | None = None
+        self.need_item = False
+        self.repeated = False
+        self.serious = False
+        self.items = 0
+
+    def add(self, value: Any) -> None:
+        self.items += 1
+        self.need_item = False
+        if self.key is None:
+            # A bracket with numbers in prose is an interval or a citation; anything quoted or nested is data.
+            self.serious = self.serious or isinstance(value, (str, dict, list))
+            self.value.append(value)
+            return
+        self.serious = True
+        if self.key in self.value and self.value[self.key] != value:
+            self.repeated = True
+        self.value[self.key] = value
+        self.key = None
+
+    def separate(self) -> None:
+        """A comma: a key without a value has null, and another item must follow."""
+        if self.key is not None:
+            self.add(None)
+        self.need_item = True
+
+    def partial(self) -> Any:
+        if self.key is not None:
+            self.value.setdefault(self.key, None)
+        return self.value
+
+
+def scan(text: str) -> list[Found]:
+    """All outermost JSON-like objects and lists of ``text``, in order; linear in its length."""
+    found: list[Found] = []
+    position = 0
+    while match := OPENER.search(text, position):
+        item, position, open_brackets = _read(text, match.start())
+        if item is not None:
+            found.append(item)
+            if item.state == "broken":
+                position = _skip(text, position, open_brackets)
+    return found
+
+
+def _skip(text: str, position: int, open_brackets: int) -> int:
+    """Leave a broken value behind: what stands inside its brackets is no answer of its own."""
+    for match in re.compile(r"[{}\[\]]").finditer(text, position):
+        open_brackets += 1 if match.group() in "{[" else -1
+        if open_brackets == 0:
+            return match.end()
+    return len(text)
+
+
+def _read(text: str, start: int) -> tuple[Found | None, int, int]:
+    """The value that opens at ``start``, where to go on, and how many brackets are still open there."""
+    stack: list[_Frame] = [_Frame(text[start])]
+    position = start + 1
+    serious = False
+    while True:
+        position = SPACE.match(text, position).end()  # type: ignore[union-attr]
+        frame = stack[-1]
+        serious = serious or frame.serious
+        if position >= len(text) or STOP.match(text, position):
+            return _at_end(stack, start, position)
+        char = text[position]
+        if char in ",;":
+            frame.separate()
+            position += 1
+            continue
+        if char in ENDS:
+            if char != frame.closer or frame.key is not None:
+                return _failed(stack, start, position, serious)
+            position += 1
+            if len(stack) == 1:
+                return Found(frame.value, start, position, "broken" if frame.repeated else "whole"), position, 0
+            _close(stack)
+            continue
+        try:
+            position = _step(text, position, stack)
+        except Stopped as stopped:
+            if stopped.cut:
+                return _cut(stack, start, stopped.value)
+            return _failed(stack, start, max(stopped.position, start + 1), serious)
+
+
+def _step(text: str, position: int, stack: list[_Frame]) -> int:
+    """Read a key, an opening bracket or a scalar at ``position``; return the position after it."""
+    frame = stack[-1]
+    if frame.closer == "}" and frame.key is None:
+        frame.key, position = read_key(text, position)
+        return position
+    char = text[position]
+    if char in CLOSERS:
+        if len(stack) >= MAX_DEPTH:
+            raise Stopped(position)
+        stack.append(_Frame(char))
+        return position + 1
+    in_object = frame.closer == "}"
+    quoted = read_string(text, position, in_object=in_object)
+    if quoted is None:
+        value, position = read_bare(text, position, in_object=in_object)
+    else:
+        value, position = quoted
+    frame.add(value)
+    return position
+
+
+def _close(stack: list[_Frame]) -> None:
+    """Put the innermost container into the one around it."""
+    inner = stack.pop()
+    stack[-1].repeated = stack[-1].repeated or inner.repeated
+    stack[-1].add(inner.partial())
+
+
+def _fold(stack: list[_Frame]) -> Any:
+    """The outermost value with every open container put into its parent."""
+    while len(stack) > 1:
+        _close(stack)
+    return stack[0].partial()
+
+
+def _at_end(stack: list[_Frame], start: int, position: int) -> tuple[Found | None, int, int]:
+    """The text is over (or its fence is): a value only when nothing but closing brackets is missing."""
+    top = stack[-1]
+    complete = top.items > 0 and top.key is None and not top.need_item
+    if len(stack) == 1 and top.closer == "]" and not top.items:
+        return None, max(position, start + 1), 0
+    listing = any(frame.closer == "]" for frame in stack)
+    value = _fold(stack)
+    if complete:
+        state: State = "broken" if stack[0].repeated else "open" if listing else "closed"
+    else:
+        state = "cut"
+    return Found(value, start, position, state), max(position, start + 1), 0
+
+
+def _cut(stack: list[_Frame], start: int, value: Any) -> tuple[Found, int, int]:
+    """The text ends inside a string; what was read of it stays visible to tell what the object was about."""
+    top = stack[-1]
+    if top.closer != "}" or top.key is not None:
+        top.add(value)
+    else:
+        top.key = str(value)
+    return Found(_fold(stack), start, 2**62, "cut"), 2**62, 0
+
+
+def _failed(stack: list[_Frame], start: int, position: int, serious: bool) -> tuple[Found | None, int, int]:
+    """Not JSON after all. Braces of prose leave nothing behind; a real beginning is reported as broken."""
+    depth = len(stack)
+    if not serious:
+        return None, max(position, start + 1), 0
+    return Found(_fold(stack), start, position, "broken"), position, depth
+
+
+_FENCED = re.compile(r"\s*(?:```|~~~)[ \t]*[\w+-]{0,20}[ \t]*\r?\n(.*?)(?:```|~~~)?\s*\Z", re.DOTALL)
+_JSONISH = re.compile(
+    r"[\s`~>*]*(?:json\w?|javascript|python)?\s*(?:\{|\[\s*[\[{\"'“])|[^\n]{0,200}\n?```json", re.IGNORECASE
+)
+_ENTITY = re.compile(r"&(?:quot|apos|lbrace|lcub|lbrack|lsqb|#x?[0-9a-f]{2,4});", re.IGNORECASE)
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if value in (float("inf"), float("-inf")):
+        raise ValueError("not a finite number")
+    return value
+
+
+def _constant(word: str) -> Any:
+    raise ValueError(f"{word} is no JSON")
+
+
+def decoder_of(is_known: Callable[[dict[str, Any]], bool] | None = None) -> json.JSONDecoder:
+    """A decoder that refuses repeated keys, and objects that are not known."""
+
+    def built(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) != len(pairs):
+            raise ValueError("a key is repeated")
+        if is_known is not None and not is_known(made):
+            raise ValueError("a key is not known")
+        return made
+
+    return json.JSONDecoder(object_pairs_hook=built, parse_float=_finite, parse_constant=_constant, strict=False)
+
+
+_DECODER = decoder_of()
+
+
+def clean_json(text: str, decoder: json.JSONDecoder = _DECODER) -> tuple[Any] | None:
+    """The value of a text that is JSON and nothing else, in a tuple (it may be null); None for any other text.
+
+    Repeated keys and numbers that are not finite do not count as JSON here: the standard library lets them pass
+    silently. Neither does what the decoder refuses.
+    """
+    try:
+        value = decoder.decode(text)
+    except (ValueError, RecursionError):
+        # A ValueError is bad syntax, what the decoder refuses, or an integer of thousands of digits; a RecursionError is nesting
+        # beyond any answer.
+        return None
+    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+        return None
+    return (value,)
+
+
+def _depth(value: Any) -> int:
+    depth = 0
+    level = [value]
+    while level:
+        depth += 1
+        level = [
+            child
+            for item in level
+            if isinstance(item, (dict, list))
+            for child in (item.values() if isinstance(item, dict) else item)
+        ]
+    return depth
+
+
+def decode(text: str) -> tuple[Any] | None:
+    """Like ``clean_json``, also inside one code fence and behind a byte order mark."""
+    stripped = text.strip("\ufeff\u200b\u2060 \t\r\n\u00a0")
+    value = clean_json(stripped)
+    if value is None and (match := _FENCED.match(stripped)):
+        value = clean_json(match.group(1).strip())
+    return value
+
+
+def unfenced(text: str) -> str:
+    """The text inside of one code fence, or the text itself."""
+    match = _FENCED.match(text)
+    # a text that goes on behind its fence is not the fence alone
+    return match.group(1) if match and "```" not in match.group(1) and "~~~" not in match.group(1) else text
+
+
+def embedded(text: str) -> Any:
+    """The JSON value that a string holds, or the string itself."""
+    stripped = text.strip()
+    if not stripped or stripped[0] not in '{["`':
+        return text
+    value = decode(stripped)
+    if value is not None:
+        return value[0]
+    found = scan(stripped)
+    return found[0].value if len(found) == 1 and found[0].state == "whole" and found[0].start < 9 else text
+
+
+def is_jsonish(text: str) -> bool:
+    """Whether a text sets out to be JSON, so that it must not be read as prose when that fails."""
+    return bool(_JSONISH.match(text))
+
+
+def views(text: str) -> Iterator[str]:
+    """The text, and the text with one more layer of encoding undone, as far as there is one."""
+    yield text
+    asked = asked_of(text)
+    if _ENTITY.search(text):
+        # html.unescape is not used: only the characters that JSON is made of matter here.
+        yield asked.on(_ENTITY.sub(_one_entity, text))
+    if '\\"' in text:
+        yield asked.on(unescape(text))
+
+
+def _one_entity(match: re.Match[str]) -> str:
+    return html.unescape(match.group())

@@ -1,0 +1,213 @@
+"""What all readers share: the signal that a text has no honest reading, and text in one normal form.
+
+Readers deep inside the package do not hold the whole reply, so they raise ``Unreadable``; the public ``parse`` methods
+turn it into a ``BadReply`` that carries the raw text. Nothing else is ever raised for a ``str`` input.
+
+A role, a list marker, a symbol or an open tag around a short answer is taken off only where it can mean nothing else. A symbol
+that takes a side ("✅") is remembered, for it must not contradict the words; "Response: yes" loses its label only when nothing
+after it speaks about that response.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Callable
+from typing import TypeVar
+
+from .._kernel._errors import BadReply
+from ._words import CONCLUSION, NEGATIVE
+
+T = TypeVar("T")
+
+MAX_REPLY = 1_000_000
+"""Characters of a reply that is read at all: far beyond any answer, and read within a second or two."""
+MAX_BRACKETS = 100_000
+"""Opening brackets in it, which cost most."""
+
+
+class Unreadable(Exception):
+    """No honest reading; ``args[0]`` is one short sentence that a model can act upon."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Misfit(Unreadable):
+    """A value inside some data that cannot be read, and where it stands (``statements[2].verdict``)."""
+
+    def __init__(self, what: str, path: str = "") -> None:
+        super().__init__(f"{path} {what}" if path else what)
+        self.what = what
+        self.path = path
+
+    def under(self, parent: str) -> Misfit:
+        """The same misfit, seen from one level further out."""
+        joint = "." if self.path and not self.path.startswith("[") else ""
+        return Misfit(self.what, f"{parent}{joint}{self.path}")
+
+
+def parse_or_bad_reply(text: str, read: Callable[[str], T]) -> T:
+    """The value that ``read`` finds in ``text``.
+
+    Raises:
+        BadReply: there is no honest reading; the reason comes from the reader that stopped.
+    """
+    if len(text) > MAX_REPLY or text.count("{") + text.count("[") > MAX_BRACKETS:
+        raise BadReply(
+            f"the reply is too long to be an answer ({len(text):,} characters); give the answer and nothing else",
+            str(text[:1000]),
+        )
+    try:
+        return read(text)
+    except Unreadable as unreadable:
+        raise BadReply(unreadable.reason, str(text)) from None
+
+
+def shown(value: object, limit: int = 40) -> str:
+    """A value as an error message shows it: quoted, on one line, cut when long."""
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "a list"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+TOKEN = re.compile(
+    r"<\|[\w▁ /-]{1,40}\|>|<｜[\w▁ ]{1,40}｜>|</?s>|<(?:start|end)_of_turn>|<(?:eos|bos|pad|unk)>|\[/?INST\]|\[TOOL_CALLS\]|"
+    r"<</?SYS>>",
+    re.IGNORECASE,
+)
+_INVISIBLE = re.compile(
+    "[\u00ad\u200b\u200c\u200d\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufe0e\ufe0f\ufeff\u20e3]"
+)
+_BOXED = re.compile(r"\$?\\boxed\s?\{(?:\\text\s?\{)?([^{}]*)\}{1,2}\$?")
+_OPTION = re.compile(
+    r"(?:^[ \t]*[-*+•] )?(?:\[ ?\]|☐|(?P<tick>\[[xX✓✔]\]|☑))[ \t]*(?P<text>[^\n\[\]☐☑]*)", re.MULTILINE
+)
+_SHORT = re.compile(r"\W*\w{1,12}\W*")
+_QUOTES = str.maketrans(
+    {"“": '"', "”": '"', "„": '"', "‟": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "‚": "'", "−": "-"}
+)
+
+
+def without_tokens(text: str) -> str:
+    """The text with the tokens of chat templates blanked out."""
+    return TOKEN.sub(" ", text) if "<" in text or "[" in text else text
+
+
+def tidy(text: str) -> str:
+    """Prose for the readers of words and numbers: plain, without chat tokens, one blank at a time, no empty lines.
+
+    Their patterns may then allow for a blank or two instead of any number, which keeps them linear.
+    """
+    lines = (" ".join(line.split()) for line in plain(without_tokens(text)).split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def unboxed(text: str) -> str:
+    """A text without the LaTeX box that some models put around their answer."""
+    return _BOXED.sub(r"\1", text) if "\\boxed" in text else text
+
+
+def ticked(text: str) -> str:
+    """A text in which boxes before short answers are ticked, with those that are ticked alone: "☑ yes ☐ no" as "yes"."""
+    options = list(_OPTION.finditer(text)) if "[" in text or "☐" in text or "☑" in text else []
+    if not any(option["tick"] for option in options) or any(not _SHORT.fullmatch(option["text"]) for option in options):
+        return text
+    return _OPTION.sub(lambda option: option["text"] if option["tick"] else " ", text)
+
+
+def plain(text: str) -> str:
+    """Prose in one normal form: full-width and compatibility forms, quotes, entities and invisible characters undone."""
+    if text.isascii():
+        return html.unescape(text) if "&" in text else text
+    text = html.unescape(text) if "&" in text else text
+    visible = _INVISIBLE.sub("", text)
+    normal = unicodedata.normalize("NFKC", visible)
+    # A few ligatures stand for whole sentences; a text made of them is not worth its normal form.
+    return (normal if len(normal) <= 2 * len(visible) else visible).translate(_QUOTES)
+
+
+_AFFIRM = "✅✔✓☑👍🟢🟩"
+_DENY = "❌✗✘✖👎🚫🔴⛔🟥"
+_SIGN = f"[{_AFFIRM}{_DENY}]"
+# Emoji that say nothing. Boxes and stars may be ticked or counted, faces in thought and question marks doubt.
+_COLOUR = re.compile("[\u2600-\u2604\u2607-\u260f\u2613-\u26ff\u2728\u27a1\U0001f300-\U0001faff]")
+_DOUBT = "🤔🤷😕🫤😐❓❔🙄🟡🟠⚖"
+_KEPT = frozenset(_AFFIRM + _DENY + _DOUBT)
+_DRESS = re.compile(
+    rf"(?P<head>(?:{_SIGN}\s?){{0,20}})(?P<body>.*?)(?P<tail>(?:\s?{_SIGN}){{0,20}})(?P<end>[\s.!]{{0,9}})", re.DOTALL
+)
+_EDGE = re.compile(rf"^(?:{_SIGN}\s?){{1,20}}|\s?{_SIGN}{{1,20}}$", re.MULTILINE)
+_ROLE = re.compile(
+    r"\A[\s*_#>]{0,8}(?:ai assistant|assistant|ai|chatbot|bot|model|response|output|reply|judge|evaluator)[*_\s]{0,4}[:：]"
+    r"[*_\s]{0,6}(?=\S)",
+    re.IGNORECASE,
+)
+_MAX_ROLE_TEXT = 300
+ANOTHERS = re.compile(
+    r"\b(?:correct|right|true|reference|expected|gold|golden|candidate|candidate's|given|model|model's|student|student's|user|"
+    r"user's|other|old|previous|original|generated|assistant|assistant's|first|initial|their|his|her|whose|your|"
+    r"says?|said|states?|stated|claims|answered|replied|responded|response|wrote|asks?|asked|quotes?|quoted)\b"
+)
+_ABOUT = re.compile(
+    r"\b(?:but|however|though|although|this is|that is|it is|instead|rather|while|whereas|verdict|judge?ment|answer|final)\b"
+)
+_LABEL = re.compile(
+    rf"(?:^|(?<=[.!?]\s))\[{{1,2}}\s?((?:(?:the|my|final|overall)\s){{0,2}}(?:{CONCLUSION}))\s?[:=]?\s?\]{{1,2}}\s?[:=]?\s?"
+    r"(?=\S)",
+    re.MULTILINE,
+)
+_OPEN_TAG = re.compile(r"(?:\A|[>\n])\s{0,9}<(?P<tag>[A-Za-z_]\w{0,30})>\s{0,9}(?P<text>[^<>]{1,40})\Z")
+
+
+def without_role(text: str) -> str:
+    """A one-line reply without the role or label that a transcript puts before it ("Assistant: yes")."""
+    match = _ROLE.match(text) if len(text) <= _MAX_ROLE_TEXT else None
+    if match is None:
+        return text
+    rest = text[match.end() :].strip()
+    words = rest.casefold()
+    if "\n" in rest or ":" in rest or "：" in rest or ANOTHERS.search(words) or _ABOUT.search(words):
+        return text
+    return text if set(re.findall(r"\w+", words)) & NEGATIVE and len(words.split()) > 1 else rest
+
+
+def without_colour(text: str) -> str:
+    """The text without emoji that say nothing; those that take a side or doubt stay."""
+    return text if text.isascii() else _COLOUR.sub(lambda match: match.group() if match.group() in _KEPT else "", text)
+
+
+def without_emoji(text: str) -> str:
+    """The text without emoji at the ends of its lines, where a score has them for colour."""
+    return text if text.isascii() else _EDGE.sub("", without_colour(text))
+
+
+def undress(sentence: str) -> tuple[str, frozenset[bool]]:
+    """A sentence without the symbols before and after its words, and the sides that those take."""
+    if sentence.isascii():
+        return sentence, frozenset()
+    match = _DRESS.fullmatch(sentence)
+    if match is None or not re.search(r"\w", match["body"]):
+        return sentence, frozenset()
+    worn = match["head"] + match["tail"]
+    sides = {True for sign in worn if sign in _AFFIRM} | {False for sign in worn if sign in _DENY}
+    return match["body"] + match["end"], frozenset(sides)
+
+
+def plain_labels(text: str) -> str:
+    """Labels in brackets ("[RESULT] yes") as labels with a colon."""
+    return _LABEL.sub(r"\1: ", text) if "[" in text else text
+
+
+def close_tag(text: str) -> tuple[str, str]:
+    """The text with a tag closed that a short text follows up to the end, and that tag (empty: there is none)."""
+    start = text.rfind("<")
+    match = _OPEN_TAG.search(text, max(0, start - 12)) if start >= 0 else None
+    return (f"{text}</{match['tag']}>", match["tag"]) if match else (text, "")
