@@ -7,8 +7,16 @@ be measured against people's judgement and to be beaten by a real judge.
 from __future__ import annotations
 
 from ._claims import sentence_ends, split_claims
-from ._cloze import check_cloze, cloze_questions, fill_in
-from ._ratings import agreement, noncommittal, questions_from, relevance, relevant_sentences
+from ._ratings import (
+    agreement,
+    check_cloze,
+    cloze_questions,
+    fill_in,
+    noncommittal,
+    questions_from,
+    relevance,
+    relevant_sentences,
+)
 from ._support import Support, support, verify
 
 __all__ = [

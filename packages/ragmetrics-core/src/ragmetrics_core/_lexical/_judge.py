@@ -1,6 +1,6 @@
 """The offline judge: answers the built-in prompts by comparing words, so that everything runs with no key and no download.
 
-Strategy. It does not read messages; it recognises a prompt by its name, takes the data from ``ask.inputs`` and writes its
+It does not read messages; it recognises a prompt by its name, takes the data from ``ask.inputs`` and writes its
 answer as text, in the form that the prompt asks of any model, so that the same code reads it. All answers rest on one signal:
 how many of the content words of one text occur in the other (see ``_lexical``). A prompt it does not know has no lexical
 answer: that is an error, never a guess.
@@ -16,10 +16,76 @@ from typing import Any
 from .. import _lexical as lexical
 from .._kernel._errors import ModelError
 from .._kernel._requests import ONE_CALL, Ask, Reply
-from ._abstention_replies import judge_abstention
-from ._claim_replies import extract_claims, split_and_check, verify_claims
+from ._claims import ends_in_refusal, is_greeting, is_question, is_refusal, sentences, split_claims
+from ._ratings import noncommittal, relevance
+from ._support import Support, verify
+from ._words import guess_language
+
+ENOUGH = 0.75
+"""Share of the question's words that contexts hold which suffice; words alone cannot tell more."""
+
+
+def judge_abstention(data: Mapping[str, Any]) -> str:
+    held = max((relevance(data["question"], context) for context in data["contexts"]), default=0.0)
+    return json.dumps(
+        {
+            "reason": f"a context holds {held:.0%} of the words of the question",
+            "contexts_suffice": "yes" if held >= ENOUGH else "no",
+            "response_declines": _declines(data["response"]),
+        }
+    )
+
+
+def _declines(response: str) -> str:
+    said = [sentence for sentence in sentences(response) if not is_greeting(sentence)]
+    if noncommittal(response) or all(is_question(sentence) for sentence in said):
+        return "wholly"  # so does a response that only asks back, or says nothing
+    language = guess_language(response)
+    refuses = (is_refusal(sentence, language) or ends_in_refusal(sentence) for sentence in said)
+    return "partly" if any(refuses) else "no"
+
 
 Data = Mapping[str, Any]
+
+
+def extract_claims(data: Data) -> str:
+    return json.dumps({"claims": split_claims(data["question"], data["answer"])})
+
+
+def verify_claims(data: Data) -> str:
+    claims, contexts = data["claims"], data["contexts"]
+    together = verify(claims, contexts)
+    alone = [verify(claims, [context]) for context in contexts] if len(contexts) > 1 else [together]
+    rows = [
+        _verdict(number, support, each) for number, (support, *each) in enumerate(zip(together, *alone, strict=True), 1)
+    ]
+    return json.dumps({"verdicts": rows})
+
+
+def _verdict(number: int, together: Support, alone: Sequence[Support]) -> dict[str, Any]:
+    """What all contexts say about a claim, and which of them; what one supports is supported."""
+    by = [index for index, each in enumerate(alone, 1) if each.supported]
+    if together.supported and not by:  # they share it out
+        by = [index for index, each in enumerate(alone, 1) if each.share] or [*range(1, len(alone) + 1)]
+    told = alone[by[0] - 1] if by and not together.supported else together
+    return {
+        "number": number,
+        "reason": told.reason,
+        "for": by,
+        "against": [index for index, each in enumerate(alone, 1) if each.denied and index not in by],
+    }
+
+
+def split_and_check(data: Data) -> str:
+    claims = split_claims(data["question"], data["answer"])
+    found = verify(claims, data["contexts"])
+    return json.dumps(
+        {
+            "statements": claims,
+            "reasons": [support.reason for support in found],
+            "statement_scores": [int(support.supported) for support in found],
+        }
+    )
 
 
 @dataclass(frozen=True)
