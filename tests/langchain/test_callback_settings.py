@@ -22,8 +22,8 @@ def config(*callbacks: Any, **more: Any) -> Any:
     ("settings", "message"),
     [
         ({"sample_rate": 1.5}, "sample_rate is a share from 0 to 1, got 1.5"),
-        ({"max_pending": 0}, "max_pending must be at least 1, got 0"),
-        ({"workers": 0}, "workers must be at least 1, got 0"),
+        ({"max_pending": 0}, "max_pending must be a whole number from 1, got 0"),
+        ({"workers": 0}, "workers must be a whole number from 1, got 0"),
         ({"metrics": [ExactMatch(), ExactMatch()]}, "two metrics are named 'exact_match'"),
         ({"metrics": ["faithfulness"]}, "MetricRunnable takes a metric, got 'faithfulness'"),
         ({"metrics": [ExactMatch()], "llm": "gpt"}, "llm must be a model"),
@@ -32,9 +32,9 @@ def config(*callbacks: Any, **more: Any) -> Any:
         ({"metrics": [Faithfulness()]}, r"faithfulness asks an LLM, but none is set: give llm=.*LangChainLLM\("),
         ({"sample_rate": "1"}, "sample_rate is a share from 0 to 1, got '1'"),
         ({"sample_rate": True}, "sample_rate is a share from 0 to 1, got True"),
-        ({"max_pending": None}, "max_pending must be a whole number, got None"),
-        ({"workers": 1.5}, "workers must be a whole number, got 1.5"),
-        ({"keep": 0}, "keep must be at least 1, got 0"),
+        ({"max_pending": None}, "max_pending must be a whole number from 1, got None"),
+        ({"workers": 1.5}, "workers must be a whole number from 1, got 1.5"),
+        ({"keep": 0}, "keep must be a whole number from 1, got 0"),
         ({"timeout": 0}, "timeout must be a number of seconds, at least 0.001, got 0"),
         ({"exit_timeout": -1}, "exit_timeout must be a number of seconds, at least 0, got -1"),
         ({"on_result": 3}, "on_result must be a function of an EvaluationRecord, got 3"),
@@ -63,7 +63,7 @@ def test_settings_under_their_former_names(former: dict[str, Any], current: str)
         RagEvaluationCallback([], **former, **{current: 3})
     with (
         pytest.warns(DeprecationWarning, match=name),
-        pytest.raises(InvalidInput, match=f"^{current} must be at least 1, got 0$"),
+        pytest.raises(InvalidInput, match=f"^{current} must be a whole number from 1, got 0$"),
     ):
         RagEvaluationCallback([], **{name: 0})
 

@@ -354,7 +354,7 @@ def test_attach_once_and_detach() -> None:
         ([ExactMatch], {}, "takes metrics and evaluators, got ExactMatch"),
         ([ExactMatch(), ExactMatch()], {}, "two metrics are called 'exact_match'"),
         ([ExactMatch()], {"sample_rate": 2}, "sample_rate is a share from 0 to 1, got 2"),
-        ([ExactMatch()], {"workers": 0}, "workers must be at least 1, got 0"),
+        ([ExactMatch()], {"workers": 0}, "workers must be a whole number from 1, got 0"),
     ],
 )
 def test_wrong_settings(metrics: Any, settings: Any, message: str) -> None:

@@ -278,10 +278,9 @@ class LangChainLLM(Described[Ask, str], LLMBridge):
         """The same model without LangChain's cache, for ``evaluate(repeats=...)``: an answer from a cache is no second answer."""
         return self._calling(uncached)
 
-    @staticmethod
-    def _unretrying(model: Any) -> Any:
-        """Without the retries of its client; those of ``with_retry`` stay, and those of models in ``with_fallbacks``."""
-        return unretrying(model)
+    def without_retries(self) -> LangChainLLM:
+        """The same model without the retries of its client; those of ``with_retry`` stay, and those in ``with_fallbacks``."""
+        return self._calling(unretrying)
 
     def _ask(self, model: Any, question: Ask, form: Attempts) -> Any:
         try:

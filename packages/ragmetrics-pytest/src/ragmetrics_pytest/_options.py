@@ -129,15 +129,7 @@ def _number(name: str, value: Any) -> Any:
         raise pytest.UsageError(f"ragmetrics_{name} must be a number, got {value!r}") from None
 
 
-NAMES = (
-    "pytest.toml",
-    ".pytest.toml",
-    "pytest.ini",
-    ".pytest.ini",
-    "pyproject.toml",
-    "tox.ini",
-    "setup.cfg",
-)
+NAMES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 """In the order in which pytest looks for them."""
 
 GATE = "--ragmetrics-gate"

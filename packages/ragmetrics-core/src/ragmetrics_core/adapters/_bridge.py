@@ -22,20 +22,11 @@ A model of a framework becomes one of the core by saying what its framework make
 From there the bridge does the rest. An ``EmbeddingsBridge`` is written in the same way, with ``_embed(model, texts)`` and
 ``_embed_async`` in the place of ``_ask`` and ``_ask_async``.
 
-Strategy. One coroutine holds the way of a question: which forms of reply are tried, which model is called, what its failure means.
-Asked asynchronously it is awaited; asked synchronously nothing in it waits, so it is run to its end where it stands. A model is
-called asynchronously in the event loop that its connections belong to; in every other loop, and where it has no asynchronous
-method, it is called synchronously on a thread. Whatever a class gives as ``_model`` stays the user's object: a model without its
-retries is a copy, which shares its connections, and messages and ``identity`` always speak of the original.
-
-A framework's model without the retries of its own clients.
-
-Strategy. Who makes many calls makes lost ones again itself, and paces them by what was lost. If the client of a model did so too,
-six tries of three tries would be made, and most of the losses would never be seen. So such a driver is given a copy of the
-model, whose clients are those of the original without their retries: they share its connections, and nothing of the user's object
-changes. A model that cannot be told, as one with a client of an unknown kind, is left as it is.
-
-What is called in the place of a user's model, so that nothing of the user's own object changes.
+Strategy. One coroutine asks a question: which forms of reply are tried, which model is called, what its failure means. An
+asynchronous caller awaits it; for a synchronous caller nothing in it waits, so one step runs it to its end. A model is called
+asynchronously in the event loop that its connections belong to; in every other loop, and where it has no asynchronous method, it is
+called synchronously on a thread. The user's object never changes: a model without its retries is a copy, which shares its
+connections, and messages and ``identity`` always speak of the original.
 """
 
 from __future__ import annotations
@@ -62,30 +53,37 @@ MAKERS = ("_get_client", "_get_aclient")
 
 
 def without_retries(model: Any) -> Any:
-    """A copy of a model whose clients make no lost call again; the model itself where there is nothing to tell.
+    """A copy of a model whose clients make no lost call again; the model itself where no client can be changed.
+
+    ``evaluate`` makes lost calls again itself, and paces them by what was lost. If the client of a model did so too, six tries of
+    three tries would be made, and most losses would never be seen. The clients of the copy share the connections of the original,
+    and the user's object does not change.
 
     Args:
         model: one of pydantic with a field ``max_retries``, or any other object with an attribute of this name, which holds its
             clients.
     """
-    fields: Any = getattr(type(model), "model_fields", None)
+    kind: Any = type(model)
+    fields: Any = getattr(kind, "model_fields", None)
     if fields is None:
         return _plain_without_retries(model)
     if "max_retries" not in fields or getattr(model, "max_retries", None) == 0:
         return model
-    makes = _make_clients(model)
-    held: Mapping[str, Any] = model.__dict__
-    private: Mapping[str, Any] = getattr(model, "__pydantic_private__", None) or {}
-    told = {name: _told(value) for name, value in (*held.items(), *private.items())}
-    if not makes and not any(told.values()):
+    makers = [getattr(kind, name) for name in MAKERS if hasattr(kind, name)]
+    if getattr(model, "reuse_client", True):
+        for make in makers:  # so that the copy shares the clients
+            make(model)
+    makes = bool(makers) or _is_cached(kind, "_client")
+    held = {**model.__dict__, **(getattr(model, "__pydantic_private__", None) or {})}
+    changed = {name: client for name, value in held.items() if (client := _without_retries(value)) is not None}
+    if not makes and not changed:
         return model
     # the setting is a part of what caches know a model by, so it changes only where it is looked at again
-    changes = {"max_retries": 0} if makes else {}
-    other = model.model_copy(update=changes)
-    for name in [name for name in held if name not in fields and _is_made_of_settings(type(model), name)]:
+    other = model.model_copy(update={"max_retries": 0} if makes else {})
+    for name in [name for name in model.__dict__ if name not in fields and _is_cached(kind, name)]:
         other.__dict__.pop(name, None)
     for place in (other.__dict__, other.__pydantic_private__ or {}):
-        place.update({name: told[name] for name in place if told.get(name) is not None})
+        place.update({name: changed[name] for name in place if name in changed})
     return other
 
 
@@ -95,76 +93,35 @@ def _plain_without_retries(model: Any) -> Any:
     if not clients or not (most is None or (isinstance(most, int) and most > 0)):
         return model
     other = copy.copy(model)
-    other.__dict__.update({name: _told(client) for name, client in clients.items()}, max_retries=0)
+    other.__dict__.update({name: _without_retries(client) for name, client in clients.items()}, max_retries=0)
     if hasattr(other, "raise_on_failure"):
         other.raise_on_failure = True  # a lost call that is only logged would not be made again
     return other
 
 
-def _make_clients(model: object) -> bool:
-    """Have the clients made that the model makes when it needs them, so that the copy shares them; whether it makes any."""
-    makers = [getattr(type(model), name) for name in MAKERS if hasattr(type(model), name)]
-    if getattr(model, "reuse_client", True):
-        for make in makers:
-            make(model)
-    return bool(makers) or _is_made_of_settings(type(model), "_client")
+def _is_cached(kind: type, name: str) -> bool:
+    return any(isinstance(vars(base).get(name), cached_property) for base in kind.__mro__)
 
 
-def _is_made_of_settings(cls: type, name: str) -> bool:
-    return any(isinstance(vars(base).get(name), cached_property) for base in cls.__mro__)
-
-
-def _told(value: Any) -> Any:
-    """A client, or a part of a client, that makes no lost call again; None for anything else."""
+def _without_retries(value: Any) -> Any:
+    """A client, or an object that holds one, that makes no lost call again; None for anything else."""
     if _is_client(value):
         return value.with_options(max_retries=0)
     held: Any = getattr(value, "__dict__", {}).get("_client")
-    if _is_client(held):
-        return type(value)(held.with_options(max_retries=0))
-    return None
+    return type(value)(held.with_options(max_retries=0)) if _is_client(held) else None
 
 
 def _is_client(value: Any) -> bool:
-    """Whether it is one of the clients that can be told (OpenAI, Anthropic, Groq and others have the same); no mock is one."""
+    """Whether it is one of the clients with this option (OpenAI, Anthropic, Groq and others have the same); no mock is one."""
     return hasattr(value, "with_options") and type(getattr(value, "max_retries", None)) is int
-
-
-Change = Callable[[Any], Any]
-
-
-class StandIn:
-    """What is called in the place of a user's model: a copy with some changes, and the same one as long as it is that model.
-
-    Args:
-        changes: each makes a changed copy of a model; none: the model itself is called.
-    """
-
-    def __init__(self, *changes: Change) -> None:
-        self._changes = changes
-        self._others: dict[Change, StandIn] = {}
-        self._known: tuple[tuple[object, ...], Any] | None = None
-
-    def by(self, change: Change) -> StandIn:
-        """With one more change; always the same one, so that the connections of its copy outlive a run."""
-        return self if change in self._changes else self._others.setdefault(change, StandIn(*self._changes, change))
-
-    def of(self, model: Any, *parts: object) -> Any:
-        """The copy of this model, made anew where the model is another one, or one of these parts of it."""
-        now, known = (model, *parts), self._known
-        if known is None or len(known[0]) != len(now) or any(a is not b for a, b in zip(known[0], now, strict=True)):
-            copied = model
-            for change in self._changes:
-                copied = change(copied)
-            known = self._known = (now, copied)
-        return known[1]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (StandIn, self._changes)  # the copy is made anew where it is called
 
 
 Q = TypeVar("Q")
 A = TypeVar("A")
 B = TypeVar("B", bound="Bridge[Any, Any]")
+
+Change = Callable[[Any], Any]
+"""Makes a changed copy of a model."""
 
 PLAIN = FormsOfReply("text")
 
@@ -189,7 +146,8 @@ class Bridge(Generic[Q, A]):
         self._given = model
         self._overlap = overlap
         self._home = HomeLoop() if home is None else home
-        self._stand_in = StandIn()
+        self._changes: tuple[Change, ...] = ()
+        self._copies: dict[tuple[Change, ...], tuple[tuple[object, ...], Any]] = {}
 
     # What a framework makes necessary.
 
@@ -232,16 +190,11 @@ class Bridge(Generic[Q, A]):
 
     def _ready(self, model: Any) -> Any:
         """What to call in the place of the user's model; an adapter may load or connect it here."""
-        return self._stand_in.of(model)
+        return self._changed(model)
 
     async def _ready_async(self, model: Any) -> Any:
         """The same before an asynchronous call."""
         return self._ready(model)
-
-    @staticmethod
-    def _unretrying(model: Any) -> Any:
-        """The model, or a copy of it, that makes no lost call again itself."""
-        return without_retries(model)
 
     def _inner(self, model: Any) -> Any:
         """The model itself, where the framework wraps settings around it."""
@@ -276,13 +229,27 @@ class Bridge(Generic[Q, A]):
 
     def without_retries(self: B) -> B:
         """The same model without the retries of its own client, for ``evaluate``, which makes lost calls again itself."""
-        return self._calling(self._unretrying)
+        return self._calling(without_retries)
 
     def _calling(self: B, change: Change) -> B:
         """The same model, of which a copy with this change is called."""
         other = self.__copy__()
-        other._stand_in = self._stand_in.by(change)
+        if change not in other._changes:
+            other._changes += (change,)
         return other
+
+    def _changed(self, model: Any, *parts: object) -> Any:
+        """The model with the changes; the same copy as long as the model, and these parts of it, are the same objects.
+
+        So the connections of the copy outlive a run.
+        """
+        now, known = (model, *parts), self._copies.get(self._changes)
+        if known is None or any(old is not new for old, new in zip(known[0], now, strict=True)):
+            changed = model
+            for change in self._changes:
+                changed = change(changed)
+            known = self._copies[self._changes] = (now, changed)
+        return known[1]
 
     def _answered(self, question: Q) -> Reply[A]:
         """Ask synchronously."""
@@ -318,6 +285,9 @@ class Bridge(Generic[Q, A]):
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)  # what is known of event loops and servers is shared
         return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_copies": {}}  # they are made anew where the model is called
 
     def __deepcopy__(self: B, memo: Any) -> B:
         return self  # a handle to a server: copies of what holds it share its connections

@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from .._kernel._errors import BadReply, ModelError, RagmetricsError
-from .._kernel._requests import Usage, counted
 from .._support._retry_after import seconds_to_wait
 from .._support._secrets import mask
 from ..llms._wire._failures import Refused
+from ._answers import usage_of
 
 BUGS = (
     ArithmeticError,
@@ -137,7 +137,7 @@ def model_error(error: Exception, model: str, secrets: Iterable[str] = ()) -> Mo
     """
     if type(error).__name__ in ENDED_EARLY:
         ended = BadReply(f"{model}: {ENDED_EARLY[type(error).__name__]}")
-        ended.usage = _usage(getattr(error, "completion", None))
+        ended.usage = usage_of(getattr(error, "completion", None))
         return ended
     text = mask(" ".join(str(error).split()), secrets)
     causes = list(_chain(error, lambda item: item.__cause__))
@@ -215,13 +215,6 @@ def _headers(error: BaseException) -> dict[str, str]:
     )
     headers: Any = next((place for place in places if place and hasattr(place, "items")), {})
     return {str(name).lower(): str(value) for name, value in headers.items()}
-
-
-def _usage(completion: Any) -> Usage:
-    """What an answer cost that came as an exception."""
-    usage = getattr(completion, "usage", None)
-    counts = (getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens"))
-    return Usage(1, *map(counted, counts))
 
 
 def _metadata(response: Any) -> Mapping[str, Any]:

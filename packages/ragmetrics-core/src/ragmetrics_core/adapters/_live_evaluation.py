@@ -1,13 +1,8 @@
-"""What the live evaluation of every framework has in common: who is judged, what is kept, and who is told.
+"""What the live evaluation of every framework has in common: which calls are judged, which records are kept, who gets them.
 
 Strategy. An adapter's class inherits from this one and hands over each call of the application when it has finished. What belongs
-to the user (``only``, ``on_result``, whatever a ``Finished`` has to ask) is called in the background, and so are the judges; what
-it raises is logged, is told in the record, and never reaches the application.
-
-The settings of a live evaluation: one vocabulary for all adapters, and the checks.
-
-Strategy. A wrong setting is told where it is written, and not by a thread in the background. An adapter passes on what it was
-given, so what a user did not write down is not there, and ``current_names`` can tell a former name beside its current one.
+to the user (``only``, ``on_result``, whatever a ``Finished`` has to call) is called in the background, and so are the judges; what
+it raises is logged, stands in the record, and never reaches the application. A wrong setting is refused where it is written.
 """
 
 from __future__ import annotations
@@ -21,8 +16,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypedDict, TypeVar
 
 from .._kernel._errors import InvalidInput
+from .._kernel._whole import check_whole
 from .._support._threads import in_own_thread
-from ._background import settled
+from ._background import failed, settled
 from ._heard import judging
 from ._live_judging import Judgements, LiveJudging
 from ._loops import run_blocking
@@ -32,6 +28,14 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from typing_extensions import Self
+
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., None])
+
+PATIENCE = 60.0
+"""Seconds without any progress after which the end of a ``with`` block waits no longer."""
 
 
 class LiveSettings(TypedDict, total=False):
@@ -46,9 +50,6 @@ class LiveSettings(TypedDict, total=False):
     keep: int | None
     timeout: float | None
     exit_timeout: float
-
-
-SETTINGS = tuple(LiveSettings.__annotations__)
 
 
 def current_names(given: Mapping[str, Any], former: Mapping[str, str]) -> dict[str, Any]:
@@ -72,35 +73,6 @@ def current_names(given: Mapping[str, Any], former: Mapping[str, str]) -> dict[s
     return found
 
 
-def check_share(name: str, value: Any) -> None:
-    """Refuse what is no number from 0 to 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise InvalidInput(f"{name} is a share from 0 to 1, got {value!r}")
-
-
-def check_count(name: str, value: Any) -> None:
-    """Refuse what is no whole number from 1 up."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidInput(f"{name} must be a whole number, got {value!r}")
-    if value < 1:
-        raise InvalidInput(f"{name} must be at least 1, got {value!r}")
-
-
-def check_function(name: str, value: Any, argument: str | None) -> None:
-    """Refuse what cannot be called."""
-    if not callable(value):
-        raise InvalidInput(f"{name} must be a function{f' of {argument}' if argument else ''}, got {value!r}")
-
-
-R = TypeVar("R")
-R_co = TypeVar("R_co", covariant=True)
-T = TypeVar("T")
-F = TypeVar("F", bound=Callable[..., None])
-
-PATIENCE = 60.0
-"""Seconds without any progress after which the end of a ``with`` block waits no longer."""
-
-
 class Finished(Protocol[R_co, T]):
     """One finished call of the application, as the adapter sees it."""
 
@@ -122,7 +94,7 @@ class Finished(Protocol[R_co, T]):
         ...
 
     def judged(self, outcomes: Mapping[str, Future[T]]) -> R_co:
-        """The record with what the judgements have come to; there are none where ``complete`` or ``only`` failed."""
+        """The record with the outcomes of the judgements; there are none where ``complete`` or ``only`` failed."""
         ...
 
 
@@ -136,12 +108,12 @@ class LiveEvaluation(Generic[R, T]):
         sample_rate: share of the finished calls to judge, 0 to 1.
         seed: makes the choice of these repeatable.
         only: which of these to judge: asked in the background about the record without scores, also as a coroutine function.
-        on_result: called in the background with every record that is told; a coroutine function is run to its end.
+        on_result: called in the background with every record; a coroutine function is run to its end.
         max_pending: calls that may wait or be in work; one more is dropped and counted.
         workers: judgements (one metric on one call) that are made at the same time.
         keep: records to keep, the newest ones; None: all.
-        timeout: seconds that one judgement or one function of the user's may take; then it counts as failed, and its place is given
-            to the next one. None: as long as it likes.
+        timeout: seconds that one judgement or one function of the user's may take; then it counts as failed, and the next one
+            starts. None: no limit.
         exit_timeout: seconds that the end of the program waits for what is still pending; what is lost then is logged.
 
     Raises:
@@ -164,12 +136,13 @@ class LiveEvaluation(Generic[R, T]):
         timeout: float | None = 120.0,
         exit_timeout: float = 10.0,
     ) -> None:
-        check_share("sample_rate", sample_rate)
+        if isinstance(sample_rate, bool) or not isinstance(sample_rate, int | float) or not 0 <= sample_rate <= 1:
+            raise InvalidInput(f"sample_rate is a share from 0 to 1, got {sample_rate!r}")
         for name, number in [("max_pending", max_pending), ("workers", workers), ("keep", 1 if keep is None else keep)]:
-            check_count(name, number)
+            check_whole(name, number, least=1)
         for name, function in [("only", only), ("on_result", on_result)]:
-            if function is not None:
-                check_function(name, function, record)
+            if function is not None and not callable(function):
+                raise InvalidInput(f"{name} must be a function{f' of {record}' if record else ''}, got {function!r}")
         self._logger = logger
         self._sample_rate = sample_rate
         self._random = random.Random(seed)  # noqa: S311  no secret depends on it
@@ -178,18 +151,12 @@ class LiveEvaluation(Generic[R, T]):
         self._most = keep
         self._kept: list[R] = []
         self._keeping = threading.RLock()  # a stream that is collected meanwhile is kept too, on the same thread
-        self._live = LiveJudging[T](
-            logger,
-            workers=workers,
-            max_pending=max_pending,
-            problem_of=problem_of,
-            timeout=timeout,
-            exit_timeout=exit_timeout,
-        )
+        times: Any = {"timeout": timeout, "exit_timeout": exit_timeout}
+        self._live = LiveJudging[T](logger, workers=workers, max_pending=max_pending, problem_of=problem_of, **times)
 
     @property
     def counts(self) -> dict[str, int]:
-        """What has become of it: judgements (one metric on one call) ``scored``, ``failed``, ``missing`` (the call has not all
+        """What became of it: judgements (one metric on one call) ``scored``, ``failed``, ``missing`` (the call has not all
         fields that the metric needs) and ``timed_out``; calls that were ``dropped`` or are ``pending``; results ``untold``, as
         ``on_result`` had no place for them or did not return.
         """
@@ -248,7 +215,7 @@ class LiveEvaluation(Generic[R, T]):
         return self._sample_rate == 1 or self._random.random() < self._sample_rate
 
     def _judge(self, finished: Finished[R, T]) -> None:
-        """Have a finished call judged, kept and told, without waiting."""
+        """Have a finished call judged, kept and handed to ``on_result``, without waiting."""
         if finished.is_complete and self._only is None:
             self._live.judge(finished.judgements(), lambda outcomes: self._keep_and_tell(finished.judged(outcomes)))
             return
@@ -256,8 +223,8 @@ class LiveEvaluation(Generic[R, T]):
         self._live.judge(choice.judgements, partial(self._chosen, choice))
 
     def _chosen(self, choice: Choice[R, T], outcomes: Mapping[str, Future[T]]) -> None:
-        problem = choice.problem()
-        if problem is None and not choice.is_wanted:
+        problem = choice.answer.exception()
+        if problem is None and not choice.answer.result():
             self._left_out(choice.finished.record())
             return
         record = choice.finished.judged(outcomes)
@@ -267,7 +234,7 @@ class LiveEvaluation(Generic[R, T]):
         """What becomes of a call that ``only`` does not want."""
 
     def _with_problem(self, record: R, function: str, problem: BaseException) -> R:  # noqa: ARG002  for those who override it
-        """The record, which tells what a function of the user's raised."""
+        """The record with what a function of the user's raised."""
         return record
 
     def _keep(self, record: R) -> None:
@@ -291,43 +258,35 @@ class LiveEvaluation(Generic[R, T]):
             self._live.log.succeeded("on_result")
             return
         self._live.log.failed("on_result", error, "are not logged")
-        told = self._with_problem(record, "on_result", error)
-        if told is not record:
+        changed = self._with_problem(record, "on_result", error)
+        if changed is not record:
             with self._keeping:  # the user may have taken it away
-                self._kept[:] = [told if kept is record else kept for kept in self._kept]
+                self._kept[:] = [changed if kept is record else kept for kept in self._kept]
 
 
 class Choice(Generic[R, T]):
-    """Whether a finished call is to be judged: what is needed to read it is called first, and then ``only``."""
+    """Whether a finished call is to be judged: what is needed to read it is called first, and then ``only``.
+
+    Attributes:
+        answer: what ``only`` answered, or why it did not.
+    """
 
     def __init__(self, finished: Finished[R, T], only: Callable[[R], object] | None) -> None:
         self.finished = finished
+        self.answer: Future[bool] = settled(lambda: True)
         self._only = only
-        self._is_asked = False
-        self._answer: Future[bool] | None = None
-
-    @property
-    def is_wanted(self) -> bool:
-        """Whether ``only`` said so, where there is one and it answered."""
-        return self._answer is None or self._answer.result()
 
     def judgements(self) -> Judgements[T]:
         """The judgements of the call, none where it is not wanted; runs on a thread of the background."""
         self.finished.complete()
         if self._only is not None:
             only, record = self._only, self.finished.record()
-            self._is_asked = True
+            self.answer = failed(TimeoutError("no answer in time"))
             with judging():  # whatever it calls is not the application
-                self._answer = settled(lambda: bool(_call(only, record)))
-            if not self._answer.result():
+                self.answer = settled(lambda: bool(_call(only, record)))
+            if not self.answer.result():
                 return {}
         return self.finished.judgements()
-
-    def problem(self) -> BaseException | None:
-        """Why ``only`` did not answer; None where it did, or nobody asked it."""
-        if not self._is_asked:
-            return None
-        return TimeoutError("no answer in time") if self._answer is None else self._answer.exception()
 
 
 def shows_settings(**defaults: Any) -> Callable[[F], F]:
@@ -340,7 +299,8 @@ def shows_settings(**defaults: Any) -> Callable[[F], F]:
     def with_signature(init: F) -> F:
         own = [item for item in inspect.signature(init).parameters.values() if item.kind is not item.VAR_KEYWORD]
         live = inspect.signature(LiveEvaluation.__init__).parameters
-        settings = [live[name].replace(default=defaults.get(name, live[name].default)) for name in SETTINGS]
+        names = LiveSettings.__annotations__
+        settings = [live[name].replace(default=defaults.get(name, live[name].default)) for name in names]
         setattr(init, "__signature__", inspect.Signature([*own, *settings]))  # noqa: B010  of any function
         return init
 

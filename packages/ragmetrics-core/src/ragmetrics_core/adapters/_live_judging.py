@@ -1,47 +1,49 @@
-"""The evaluation of a running application: every judgement in the background, and an account of what has become of it.
+"""The judging beside a running application: every judgement in the background, all of them counted.
 
-Strategy. There are two lines of jobs. In one the judgements are made: those of one evaluation at the same time, as far as there
-are threads, and the last one to end reports them all. In the other the user's own functions are called, so that a slow one keeps
-no judge from its work. Nothing is lost in silence: the first evaluation that finds no place and the first failure of each cause
-are logged, all are counted, and the end of the program waits a while for what is pending and says how much it had to give up.
-
-What the log says of judgements that failed: each cause once, and once more where the metric has scored in between.
-
-Strategy. A judge that is down fails every call, so all but the first failure are only counted. A cause is a metric and a class of
-error, or the field that is missing, so that a missing field hides no dead judge. After a recovery the next failure is logged
-again. A judge that fails now and then recovers all the time: each warning of a cause therefore needs twice as many scores in a
-row before it as the one before.
-Errors that are no failure of a model or of a row are logged with their traceback.
+Strategy. There are two queues. In one the judgements are made: those of one evaluation at the same time, as far as there are
+threads, and the last one to end reports them all. In the other the user's own functions are called, so that a slow one delays no
+judge. Nothing is lost in silence: the first evaluation that finds no place and the first failure of each cause are logged, all are
+counted, and the end of the program waits a while for what is pending and logs how much it gave up.
 """
 
 from __future__ import annotations
 
-import logging
+import atexit
 import math
 import os
-import re
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from contextvars import Context, ContextVar
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .._kernel._errors import InvalidInput, MissingInput, RagmetricsError
-from ._background import Background, Counts, call_at_exit, settled
+from ._background import Background, Counts, settled
 
 if TYPE_CHECKING:
     import logging
     from concurrent.futures import Future
 
+T = TypeVar("T")
 
-MISSING = MissingInput.__name__
-NEEDED = re.compile(r"needs '\w+'")
+Judgements = Mapping[str, Callable[[], T]]
+Listener = Callable[["dict[str, Future[T]]"], object]
+
+_at_work: ContextVar[object] = ContextVar("ragmetrics_at_work", default=None)
+"""The ``LiveJudging`` whose job runs in this context."""
 
 
 class FailureLog:
-    """Logs the failures of metrics, and of functions of the user's.
+    """Logs the failures of metrics, and of the user's functions: each cause once, and again after a recovery.
+
+    Strategy. A judge that is down fails every call, so all but the first failure are only counted. A cause is a metric and a class
+    of error; of missing fields, a metric and the message, so that a missing field hides no dead judge. After a recovery the next
+    failure is logged again. A judge that fails now and then recovers all the time, so each further warning of a cause needs twice
+    as many scores in a row before it. Errors that are no failure of a model or of a row are logged with their traceback.
 
     Args:
         logger: the adapter's.
@@ -67,45 +69,38 @@ class FailureLog:
             problem: what was raised, or what a score says, which begins with the class of the error.
             further: what becomes of further failures, in words.
         """
+        said = str(problem) or type(problem).__name__
         raised = problem if isinstance(problem, BaseException) else None
-        kind = str(problem).partition(": ")[0] if raised is None else type(raised).__name__
-        kind = kind if kind.isidentifier() else ""  # any other text could be another one each time
-        is_missing = isinstance(raised, MissingInput) or kind == MISSING
+        kind = said.partition(": ")[0] if raised is None else type(raised).__name__
+        is_missing = kind == MissingInput.__name__
+        if is_missing:
+            kind = said
+        elif not kind.isidentifier():
+            kind = ""  # any other text could be another one each time
+        cause = (name, kind, bool(getattr(raised, "fatal", False)))
         with self._lock:
-            field = NEEDED.search(str(problem)) if is_missing else None
-            cause = (name, field[0] if field else kind, bool(getattr(raised, "fatal", False)))
             times = self._logged.get(cause, 0)
             in_a_row = self._in_a_row.get(name, 0)
-            is_told = times > 0 and (is_missing or in_a_row < 2 ** (times - 1))
+            is_known = times > 0 and (is_missing or in_a_row < 2 ** (times - 1))
             if not is_missing:
                 self._in_a_row[name] = 0
-            if not is_told:
+            if not is_known:
                 self._logged[cause] = times + 1
-        if not is_told:
-            said = str(problem) or type(problem).__name__
+        if not is_known:
             more = "rows with missing fields" if is_missing else "failures"
-            trace = raised if raised is not None and not isinstance(raised, RagmetricsError) else None
+            trace = None if isinstance(raised, RagmetricsError) else raised
             self._logger.warning("%s failed: %s; further %s %s", name, said, more, further, exc_info=trace)
         return is_missing
 
 
-T = TypeVar("T")
-
-Judgements = Mapping[str, Callable[[], T]]
-Listener = Callable[["dict[str, Future[T]]"], object]
-
-_at_work: ContextVar[object] = ContextVar("ragmetrics_at_work", default=None)
-"""The ``LiveJudging`` whose job runs in this context."""
-
-
+@dataclass
 class Evaluation(Generic[T]):
-    """The judgements that belong to one evaluation, and what those have come to that have ended."""
+    """The judgements that belong to one evaluation, and the outcomes of those that have ended."""
 
-    def __init__(self, expected: tuple[str, ...], then: Listener[T]) -> None:
-        self.expected = expected
-        self.then = then
-        self.lock = threading.Lock()
-        self.outcomes: dict[str, Future[T]] = {}
+    expected: tuple[str, ...]
+    then: Listener[T]
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    outcomes: dict[str, Future[T]] = field(default_factory=dict)
 
 
 class LiveJudging(Generic[T]):
@@ -113,14 +108,17 @@ class LiveJudging(Generic[T]):
 
     Args:
         logger: the adapter's, by the name of its package.
-        workers: judgements that are made at the same time; as many functions of the user's are called at the same time.
+        workers: how many judgements are made at the same time; as many functions of the user's are called at the same time.
         max_pending: evaluations that may wait or be in work; one more is dropped.
         problem_of: what is wrong with a judgement, in words; None if nothing is.
-        timeout: seconds that one judgement, or one function of the user's, may take; None: as long as it likes.
+        timeout: seconds that one judgement, or one function of the user's, may take; None: no limit.
         exit_timeout: seconds that the end of the program waits for what is pending.
 
+    Attributes:
+        log: logs the failures.
+
     Raises:
-        InvalidInput: one of the two times is none.
+        InvalidInput: one of the two times is not a number of seconds.
     """
 
     def __init__(
@@ -134,22 +132,22 @@ class LiveJudging(Generic[T]):
         exit_timeout: float = 10.0,
     ) -> None:
         if timeout is not None:
-            check_seconds("timeout", timeout, least=0.001)
-        check_seconds("exit_timeout", exit_timeout, least=0.0)
-        self._logger = logger
+            _check_seconds("timeout", timeout, least=0.001)
+        _check_seconds("exit_timeout", exit_timeout, least=0.0)
         self.log = FailureLog(logger)
+        self._logger = logger
         self._max_pending = max_pending
         self._problem_of = problem_of
         self._exit_timeout = exit_timeout
         self._threads: Any = {"workers": workers, "capacity": sys.maxsize, "timeout": timeout}
         self._door = threading.RLock()  # a stream that is collected meanwhile comes in too, on the same thread
-        self._closed = False
+        self._is_closed = False
         self._process: int | None = None
         self._begin_anew()
 
     @property
     def pending(self) -> int:
-        """Evaluations that are not finished, and functions of the user's that have not been called to their end."""
+        """Evaluations that are not finished, and functions of the user's that have not returned."""
         return self._count["begun"] - self._count["ended"] + self._tellers.pending - self._count["preparing"]
 
     @property
@@ -165,15 +163,13 @@ class LiveJudging(Generic[T]):
 
     @property
     def progress(self) -> int:
-        """A number that grows as long as somebody answers."""
-        return sum(line.finished - line.timed_out for line in (self._judges, self._tellers))
+        """A number that grows as long as judges and functions answer."""
+        return sum(queue.finished - queue.timed_out for queue in (self._judges, self._tellers))
 
     @property
     def counts(self) -> dict[str, int]:
-        """What has become of it so far.
-
-        Judgements: ``scored`` (those with nothing to score included), ``failed``, ``missing`` (a field is), ``timed_out``.
-        Evaluations: ``dropped`` (no place), ``pending``. ``untold``: calls of functions that found no place or took too long.
+        """What became of it: judgements ``scored``, ``failed``, ``missing`` (a field of the row) and ``timed_out``; evaluations
+        ``dropped`` and ``pending``; results ``untold``, whose functions found no place or took too long.
         """
         timed_out = self._judges.timed_out
         return {
@@ -187,10 +183,10 @@ class LiveJudging(Generic[T]):
         }
 
     def judge(self, judgements: Judgements[T] | Callable[[], Judgements[T]], then: Listener[T]) -> bool:
-        """Hand an evaluation over without waiting; False if there is no place for it.
+        """Hand over an evaluation without waiting; False if there is no place for it.
 
         Args:
-            judgements: what each metric is to do; or a function that says it, called in the background first, such as one that
+            judgements: what each metric is to do; or a function that returns this, called in the background first, such as one that
                 calls functions of the user's. Where that takes too long or raises, there are no judgements.
             then: called with all outcomes in the order of the judgements, on a thread of the background. It should be quick; what
                 may be slow belongs into ``tell``.
@@ -200,22 +196,23 @@ class LiveJudging(Generic[T]):
         """
         with self._door:
             self._enter()
-            has_place = not self._closed and self._count["begun"] - self._count["ended"] < self._max_pending
+            has_place = not self._is_closed and self._count["begun"] - self._count["ended"] < self._max_pending
             number = self._count.add("begun" if has_place else "dropped")
-        if not has_place and number == 1:
-            why = "the line is closed" if self._closed else f"{self._max_pending} are waiting or being judged already"
-            self._logger.warning("an evaluation was dropped: %s; further ones are only counted, see counts", why)
         if not has_place:
+            if number == 1:
+                why = f"{self._max_pending} are waiting or being judged already"
+                why = "the line is closed" if self._is_closed else why
+                self._logger.warning("an evaluation was dropped: %s; further ones are only counted, see counts", why)
             return False
         if isinstance(judgements, Mapping):
             self._begin(judgements, then)
-        else:
-            self._count.add("preparing")
-            try:
-                self._submit(self._tellers, [(self._own(judgements), partial(self._prepared, then))])
-            except RuntimeError:
-                self._count.add("preparing", -1)
-                raise
+            return True
+        self._count.add("preparing")
+        try:
+            self._submit(self._tellers, [(self._marked(judgements), partial(self._prepared, then))])
+        except RuntimeError:
+            self._count.add("preparing", -1)
+            raise
         return True
 
     def _prepared(self, then: Listener[T], outcome: Future[Judgements[T]]) -> None:
@@ -228,13 +225,13 @@ class LiveJudging(Generic[T]):
     def _begin(self, judgements: Judgements[T], then: Listener[T]) -> None:
         evaluation = Evaluation(tuple(judgements), then)
         jobs: list[Any] = [
-            (self._own(work), partial(self._judged, evaluation, name)) for name, work in judgements.items()
+            (self._marked(work), partial(self._judged, evaluation, name)) for name, work in judgements.items()
         ]
         self._submit(self._judges, jobs or [(lambda: None, lambda _: self._finish(evaluation))])
 
-    def _submit(self, line: Background[Any], jobs: list[Any]) -> None:
+    def _submit(self, queue: Background[Any], jobs: list[Any]) -> None:
         try:
-            line.submit_all(jobs)
+            queue.submit_all(jobs)
         except RuntimeError:
             self._count.add("ended")
             raise
@@ -257,15 +254,15 @@ class LiveJudging(Generic[T]):
             )
         if not has_place:
             return False
-        work = self._own(job)
+        work = self._marked(job)
         try:
             return self._tellers.submit(work, then)
         except RuntimeError:  # the program ends, or the system has no thread left: this one does it
             settled(partial(Context().run, work), then)
             return True
 
-    def _own(self, job: Callable[[], Any]) -> Callable[[], Any]:
-        """The job, marked in the context that is its own."""
+    def _marked(self, job: Callable[[], Any]) -> Callable[[], Any]:
+        """The job, which marks its context as this object's."""
 
         def work() -> Any:
             _at_work.set(self)
@@ -276,7 +273,7 @@ class LiveJudging(Generic[T]):
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until nothing is pending; False if the timeout (in seconds) came first.
 
-        Inside a job of its own it does not wait, as it would wait for itself, but says whether that job is all that is pending.
+        Inside a job of this object it does not wait, as it would wait for itself; it says whether that job is all that is pending.
         """
         if _at_work.get() is self:
             return self.is_alone
@@ -284,15 +281,15 @@ class LiveJudging(Generic[T]):
             self._notice_fork()
         end = None if timeout is None else time.monotonic() + timeout
         while self.pending:  # judging leads to telling, and telling may lead to judging
-            for line in (self._judges, self._tellers):
-                if not line.flush(None if end is None else max(0.0, end - time.monotonic())):
+            for queue in (self._judges, self._tellers):
+                if not queue.flush(None if end is None else max(0.0, end - time.monotonic())):
                     return False
         return True
 
     def close(self) -> None:
-        """Take no more evaluations; those that were handed over are still finished, and then the threads leave."""
+        """Take no more evaluations; those that were handed over are still finished, and then the threads stop."""
         with self._door:
-            self._closed = True
+            self._is_closed = True
 
     def _judged(self, evaluation: Evaluation[T], name: str, outcome: Future[T]) -> None:
         checked: Future[Any] = settled(lambda: self._problem_of(outcome.result()))  # a judge may return anything
@@ -313,7 +310,7 @@ class LiveJudging(Generic[T]):
         self._count.add("missing" if self.log.failed(name, problem) else "failures")
 
     def _finish(self, evaluation: Evaluation[T]) -> None:
-        self._count.add("reported")  # what it tells of is no longer pending for the one who is told
+        self._count.add("reported")  # for the function that is called with it, it is no longer pending
         try:
             evaluation.then({name: evaluation.outcomes[name] for name in evaluation.expected})
         finally:
@@ -323,7 +320,7 @@ class LiveJudging(Generic[T]):
         """Have the end of the program wait for what comes in."""
         self._notice_fork()
         if self._process is None:
-            call_at_exit(self.end)
+            atexit.register(_end, weakref.ref(self))
             self._process = os.getpid()
 
     def _notice_fork(self) -> None:
@@ -334,11 +331,11 @@ class LiveJudging(Generic[T]):
 
     def _begin_anew(self) -> None:
         self._count = Counts()
-        self._judges = Background[T](_unheard, **self._threads)
-        self._tellers = Background[Any](_unheard, **self._threads)
+        self._judges = Background[T](_ignore, **self._threads)
+        self._tellers = Background[Any](_ignore, **self._threads)
 
     def end(self) -> None:
-        """Wait a while for what is pending, and say how much is lost all the same: the program ends."""
+        """Wait a while for what is pending, and log how much is lost all the same: the program ends."""
         if self._process != os.getpid():
             return  # a fork of the program that the work belongs to
         try:
@@ -353,12 +350,17 @@ class LiveJudging(Generic[T]):
                 )
 
 
-def _unheard(_: Future[Any]) -> None:
-    """Every job of the two lines has its own listener."""
+def _ignore(_: Future[Any]) -> None:
+    """Every job of the two queues has its own listener."""
 
 
-def check_seconds(name: str, value: Any, *, least: float) -> None:
-    """Refuse what is no finite number of seconds, or less than the least."""
+def _end(live: weakref.ref[LiveJudging[Any]]) -> None:
+    found = live()
+    if found is not None:
+        found.end()
+
+
+def _check_seconds(name: str, value: Any, *, least: float) -> None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not least <= value < math.inf:
         raise InvalidInput(f"{name} must be a number of seconds, at least {least:g}, got {value!r}")

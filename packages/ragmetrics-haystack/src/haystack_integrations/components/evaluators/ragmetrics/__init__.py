@@ -13,12 +13,7 @@ from ._answers import AnswerExactMatchEvaluator, SASEvaluator
 from ._llm_evaluator import LLMEvaluator
 from ._metric_evaluator import MetricEvaluator
 from ._models import HaystackEmbeddings, HaystackLLM
-from ._rankings import (
-    DocumentMAPEvaluator,
-    DocumentMRREvaluator,
-    DocumentNDCGEvaluator,
-    DocumentRecallEvaluator,
-)
+from ._rankings import DocumentMAPEvaluator, DocumentMRREvaluator, DocumentNDCGEvaluator, DocumentRecallEvaluator
 from ._scored import ContextRelevanceEvaluator, FaithfulnessEvaluator
 
 __all__ = [

@@ -109,7 +109,7 @@ class Component(Bridge[Q, A]):
         raise failure.problem
 
     def _called(self, model: Any) -> Any:
-        return self._stand_in.of(model, *(getattr(model, name, None) for name in ("client", "async_client")))
+        return self._changed(model, *(getattr(model, name, None) for name in ("client", "async_client")))
 
     def _settings(self, model: Any) -> Mapping[str, Any] | None:
         parameters = list(inspect.signature(type(model).__init__).parameters.values())[1:]
