@@ -1,29 +1,22 @@
-"""What a LangChain model says about itself: its name for messages, its secrets, all that can change its answers, and its loop.
+"""LangChain's models as the core's: LLMs and embedding models, and which of them a metric gets.
 
-Strategy. Chat and completion models state their parameters (``_identifying_params``, ``_llm_type``); LangChain itself tells
+Calls. An LLM is called through ``invoke`` and ``ainvoke``, as LangChain calls it, so it keeps its callbacks, tracing, cache, rate
+limiter and retries. It gets the config of the current run in one of two ways: a ``MetricRunnable`` passes on its own
+(``with_config``); otherwise LangChain finds one in the context, which the core carries into its threads. Each call is marked as a
+judge's: a callback that evaluates live chains ignores it, and LangGraph does not stream it to the user of the graph.
+
+Forms of reply. Every provider has its own way to ask for a schema, and its integration knows it: ``with_structured_output`` binds
+the schema to the model and adds a parser. The core parses replies itself, so only the model with what was bound to it is used. A
+model whose integration has no such way is asked in plain text. All changes are made to the models inside ``bind``, ``with_retry``
+and ``with_fallbacks``.
+
+Identity. Chat and completion models state their parameters (``_identifying_params``, ``_llm_type``); LangChain itself tells
 models apart by these. The address of the server is missing there, so it is added from the fields that hold one. Embedding models
 state nothing, so their own fields count. A model that states nothing, or anything that is no JSON value, has no identity: its
 answers are never replayed in a later run. Secrets are left out, whether they are known by name or by value.
 
-Integrations share connections without telling: langchain-openai keeps one asynchronous client per address in a process, whichever
-model object asks. So all models of one class and one address have one home, the first loop in which one of them was used.
-
-A LangChain model that is asked for a form of reply, and one without its cache or its retries.
-
-Strategy. Every provider has its own way to ask for a schema, and its integration knows it: ``with_structured_output`` binds the
-schema to the model and adds a parser. The core parses replies itself, so only the model with what was bound to it is used. A
-model whose integration has no such way is asked in plain text. All changes are made to the models inside ``bind``, ``with_retry``
-and ``with_fallbacks``.
-
-LangChain's models as the core's: LLMs and embedding models, and which of them a metric gets.
-
-Strategy. An LLM is called through ``invoke`` and ``ainvoke``, as LangChain calls it, so it keeps its callbacks, tracing,
-cache, rate limiter and retries. It gets the config of the current run in one of two ways: a ``MetricRunnable`` passes on its own
-(``with_config``); otherwise LangChain finds one in the context, which the core carries into its threads. Each call is marked as a
-judge's: a callback that evaluates live chains ignores it, and LangGraph does not stream it to the user of the graph. If the reply
-is to be JSON, the model is asked for that in the way of its provider.
-
-LangChain's models as the core's.
+Event loops. Integrations share connections silently: langchain-openai keeps one asynchronous client per address in a process,
+whichever model object asks. So all models of one class and one address have one home, the first loop in which one of them was used.
 """
 
 from __future__ import annotations

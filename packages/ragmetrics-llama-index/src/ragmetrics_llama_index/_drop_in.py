@@ -1,15 +1,9 @@
-"""Evaluators that replace LlamaIndex's own, under the same names.
-
-What LlamaIndex's own evaluators have in common, and so do the classes that replace them: arguments, templates and parsers.
+"""Evaluators that replace LlamaIndex's own, under the same names, with their arguments, templates and parsers.
 
 Strategy. The fields of a class are the arguments of its constructor; its class attributes say which metric of the core judges
 and which prompts its templates replace. A user's parser becomes a reply format, so asking, the one re-ask and the record of
 failures stay with the core; where it returns None or raises a ``ValueError``, the reply is unreadable. Only the author of a parser
 or a template knows its scale, so it is used with a metric that has none.
-
-The judges that give a number: correctness, answer relevancy, context relevancy, and similarity by embeddings.
-
-The judges that decide: by yes or no, by guidelines, and between two responses.
 """
 
 from __future__ import annotations

@@ -1,22 +1,11 @@
-"""The prompts of a metric as LlamaIndex's templates, and LlamaIndex's templates as the words of a prompt.
-
-Strategy. Filling a template in, reading the reply and the record of versions are the core's. A prompt that nobody has changed keeps
-the words of the core, and is shown as a template that renders the same two messages.
-
-How a ``Score`` becomes an ``EvaluationResult``.
-
-* A score with a value is a valid result. ``passing`` is the metric's own verdict if it has one, else whether the value reaches
-  a threshold; ``feedback`` is what the judge said, else one sentence about the evidence.
-* A score without a value (nothing to score, an unreadable reply, a failing model) is an invalid result with the reason.
-  LlamaIndex's retrying query engines write the feedback into the next question, so it never describes a failure.
-
-Any metric of the core as an evaluator of LlamaIndex.
+"""Any metric of the core as an evaluator of LlamaIndex, with its results and its prompts.
 
 Strategy. The arguments become a sample; the program of the metric, with the templates of the user and a window that the judge can
 read, is driven by the core's ``run`` or ``arun``; its score becomes a result. ``evaluate`` and ``aevaluate`` differ in the driver
 alone, so both work anywhere, even inside a running loop, and exceptions stay as they were raised.
 
-Any metric of the core as an evaluator of LlamaIndex.
+Filling in a template, reading the reply and the record of versions are the core's. A prompt that the user has not changed keeps the
+words of the core, and is shown as a template that renders the same two messages.
 """
 
 from __future__ import annotations

@@ -1,23 +1,14 @@
 """Evaluation of the queries of a running application, in the background.
 
-``_listening`` knows which queries are open, and when the user has read a streaming answer; ``_handler`` passes answered queries
-to the judges; ``_evaluations`` holds what each judge gets and says.
-
-The evaluation of one query: the judges by name, what each gets, and what they said.
-
-What is heard of a LlamaIndex application: the spans of its queries, and the answers that chat engines are still writing.
-
 Strategy. A query is a query to a query engine, a turn of a chat engine, or a run of an agent. Query engines announce by events that
 a query begins and ends, except those that override ``query`` (as ``CustomQueryEngine`` does); chat engines and agents have only
-spans. So spans are heard as well: whichever comes first counts, the other is ignored.
+spans. So the handler listens to spans as well: whichever comes first counts, the other is ignored.
 
-Evaluation of the queries of a running application, in the background.
-
-Strategy. The end of a query brings all that is needed: the question, and the response object that the user gets. LlamaIndex calls
-a handler inline and swallows its exceptions, so the handler only decides (is this the outermost query, is it in the sample) and
-passes the query on. The judges run with a mark in their context, so that their own queries are never evaluated. The tokens of a
-streaming answer pass through unchanged; the answer is judged when the user has read it to the end, that of a chat engine when the
-engine has written it into its history.
+The end of a query brings all that is needed: the question, and the response object that the user gets. LlamaIndex calls a
+handler inline and swallows its exceptions, so the handler only decides (is this the outermost query, is it in the sample) and
+hands the query over. The judges run with a mark in their context, so that their own queries are never evaluated. The tokens of
+a streaming answer pass through unchanged; the answer is judged when the user has read it to the end, that of a chat engine when
+the engine has written it into its history.
 """
 
 from __future__ import annotations
@@ -222,24 +213,11 @@ class ByIdentity:
 
 
 class SpanListener(ByIdentity, NullSpanHandler):
-    """Hears the spans of query engines, chat engines and agents.
+    """Passes the spans of query engines, chat engines and agents to a handler."""
 
-    Args:
-        begin: called with the span and the tags of a query that begins.
-        end: called with the span of a query that ends, the question, and the result; None if the query failed.
-        written: called with the streaming answer of a chat engine when it is complete, or has failed.
-    """
-
-    def __init__(
-        self,
-        begin: Callable[[str, Mapping[str, Any] | None], None],
-        end: Callable[[str, Any, Any], None],
-        written: Callable[[StreamingAgentChatResponse], None],
-    ) -> None:
+    def __init__(self, handler: QueryEvaluationHandler) -> None:
         super().__init__()
-        self._begin = begin
-        self._end = end
-        self._written = written
+        self._handler = handler
 
     # LlamaIndex passes everything by name, and more in newer releases
     def span_enter(self, *, id_: str, bound_args: Bound, instance: Any = None, tags: Any = None, **_: Any) -> None:  # type: ignore[override]
@@ -248,23 +226,23 @@ class SpanListener(ByIdentity, NullSpanHandler):
             # a run of an agent carries the tags into another context
             carried = bound_args.arguments.get("tags")
             found = carried.get("instrument_tags") if isinstance(carried, dict) else None
-            self._begin(id_, tags or found)
+            self._handler._begun(id_, tags or found)
 
     def span_exit(self, *, id_: str, bound_args: Bound, instance: Any = None, result: Any = None, **_: Any) -> None:  # type: ignore[override]
         """A span ends."""
         if _is_query(id_, instance):
             # a workflow ends with an event that holds the result
             answer = getattr(result, "result", result) if isinstance(instance, TURNS[2][0]) else result
-            self._end(id_, text_asked(*bound_args.arguments.values()), answer)
+            self._handler._ended(id_, text_asked(*bound_args.arguments.values()), answer)
         elif isinstance(instance, StreamingAgentChatResponse) and _is_writing(id_):
-            self._written(instance)
+            self._handler._writing.end(instance)
 
     def span_drop(self, *, id_: str, instance: Any = None, **_: Any) -> None:  # type: ignore[override]
         """A span ends with an exception."""
         if _is_query(id_, instance):
-            self._end(id_, "", None)
+            self._handler._ended(id_, "", None)
         elif isinstance(instance, StreamingAgentChatResponse) and _is_writing(id_):
-            self._written(instance)
+            self._handler._writing.end(instance)
 
 
 def text_asked(*arguments: Any) -> str:
@@ -366,11 +344,9 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         self._asked = partial(Asked, named(metrics, llm, embed_model, mode), mode)
         self._open = OpenCalls()
         self._writing = Writing()
-        self._listener = SpanListener(self._begun, self._ended, self._writing.end)
+        self._listener = SpanListener(self)
         self._errors: deque[BaseException] = deque(maxlen=given["keep"])
-        # two of them, so that no query waits until a judge has counted
-        self._heard = Counts()
-        self._answered = Counts()
+        self._count = Counts()
 
     @classmethod
     def class_name(cls) -> str:
@@ -401,7 +377,7 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
             "invalid": live["failed"],
             **{name: live[name] for name in ("missing", "timed_out", "dropped", "untold")},
         }
-        return {**self._heard.now(), **self._answered.now(), **{name: count for name, count in more.items() if count}}
+        return {**self._count.now(), **{name: count for name, count in more.items() if count}}
 
     def attach(self) -> Self:
         """Listen to all queries of this process; further calls change nothing. After ``close`` it listens again."""
@@ -444,30 +420,25 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
     def _ended(self, span_id: str | None, asked: str, response: Any) -> None:
         query = self._open.end(span_id)
         if query is None or response is None:
-            return None
-        if query.nested:
-            return self._note("nested")
-        if not self._is_sampled():
-            return self._note("not_sampled")
+            return
+        if query.nested or not self._is_sampled():
+            self._count.add("nested" if query.nested else "not_sampled")
+            return
         submit = partial(self._submit, asked, response, dict(query.tags), span_id)
         if isinstance(response, StreamingResponse | AsyncStreamingResponse) and response.response_txt is None:
-            self._note("unread")
+            self._count.add("unread")
             listening: Any = heard if isinstance(response, StreamingResponse) else heard_async
             response.response_gen = listening(response.response_gen, partial(self._read, submit))
         elif isinstance(response, StreamingAgentChatResponse):
-            self._note("unread")
+            self._count.add("unread")
             self._writing.begin(response, partial(self._read, submit))
         else:
             submit(text_of(response, otherwise=str(response)))
-        return None
-
-    def _note(self, what: str) -> None:
-        self._heard.add(what)
 
     def _read(self, submit: Callable[[str], None], text: str | None) -> None:
-        self._heard.add("unread", -1)
+        self._count.add("unread", -1)
         if text is None:
-            self._note("abandoned")
+            self._count.add("abandoned")
         else:
             submit(text)
 
@@ -476,12 +447,12 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         self._judge(self._asked(query, Response(text, nodes_of(response) or []), tags, span_id))
 
     def _left_out(self, record: QueryEvaluation) -> None:  # noqa: ARG002
-        self._answered.add("left_out")
+        self._count.add("left_out")
 
     def _keep(self, record: QueryEvaluation) -> None:
         super()._keep(record)
         self._errors.extend(record.errors.values())
-        self._answered.add("evaluated")
+        self._count.add("evaluated")
 
     @judging()
     def _tell(self, record: QueryEvaluation) -> None:
@@ -489,5 +460,5 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
 
     def _with_problem(self, record: QueryEvaluation, function: str, problem: BaseException) -> QueryEvaluation:  # noqa: ARG002
         self._errors.append(problem)
-        self._answered.add("failed")
+        self._count.add("failed")
         return record

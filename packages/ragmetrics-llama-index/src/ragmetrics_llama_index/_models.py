@@ -1,24 +1,18 @@
-"""What the bridges to LlamaIndex's LLMs and embedding models have in common: what a model is, and which failures are its own.
+"""LlamaIndex's LLMs and embedding models as the core's.
 
 Strategy. The settings of a model are its own pydantic fields. One that names itself no further than "unknown", or that holds a
 setting that is no JSON value (a callable, an object), cannot say what it is; its replies are then never replayed.
 
-LlamaIndex passes on whatever the client library of a model raises, so besides what carries an HTTP status or tells of a lost
-connection, any class that an installed library defines stands for a failure. Everything else, from ``TypeError`` to an exception
+LlamaIndex passes on whatever the client library of a model raises, so any class that an installed library defines stands for a
+failure, as does what carries an HTTP status or reports a lost connection. Everything else, from ``TypeError`` to an exception
 of the user's own code, is a bug or a wrong setting and propagates as it is.
 
-A judge that is any LLM of LlamaIndex: chat or completion, with asynchronous methods of its own or without.
-
-Strategy. Every question goes through the LLM's own methods, so LlamaIndex's callbacks, instrumentation, rate limiters and token
-counters see the calls of a judge as they see all others: through ``chat`` or ``complete``, which tell what an answer cost and
-whether it was cut. Not through ``predict``, which would hide that, and would run the LLM's output parser over a verdict; unless
-somebody has written a ``predict`` or ``apredict`` of their own, as test doubles do: LlamaIndex's evaluators ask by ``apredict``, so
-its author expects to be asked there. Where the LLM passes on what it is called with, the server is asked for the form of reply
-that the question describes, and without it where it refuses that.
-
-Embeddings that are computed by any embedding model of LlamaIndex.
-
-LlamaIndex's models as the core's.
+Every question goes through the LLM's own methods, so LlamaIndex's callbacks, instrumentation, rate limiters and token counters see
+the calls of a judge as they see all others: through ``chat`` or ``complete``, which report what an answer cost and whether it was
+cut. ``predict`` would hide that, and would run the LLM's output parser over a verdict. It is used only where the class of the LLM
+defines its own ``predict`` or ``apredict``, as test doubles do: LlamaIndex's evaluators ask by ``apredict``, so its author expects
+to be asked there. Where the LLM passes on what it is called with, the server is asked for the form of reply that the question
+describes, and without it where it refuses that.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
-"""What can be set, on the command line and in the configuration file of pytest, each under one name.
+"""What can be set, on the command line and in the configuration file of pytest, each under one name; and whether pytest read it.
 
 ``--ragmetrics-llm`` comes before the environment variable ``RAGMETRICS_LLM``, and that before ``ragmetrics_llm`` in pyproject.toml.
 
-Whether pytest has read the configuration file that holds the settings of ragmetrics.
-
-Strategy. pytest looks for its configuration before it loads plugins, so it does not know our options yet. In
+pytest looks for its configuration before it loads plugins, so it does not know our options yet. In
 ``--ragmetrics-baseline ../runs/base`` it reads the value as the path of a test, looks above that path and the project, and may
-read another file or none. Here the files are looked up again from the tests that pytest really collects. A file named by ``-c``
-is the user's choice.
+read another file or none. So the files are looked up again from the tests that pytest really collects. A file named by ``-c`` is
+the user's choice.
 """
 
 from __future__ import annotations

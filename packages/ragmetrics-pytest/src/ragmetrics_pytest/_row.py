@@ -1,9 +1,4 @@
-"""A row with its scores, as tests see it.
-
-Texts on their way to a terminal: names, rows and what servers say must not steer it.
-
-Rows that are made inside a test, scored where they are made.
-"""
+"""A row with its scores, as tests see it, and the fixture that scores rows which a test makes. Neither loads the core."""
 
 from __future__ import annotations
 

@@ -1,11 +1,9 @@
-"""The rows of all marked tests, scored in one run before the first of these tests.
+"""The rows of all marked tests, scored in one run before the first of these tests; and one call of ``ragmetrics_scorer``.
 
 Strategy. The first test that needs scores has all rows scored that tests of this session need, by one call of ``evaluate``: as
 many at once as it allows, each row by the metrics of its tests, the same row of several tests once. Its directory keeps the
 replies, so that the next session pays for new questions alone. Processes of pytest-xdist have collected the same tests: one of
-them scores while the others that need scores wait, and then read what it has left.
-
-One call of ``ragmetrics_scorer``: a small run of its own.
+them scores while the others that need scores wait, and then read its results.
 """
 
 from __future__ import annotations

@@ -1,17 +1,9 @@
-"""The end of a session: everything that was scored becomes one run, and the gates are decided on it.
+"""The end of a session: everything that was scored becomes one run, the gates are decided on it, and the result is shown.
 
-What became of a session.
-
-The gates of a session and its baseline: what is asked, and what the scores say to it.
-
-Strategy. What decides is ``Evaluation.gate`` and ``Evaluation.compare``, on intervals, with coverage, all gates together; nothing
-is decided here but what follows from it. A gate about which nothing is known is open, and so is one over rows that were chosen by
+Strategy. ``Evaluation.gate`` and ``Evaluation.compare`` decide, on intervals, with coverage, all gates together; this module
+decides only what follows from them. A gate about which nothing is known is open, and so is one over rows that were chosen by
 their last outcome: those that failed last time are not like the others. Open gates are shown; they fail the session where the
-settings say so, and those about which nothing is known also in continuous integration, where nobody reads a warning.
-
-What a session came to, as properties in JUnit's XML.
-
-The section on what was scored, below the tests.
+settings say so, and those about which nothing is known also in continuous integration, where no person reads a warning.
 """
 
 from __future__ import annotations

@@ -1,15 +1,13 @@
 """What the libraries behind the frameworks raise, as a ``ModelError``. The one place that tells a failing model from a bug.
 
-Strategy. Every provider brings exceptions of its own, and none of them may be imported here; but nearly all of them carry the
-HTTP status under one of a few names. A status decides: 401, 403 and 404 fail for every further call, 408, 409, 429 and 5xx may
-work later. Without one, lost connections and timeouts may work later, told by what they are or by their names, and what a
-library raises on purpose is a plain failure. Errors of programming (``TypeError``, ``KeyError``, ...) are bugs: they propagate,
-or a broken adapter would look like a bad judge.
+Strategy. Every provider brings its own exceptions, and none of them may be imported here; but nearly all of them carry the HTTP
+status under one of a few names. A status decides: 401, 403 and 404 fail for every further call, 408, 409, 429 and 5xx may work
+later. Without one, lost connections and timeouts may work later, known by their class or by its name, and what a library raises on
+purpose is a plain failure. Errors of programming (``TypeError``, ``KeyError``, ...) are bugs: they propagate, or a broken adapter
+would look like a bad judge.
 
 Frameworks wrap errors, so status and lost connections are looked for in the causes too; not in the context, which may be an
-exception that the caller was busy with. Whether something is a bug, its own class alone says.
-
-A block in which a model may fail, and which puts the failure into words.
+exception that the caller was busy with. Whether something is a bug, only its own class decides.
 """
 
 from __future__ import annotations

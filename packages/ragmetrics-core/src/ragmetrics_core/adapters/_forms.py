@@ -8,7 +8,6 @@ more call without it, and only a second such question, or a server that points a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from .._kernel._errors import ModelError
@@ -28,7 +27,7 @@ def wants_json(ask: Ask) -> bool:
 
 
 class FormsOfReply:
-    """What one model has learnt about its server. Safe to share between threads.
+    """What one model has learned about its server. Safe to share between threads.
 
     Args:
         highest: the first form to try, ``schema``, ``json`` or ``text``.
@@ -46,53 +45,40 @@ class FormsOfReply:
         return (FormsOfReply, (self._highest,))  # another process learns for itself
 
 
-class Attempts:
+class Attempts(Climb):
     """The attempts at one question: iterating gives the form of each, until one is answered or fails for good. ::
 
-    attempts = forms.attempts(ask)
-    for form in attempts:
-        with (attempt := explained(model)):
-            reply = ...  # ask for this form
-            attempts.answered()
-            return reply
-        attempts.failed(attempt)
-    raise attempts.problem
+        attempts = forms.attempts(ask)
+        for form in attempts:
+            with (attempt := explained(model)):
+                reply = ...  # ask for this form
+                attempts.answered()
+                return reply
+            attempts.failed(attempt)
+        raise attempts.problem
+
+    Attributes:
+        rung: the form of the attempt at hand.
+        problem: what the last attempt failed with.
     """
 
+    problem: ModelError
+
     def __init__(self, ladder: Ladder, ask: Ask | None) -> None:
+        super().__init__(ladder, None if ask is None else schema_of(ask))
         self._ask = ask
-        self._climb = Climb(ladder, None if ask is None else schema_of(ask))
-        self._problem: ModelError | None = None
-
-    def __iter__(self) -> Iterator[Rung]:
-        return iter(self._climb)
-
-    @property
-    def rung(self) -> Rung:
-        """The form of the attempt at hand."""
-        return self._climb.rung
 
     def parameters(self) -> dict[str, Any]:
-        """What a client of the OpenAI protocol is told for the form of this attempt: at most ``response_format``."""
+        """What a client of the OpenAI protocol is given for the form of this attempt: at most ``response_format``."""
         prompt = getattr(getattr(self._ask, "prompt", None), "name", None) or "reply"
-        return self._climb.form(prompt)
-
-    @property
-    def problem(self) -> ModelError:
-        """What the last attempt failed with."""
-        assert self._problem is not None, "failed() notes it after each attempt"
-        return self._problem
+        return self.form(prompt)
 
     def failed(self, attempt: Explained) -> None:
         """Note what the attempt failed with, and whether the server refused the form, or may have."""
-        self._problem = attempt.problem
+        self.problem = attempt.problem
         refused = attempt.refused
         if self._ask is None or refused is None or self.rung == "text":
             return
         found = is_refusal(refused, (message.content for message in self._ask.messages))
         if found is not None or (refused.status in REFUSED and not attempt.is_filtered):
-            self._climb.refused(refused.message, certain=found == "pointed at")
-
-    def answered(self) -> None:
-        """Learn which form the server takes."""
-        self._climb.answered()
+            self.refused(refused.message, certain=found == "pointed at")

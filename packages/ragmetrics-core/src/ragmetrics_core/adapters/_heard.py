@@ -1,13 +1,12 @@
-"""What is heard of a running application: which of its calls are open, which of them are nested, and what it streams.
+"""What is observed of a running application: which calls are open, which are nested, what is streamed, and whether a metric works.
 
 Strategy. The open calls are in a context variable, which threads and asyncio tasks inherit, so a call that begins while another one
 is open is nested. A task may outlive the call that started it, so each call has a flag that it is open. The words of a stream are
 collected while the user reads it, piece by piece, and the pieces pass through unchanged.
 
-The mark that a metric is at work in this context, so that nobody who watches an application takes a judge's call for the user's.
-
-A context variable follows the work into the threads and tasks that the core and the frameworks start for it. There is one for
-all adapters, as a judge of one framework may be watched by another.
+``judging`` marks the work of a metric, so that a handler does not evaluate the calls of a judge. Its context variable follows
+the work into the threads and tasks that the core and the frameworks start for it. All adapters share it, as a handler of one
+framework may watch a judge of another.
 """
 
 from __future__ import annotations

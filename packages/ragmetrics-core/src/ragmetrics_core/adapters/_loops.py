@@ -1,12 +1,4 @@
-"""Event loops: the one that a model's connections belong to, and the way into one from synchronous code.
-
-Taking turns with models that do not survive overlapping calls, as those that compute in this process often do not.
-
-Calls on many threads that begin in the order of their numbers, for models that play a script.
-
-Strategy. Such a model replies in the order in which it is called, and is at its end at once: so each call waits for the one before
-it. What takes longer is a model, whose calls are to overlap, so the waiting ends for good when its time is used up.
-"""
+"""Event loops and threads: the loop of a model's connections, the way into a loop from synchronous code, and the order of calls."""
 
 from __future__ import annotations
 

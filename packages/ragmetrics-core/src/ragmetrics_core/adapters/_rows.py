@@ -1,10 +1,7 @@
-"""Asking an application many questions, a few at a time; an exception costs the row of its question only.
+"""Rows for ``evaluate``: the answers of an application, and lists with one item per row; and the arguments of functions.
 
-Strategy. The application is what is evaluated, so any exception of it is a finding about its row, unlike a bug in a metric.
-
-Rows of columns: components of frameworks take each input of a metric as one list, with one item per row.
-
-The arguments of functions: one with those of another one, such as its asynchronous twin, and those that come by position.
+Strategy. The application is what is evaluated, so any exception of it is a finding about the row of its question, unlike a bug in a
+metric.
 """
 
 from __future__ import annotations
@@ -60,16 +57,12 @@ async def asked_rows(
             return replace(sample, **outcome)
         if not record or not isinstance(outcome, Exception):
             raise outcome
-        return _failed(sample, who, outcome)
+        said = conceal(" ".join(str(outcome).split()))
+        problem = InvalidInput(f"the {who} failed: {type(outcome).__name__}{f': {said}' if said else ''}")
+        vars(problem)["sample"] = sample  # which evaluate keeps as the row
+        return problem
 
     return await all_of(map(asked, samples, questions))
-
-
-def _failed(sample: Sample, who: str, error: Exception) -> InvalidInput:
-    said = conceal(" ".join(str(error).split()))
-    problem = InvalidInput(f"the {who} failed: {type(error).__name__}{f': {said}' if said else ''}")
-    vars(problem)["sample"] = sample  # which evaluate keeps as the row
-    return problem
 
 
 def _question(sample: Sample) -> str:

@@ -1,10 +1,8 @@
-"""The settings of a model: its secrets, and all the rest as JSON values.
+"""The settings of a model: its secrets, and all the rest as JSON values; and which methods it has.
 
-Strategy. A framework tells which settings a model has; what is secret among them is the same everywhere: what stands below a name
+Strategy. A framework knows which settings a model has; what is secret among them is the same everywhere: what stands below a name
 such as ``api_key``, and what is wrapped as a secret (``SecretStr`` of pydantic, ``Secret`` of Haystack). A setting that is no JSON
 value (a callable, an object) may change the answers, so a model that has one cannot say what it is.
-
-Which methods a model has: some of its own, those of the core's models, or only some of these.
 """
 
 from __future__ import annotations

@@ -3,13 +3,8 @@
 Strategy. A ``TemplatePrompt``, which ``worded`` makes, is a prompt that renders its messages with a template; asking, reading, the
 one re-ask and the record of versions stay with the core. A ``Slot`` says which prompt of a metric a template replaces, and what the
 framework calls the inputs of that prompt. What a template is, the adapter says. A ``Parser`` is a reply format, so what a user's
-function cannot read is a reply that is asked for again.
-
-The prompts of a metric, and the metric with other ones.
-
-The similarity of two texts by a function of the user's or of a framework, where it is not the cosine that the core computes.
-
-What frameworks want of a score besides its value: a verdict of every evaluator, and a failure as a score.
+function cannot read is a reply that is asked for again. Below stand the prompts of a metric, and what frameworks want of a score in
+addition to its value: a verdict of every evaluator, and a failure as a score.
 """
 
 from __future__ import annotations
@@ -20,7 +15,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from .._kernel._errors import BadReply, InvalidInput, RagmetricsError
 from .._kernel._metric import Metric, prompts_of
@@ -73,40 +68,27 @@ class Slot:
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-class Template(Protocol):
-    """A template of a framework; two of them are equal if they ask the same."""
-
-    def variables(self) -> Iterable[str]:
-        """The names of what is filled in."""
-        ...
-
-    def words(self) -> str:
-        """Its text, before it is filled in."""
-        ...
-
-    def messages(self, values: Mapping[str, str]) -> Iterable[Message]:
-        """The messages that it makes of the values of its variables; there may be more values than variables."""
-        ...
-
-
 @dataclass(frozen=True, repr=False, kw_only=True)
 class TemplatePrompt(Prompt[T]):
     """A prompt with the words of a template, whose replies are read by the prompt that it replaces.
 
     Attributes:
-        template: the template.
+        template: the template of a framework, as the adapter wraps it; two of them are equal if they ask the same. It has
+            ``variables()`` (the names of what is filled in), ``words()`` (its text, before it is filled in) and
+            ``messages(values)``, which takes texts by variable, also more than there are variables, and returns the messages.
         slot: how it is filled in.
         reader: the prompt that it replaces.
     """
 
-    template: Template = field(hash=False)
+    template: Any = field(hash=False)
     slot: Slot = field(hash=False)
     reader: Prompt[T]
 
     @cached_property
     def system(self) -> str:
         """The text of the template: what is the same whatever the data."""
-        return self.template.words()
+        words: str = self.template.words()
+        return words
 
     def messages(self, inputs: Mapping[str, Any]) -> tuple[Message, ...]:
         """The messages that the template makes; ``InvalidInput`` if it shows the judge none of the data."""
@@ -127,22 +109,14 @@ class TemplatePrompt(Prompt[T]):
         return self.reader.read(reply, inputs)
 
 
-def worded(prompt: Prompt[T], template: Template, slot: Slot) -> Prompt[T]:
+def worded(prompt: Prompt[T], template: Any, slot: Slot) -> Prompt[T]:
     """The prompt with the words of the template; its version is a hash of these words."""
     digest = hashlib.sha256(template.words().encode("utf-8", "backslashreplace")).hexdigest()
-    return TemplatePrompt(
-        instructions=prompt.instructions,
-        reply=prompt.reply,
-        name=prompt.name,
-        version=f"template {digest[:8]}",
-        numbered=prompt.numbered,
-        template=template,
-        slot=slot,
-        reader=prompt,
-    )
+    kept: Any = {name: getattr(prompt, name) for name in ("instructions", "reply", "name", "numbered")}
+    return TemplatePrompt(**kept, version=f"template {digest[:8]}", template=template, slot=slot, reader=prompt)
 
 
-def check_shows_data(name: str, template: Template, known: Iterable[str]) -> None:
+def check_shows_data(name: str, template: Any, known: Iterable[str]) -> None:
     """Refuse a template without any of the known variables: a judge that does not see what it is to judge would only guess.
 
     Args:

@@ -1,13 +1,9 @@
-"""Which name means what in the mappings that programs take and return: the only table, used by all readers of such values.
+"""What names mean in the values of programs, what messages say, and what contexts a value holds.
 
-How the programs of a framework write what they take and return, and what their messages say.
-
-Strategy. An adapter names the framework's own classes and says what one message and one document hold. What follows from that is
-the same everywhere, and built up in four classes: ``MessageReader`` here knows which message asks and which answers,
-``ContextReader`` finds contexts, ``TextReader`` the fields that are one text, and ``SampleReader`` makes a sample of a row.
-Reading never raises: what is no message is no message, and the caller looks elsewhere.
-
-Contexts: a framework's documents, mappings that stand for documents (as a store or a data set gives them), and plain texts.
+Strategy. An adapter names the framework's own classes and says what one message and one document hold. What follows from that
+is the same everywhere, and built up in three classes: ``ContextReader`` knows which message asks and which answers, and finds
+contexts; ``TextReader`` finds the fields that are one text; and ``SampleReader`` makes a sample of a row. Reading never raises:
+what is no message is no message, and the caller looks elsewhere.
 """
 
 from __future__ import annotations
@@ -19,6 +15,8 @@ from typing import Any, ClassVar
 
 from .._kernel._sample import Document
 from .._kernel._score import Score
+
+Classes = tuple[type[Any], ...]
 
 
 class FieldNames:
@@ -50,11 +48,12 @@ class FieldNames:
     history = ("chat_history", "history", "messages")
 
 
-Classes = tuple[type[Any], ...]
+# where one mapping is the whole context, its text may be made of its documents, for the prompt
+DOCUMENTS_FIRST = sorted(FieldNames.contexts, key=lambda name: "doc" not in name)
 
 
-class MessageReader(FieldNames, ABC):
-    """What messages say, and what the other classes of readers need to know of a framework.
+class ContextReader(FieldNames, ABC):
+    """What messages say, what contexts a value holds, and what all readers need to know of a framework.
 
     Class attributes:
         message: the class of its messages.
@@ -125,14 +124,6 @@ class MessageReader(FieldNames, ABC):
         answers = [message for message in said if isinstance(message, self.of_models) and not self.calls_tools(message)]
         texts = filter(None, map(self.text_of, reversed(answers)))
         return next(texts, "" if answers and answers[-1] is said[-1] else None)
-
-
-# where one mapping is the whole context, its text may be made of its documents, for the prompt
-DOCUMENTS_FIRST = sorted(FieldNames.contexts, key=lambda name: "doc" not in name)
-
-
-class ContextReader(MessageReader):
-    """What contexts a value holds."""
 
     @abstractmethod
     def document_of(self, value: Any) -> Any:

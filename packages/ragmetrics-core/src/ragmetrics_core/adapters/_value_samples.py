@@ -1,20 +1,8 @@
-"""The sample that a value of a program stands for: what an evaluator of a framework is given.
+"""The sample that a value of a program stands for: a row, an example of a data set, or a finished call.
 
 Strategy. Unlike the output of a program, a row is written for a metric. So it is read key by key, as the core reads rows, and two
 keys for one field must agree. Documents fill two fields, ``retrieved_contexts`` and ``retrieved_documents``; the one that was not
-named gives way to a value of its own. ``messages`` fill what nothing else has filled.
-
-The sample that an example of a data set stands for: inputs, what a program made of them, and what was expected.
-
-Strategy. That is how tools that run a program over a data set hand over a row, each part a value of any form. A user may say under
-which key a part has a field; otherwise it is found as everywhere. In the expected outputs, a name that means an answer means the
-reference.
-
-What functions find in a finished call of an application: the question, the answer, the contexts.
-
-Strategy. The built-in ones read the call at once, because the caller may change its messages afterwards. One of the user's runs in
-the background, and may raise or return anything. If its result cannot be used, the field stays empty, and the problem says what it
-returned and what it should return.
+named gives way to a value that was. ``messages`` fill what nothing else has filled.
 """
 
 from __future__ import annotations

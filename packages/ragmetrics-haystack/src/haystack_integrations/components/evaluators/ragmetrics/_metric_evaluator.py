@@ -1,11 +1,9 @@
 """Any metric of the core as a component of Haystack.
 
 Strategy. The input sockets are the metric's own inputs, each a list with one item per row, so a metric written tomorrow is a
-component without a line of code here. Saved are the metric, by its own ``to_dict``, and the components that answer it; a model of
-the core cannot be saved by Haystack, and the error says so. A saved pipeline may come from anywhere, so the class of a metric that
-is not built in is loaded only from modules that Haystack trusts.
-
-The models of jurors, as Haystack saves components: the metric's own form holds no models.
+component without a line of code here. Saved are the metric, by its own ``to_dict``, and the components that answer it and its
+jurors; a model of the core cannot be saved by Haystack, and the error says so. A saved pipeline may come from anywhere, so the
+class of a metric that is not built in is loaded only from modules that Haystack trusts.
 """
 
 from __future__ import annotations

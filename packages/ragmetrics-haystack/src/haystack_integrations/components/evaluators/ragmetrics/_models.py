@@ -1,30 +1,16 @@
-"""What the bridges to Haystack's generators and embedders have in common: what a component is, and getting it ready.
+"""Haystack's chat generators and embedders as models of the core, and the module that saved pipelines name.
 
-Strategy. Haystack's components keep the parameters of their constructor under the same names, which is how Haystack saves them.
-So the parameters are the settings. ``to_dict`` would say the same, but it refuses a component whose key was given as a text. A
-component that does not keep its parameters, or that has a setting which is no JSON value (a callable, an object), cannot say
-what it is; its answers are then never replayed in another run.
+Strategy. Every question goes through ``run`` or ``run_async`` of the component, so Haystack's tracing and streaming see the
+calls of a judge as they see all others. The settings of a component are the parameters of its constructor, which it keeps as
+attributes. One that does not keep them, or that has a setting which is no JSON value (a callable, an object), cannot say what
+it is; its answers are then never replayed in another run.
 
-An embedding model that is any embedder of Haystack: a text embedder, or a document embedder.
+Generators that speak the OpenAI protocol are asked per question for JSON or not, in place of the form that they were set up with,
+which may be that of another task; one whose server refuses that is called without. All others are called as they were set up.
 
-Strategy. A document embedder takes all texts of a request in one call and makes its own batches of them; a text embedder takes
-one text per call, so the calls overlap where the embedder allows it. Both give the same vectors for the same text, unless they
-put different words in front of it. Which of the two an embedder is, its ``run`` says by the name of its parameter.
-
-A judge that is any chat generator of Haystack.
-
-Strategy. Every question goes through ``run`` or ``run_async`` of the generator, so Haystack's tracing and streaming see the calls
-of a judge as they see all others. Generators that speak the OpenAI protocol are told per question whether the reply is JSON, in
-place of the form that they were set up with, which may be that of another task; one whose server refuses that is called without.
-All others are called as they were set up.
-
-Haystack's generators and embedders as the core's models.
-
-Where the components say they live, which is what a saved pipeline names them by.
-
-Strategy. Haystack loads only classes of its own packages and of ``haystack_integrations`` unless told otherwise, and it writes
-``<module>.<class>`` into every saved pipeline. So all components name this one public module, wherever their code stands: files
-may be split and renamed, and pipelines saved years ago still load.
+A document embedder takes all texts of a request in one call and makes its own batches of them; a text embedder takes one text per
+call, so the calls overlap where the embedder allows it. Both give the same vectors for the same text, unless they put different
+words in front of it. Which of the two an embedder is, the name of the parameter of its ``run`` shows.
 """
 
 from __future__ import annotations

@@ -1,17 +1,14 @@
-"""What goes into a question and a saved pipeline as JSON, and what comes out of a reply: as Haystack reads it, and as the core does
-where Haystack gives up.
-
-Strategy. A reply that is the JSON object that was asked for is taken as it is, together with keys that nobody asked for, as in
-Haystack. Everything else (fences, prose, near-JSON) is left to the reply formats of the core. Each row has a reply format of its
-own that carries the row's number, so equal rows stay separate questions, and it is known which row a reply belongs to.
-
-The rows of an LLM evaluator, judged concurrently by the engine of the core.
+"""The rows of an LLM evaluator, judged concurrently by the engine of the core; and their values and replies as JSON.
 
 Strategy. What Haystack promises its users is kept here: a question is one user message, an exception of the generator fails its row
 alone, and only an unreadable reply is asked for again. Lost calls are retried by the generator, as it is set up. Only if it gives
 up because the server refuses so many calls at once does the engine slow down and try again, as these are so many because of it.
 The last reply to each row is kept, for ``meta`` and for errors. A generator that plays a script replies in the order in which it is
 called, so calls on threads begin in the order of the rows (``BeginInOrder``); on an event loop they do so anyway.
+
+A reply that is the JSON object that was asked for is taken as it is, together with keys that were not asked for, as in Haystack.
+Everything else (fences, prose, near-JSON) is left to the reply formats of the core. Each row has its own reply format that carries
+the row's number, so equal rows stay separate questions, and it is known which row a reply belongs to.
 """
 
 from __future__ import annotations
