@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypedDict, TypeVar
 
 from .._kernel._errors import InvalidInput
-from .._kernel._whole import check_whole
+from .._kernel._settings import check_whole
 from .._support._threads import in_own_thread
 from ._background import failed, settled
 from ._heard import judging
