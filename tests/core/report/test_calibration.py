@@ -12,7 +12,7 @@ from scipy import stats
 
 from core.report.comparing import run_of
 from ragmetrics_core import Calibration, Evaluation, InvalidInput, Score
-from ragmetrics_core._report._text import summary_text
+from ragmetrics_core._run._text import summary_text
 from ragmetrics_core._store._run_settings import MetricColumn
 from ragmetrics_core.statistics import agreement, annotator_alpha, corrected_mean, mean_interval
 from ragmetrics_core.statistics._interval import difference_of_means

@@ -12,7 +12,7 @@ import pytest
 
 from core.report.comparing import FAILED, by_id, judged_by, run_of
 from ragmetrics_core import Comparison, Evaluation, InvalidInput, Score, evaluate
-from ragmetrics_core._report._row_changes import ClaimChange, claim_changes, most_changed
+from ragmetrics_core._compare._row_changes import ClaimChange, claim_changes, most_changed
 from ragmetrics_core._store._run_settings import MetricColumn
 from ragmetrics_core.metrics import ExactMatch, Faithfulness, TokenF1
 from ragmetrics_core.statistics import paired_difference

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core._report._gate_decision import decide
-from ragmetrics_core._report._gate_evidence import Evidence, of_mean
-from ragmetrics_core._report._gate_results import Decision, GateResult
-from ragmetrics_core._report._gates import Conditions, Gate
+from ragmetrics_core._gate._decision import decide
+from ragmetrics_core._gate._evidence import Evidence, of_mean
+from ragmetrics_core._gate._gates import Conditions, Gate
+from ragmetrics_core._gate._results import Decision, GateResult
 from ragmetrics_core.statistics import Interval, holm, mean_interval
 
 UNIT = (0.0, 1.0)

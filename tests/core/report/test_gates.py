@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import InvalidInput
-from ragmetrics_core._report._gates import Conditions, Gate, check_drop, check_mean, parsed_gates
+from ragmetrics_core._gate._gates import Conditions, Gate, check_drop, check_mean, parsed_gates
 
 SCALES = {"faithfulness": (0.0, 1.0), "correctness": (1.0, 5.0), "free": None, "a >= b": (0.0, 1.0)}
 

@@ -15,7 +15,7 @@ from comparison_data import ANSWER_AFTER, ANSWER_BEFORE, TALL, compared_hostile,
 from core.report.comparing import by_id, judged_by, run_of
 from core.report.skeleton import ALLOWED, Skeleton, check_policy
 from ragmetrics_core import Comparison, InvalidInput, evaluate
-from ragmetrics_core._report._html_difference_chart import difference_chart, widest
+from ragmetrics_core._page._difference_chart import difference_chart, widest
 from ragmetrics_core._store._run_settings import ModelIdentity
 from ragmetrics_core.llms import LexicalJudge
 from report_data import XSS, unpacked
@@ -149,7 +149,7 @@ class TestHead:
         assert text.index("It goes from 0.000") < text.index(f"{found}.") < text.index("rows with a value")
 
     def test_gates_come_before_the_metrics(self, tmp_path: Path) -> None:
-        from ragmetrics_core._report._html_comparison import write_comparison
+        from ragmetrics_core._page._comparison_page import write_comparison
 
         before, after = (
             (by_id([value] * 8, name=name, settings=judged_by("m"))) for value, name in ((0.0, "old"), (1.0, "new"))

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragmetrics_core import Metric, Score, evaluate
-from ragmetrics_core._report._metric_summary import LabelRate, MetricSummary
-from ragmetrics_core._report._summary import Summary
+from ragmetrics_core._run._metric_summary import LabelRate, MetricSummary
+from ragmetrics_core._run._summary import Summary
 from ragmetrics_core.metrics import TokenF1
 from ragmetrics_core.statistics import rate_interval
 

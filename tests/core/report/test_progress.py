@@ -19,8 +19,8 @@ import pytest
 from core.engine.virtual_time import run
 from core.evaluate.doubles import AsyncModel, Length, Rated, questions
 from ragmetrics_core import Ask, ModelError, Usage, aevaluate, evaluate
-from ragmetrics_core._report._progress import Bar, _short
-from ragmetrics_core._report._progress import progress_bar as progress
+from ragmetrics_core._show._progress import Bar, _short
+from ragmetrics_core._show._progress import progress_bar as progress
 
 TESTS = Path(__file__).resolve().parents[2]
 

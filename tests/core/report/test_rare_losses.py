@@ -13,11 +13,11 @@ import pytest
 from core.report.comparing import by_id
 from core.statistics.comparison_simulation import draft
 from core.statistics.populations import Pair
-from ragmetrics_core._report import _gate_decision
-from ragmetrics_core._report._drafts import finished
-from ragmetrics_core._report._gate_drops import drop_evidence
-from ragmetrics_core._report._gate_evidence import of_mean
-from ragmetrics_core._report._gates import Conditions, Gate
+from ragmetrics_core._compare._compare import finished
+from ragmetrics_core._compare._drops import drop_evidence
+from ragmetrics_core._gate import _decision as _gate_decision
+from ragmetrics_core._gate._evidence import of_mean
+from ragmetrics_core._gate._gates import Conditions, Gate
 from ragmetrics_core._store._run_settings import MetricColumn
 from ragmetrics_core.statistics._pairs import rows_to_meet_losses
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import InvalidInput, Sample
-from ragmetrics_core._report._slices import RowLabels, slice_name, slices_of
+from ragmetrics_core._run._slices import RowLabels, slice_name, slices_of
 
 
 def rows(*values: Any, column: str = "lang") -> list[tuple[Sample, str]]:

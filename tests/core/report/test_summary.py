@@ -11,11 +11,10 @@ import pytest
 
 from core.evaluate.doubles import AsyncModel, InstantModel, Length, Rated, questions
 from ragmetrics_core import Evaluation, Metric, ModelError, Score, Usage, evaluate
-from ragmetrics_core._report._metric_summary import MetricSummary
-from ragmetrics_core._report._reasons import Reason
-from ragmetrics_core._report._summary import Summary
-from ragmetrics_core._report._table import room
-from ragmetrics_core._report._text import summary_text
+from ragmetrics_core._run._metric_summary import MetricSummary, Reason
+from ragmetrics_core._run._summary import Summary
+from ragmetrics_core._run._text import summary_text
+from ragmetrics_core._show._tables import room
 from ragmetrics_core.metrics import catalogue
 from ragmetrics_core.statistics import rate_interval
 from ragmetrics_core.testing import ScriptedLLM

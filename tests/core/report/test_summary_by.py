@@ -8,7 +8,7 @@ import pytest
 
 from core.evaluate.doubles import Length
 from ragmetrics_core import InvalidInput, Metric, Score, evaluate
-from ragmetrics_core._report._text import summary_text
+from ragmetrics_core._run._text import summary_text
 
 ROWS = [
     {"id": "a", "response": "xxxxx", "lang": "de"},

@@ -9,7 +9,7 @@ import pytest
 
 from core.report.comparing import FAILED, by_id, run_of
 from ragmetrics_core import InvalidInput
-from ragmetrics_core._report._verdicts import Case, p_text, signed, verdict_of
+from ragmetrics_core._compare._verdicts import Case, p_text, signed, verdict_of
 from ragmetrics_core._store._run_settings import MetricColumn
 from ragmetrics_core.statistics import Interval, PairedDifference
 

@@ -12,11 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from core.statistics.populations import NORMAL, Pair, Population
-from ragmetrics_core._report._comparison import MetricComparison, PairedValues
-from ragmetrics_core._report._comparison_parts import Part
-from ragmetrics_core._report._drafts import Draft, finished
-from ragmetrics_core._report._metric_pairs import MetricPairs
-from ragmetrics_core._report._row_counts import RowCounts
+from ragmetrics_core._compare._compare import Draft, finished
+from ragmetrics_core._compare._comparison import MetricComparison, PairedValues
+from ragmetrics_core._compare._pairs import MetricPairs, Part, RowCounts
 
 __all__ = ["Verdicts", "by_verdict", "compared", "draft"]
 

@@ -15,12 +15,12 @@ from unittest import mock
 
 from core.statistics.comparison_simulation import draft
 from core.statistics.populations import Population
-from ragmetrics_core._report import _gate_decision
-from ragmetrics_core._report._comparison import Comparison
-from ragmetrics_core._report._drafts import finished
-from ragmetrics_core._report._gate_drops import drop_evidence
-from ragmetrics_core._report._gate_evidence import Evidence, of_mean
-from ragmetrics_core._report._gates import Conditions, Gate
+from ragmetrics_core._compare._compare import finished
+from ragmetrics_core._compare._comparison import Comparison
+from ragmetrics_core._compare._drops import drop_evidence
+from ragmetrics_core._gate import _decision as _gate_decision
+from ragmetrics_core._gate._evidence import Evidence, of_mean
+from ragmetrics_core._gate._gates import Conditions, Gate
 
 __all__ = ["Gated", "drop_gates", "mean_gates"]
 

@@ -25,7 +25,7 @@ from core.statistics.populations import (
     halved,
     pass_rates,
 )
-from ragmetrics_core._report._comparison import MetricComparison
+from ragmetrics_core._compare._comparison import MetricComparison
 from ragmetrics_core.statistics import Interval, PairedDifference, holm, paired_difference
 
 Family = Sequence[MetricComparison]

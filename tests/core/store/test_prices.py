@@ -10,7 +10,7 @@ import pytest
 
 from core.evaluate.doubles import AsyncModel, InstantModel, Length, Rated, questions
 from ragmetrics_core import Evaluation, Reply, Usage, evaluate
-from ragmetrics_core._report._text import summary_text
+from ragmetrics_core._run._text import summary_text
 from ragmetrics_core._store._prices import Cost, ModelUsage
 
 needs_table = pytest.mark.skipif(

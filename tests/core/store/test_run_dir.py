@@ -17,7 +17,7 @@ from ragmetrics_core import (
     aevaluate,
     evaluate,
 )
-from ragmetrics_core._report._text import summary_text
+from ragmetrics_core._run._text import summary_text
 
 
 @pytest.fixture

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+from .._calibrate._calibration import Calibration
+from .._compare._comparison import Comparison
+from .._gate._gates import Gate
+from .._gate._results import Decision, GateResult
 from .._kernel._metric import Metric
 from .._kernel._requests import AnyEmbeddings, AnyLLM
 from .._names._priced import embeddings_to_price, llm_to_price
-from .._report._calibration import Calibration
-from .._report._comparison import Comparison
-from .._report._estimate import Estimate
-from .._report._evaluation import Evaluation
-from .._report._gate_results import Decision, GateResult
-from .._report._gates import Gate
-from .._report._join import join_runs
-from .._report._progress import Progress
+from .._show._progress import Progress
+from ._estimate import Estimate
+from ._evaluation import Evaluation
+from ._join import join_runs
 from ._options import RunOptions
 from ._run import Run
 from ._samples import read_samples

@@ -16,9 +16,9 @@ from .._engine import Assignment, ReplyStore
 from .._kernel._inputs import Reading
 from .._kernel._requests import Usage
 from .._kernel._sample import Row
-from .._report._estimate import LEAST_MEASURED, Estimate, MetricEstimate
 from .._store._prices import ModelUsage
 from ._asking import Cost
+from ._estimate import LEAST_MEASURED, Estimate, MetricEstimate
 from ._walk import Known, Replies, Walk
 
 FIRST_TOKEN, TOKENS_PER_SECOND = 0.6, 70.0

@@ -23,11 +23,8 @@ from .._kernel._sample import Row
 from .._kernel._score import Score
 from .._names._models import embeddings_named, llm_named
 from .._read import Columns, open_rows, sampled
-from .._report._estimate import Estimate
-from .._report._evaluation import Evaluation
-from .._report._progress import progress_bar, watching
-from .._report._repeats import combined
-from .._report._silence import with_worst_value
+from .._run._repeats import combined, with_worst_value
+from .._show._progress import progress_bar, watching
 from .._store._loaded_run import LoadedRun
 from .._store._prices import ModelUsage, Prices
 from .._store._records import Record, Records
@@ -35,6 +32,8 @@ from .._store._run_dir import InMemory, Keeper, RunAccount, RunDir
 from .._store._run_settings import RunSettings
 from .._support._blocking import run_blocking
 from ._asked import asked_rows, conditions_of
+from ._estimate import Estimate
+from ._evaluation import Evaluation
 from ._foreseen import Foreseer
 from ._options import RunOptions, checked_metrics
 

@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 
+from .._compare._comparison import Comparison
+from .._gate._results import Decision
 from .._kernel._errors import InvalidInput
-from .._report._comparison import Comparison
-from .._report._gate_results import Decision
-from .._report._html_comparison import write_comparison
+from .._page._comparison_page import write_comparison
 from ._gates import MaxFailed, MinCoverage, Undecided, decision_of, parse_gates
 from ._output import clear_errors, loaded, stop
 from ._text_files import check_files, put_texts

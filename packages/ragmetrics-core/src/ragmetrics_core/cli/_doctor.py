@@ -15,7 +15,7 @@ import typer
 
 from .._kernel._errors import InvalidInput
 from .._names._models import embeddings_named, llm_named
-from .._report._table import room, wrapped
+from .._show._tables import room, wrapped
 from .._support._secrets import conceal
 from ..llms._openai._llm import OpenAILLM
 from ..llms._openai._probe import as_openai

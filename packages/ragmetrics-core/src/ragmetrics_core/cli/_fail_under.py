@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from .._kernel._errors import InvalidInput
-from .._report._metric_summary import MetricSummary
-from .._report._summary import Summary
+from .._run._metric_summary import MetricSummary
+from .._run._summary import Summary
 
 FailUnder = Annotated[
     list[str] | None,

@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
+from .._compare._comparison import Comparison
+from .._evaluate._evaluation import Evaluation
+from .._evaluate._gate_cases import gated
+from .._gate._gates import FORMS, Conditions, Gate, Of, parsed_gates
+from .._gate._results import Decision, GateResult
 from .._kernel._errors import InvalidInput
-from .._report._comparison import Comparison
-from .._report._evaluation import Evaluation
-from .._report._gate_cases import gated
-from .._report._gate_results import Decision, GateResult
-from .._report._gates import FORMS, Conditions, Gate, Of, parsed_gates
 from ._messages import in_cli_words
 
 GateTexts = Annotated[

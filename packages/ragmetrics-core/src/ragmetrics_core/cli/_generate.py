@@ -14,7 +14,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from .._kernel._errors import InvalidInput
-from .._report._table import hanging, room
+from .._show._tables import hanging, room
 from .._testset import Testset, generate_testset
 from .._testset._chunks import CHUNK_OVERLAP, CHUNK_SIZE
 from .._testset._documents import by_reason

@@ -13,8 +13,8 @@ from ragmetrics_core import InvalidInput, Metric, Sample
 
 from .._names._metrics import metrics_named, unset
 from .._read import Columns, FileOptions, open_rows
-from .._report._reasons import first_of
-from .._report._table import room, wrapped
+from .._run._metric_summary import first_of
+from .._show._tables import room, wrapped
 from ..metrics import Entry, catalogue
 
 

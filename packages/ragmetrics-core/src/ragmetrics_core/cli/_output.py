@@ -23,11 +23,11 @@ from typing import Any, TextIO
 import typer
 from typer.core import TyperCommand
 
+from .._evaluate._evaluation import Evaluation
 from .._kernel._errors import InvalidInput, RagmetricsError
 from .._kernel._layout import harmless
 from .._read import STDIN
-from .._report._evaluation import Evaluation
-from .._report._progress import Progress
+from .._show._progress import Progress
 from .._support._secrets import conceal
 from ._messages import in_cli_words
 from ._written import check_place, put_file, to_stdout

@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .._evaluate._evaluation import Evaluation
 from .._kernel._errors import InvalidInput
 from .._kernel._evidence import Line
 from .._kernel._layout import printable
 from .._kernel._score import Score
-from .._report._evaluation import Evaluation
-from .._report._reasons import first_of
-from .._report._row_names import row_name
-from .._report._row_text import failed_lines, full_lines
-from .._report._table import hanging, room
-from .._report._worst_rows import why_no_worst
+from .._run._metric_summary import first_of
+from .._run._slices import row_name
+from .._run._worst_rows import failed_lines, full_lines, why_no_worst
+from .._show._tables import hanging, room
 from ._messages import in_cli_words
 from ._outcome import summary_in_cli_words
 from ._output import clear_errors, loaded, say

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .._evaluate._evaluation import Evaluation
+from .._gate._gates import check_mean
+from .._gate._results import Decision
 from .._kernel._metric import Metric
 from .._kernel._sample import Row
-from .._report._evaluation import Evaluation
-from .._report._gate_results import Decision
-from .._report._gates import check_mean
-from .._report._slices import RowGroups
+from .._run._slices import RowGroups
 from ._fail_under import parse_least
 from ._gates import Gates, decision_of, parse_gates
 

@@ -1,0 +1,5 @@
+"""A judge compared with people's labels: agreement, thresholds, the corrected score, the rows to label next."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

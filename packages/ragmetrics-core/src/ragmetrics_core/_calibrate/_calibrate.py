@@ -1,0 +1,321 @@
+"""From labels and a run to a calibration: read both, bring them together by row, and reckon metric by metric.
+
+`_labels_in_force` leaves out labels of rows that changed.
+`_row_labels` makes one label of what several people say of a row, `_judged_rows` reads what the judge says, ``statistics`` does the
+arithmetic, `_labelled_claims` goes claim by claim, `_calibrated_slices` slice by slice, `_label_doubts` warns.
+
+The rows to label next, as lines to fill in: what was asked and answered, no score, and the weight that the draw gives the row.
+
+A weight is told beside a uniform draw: 1 counts as much as a row drawn uniformly, 2 is the most there can be. So lines of several
+draws, and labels of rows that were drawn uniformly, may stand together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from .._kernel._errors import InvalidInput
+from .._run._slices import as_label
+from .._store._labels import Label, check_rows, read_labels
+from .._store._records import is_given, json_value
+from .._store._run_settings import row_digest
+from ..statistics import (
+    Agreement,
+    CorrectedMean,
+    Measure,
+    Threshold,
+    agreement,
+    annotator_alpha,
+    corrected_mean,
+    suggest,
+)
+from ..statistics._labelled import FEWEST_LABELS
+from ..statistics._means import mean_of
+from ._calibration import (
+    Calibration,
+    ClaimCalibration,
+    Errors,
+    MetricCalibration,
+    SliceCalibration,
+    calibrated_slices,
+    claim_calibration,
+)
+from ._rows import (
+    JudgedMetric,
+    JudgedRows,
+    MetricLabels,
+    digested_rows,
+    doubts,
+    is_stale,
+    judged_rows,
+    labels_in_force,
+    metric_labels,
+)
+
+if TYPE_CHECKING:
+    from .._run._scored_rows import ScoredRows
+
+
+UNIT = (0.0, 1.0)
+
+
+def calibrated(run: ScoredRows, labels: Any, metric: str | None, by: str | None, cluster: str | None) -> Calibration:
+    """Hold a run against labels; ``Evaluation.calibrate`` says what the arguments are.
+
+    Raises:
+        InvalidInput: labels cannot be read, are of other rows or metrics, or are too few for any number.
+    """
+    given = known_labels(run, labels, metric)
+    names = [item.name for item in run.metrics if any(label.metric == item.name for label in given)]
+    claims = {name: {item.id for item in given if item.metric == name and item.claim is not None} for name in names}
+    rows = judged_rows(run, names, by, cluster, claims=claims, digests=digested_rows(given))
+    check_rows(given, rows.names)
+    given, notes = labels_in_force(given, rows)
+    found = tuple(_calibrated_metric(name, [item for item in given if item.metric == name], rows, by) for name in names)
+    problems = [item.problem or (item.claims.problem if item.claims else None) for item in found]
+    if all(item.agreement is None and (item.claims is None or item.claims.agreement is None) for item in found):
+        raise InvalidInput(
+            "; ".join(f"{item.name}: {problem}" for item, problem in zip(found, problems, strict=True) if problem)
+        )
+    return Calibration(str(run.run_dir or run.source or "this run"), found, by, cluster, notes, run.doubt)
+
+
+def known_labels(run: ScoredRows, labels: Any, metric: str | None) -> list[Label]:
+    """The labels of metrics of this run, of one of them where it is named.
+
+    Raises:
+        InvalidInput: there is no such metric, labels cannot be read, or none is of that metric.
+    """
+    scales = {item.name: item.scale for item in run.metrics}
+    if metric is not None and metric not in scales:
+        raise InvalidInput(f"there is no metric {metric!r}; there are {', '.join(scales) or 'none'}")
+    given = [replace(item, id=as_label(item.id) or item.id) for item in read_labels(labels, metric, scales)]
+    found = [item for item in given if metric is None or item.metric == metric]
+    if not found:
+        others = ", ".join(dict.fromkeys(repr(item.metric) for item in given))
+        raise InvalidInput(f"no label is of {metric!r}: the labels are of {others}")
+    return found
+
+
+def _calibrated_metric(name: str, labels: Sequence[Label], rows: JudgedRows, by: str | None) -> MetricCalibration:
+    judged = rows.metrics[name]
+    of_claims = [item for item in labels if item.claim is not None]
+    claims: ClaimCalibration | None = None
+    if of_claims:
+        claims = claim_calibration(of_claims, {rows.names[row]: found for row, found in judged.claims.items()})
+    own = metric_labels([item for item in labels if item.claim is None])
+    beside = _Beside.of(judged, own, rows)
+    blank = MetricCalibration(
+        name=name,
+        verdicts=own.verdicts,
+        lower_is_better=judged.lower_is_better,
+        scale=judged.scale,
+        rows=len(judged.rows),
+        without_score=len(rows.names) - len(judged.rows),
+        labels=len(beside.places),
+        lines=own.lines,
+        annotators=len({item.annotator for item in labels}),
+        split=sum(label == 0.5 for label in beside.known) if own.verdicts else 0,
+        unscored=len(own.rows) - len(beside.places),
+        judge_mean=mean_of(judged.values),
+        corrected=None,
+        agreement=None,
+        ceiling=annotator_alpha(own.ratings),
+        claims=claims,
+        own=own,
+    )
+    if len(beside.places) < FEWEST_LABELS:
+        return replace(blank, problem=_too_few(blank, of_claims))
+    found = beside.agreement()
+    return replace(
+        blank,
+        corrected=beside.corrected(),
+        agreement=found,
+        slices=() if by is None or rows.slices is None else beside.slices(rows.slices, by, found.threshold),
+        warnings=tuple(doubts(judged, own, beside.places, beside.known_weights)),
+    )
+
+
+def _too_few(item: MetricCalibration, claims: Sequence[Label]) -> str | None:
+    """Why there is no number about rows; None where only claims were labelled."""
+    if not item.lines and claims:
+        return None
+    count = item.labels
+    of_rows = (
+        "no row with a score has a label" if not count else f"{count} row{'s have' if count > 1 else ' has'} a label"
+    )
+    unscored = f" ({item.unscored} more without a score)" if item.unscored else ""
+    return f"{of_rows}{unscored}: label at least {FEWEST_LABELS}, which say something about others"
+
+
+@dataclass(frozen=True)
+class _Beside:
+    """The scored rows of a metric, some with people's label.
+
+    Attributes:
+        judged: the metric.
+        verdicts: whether labels are passes and fails.
+        labels: of each scored row, in order; None where it has none.
+        weights: the same; None where no row has one.
+        clusters: of each scored row; None if they are independent.
+    """
+
+    judged: JudgedMetric
+    verdicts: bool
+    labels: Sequence[float | None]
+    weights: Sequence[float | None] | None
+    clusters: Sequence[str | None] | None
+
+    @classmethod
+    def of(cls, judged: JudgedMetric, own: MetricLabels, rows: JudgedRows) -> _Beside:
+        found = [own.rows.get(rows.names[row]) for row in judged.rows]
+        return cls(
+            judged=judged,
+            verdicts=own.verdicts,
+            labels=[None if item is None else item.label for item in found],
+            weights=[None if item is None else item.weight for item in found] if own.weighted else None,
+            clusters=None if rows.clusters is None else [rows.clusters[row] for row in judged.rows],
+        )
+
+    @property
+    def places(self) -> list[int]:
+        """The rows with a label, as indices of the scored ones."""
+        return [place for place, label in enumerate(self.labels) if label is not None]
+
+    @property
+    def known(self) -> list[float]:
+        """The labels that there are."""
+        return [label for label in self.labels if label is not None]
+
+    @property
+    def known_weights(self) -> list[float] | None:
+        """Their weights."""
+        return None if self.weights is None else [weight for weight in self.weights if weight is not None]
+
+    @property
+    def scale(self) -> tuple[float, float] | None:
+        """Of the labels."""
+        return UNIT if self.verdicts else self.judged.scale
+
+    @property
+    def values(self) -> list[float]:
+        """What the judge says, high for good where labels are passes and fails."""
+        return [self.judged.good(value) for value in self.judged.values] if self.verdicts else self.judged.values
+
+    def corrected(self) -> CorrectedMean:
+        """The mean that people would give."""
+        return corrected_mean(self.values, self.labels, self.weights, self.clusters, self.scale)
+
+    def agreement(self) -> Agreement:
+        """Of passes and fails without the rows on which people are split; verdicts are the metric's own where it gives any."""
+        labels = [None if label == 0.5 else label for label in self.labels] if self.verdicts else self.labels
+        count = sum(label is not None for label in labels)
+        if count < FEWEST_LABELS:
+            missing = Measure(problem=f"annotators agree on {count} rows only: at least {FEWEST_LABELS} are needed")
+            return Agreement(count, None, missing, missing, missing, missing, missing, missing, missing)
+        found = agreement(self.values, labels, self.weights, clusters=self.clusters, scale=self.scale)
+        said = self.judged.verdicts
+        if not self.verdicts or said is None:
+            return found if not self.verdicts else self._without_distance(found)
+        own = agreement(said, labels, self.weights, clusters=self.clusters, scale=UNIT)
+        figures = {name: getattr(own, name) for name in ("kappa", "ac1", "sensitivity", "specificity")}
+        return self._without_distance(replace(found, **figures))
+
+    def _without_distance(self, found: Agreement) -> Agreement:
+        """Passes and fails have no distance from scores, unless these are on the same scale."""
+        if self.judged.scale == UNIT:
+            return found
+        return replace(
+            found, difference=Measure(problem="labels are passes and fails, and scores are on another scale")
+        )
+
+    def slices(
+        self, of_rows: Sequence[str | None], by: str, threshold: Threshold | None
+    ) -> tuple[SliceCalibration, ...]:
+        """Every slice with a label; none where nothing tells from which score on a row passes."""
+        places = self.places
+        sizes = self._errors(places, threshold)
+        if sizes is None:
+            return ()
+        scale = self.scale
+        errors = Errors(
+            sizes,
+            self.known_weights,
+            None if self.clusters is None else [self.clusters[place] for place in places],
+            None if scale is None else scale[1] - scale[0],
+        )
+        return tuple(calibrated_slices(errors, [of_rows[self.judged.rows[place]] for place in places], by))
+
+    def _errors(self, places: Sequence[int], threshold: Threshold | None) -> list[float] | None:
+        """How far the judge is from people on each labelled row."""
+        values: Sequence[float] | None = self.values
+        if self.verdicts:
+            values = self.judged.verdicts
+            if values is None and threshold is not None:
+                values = [float(value >= threshold.value) for value in self.values]
+            elif values is None and set(self.values) <= {0, 1}:
+                values = self.values
+        if values is None:
+            return None
+        return [abs(values[place] - label) for place, label in zip(places, self.known, strict=True)]
+
+
+SHOWN = ("user_input", "response", "reference", "retrieved_contexts")
+"""What somebody needs to see of a row."""
+
+DIGITS = 6
+"""Of weights and probabilities in a file."""
+
+
+def lines_to_label(run: ScoredRows, n: int, metric: str | None, labels: Any, seed: int) -> list[dict[str, Any]]:
+    """Draw rows; ``Evaluation.rows_to_label`` says what the arguments are.
+
+    Raises:
+        InvalidInput: no metric is named and the run has several, there is none of that name, labels cannot be read, or there are
+            not as many rows to draw.
+    """
+    name = _only(run, metric)
+    given = [] if labels is None else known_labels(run, labels, name)
+    judged = judged_rows(run, [name], digests=digested_rows(given))
+    own = judged.metrics[name]
+    labelled = {item.id for item in given if item.claim is None and not is_stale(item, own)}
+    without = {place for place, row in enumerate(own.rows) if judged.names[row] in labelled}
+    left = len(own.rows) - len(without)
+    if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= left:
+        raise InvalidInput(
+            f"n must lie between 1 and {left}, the number of rows with a score of {name} and without a label, got {n!r}"
+        )
+    if len(set(judged.names)) < len(judged.names):
+        raise InvalidInput(
+            "two rows of this run have the same id, so labels could not tell them apart: give every row an id of its own"
+        )
+    lines = []
+    for drawn in suggest(own.values, n, seed, own.scale, without):
+        row = own.rows[drawn.row]
+        sample = run.records[row].sample
+        lines.append(
+            {
+                "id": judged.names[row],
+                "metric": name,
+                "label": None,
+                "weight": round(n / left * drawn.weight, DIGITS),
+                "probability": round(drawn.probability, DIGITS),
+                **({} if own.column.inputs is None else {"digest": row_digest(sample, own.column.inputs)}),
+                **{field: json_value(value) for field in SHOWN if is_given(value := getattr(sample, field))},
+            }
+        )
+    return lines
+
+
+def _only(run: ScoredRows, metric: str | None) -> str:
+    names = [item.name for item in run.metrics]
+    if metric is None and len(names) == 1:
+        return names[0]
+    if metric not in names:
+        problem = (
+            "metric=... is missing: name one of" if metric is None else f"there is no metric {metric!r}; there are"
+        )
+        raise InvalidInput(f"{problem} {', '.join(names) or 'none'}")
+    return metric

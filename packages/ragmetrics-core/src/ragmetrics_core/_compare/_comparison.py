@@ -1,0 +1,298 @@
+"""Two runs side by side: what is known of every metric, as plain data. Pictures of it are functions of it, in other files."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from .._gate._decision import decide
+from .._gate._gates import Conditions, Gate, parsed_gates
+from .._gate._results import Decision
+from .._run._slices import slice_name
+from .._show._tables import room
+from ..statistics import Interval
+from ._corrected_difference import CorrectedDifference
+from ._drops import drop_evidence
+from ._markdown import comparison_markdown
+from ._pairs import PairedValues, RowCounts
+from ._row_changes import RowChange
+from ._text import comparison_text
+
+if TYPE_CHECKING:
+    from ._pairs import Pairing
+
+
+Verdict = Literal["better", "worse", "no difference larger than the margin", "cannot say"]
+
+
+@dataclass(frozen=True)
+class MetricComparison:
+    """One metric in two runs, over all rows or over one slice of them.
+
+    Attributes:
+        name: name of the metric.
+        by: the path that rows are sliced by; None for all rows.
+        label: what stands there in the rows of this slice; None for the rows without, and for all rows.
+        higher_is_better: whether high values are good; False: low ones are; None: neither, or it is not known.
+        scale: lowest and highest possible value; None if they are not known, or differ from row to row.
+        before: mean of the pairs in the first run; None if there are no pairs.
+        after: mean of the pairs in the second run.
+        difference: after minus before; None where the two may not be compared (``credited``) or there are no pairs.
+        interval: 95 % interval of the difference, and how it was made; None where there is none.
+        p_value: two-sided, of "there is no difference"; None where there is no interval.
+        p_adjusted: the same, adjusted (Holm) for that several metrics are compared, or several metrics in several slices; where
+            there are slices, each of these two families may err half as often, so that all verdicts together err in at most 5 %.
+        method: how the interval was made; ``none`` without one.
+        pairs: rows that have a value in both runs.
+        changed: pairs whose two values differ by more than rounding.
+        clusters: how many clusters the pairs are in; None if they are taken to be independent.
+        rows_before: the rows of the first run, by what became of them.
+        rows_after: those of the second run.
+        margin: the largest difference that does not matter, on the scale of the metric.
+        verdict: ``better``, ``worse``, ``no difference larger than the margin`` or ``cannot say``.
+        why: why it has this verdict, in words and numbers.
+        rows_needed: about how many pairs would show a difference of the margin in 80 % of such comparisons; None where the pairs do
+            not tell, and where it would be more than 100,000.
+        warnings: what differs in who scored it.
+        credited: False where that forbids to compare, and for slices by a label that differs between the runs, from which nothing
+            can be concluded; ``why`` says so. Where who scored differs and it was allowed all the same, the warnings stay.
+        void: why it is not known that both runs measured the same thing: the judge of one is not known, or references differ. Then
+            every gate on a drop is undecided. Empty where it is known, and where different judges were allowed.
+        changes: the rows that changed most; of all rows only, none in slices.
+        values: the pairs themselves.
+        absent: how many rows have a value in the first run and are not in the second, or not asked this metric there.
+        short: how many rows have a value in both runs, and more repeats without one in the second.
+        with_lost: the pairs, and the rows that the second run has lost or has not got, with the worst value there; None where there
+            are no such rows, or where no value is known to be the worst.
+    """
+
+    name: str
+    by: str | None
+    label: str | None
+    higher_is_better: bool | None
+    scale: tuple[float, float] | None
+    before: float | None
+    after: float | None
+    difference: float | None
+    interval: Interval | None
+    p_value: float | None
+    p_adjusted: float | None
+    method: str
+    pairs: int
+    changed: int
+    clusters: int | None
+    rows_before: RowCounts
+    rows_after: RowCounts
+    margin: float
+    verdict: Verdict
+    why: str
+    rows_needed: int | None
+    warnings: tuple[str, ...] = ()
+    credited: bool = True
+    void: str = ""
+    changes: tuple[RowChange, ...] = ()
+    absent: int = 0
+    short: int = 0
+    values: PairedValues = field(default_factory=PairedValues, repr=False, compare=False)
+    with_lost: PairedValues | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def slice(self) -> str | None:
+        """The slice as people read it, such as ``lang=de`` or ``without lang``, printable; None for all rows."""
+        return None if self.by is None else slice_name(self.by, self.label)
+
+    @property
+    def coverage_before(self) -> float | None:
+        """Share of the first run's rows that have a value, 0 to 1."""
+        return self.rows_before.coverage
+
+    @property
+    def coverage_after(self) -> float | None:
+        """Share of the second run's rows that have a value, 0 to 1."""
+        return self.rows_after.coverage
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the pairs, as plain JSON values."""
+        return {
+            "name": self.name,
+            "by": self.by,
+            "label": self.label,
+            "slice": self.slice,
+            "verdict": self.verdict,
+            "why": self.why,
+            "higher_is_better": self.higher_is_better,
+            "scale": list(self.scale) if self.scale else None,
+            "before": self.before,
+            "after": self.after,
+            "difference": self.difference,
+            "interval": list(self.interval[:2]) if self.interval else None,
+            "p_value": self.p_value,
+            "p_adjusted": self.p_adjusted,
+            "method": self.method,
+            "pairs": self.pairs,
+            "changed": self.changed,
+            "clusters": self.clusters,
+            "coverage_before": self.coverage_before,
+            "coverage_after": self.coverage_after,
+            "rows_before": self.rows_before.to_dict(),
+            "rows_after": self.rows_after.to_dict(),
+            "margin": self.margin,
+            "rows_needed": self.rows_needed,
+            "absent": self.absent,
+            "short": self.short,
+            "warnings": list(self.warnings),
+            "credited": self.credited,
+            "void": self.void or None,
+            "changes": [change.to_dict() for change in self.changes],
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two runs, compared row by row; ``print`` shows tables, as wide as the terminal, or 80 columns where there is none.
+
+    ``comparison["faithfulness"]`` is one metric over all rows, ``comparison["faithfulness", "de"]`` one slice of it (None: the rows
+    without a value there).
+
+    Attributes:
+        before: name of the first run.
+        after: name of the second run.
+        metrics: every metric that both runs have.
+        slices: every metric in every slice, if rows are sliced.
+        by: the path that rows are sliced by; None if they are not.
+        cluster: the path of what rows share; None if they are taken to be independent.
+        margin: the largest difference that does not matter, as a share of the width of a metric's scale.
+        pairs: rows that are in both runs.
+        paired_by: what rows are paired by, in words.
+        rows_before: rows of the first run, repeats of a row counted once.
+        rows_after: rows of the second run.
+        only_before: names of the rows that only the first run has.
+        only_after: names of the rows that only the second run has.
+        metrics_only_before: metrics that only the first run has.
+        metrics_only_after: metrics that only the second run has.
+        warnings: what differs in who scored, so that a difference may come from that and not from the system.
+        unknown: what cannot be known about who scored.
+        notes: what else must be known.
+        incomplete: which of the runs did not come to their end, and why.
+        allow_different_judges: whether metrics are compared although who scored them differs.
+        pairing: the runs themselves, row by row, which a page shows; None in a copy, and in one that was put together by hand.
+        corrected: of metrics with labels in both runs, the difference that people would see.
+    """
+
+    before: str
+    after: str
+    metrics: tuple[MetricComparison, ...]
+    slices: tuple[MetricComparison, ...]
+    by: str | None
+    cluster: str | None
+    margin: float
+    pairs: int
+    paired_by: str
+    rows_before: int
+    rows_after: int
+    only_before: tuple[str, ...] = ()
+    only_after: tuple[str, ...] = ()
+    metrics_only_before: tuple[str, ...] = ()
+    metrics_only_after: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    incomplete: tuple[str, ...] = ()
+    allow_different_judges: bool = False
+    pairing: Pairing | None = field(default=None, repr=False, compare=False)
+    corrected: tuple[CorrectedDifference, ...] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is copied or pickled: the plain data. The runs stay behind, as they may be files that are open."""
+        return {**vars(self), "pairing": None}
+
+    def __getitem__(self, key: str | tuple[str, str | None]) -> MetricComparison:
+        name, sliced = (key, False) if isinstance(key, str) else (key[0], True)
+        label = None if isinstance(key, str) else key[1]
+        found = [item for item in (self.slices if sliced else self.metrics) if item.name == name]
+        if not found:
+            raise KeyError(f"no metric {name!r}; there are {', '.join(item.name for item in self.metrics)}")
+        for item in found:
+            if item.label == label:
+                return item
+        raise KeyError(f"no slice {label!r} of {self.by!r}; there are {', '.join(repr(item.label) for item in found)}")
+
+    def gate(self, *gates: str | Gate, min_coverage: float = 0.9, max_failed: float = 0.05) -> Decision:
+        """Decide whether the second run is good enough: ``comparison.gate("faithfulness drop <= 0.03").verdict``.
+
+        Where rows are sliced, each gate is decided for all rows and for each slice. ``Evaluation.gate`` tells the rest.
+
+        Raises:
+            InvalidInput: a gate cannot be read or is about no drop; or about no metric of both runs, or is out of reach.
+        """
+        wanted = parsed_gates(gates, "drop")
+        evidence = drop_evidence(self, wanted, Conditions(min_coverage, max_failed))
+        return decide([(gate, part) for gate in wanted for part in evidence[gate.metric]])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain JSON values."""
+        return {
+            "before": self.before,
+            "after": self.after,
+            "warnings": list(self.warnings),
+            "allow_different_judges": self.allow_different_judges,
+            "unknown": list(self.unknown),
+            "notes": list(self.notes),
+            "incomplete": list(self.incomplete),
+            "margin": self.margin,
+            "by": self.by,
+            "cluster": self.cluster,
+            "pairs": self.pairs,
+            "paired_by": self.paired_by,
+            "rows_before": self.rows_before,
+            "rows_after": self.rows_after,
+            "only_before": list(self.only_before),
+            "only_after": list(self.only_after),
+            "metrics_only_before": list(self.metrics_only_before),
+            "metrics_only_after": list(self.metrics_only_after),
+            "metrics": {item.name: item.to_dict() for item in self.metrics},
+            "slices": [item.to_dict() for item in self.slices],
+            "corrected": {item.metric: item.to_dict() for item in self.corrected},
+        }
+
+    def to_markdown(self) -> str:
+        """The comparison as a comment for a pull request; what comes from the data is shown as it is and has no effect there."""
+        return comparison_markdown(self)
+
+    def to_html(self, path: str | os.PathLike[str], *, max_megabytes: float = 12.0) -> None:
+        """Write one HTML file to look at in any browser, without a network: verdicts, slices, and changed rows side by side.
+
+        Args:
+            path: the file.
+            max_megabytes: how large it may become; evidence that does not fit is left out, that of the rows that changed least
+                first, and the page says so.
+
+        Raises:
+            InvalidInput: ``max_megabytes`` is no positive number, the path is that of the scores in the directory of one of the
+                runs, or the comparison was not made by ``Evaluation.compare``, so that it does not know its rows.
+        """
+        from .._page._comparison_page import write_comparison  # noqa: PLC0415  needed by few
+
+        write_comparison(self, path, max_megabytes)
+
+    def text(self, width: int | None = None) -> str:
+        """The comparison as tables that fit ``width`` columns; default: those of the terminal."""
+        return comparison_text(self, room() if width is None else width)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """IPython shows the text."""
+        printer.text("..." if cycle else str(self))
+
+    def _repr_markdown_(self) -> str:
+        """Where no HTML is shown, it is Markdown."""
+        return self.to_markdown()
+
+    def _repr_html_(self) -> str:
+        """Notebooks show the verdicts and the tables."""
+        from .._evaluate._notebook import comparison_html  # noqa: PLC0415  which needs rows too
+
+        return comparison_html(self)

@@ -1,0 +1,540 @@
+"""Which rows of two runs are the same row.
+
+Rows are paired by their id where both runs have ids, and by a digest of question and reference where they have not. Rows of a run
+that cannot be told apart in this way are repeats of one row. What is paired by an id must ask the same question: ids that count
+the lines of a file name other rows as soon as a line is added, and then all that follows would be nonsense.
+
+All rows of two runs, and the slices that they are cut into.
+
+What a pair is sliced by is what the first run says; where it says nothing, what the second one does. Metadata are what they are.
+But labels that a metric gave may be outcomes: rows that are chosen because the first run did badly on them do better in any second
+run, and the other way round (regression to the mean, Galton 1886, Journal of the Anthropological Institute 15:246). So where labels
+differ between the runs, slices show their means, and nothing is concluded from them.
+
+The values of the rows that a metric has scored in two runs.
+
+The rows of one of two runs that are compared, by what a metric made of them.
+
+The rows of two runs by what one metric made of them: pairs of values, rows that one run has lost, rows without a value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .._kernel._counts import count_of
+from .._kernel._errors import InvalidInput
+from .._kernel._sample import ALIASES
+from .._kernel._score import NOT_ASKED
+from .._run._compared_rows import REFERENCES, Column, Run, RunRow
+from .._run._metric_summary import first_of
+from .._run._slices import slices_of
+from .._show._tables import cut_middle
+from ..statistics import PairedDifference, paired_difference
+from ..statistics._pairs import rows_to_meet_losses
+
+Unit = tuple[int | None, int | None]
+"""A row by its position in either run; None where that run has not got it."""
+
+LONGEST_QUESTION, LONGEST_NAME = 60, 40
+"""Characters of a question and of an id that a message shows."""
+
+EXAMPLES = 3
+"""Rows that a message names of each run."""
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Two runs, row by row.
+
+    Attributes:
+        before: the first run, with each row once.
+        after: the second one.
+        pairs: positions of the rows that are the same, in the order of the first run.
+        only_before: positions of rows that only the first run has.
+        only_after: positions of rows that only the second run has.
+        by_id: whether ids were looked at.
+    """
+
+    before: Run
+    after: Run
+    pairs: Sequence[tuple[int, int]]
+    only_before: Sequence[int]
+    only_after: Sequence[int]
+    by_id: bool
+
+    def units(self) -> list[Unit]:
+        """Every row once: pairs, then the rows that only the first run has, then those that only the second has."""
+        before: list[Unit] = [(row, None) for row in self.only_before]
+        after: list[Unit] = [(None, row) for row in self.only_after]
+        return [*self.pairs, *before, *after]
+
+    def other_references(self, metric: str) -> int:
+        """How many pairs have something else in either run that the metric holds responses or contexts against."""
+        sides = self.before, self.after
+        inputs = next((found for run in sides if (found := run.columns[metric].metric.inputs) is not None), None)
+        names = (
+            REFERENCES
+            if inputs is None
+            else [name for name in REFERENCES if name in {ALIASES.get(each, each) for each in inputs}]
+        )
+        rows = ((self.before.rows[one].references, self.after.rows[two].references) for one, two in self.pairs)
+        return sum(one != two and any(one.get(name) != two.get(name) for name in names) for one, two in rows)
+
+    @property
+    def words(self) -> str:
+        """What rows are paired by."""
+        if not self.by_id:
+            return "question and reference"
+        rows = (run.rows[pair[side]] for pair in self.pairs for side, run in enumerate((self.before, self.after)))
+        return "id" if all(row.id is not None for row in rows) else "id, else by question and reference"
+
+
+def paired(before: Run, after: Run) -> Pairing:
+    """Pair the rows of two runs.
+
+    Raises:
+        InvalidInput: a run has no row; an id stands for several questions, in one run or in both; or the runs share no row.
+    """
+    for run in (before, after):
+        if not run.rows:
+            raise InvalidInput(f"{run.name} has no finished row: there is nothing to compare")
+    by_id = before.has_ids and after.has_ids
+    before, after = (run.merged(list(_once(run, by_id=by_id))) for run in (before, after))
+    pairs = sorted(_matches(before, after, by_id=by_id))
+    found = [{pair[side] for pair in pairs} for side in (0, 1)]
+    only_before, only_after = (
+        [row for row in range(len(run.rows)) if row not in known]
+        for run, known in zip((before, after), found, strict=True)
+    )
+    if not pairs:
+        raise InvalidInput(_nothing_shared(before, after, by_id=by_id))
+    return Pairing(before, after, pairs, only_before, only_after, by_id)
+
+
+def _once(run: Run, *, by_id: bool) -> Iterator[RunRow]:
+    """The rows of a run, repeats gathered in the first of them."""
+    rows: dict[tuple[str, object], RunRow] = {}
+    for position, row in enumerate(run.rows):
+        key: tuple[str, object] = ("row", position)
+        if by_id and row.id is not None:
+            key = ("id", row.id)
+        elif row.texts is not None:
+            key = ("texts", row.texts)
+        there = rows.get(key)
+        if there is None:
+            rows[key] = replace(row, records=list(row.records))
+            continue
+        if key[0] == "id":
+            _check_repeat(run, there, row)
+        there.records += row.records
+    yield from rows.values()
+
+
+def _check_repeat(run: Run, there: RunRow, row: RunRow) -> None:
+    """Two rows with one id must be the same row."""
+    where = f"{run.name}: the id {_quoted(row.id, LONGEST_NAME)} stands in {there.place} and in {row.place}"
+    if there.question != row.question:
+        questions = " and ".join(_quoted(item.question) for item in (there, row))
+        raise InvalidInput(f"{where}, with different questions ({questions}): give each row an id of its own")
+    if row.question is None and (row.texts is None or row.texts != there.texts):
+        raise InvalidInput(
+            f"{where}, and nothing tells whether these are one row, as they have no question: give each row an id of its own"
+        )
+
+
+def _matches(before: Run, after: Run, *, by_id: bool) -> Iterator[tuple[int, int]]:
+    """The pairs, in any order."""
+    left = [set(range(len(run.rows))) for run in (before, after)]
+    if by_id:
+        ids = {row.id: position for position, row in enumerate(after.rows) if row.id is not None}
+        same = [(position, ids[row.id]) for position, row in enumerate(before.rows) if row.id in ids]
+        _check_questions(before, after, same)
+        for mine, other in same:
+            left[0].discard(mine)
+            left[1].discard(other)
+        yield from same
+    yield from _by_texts(before, after, left, by_id=by_id)
+
+
+def _by_texts(before: Run, after: Run, left: Sequence[Iterable[int]], *, by_id: bool) -> Iterator[tuple[int, int]]:
+    """Pairs among the rows that are left; two rows that both have an id are different rows."""
+    places: dict[object, list[int]] = {}
+    for position in sorted(left[1]):
+        texts = after.rows[position].texts
+        if texts is not None:
+            places.setdefault(texts, []).append(position)
+    for position in sorted(left[0]):
+        row = before.rows[position]
+        there = places.get(row.texts, [])
+        other = next((item for item in there if not by_id or row.id is None or after.rows[item].id is None), None)
+        if other is not None:
+            there.remove(other)
+            yield position, other
+
+
+def _check_questions(before: Run, after: Run, same: Iterable[tuple[int, int]]) -> None:
+    rows = ((before.rows[mine], after.rows[other]) for mine, other in same)
+    wrong = [(one, two) for one, two in rows if one.question and two.question and one.question != two.question]
+    if not wrong:
+        return
+    one, two = wrong[0]
+    more = f" (and {len(wrong) - 1:,} more {'id' if len(wrong) == 2 else 'ids'})" if len(wrong) > 1 else ""
+    raise InvalidInput(
+        f"the id {_quoted(one.id, LONGEST_NAME)} is another question in each run: {_quoted(one.question)} in {before.name}, "
+        f"{_quoted(two.question)} in {after.name}{more}: compare runs of the same questions; where ids only count the rows, leave "
+        "them out of the data, and rows are paired by question and reference"
+    )
+
+
+def _nothing_shared(before: Run, after: Run, *, by_id: bool) -> str:
+    """Why no row was paired, with examples of both sides."""
+    there, here = (_examples(run, by_id=by_id) for run in (before, after))
+    text = f"{before.name} and {after.name} share no row: {there} there, {here} here"
+    known = {row.texts for row in before.rows if row.texts is not None}
+    same = sum(row.texts in known for row in after.rows) if by_id else 0
+    if same:
+        rows = "row has" if same == 1 else "rows have"
+        return (
+            f"{text}. But {same:,} {rows} the same question and reference: leave the ids out of the data of one run, and rows "
+            "are paired by these"
+        )
+    if not by_id and not all(any(row.texts for row in run.rows) for run in (before, after)):
+        return f"{text}. Nothing tells which rows are the same: give each an id"
+    return f"{text}: compare runs of the same questions"
+
+
+def _examples(run: Run, *, by_id: bool) -> str:
+    """A few rows by what they would be paired by."""
+    if by_id:
+        shown = [_quoted(row.id, LONGEST_NAME) for row in run.rows if row.id is not None]
+        what = "id"
+    elif any(row.question for row in run.rows):
+        shown = [_quoted(row.question) for row in run.rows if row.question]
+        what = "question"
+    else:
+        return f"{count_of(len(run.rows), 'row')} without id and question"
+    return f"{what}{'s' * (len(shown) > 1)} {'such as ' * (len(shown) > EXAMPLES)}{', '.join(shown[:EXAMPLES])}"
+
+
+def _quoted(text: str | None, longest: int = LONGEST_QUESTION) -> str:
+    return "none" if text is None else f"'{cut_middle(text, longest)}'"
+
+
+OUTCOME = (
+    "rows are chosen by a label that differs between the runs: those that did badly in the first by chance do better in any "
+    "second one, so nothing can be concluded from their difference"
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows of both runs: all, or a slice.
+
+    Attributes:
+        by: the path that rows are sliced by; None for all rows.
+        label: what stands there; None for rows without a value there.
+        units: the rows.
+        clusters: by the position in the first run, what a row shares with others; None if rows are taken to be independent.
+        chosen: why nothing can be concluded from rows that are chosen so; empty where that is no obstacle.
+    """
+
+    by: str | None
+    label: str | None
+    units: Sequence[Unit]
+    clusters: Sequence[str | None] | None
+    chosen: str = ""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """All rows, the slices, and what must be known about them."""
+
+    whole: Part
+    slices: Sequence[Part]
+    notes: Sequence[str]
+
+
+def parts_of(pairing: Pairing, by: str | None, cluster: str | None, *, by_labels: bool) -> Parts:
+    """All rows and the slices of paired runs.
+
+    Args:
+        pairing: the runs.
+        by: the path that rows are sliced by.
+        cluster: the path of what they share.
+        by_labels: whether they are sliced by the labels of a metric.
+
+    Raises:
+        InvalidInput: there are too many slices, or a pair has no cluster.
+    """
+    units = pairing.units()
+    before, after = pairing.before, pairing.after
+    clusters = None if cluster is None else _clusters(pairing, cluster)
+    whole = Part(None, None, units, clusters)
+    if by is None:
+        return Parts(whole, (), ())
+    other = sum(
+        _at(before.slices, one) != _at(after.slices, two)
+        for one, two in pairing.pairs
+        if by_labels or _at(before.slices, one) is not None
+    )
+    note = f"{count_of(other, 'pair')} with another {by} in {after.name}: that of {before.name} counts"
+    chosen = OUTCOME if by_labels and other else ""
+    labels = [
+        _at(before.slices, one) if by_labels and one is not None else _label(before, after, (one, two))
+        for one, two in units
+    ]
+    slices = [
+        Part(by, label, [units[index] for index in indexes], clusters, chosen)
+        for label, indexes in slices_of(labels, by).items()
+    ]
+    return Parts(whole, slices, (note,) if other else ())
+
+
+def _label(before: Run, after: Run, unit: Unit) -> str | None:
+    one, two = unit
+    found = None if one is None else _at(before.slices, one)
+    return found if found is not None or two is None else _at(after.slices, two)
+
+
+def _clusters(pairing: Pairing, path: str) -> list[str | None]:
+    """By the position in the first run, what each row shares with others; pairs must share something."""
+    before, after = pairing.before, pairing.after
+    found: list[str | None] = [None] * len(before.rows)
+    for one, two in pairing.pairs:
+        known = _at(before.clusters, one)
+        found[one] = _at(after.clusters, two) if known is None else known
+    without = [before.rows[one].name for one, _ in pairing.pairs if found[one] is None]
+    for one in pairing.only_before:
+        found[one] = _at(before.clusters, one)
+    if without:
+        raise InvalidInput(
+            f"cluster={path!r}: {len(without):,} of {len(pairing.pairs):,} pairs {'has' if len(without) == 1 else 'have'} none, or "
+            f"several ({first_of(without)}): give each row one; a row that shares nothing with others gets one of its own"
+        )
+    return found
+
+
+def _at(labels: Sequence[str | None] | None, row: int) -> str | None:
+    return None if labels is None else labels[row]
+
+
+@dataclass(frozen=True)
+class PairedValues:
+    """Values in one order of rows; ``clusters`` is what rows share, if anything."""
+
+    before: Sequence[float] = ()
+    after: Sequence[float] = ()
+    clusters: Sequence[Hashable] | None = None
+    scale: tuple[float, float] | None = None
+
+    def difference(self, confidence: float = 0.95) -> PairedDifference | None:
+        """How sure their difference is; None if there are no pairs."""
+        if not self.before:
+            return None
+        return paired_difference(self.before, self.after, self.clusters, self.scale, confidence)
+
+    def enough(self, sign: int, most: float) -> int:
+        """Pairs from which on unseen losses, of rows whose second value is the worst, cannot add up to the largest loss allowed.
+
+        It is 1 where no scale is known.
+
+        Args:
+            sign: 1 if a rise is good, -1 if a fall is.
+            most: the largest loss allowed, on average.
+        """
+        if self.scale is None or not self.before:
+            return 1
+        changes = [new - old for old, new in zip(self.before, self.after, strict=True)]
+        farthest = self.scale[0 if sign > 0 else 1] - math.fsum(self.before) / len(self.before)
+        return rows_to_meet_losses(changes, sign, -sign * most, farthest)
+
+    def moved(self, found: PairedDifference) -> int:
+        """Pairs that changed; with clusters, clusters whose rows changed in sum."""
+        if self.clusters is None or not found.changed:
+            return found.changed
+        sums: defaultdict[Hashable, list[float]] = defaultdict(list)
+        for cluster, old, new in zip(self.clusters, self.before, self.after, strict=True):
+            sums[cluster].append(new - old)
+        return sum(abs(math.fsum(changes)) > 1e-9 for changes in sums.values())
+
+
+@dataclass(frozen=True)
+class RowCounts:
+    """The rows of one run, or of a slice of it, by what a metric made of them. Repeats of a row are one row.
+
+    Attributes:
+        rows: all of them, also those that the other run has not.
+        unscored: names of those in which there was nothing to score.
+        failed: names of those where something went wrong.
+        lost: names of those without a value here that have one in the other run.
+    """
+
+    rows: int
+    unscored: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+
+    @property
+    def scored(self) -> int:
+        """Rows with a value."""
+        return self.rows - len(self.unscored) - len(self.failed)
+
+    @property
+    def coverage(self) -> float | None:
+        """Share of the rows that have a value, 0 to 1; None if there are no rows."""
+        return self.scored / self.rows if self.rows else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain JSON values."""
+        return {
+            "rows": self.rows,
+            "scored": self.scored,
+            "coverage": self.coverage,
+            "unscored": list(self.unscored),
+            "failed": list(self.failed),
+            "lost": list(self.lost),
+        }
+
+
+Scale = tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class MetricPairs:
+    """One metric in one part of two runs.
+
+    Attributes:
+        rows: by position in either run, the rows that have a value in both.
+        values: their values.
+        lost: of rows in both runs with a value in the first one alone, that value; by the position in the first run.
+        absent: the same of rows that the second run has not got, or whose metric it did not ask.
+        short: of rows with a value in both runs of which more repeats are without one in the second, the share of these; by the
+            position among ``rows``.
+        counts: the rows of either run, by what became of them.
+        scale_problem: in words, that the two runs do not measure on one scale; empty if they do.
+    """
+
+    rows: Sequence[tuple[int, int]]
+    values: PairedValues
+    lost: Sequence[tuple[int, float]]
+    absent: Sequence[tuple[int, float]]
+    short: Sequence[tuple[int, float]]
+    counts: tuple[RowCounts, RowCounts]
+    scale_problem: str
+
+    @classmethod
+    def of(cls, pairing: Pairing, metric: str, part: Part) -> MetricPairs:
+        """Sort the rows of a part."""
+        one, two = pairing.before.columns[metric], pairing.after.columns[metric]
+        units = [(_asked(one, first), _asked(two, second)) for first, second in part.units]
+        rows: list[tuple[int, int]] = []
+        lost: list[list[int]] = [[], []]
+        for first, second in units:
+            if first is None or second is None:
+                continue
+            if one.values[first] is None or two.values[second] is None:
+                if one.values[first] is not None:
+                    lost[1].append(second)
+                    lost[0].append(first)
+                continue
+            rows.append((first, second))
+        regained = [
+            first
+            for first, second in units
+            if first is not None and second is not None and one.values[first] is None and two.values[second] is not None
+        ]
+        scale, problem = _scale(pairing, one, two, rows)
+        values = PairedValues(
+            before=[_value(one, first) for first, _ in rows],
+            after=[_value(two, second) for _, second in rows],
+            clusters=None if part.clusters is None else [part.clusters[first] for first, _ in rows],
+            scale=scale,
+        )
+        counts = (
+            _counts(pairing.before, one, [first for first, _ in units if first is not None], regained),
+            _counts(pairing.after, two, [second for _, second in units if second is not None], lost[1]),
+        )
+        gone = [first for first, second in units if first is not None and second is None]
+        absent = [(first, value) for first in gone if (value := one.values[first]) is not None]
+        short = [
+            (place, two.short_at(second))
+            for place, (first, second) in enumerate(rows)
+            if two.short_at(second) > one.short_at(first)
+        ]
+        return cls(rows, values, [(first, _value(one, first)) for first in lost[0]], absent, short, counts, problem)
+
+    @property
+    def means(self) -> tuple[float, float] | None:
+        """Of the pairs, in either run; None without pairs."""
+        if not self.rows:
+            return None
+        count = len(self.rows)
+        return math.fsum(self.values.before) / count, math.fsum(self.values.after) / count
+
+    def with_lost(
+        self, worst: float, clusters: Sequence[str | None] | None, *, absent: bool = False
+    ) -> PairedValues | None:
+        """The values, with rows and repeats that the second run has lost counted as the worst value; None where there are none.
+
+        Args:
+            worst: that value.
+            clusters: by the position in the first run, what a row shares with others.
+            absent: count rows that the second run has not got in the same way.
+        """
+        values = self.values
+        lost = [*self.lost, *(self.absent if absent else ())]
+        if not lost and not self.short:
+            return None
+        shared: list[Hashable] | None = None
+        if values.clusters is not None and clusters is not None:
+            # a row that is in no pair need not say what it shares: it is one of its own then
+            names = (clusters[first] for first, _ in lost)
+            shared = [*values.clusters, *(place if name is None else name for place, name in enumerate(names))]
+        before = [*values.before, *(value for _, value in lost)]
+        after = [*values.after, *(worst for _ in lost)]
+        for place, share in self.short:
+            after[place] = (1 - share) * after[place] + share * worst
+        return PairedValues(before, after, shared, values.scale)
+
+
+def _asked(column: Column, row: int | None) -> int | None:
+    """The row, if the metric was asked about it."""
+    return None if row is None or column.labels[row] == NOT_ASKED else row
+
+
+def _value(column: Column, row: int) -> float:
+    value = column.values[row]
+    assert value is not None
+    return value
+
+
+def _counts(run: Run, column: Column, rows: Sequence[int], lost: Sequence[int]) -> RowCounts:
+    def names(positions: Sequence[int]) -> tuple[str, ...]:
+        return tuple(run.rows[row].name for row in positions)
+
+    without = [row for row in rows if column.values[row] is None]
+    return RowCounts(
+        rows=len(rows),
+        unscored=names([row for row in without if not column.failed[row]]),
+        failed=names([row for row in without if column.failed[row]]),
+        lost=names(lost),
+    )
+
+
+def _scale(pairing: Pairing, one: Column, two: Column, rows: Sequence[tuple[int, int]]) -> tuple[Scale, str]:
+    """The scale of the pairs, if they have one; and what is wrong, if the runs measure on different ones."""
+    found = {(one.scales[first], two.scales[second]) for first, second in rows}
+    for left, right in found:
+        if left is not None and right is not None and left != right:
+            texts = (
+                f"{scale[0]:g} to {scale[1]:g} in {run.name}"
+                for scale, run in ((left, pairing.before), (right, pairing.after))
+            )
+            return None, f"the scale is {', '.join(texts)}"
+    scales = {scale for pair in found for scale in pair}
+    return (scales.pop() if len(scales) == 1 else None), ""

@@ -1,0 +1,163 @@
+"""The rows that changed most between two runs, and what changed in the evidence of their scores.
+
+Strategy. Evidence has no fixed form, so claims are found by shape and never by metric: a list of objects that hold a text and
+whether it is ``supported``, or a list of ``statements`` beside one of ``statement_scores``, 0 and 1. Claims are the same claim if
+their texts are the same but for spaces and marks of citations, such as [1]. Of other evidence the sentence is kept that each score
+has to say for itself.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from .._kernel._score import Score
+from .._run._repeats import judgements
+
+MOST_CHANGED = 10
+"""Rows that are kept for every metric."""
+
+CITATION = re.compile(r"\s*\[\d+(?:\s*[,;\u2013-]\s*\d+)*\]")
+
+NO_CLAIMS = frozenset({"reason", "verdict"})
+"""Texts beside a verdict that are not what it is about."""
+
+
+@dataclass(frozen=True)
+class ClaimChange:
+    """A claim whose verdict differs between the runs, or that only one of them has.
+
+    Attributes:
+        text: the claim.
+        before: whether it was supported; None where it was not there.
+        after: the same in the second run.
+    """
+
+    text: str
+    before: bool | None
+    after: bool | None
+
+    @property
+    def kind(self) -> str:
+        """``gained``: it has support now; ``lost``: it has none any more; ``new`` or ``gone``: only one run has it."""
+        if self.before is None:
+            return "new"
+        if self.after is None:
+            return "gone"
+        return "gained" if self.after else "lost"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain JSON values."""
+        return {"text": self.text, "kind": self.kind, "before": self.before, "after": self.after}
+
+
+@dataclass(frozen=True)
+class RowChange:
+    """A row whose score changed, and what changed in the evidence.
+
+    Attributes:
+        row: its id, or where it stood in the first run.
+        places: where it stood in the input of either run.
+        before: its score in the first run.
+        after: its score in the second run.
+        share: its part of all change: the size of its change over the sum of these sizes, 0 to 1.
+        claims: claims that gained or lost support, are new, or are gone.
+        labels: the label of its score in either run.
+        says: what either score rests on, in a sentence.
+    """
+
+    row: str
+    places: tuple[str, str]
+    before: float
+    after: float
+    share: float
+    claims: tuple[ClaimChange, ...]
+    labels: tuple[str | None, str | None]
+    says: tuple[str, str]
+
+    @property
+    def difference(self) -> float:
+        """After minus before."""
+        return self.after - self.before
+
+    def of_kind(self, kind: str) -> list[ClaimChange]:
+        """The claims that ``gained`` or ``lost`` support, are ``new`` or are ``gone``."""
+        return [claim for claim in self.claims if claim.kind == kind]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain JSON values."""
+        return {
+            "row": self.row,
+            "places": list(self.places),
+            "before": self.before,
+            "after": self.after,
+            "difference": self.difference,
+            "share": self.share,
+            "claims": [claim.to_dict() for claim in self.claims],
+            "labels": list(self.labels),
+            "says": list(self.says),
+        }
+
+
+def most_changed(before: Sequence[float], after: Sequence[float]) -> list[tuple[int, float]]:
+    """The positions of the pairs that changed most, each with its share of all change; among equals the first come first."""
+    sizes = [abs(new - old) for old, new in zip(before, after, strict=True)]
+    total = math.fsum(sizes)
+    order = sorted((position for position, size in enumerate(sizes) if size), key=lambda position: -sizes[position])
+    return [(position, sizes[position] / total) for position in order[:MOST_CHANGED]]
+
+
+def claim_changes(before: Iterable[Score], after: Iterable[Score]) -> tuple[ClaimChange, ...]:
+    """What changed among the claims of two scores, or of several for each run, where rows were judged several times."""
+    one, two = claims_of(before), claims_of(after)
+    changes = (ClaimChange(text, one.get(text), two.get(text)) for text in dict.fromkeys((*one, *two)))
+    order = ("lost", "gained", "new", "gone")
+    return tuple(
+        sorted((item for item in changes if item.before is not item.after), key=lambda item: order.index(item.kind))
+    )
+
+
+def claims_of(scores: Iterable[Score]) -> dict[str, bool]:
+    """By its text, whether each claim is supported; of several judgements most decide, and a draw is no support."""
+    votes: dict[str, list[bool]] = {}
+    for score in scores:
+        for details in judgements(score.details):
+            for text, supported in _once(details).items():
+                votes.setdefault(text, []).append(supported)
+    return {text: sum(given) * 2 > len(given) for text, given in votes.items()}
+
+
+def _once(details: Mapping[str, Any]) -> dict[str, bool]:
+    """The claims of one judgement; one that stands there twice is supported if it is so both times."""
+    found: dict[str, bool] = {}
+    for value in details.values():
+        for text, supported in _verdicts(value):
+            found[text] = supported and found.get(text, True)
+    for text, supported in _side_by_side(details):
+        found[text] = supported and found.get(text, True)
+    return found
+
+
+def _verdicts(value: Any) -> Iterator[tuple[str, bool]]:
+    """The claims in a list of objects, each with a text and whether it is supported."""
+    for item in value if isinstance(value, list) else ():
+        supported = item.get("supported") if isinstance(item, Mapping) else None
+        if isinstance(supported, bool):
+            texts = (part for key, part in item.items() if isinstance(part, str) and key not in NO_CLAIMS)
+            yield from ((_plain(text), supported) for text in islice(texts, 1))
+
+
+def _side_by_side(details: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
+    """The claims of a list of texts, with their verdicts in another list."""
+    texts, marks = details.get("statements"), details.get("statement_scores")
+    if isinstance(texts, list) and isinstance(marks, list) and len(texts) == len(marks):
+        yield from ((_plain(str(text)), mark == 1) for text, mark in zip(texts, marks, strict=True))
+
+
+def _plain(text: str) -> str:
+    """The text of a claim without marks of citations: one that is cited now and was not before is the same claim."""
+    return " ".join(CITATION.sub("", text).split()) or " ".join(text.split())

@@ -1,0 +1,300 @@
+"""What became of gates as Markdown, for a comment on a pull request; what comes from the data has no effect there.
+
+What the numbers of a decided gate say, in words.
+
+What became of gates, as data and in words.
+
+There are three outcomes, not two: a few rows can leave open on which side of a limit a mean lies, and then neither red nor green
+would be honest. So a decision has no truth value of its own: ``if decision:`` would have to call an undecided one something.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from .._kernel._counts import count_of
+from .._kernel._layout import printable
+from .._run._slices import slice_name
+from .._show._markdown import code, prose
+from .._show._tables import cut_middle, hanging, room
+from ..statistics import Interval
+from ._evidence import about, new_run
+from ._gates import Gate
+
+MARKS = {
+    "failed": "\N{CROSS MARK}",
+    "undecided": "\N{BLACK QUESTION MARK ORNAMENT}",
+    "passed": "\N{WHITE HEAVY CHECK MARK}",
+}
+
+
+def decision_markdown(decision: Decision) -> str:
+    """A heading that counts, and an item for each gate, those that need attention first."""
+    items = [_item(result) for result in decision.ordered]
+    return "\n".join([f"### Gates: {decision.counts}", "", *items]) + "\n"
+
+
+def _item(result: GateResult) -> str:
+    return f"* {MARKS[result.verdict]} **{result.verdict}** {code(result.name)}: {prose(result.why)}"
+
+
+MOST_ROWS = 100_000
+"""More rows than that are not proposed."""
+
+CLOSE = 1e-9
+DIGITS = range(3, 7)
+
+
+def why(result: GateResult) -> str:
+    """Why a gate has its verdict: the conditions that are not met, the estimate, how sure it is, and what would decide."""
+    warned = [f"WARNING: who scored differs: {printable(text)}" for text in result.warnings]
+    return "; ".join([*result.unmet, *_numbers(result), *warned])
+
+
+def _numbers(result: GateResult) -> Iterator[str]:
+    estimate, interval, limit = result.estimate, result.interval, result.gate.limit
+    if estimate is None:
+        return
+    yield f"{result.gate.of} {_shown(estimate, limit)}{_sure(result)} from {_rows(result)}"
+    if interval is None:
+        yield "no interval, since " + _without_interval(result)
+        return
+    if result.unmet:
+        return
+    adjusted = result.adjusted or interval
+    if adjusted != interval and result.is_bad(interval):
+        yield f"{_ends(adjusted, limit)} when adjusted for the number of gates"
+    if result.missing and result.missing not in result.doubt:
+        yield result.missing + ("; counted as the worst value, it still holds" if result.verdict == "passed" else "")
+    if result.doubt:
+        yield result.doubt
+    elif result.verdict == "undecided":
+        yield _what_decides(result)
+
+
+def _sure(result: GateResult) -> str:
+    return f", 95 % interval {_ends(result.interval, result.gate.limit)}," if result.interval else ""
+
+
+def _rows(result: GateResult) -> str:
+    if result.gate.of == "drop":
+        rows = f"{result.scored} pair{'s' * (result.scored != 1)}"
+    elif result.scored == result.rows:
+        rows = f"{result.scored} row{'s' * (result.scored != 1)}"
+    else:
+        rows = f"{result.scored} of {result.rows} rows"
+    return rows if result.clusters is None else rows + _grouped(result, result.clusters)
+
+
+def _grouped(result: GateResult, clusters: int) -> str:
+    return f" ({clusters:,} without repeats)" if result.repeated else f" in {count_of(clusters, 'cluster')}"
+
+
+def _without_interval(result: GateResult) -> str:
+    if result.scored == 1:
+        return "one row says nothing of the others"
+    if result.clusters == 1:
+        return f"one {'row' if result.repeated else 'cluster'} says nothing of the others"
+    return "all values are equal, on a scale that is not known"
+
+
+def _what_decides(result: GateResult) -> str:
+    rows = result.rows_needed
+    if rows is None:
+        return f"so close to the limit that {MOST_ROWS:,} rows would not decide"
+    clusters = result.clusters
+    where = "" if clusters is None else _grouped(result, about(math.ceil(clusters * rows / result.scored)))
+    seen = f"a true {result.gate.of} of {_shown(result.estimate or 0.0, result.gate.limit)} (as seen)"
+    of_slice = "" if result.by is None else " of this slice"
+    return new_run(f"about {about(rows):,} rows{of_slice}{where}", seen, "decide")
+
+
+def _ends(interval: Interval, limit: float) -> str:
+    return f"{_shown(interval.low, limit)} to {_shown(interval.high, limit)}"
+
+
+def _shown(value: float, limit: float) -> str:
+    """The number with three decimals, and more where it would look like the limit without being at it."""
+    texts = [f"{value:.{digits}f}" for digits in DIGITS]
+    text = next((text for text in texts if float(text) != limit or abs(value - limit) <= CLOSE), texts[-1])
+    return text if float(text) else text.removeprefix("-")
+
+
+Verdict = Literal["failed", "undecided", "passed"]
+
+VERDICTS: tuple[Verdict, ...] = ("failed", "undecided", "passed")
+"""The outcomes, what needs attention first."""
+
+LONGEST_GATE = 60
+"""Characters of a gate that a line shows."""
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """What became of one gate, for all rows or for one slice.
+
+    Attributes:
+        gate: the gate.
+        verdict: ``passed``: the 95 % interval lies on the good side of the limit. ``failed``: it lies on the bad side, also when
+            it is adjusted for all gates that are decided together; or the rows do not meet the conditions. ``undecided``: neither.
+        unmet: the conditions that the rows do not meet, in words; any of them makes it ``failed``.
+        doubt: why it is undecided although its interval lies on one side, in words; empty if that is not so.
+        estimate: the mean of the rows, or how far it dropped; None if no row has a score.
+        interval: its 95 % interval, and how it was made; None where there is none.
+        adjusted: the interval that had to lie on the bad side for ``failed``, adjusted for the number of gates still open:
+            wider than ``interval`` where that was more than one.
+        rows: all rows, whatever became of them.
+        scored: rows with a score.
+        failed: rows in which something went wrong.
+        rows_needed: how many rows with a score a new run needs to decide an undecided gate in 80 % of cases, if the true mean and
+            spread are those that were seen; None where it is decided or the rows do not tell, and where more than 100,000 would
+            be needed. Adding rows to this run until it is decided makes false verdicts more likely.
+        by: the path of the column that the slice is made by; None for all rows.
+        label: what stands there in the rows of the slice; None for the rows without a value there.
+        clusters: how many clusters the rows are in; None if they are taken to be independent.
+        repeated: whether these clusters are repeats of a row.
+        missing: against an earlier run, the rows that have a value there alone, in words; empty if there are none. ``passed``
+            holds if they count as the worst value.
+        warnings: what must be known to believe it: that who scored differs between two runs, where that was allowed.
+        void: whether it is undecided since it is not known that both runs measured the same thing; more rows would not decide.
+    """
+
+    gate: Gate
+    verdict: Verdict
+    unmet: tuple[str, ...]
+    doubt: str
+    estimate: float | None
+    interval: Interval | None
+    adjusted: Interval | None
+    rows: int
+    scored: int
+    failed: int
+    rows_needed: int | None = None
+    by: str | None = None
+    label: str | None = None
+    clusters: int | None = None
+    repeated: bool = False
+    missing: str = ""
+    warnings: tuple[str, ...] = ()
+    void: bool = False
+
+    @property
+    def unscored(self) -> int:
+        """Rows in which there was nothing to score."""
+        return self.rows - self.scored - self.failed
+
+    @property
+    def coverage(self) -> float | None:
+        """Share of the rows that have a score; None if there are no rows."""
+        return self.scored / self.rows if self.rows else None
+
+    @property
+    def why(self) -> str:
+        """Why it has this verdict, in words and numbers."""
+        return why(self)
+
+    def is_bad(self, interval: Interval) -> bool:
+        """Whether an interval lies wholly on the bad side of the limit."""
+        return interval.high < self.gate.limit if self.gate.sign > 0 else interval.low > self.gate.limit
+
+    @property
+    def name(self) -> str:
+        """The gate and its slice, printable: ``faithfulness >= 0.8, lang=de``."""
+        gate = cut_middle(str(self.gate), LONGEST_GATE)
+        return gate if self.by is None else f"{gate}, {slice_name(self.by, self.label)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain JSON values."""
+        return {
+            "gate": str(self.gate),
+            "metric": self.gate.metric,
+            "by": self.by,
+            "label": self.label,
+            "verdict": self.verdict,
+            "unmet": list(self.unmet),
+            "doubt": self.doubt or None,
+            "why": self.why,
+            "estimate": self.estimate,
+            "interval": list(self.interval[:2]) if self.interval else None,
+            "interval_method": self.interval.method if self.interval else None,
+            "adjusted": list(self.adjusted[:2]) if self.adjusted else None,
+            "rows": self.rows,
+            "scored": self.scored,
+            "unscored": self.unscored,
+            "failed": self.failed,
+            "coverage": self.coverage,
+            "rows_needed": self.rows_needed,
+            "clusters": self.clusters,
+            "repeated": self.repeated,
+            "missing": self.missing or None,
+            "warnings": list(self.warnings),
+            "void": self.void,
+        }
+
+    def __str__(self) -> str:
+        return f"{self.verdict.upper()} {self.name}: {self.why}"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What became of gates that were decided together; ``str()`` or ``print`` shows a line for each.
+
+    Attributes:
+        results: one for each gate and, with ``by``, for each gate and slice, in the order of the gates.
+    """
+
+    results: tuple[GateResult, ...]
+
+    __iter__: ClassVar[None] = None  # whoever goes through them says .results
+
+    @property
+    def verdict(self) -> Verdict:
+        """``failed`` if a gate failed, else ``undecided`` if one is undecided, else ``passed``."""
+        return next(verdict for verdict in VERDICTS if self.of(verdict) or verdict == "passed")
+
+    @property
+    def passed(self) -> bool:
+        """Whether all gates passed."""
+        return self.verdict == "passed"
+
+    def of(self, verdict: Verdict) -> list[GateResult]:
+        """The results with this verdict."""
+        return [result for result in self.results if result.verdict == verdict]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain JSON values."""
+        return {"verdict": self.verdict, "gates": [result.to_dict() for result in self.results]}
+
+    @property
+    def ordered(self) -> list[GateResult]:
+        """The results, those that need attention first."""
+        return [result for verdict in VERDICTS for result in self.of(verdict)]
+
+    @property
+    def counts(self) -> str:
+        """How many there are of each verdict, in words."""
+        counts = Counter(result.verdict for result in self.results)
+        return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+
+    def text(self, width: int) -> str:
+        """A line that counts, then one for each gate, those that need attention first; broken to this width."""
+        lines = [line for result in self.ordered for line in hanging(str(result), width)]
+        return "\n".join([f"gates: {self.counts}", *lines])
+
+    def to_markdown(self) -> str:
+        """The same as a part of a comment for a pull request; what comes from the data has no effect there."""
+        return decision_markdown(self)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a decision may be undecided, so it is neither true nor false: look at .verdict or .passed")
+
+    def __str__(self) -> str:
+        return self.text(room())
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """IPython shows the text."""
+        printer.text("..." if cycle else str(self))

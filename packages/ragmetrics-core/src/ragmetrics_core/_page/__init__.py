@@ -1,0 +1,5 @@
+"""The HTML pages of a run and of a comparison; `sources` holds their HTML, CSS and JavaScript."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

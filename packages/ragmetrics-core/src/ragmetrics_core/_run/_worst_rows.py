@@ -1,0 +1,369 @@
+"""Rows with their scores as lines of text, for terminals and pipes.
+
+A row with the score of one metric as HTML for notebooks: texts, evidence and passages, to unfold. Static; texts are escaped.
+
+The rows to look at first: those with the worst values of one metric, in the direction that the metric has.
+
+The rows that a person should decide first: those on which the jurors of a jury differ most.
+
+The rows of a run in the order in which somebody should read them: the worst first, or the most disputed.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+from .._kernel._errors import InvalidInput
+from .._kernel._evidence import Line, evidence_lines
+from .._kernel._evidence_html import block, score_body
+from .._kernel._layout import fitted, printable, readable
+from .._kernel._metric import Metric
+from .._kernel._sample import Document, Sample
+from .._kernel._score import Score
+from .._kernel._tags import EMPTY, Html, element
+from .._kernel._wording import to_json
+from .._show._tables import cut_middle, room
+from .._store._records import Record, json_value
+from .._store._run_settings import MetricColumn
+from ._jury import difference_of
+from ._scored_rows import ScoredRows
+from ._slices import row_name
+
+LONGEST_NAME = 60
+"""Columns of a row's id in a title."""
+
+ASKED = {"user_input": "question", "response": "answer", "reference": "reference"}
+LISTS = {
+    "retrieved_contexts": "passage",
+    "reference_contexts": "reference passage",
+    "retrieved_documents": "document",
+    "reference_documents": "reference document",
+}
+"""What the items of a list are called, one by one."""
+
+
+def title_of(record: Record) -> str:
+    """The id of a row and where it stands."""
+    name, place = cut_middle(row_name(record), LONGEST_NAME), printable(record.place)
+    return place if record.sample.id is None else f"{name} ({place})"
+
+
+def brief_lines(record: Record, metric: str, width: int) -> Iterator[Line]:
+    """A row for a list of rows: what was asked and answered, and the evidence of one metric, with the passages it names."""
+    sample = record.sample
+    yield from _lines(title_of(record), width, "", "  ", "title")
+    yield from _texts(sample, ("user_input", "response"), width)
+    yield from _indented(record.scores[metric], width, sample.retrieved_contexts)
+
+
+def failed_lines(record: Record, scores: Mapping[str, Score], width: int) -> Iterator[Line]:
+    """A row and those of its scores that failed, with the replies that could not be read."""
+    yield from _lines(title_of(record), width, "", "  ", "title")
+    yield from _texts(record.sample, ("user_input", "response"), width)
+    for score in scores.values():
+        yield from _with_replies(score, width)
+
+
+def full_lines(record: Record, metrics: Sequence[str], width: int) -> Iterator[Line]:
+    """All of a row: its texts, passages, documents and metadata in full, and the evidence of these metrics."""
+    sample = record.sample
+    yield from _lines(title_of(record), width, "", "  ", "title")
+    yield from _texts(sample, ASKED, width)
+    for field, name in LISTS.items():
+        yield from _items(getattr(sample, field), name, width)
+    for key, value in sample.metadata.items():
+        yield from _lines(f"metadata.{key}: {_text(value)}", width, "  ", "    ", "aside")
+    for metric in metrics:
+        yield Line("")
+        yield from _with_replies(record.scores[metric], width)
+
+
+def plain_text(rows: Iterable[Iterable[Line]]) -> str:
+    """The rows as they are printed where there are no colours, with a blank line between them."""
+    return "\n\n".join("\n".join(line.text for line in lines) for lines in rows)
+
+
+def text_lines(sample: Sample, fields: Iterable[str] = tuple(ASKED)) -> Iterator[str]:
+    """Question, answer and reference, as far as there are such, each behind its name."""
+    values = ((ASKED[field], getattr(sample, field)) for field in fields)
+    return (f"{name}: {_text(value)}" for name, value in values if value is not None)
+
+
+def _texts(sample: Sample, fields: Iterable[str], width: int) -> Iterator[Line]:
+    for text in text_lines(sample, fields):
+        yield from _lines(text, width)
+
+
+def _items(values: Any, name: str, width: int) -> Iterator[Line]:
+    if values is None:
+        return
+    if not isinstance(values, Sequence) or isinstance(values, str):
+        yield from _lines(f"{name}s: {_text(values)}", width)
+        return
+    if not values:
+        yield from _lines(f"no {name}s", width)
+    for number, value in enumerate(values, 1):
+        yield from _lines(f"{name} {number}: {_text(value)}", width)
+
+
+def _indented(score: Score, width: int, contexts: Any = None) -> Iterator[Line]:
+    return (Line(f"  {text}", tone) for text, tone in evidence_lines(score, width - 2, contexts))
+
+
+def _with_replies(score: Score, width: int) -> Iterator[Line]:
+    yield from _indented(score, width)
+    for number, raw in enumerate(_raw(score.details), 1):
+        yield from _lines(f"raw reply {number}: {raw}", width, "    ", "      ", "aside")
+
+
+def _lines(text: str, width: int, first: str = "  ", others: str = "    ", tone: Any = "") -> Iterator[Line]:
+    return (Line(line, tone) for line in fitted(text, width, first, others))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Document) and value.content is not None:
+        return f"{value.id}: {value.content}" if value.id is not None else value.content
+    return value if isinstance(value, str) else to_json(json_value(value))
+
+
+def _raw(details: Mapping[str, Any]) -> Iterator[str]:
+    """The replies that could not be read, as they came."""
+    raw = details.get("raw")
+    return (text for text in (raw if isinstance(raw, list) else ()) if isinstance(text, str))
+
+
+def row_parts(records: Sequence[Record], metric: str, unfolded: int = 0) -> list[Html]:
+    """Each row with what the metric made of it, to unfold; so many of the first are unfolded."""
+    return [_row(record, metric, unfolded=number < unfolded) for number, record in enumerate(records)]
+
+
+def _row(record: Record, metric: str, *, unfolded: bool) -> Html:
+    score = record.scores[metric]
+    value = score.state if score.value is None else f"{score.value:.4g}"
+    return element(
+        "details",
+        element("summary", f"{readable(title_of(record))}: {value}"),
+        *(element("p", readable(line)) for line in text_lines(record.sample)),
+        score_body(score),
+        _passages(record.sample.retrieved_contexts),
+        open=unfolded,
+    )
+
+
+def _passages(contexts: object) -> Html:
+    """The retrieved contexts with the numbers that verdicts name."""
+    if not isinstance(contexts, Sequence) or isinstance(contexts, str) or not contexts:
+        return EMPTY
+    items = (element("li", readable(text if isinstance(text, str) else repr(text))) for text in contexts)
+    return element("details", element("summary", "passages"), element("ol", *items))
+
+
+@dataclass(frozen=True)
+class WorstRow:
+    """A row with its score.
+
+    Attributes:
+        index: its position in the input, from 0.
+        place: where it stood there, such as ``questions.jsonl, line 7``.
+        sample: the row.
+        score: what the metric made of it.
+    """
+
+    index: int
+    place: str
+    sample: Sample
+    score: Score
+
+
+class RowsToRead(Sequence[WorstRow]):
+    """Rows in the order in which they are to be looked at; ``print`` shows them with the evidence of one metric."""
+
+    def __init__(self, metric: str, records: Sequence[Record]) -> None:
+        self._metric = metric
+        self._records = tuple(records)
+        self._rows = tuple(WorstRow(item.index, item.place, item.sample, item.scores[metric]) for item in records)
+
+    @overload
+    def __getitem__(self, index: int) -> WorstRow: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[WorstRow, ...]: ...
+    def __getitem__(self, index: int | slice) -> WorstRow | tuple[WorstRow, ...]:
+        return self._rows[index]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """The rows with the scores of all metrics."""
+        return self._records
+
+    @property
+    def metric(self) -> str:
+        """Name of the metric whose evidence is shown."""
+        return self._metric
+
+    @property
+    def if_none(self) -> str:
+        """What is said where there are none."""
+        return f"no row has a value of {cut_middle(self._metric, 60)}"
+
+    def lines(self, width: int) -> Iterator[Iterable[Line]]:
+        """The lines of each row, for those who paint them."""
+        return (brief_lines(record, self._metric, width) for record in self._records)
+
+    def __str__(self) -> str:
+        return plain_text(self.lines(room())) or self.if_none
+
+    def _repr_html_(self) -> str:
+        """Notebooks show the rows, to unfold."""
+        return block(*row_parts(self._records, self._metric, unfolded=1) or [element("p", str(self))])
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """IPython shows the rows."""
+        printer.text("..." if cycle else str(self))
+
+
+class WorstRows(RowsToRead):
+    """Rows with the worst values of one metric, the worst first; ``print`` shows them with their evidence."""
+
+    def __init__(self, metric: str, higher_is_better: bool, records: Sequence[Record]) -> None:
+        super().__init__(metric, records)
+        self._higher_is_better = higher_is_better
+
+    @property
+    def end(self) -> str:
+        """The worse end of the scale: ``lowest`` or ``highest``."""
+        return "lowest" if self._higher_is_better else "highest"
+
+    def __repr__(self) -> str:
+        return printable(f"<{len(self)} worst rows of {self._metric}>")
+
+
+def why_no_worst(metric: MetricColumn) -> str | None:
+    """Why no row is the worst by this metric; None if there is one."""
+    if metric.higher_is_better is not None:
+        return None
+    if metric.knows_better:
+        return f"neither high nor low values of {metric.name} are better, so that no row is the worst"
+    return f"a file of scores does not tell which values of {metric.name} are better: load the directory of the run"
+
+
+def wanted_column(owner: str, metrics: Sequence[MetricColumn], name: str, n: object) -> MetricColumn:
+    """The metric of this name, where ``n`` rows of it can be wanted; ``owner`` is who wants them, for messages.
+
+    Raises:
+        InvalidInput: there is no such metric, or ``n`` is less than 1 or no number.
+    """
+    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+        raise InvalidInput(f"{owner}: n must be a whole number, at least 1, got {n!r}")
+    column = next((item for item in metrics if item.name == name), None)
+    if column is None:
+        raise InvalidInput(
+            f"{owner}: there is no metric {name!r}; there are {', '.join(item.name for item in metrics)}"
+        )
+    return column
+
+
+def worst_rows(records: Iterable[Record], metrics: Sequence[MetricColumn], name: str, n: int) -> WorstRows:
+    """The ``n`` rows with the worst values; among equals the earlier row comes first.
+
+    Raises:
+        InvalidInput: there is no such metric, neither end of its scale is the worse one, or ``n`` is less than 1 or no number.
+    """
+    column = wanted_column("worst", metrics, name, n)
+    if (problem := why_no_worst(column)) is not None:
+        raise InvalidInput(f"worst: {problem}")
+    (rows,) = worst_of_each(records, [column], n)
+    return rows
+
+
+def worst_of_each(records: Iterable[Record], metrics: Sequence[MetricColumn], n: int) -> list[WorstRows]:
+    """The same for each metric that has a worst end, in one pass over the rows, which may be read from a file."""
+    signs = {item.name: 1 if item.higher_is_better else -1 for item in metrics if item.higher_is_better is not None}
+    found: dict[str, list[tuple[float, int, Record]]] = {name: [] for name in signs}
+    for record in records:
+        for name, sign in signs.items():
+            value, worst = record.scores[name].value, found[name]
+            if value is None or (len(worst) == n and sign * value >= worst[-1][0]):
+                continue
+            insort(worst, (sign * value, record.index, record), key=lambda item: item[:2])
+            del worst[n:]
+    return [WorstRows(name, signs[name] > 0, [record for *_, record in worst]) for name, worst in found.items()]
+
+
+class DisputedRows(RowsToRead):
+    """Rows on which the jurors of a metric differ, the most first; ``print`` shows them with the evidence of each juror.
+
+    Attributes:
+        differences: for each row, by how much two jurors differ on average, on the scale of the metric.
+    """
+
+    def __init__(self, metric: str, records: Sequence[Record], differences: Sequence[float]) -> None:
+        super().__init__(metric, records)
+        self.differences = tuple(differences)
+
+    @property
+    def if_none(self) -> str:
+        """What is said where there are none."""
+        return f"no two jurors of {cut_middle(self.metric, 60)} differ on any row"
+
+    def __repr__(self) -> str:
+        return printable(f"<{len(self)} disputed rows of {self.metric}>")
+
+
+def disputed_rows(records: Iterable[Record], metrics: Sequence[MetricColumn], name: str, n: int) -> DisputedRows:
+    """The ``n`` rows on which jurors differ most; among equals the earlier row comes first.
+
+    Raises:
+        InvalidInput: there is no such metric, or ``n`` is less than 1 or no number.
+    """
+    wanted_column("disagreements", metrics, name, n)
+    found: list[tuple[float, int, Record]] = []
+    for record in records:
+        difference = difference_of(record.scores[name])
+        if not difference or (len(found) == n and -difference >= found[-1][0]):
+            continue
+        insort(found, (-difference, record.index, record), key=lambda item: item[:2])
+        del found[n:]
+    return DisputedRows(name, [record for *_, record in found], [-difference for difference, *_ in found])
+
+
+@dataclass(frozen=True, repr=False)
+class RankedRows(ScoredRows):
+    """Rows and their scores, and those of them to look at first."""
+
+    def worst(self, metric: str | Metric, n: int = 10) -> WorstRows:
+        """The rows with the worst values of a metric, the worst first; ``print`` shows each with its evidence.
+
+        The worst are the lowest, or the highest where the metric says that low values are good (``higher_is_better``). Rows
+        without a value are not among them: ``summary()`` tells why they have none.
+
+        Args:
+            metric: the metric, or its name.
+            n: how many rows, at least 1; fewer come where fewer have a value.
+
+        Raises:
+            InvalidInput: there is no such metric, neither end of its scale is the worse one, or ``n`` is no such number.
+        """
+        name = metric.name if isinstance(metric, Metric) else metric
+        return worst_rows(self.records, self.metrics, name, n)
+
+    def disagreements(self, metric: str | Metric, n: int = 10) -> DisputedRows:
+        """The rows on which the jurors of a ``Jury`` differ, the most first; ``print`` shows each with the evidence of all jurors.
+
+        By how much is the difference of two jurors on average. Rows on which they agree are not among them, nor are those where
+        fewer than two have a value; of a metric that is no jury there are none.
+
+        Args:
+            metric: the jury, or its name.
+            n: how many rows, at least 1.
+
+        Raises:
+            InvalidInput: there is no such metric, or ``n`` is no such number.
+        """
+        name = metric.name if isinstance(metric, Metric) else metric
+        return disputed_rows(self.records, self.metrics, name, n)

@@ -1,0 +1,5 @@
+"""How results look: tables, Markdown, progress."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,171 @@
+"""A progress bar for people who watch; silence for files, logs and pipes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, Literal
+
+from .._kernel._errors import InvalidInput
+from .._kernel._layout import readable
+from .._kernel._requests import Usage
+from ._tables import room
+
+Progress = bool | Literal["always"]
+
+SHORT = 1.0
+"""Shorter waits, in seconds, are not shown."""
+
+WIDE = 110
+"""Columns in which a bar and the rate have room beside all that must be read; tqdm would cut the end of a line."""
+
+NARROW = "{desc}: {percentage:3.0f}% {n_fmt}/{total_fmt} [{elapsed}<{remaining}{postfix}]"
+WAITING = "{desc}: {n_fmt}/{total_fmt} [{elapsed}{postfix}]"
+"""What is shown in fewer columns, as tqdm's ``bar_format`` has it."""
+
+
+class Bar:
+    """What is shown after every finished row: the rate and the time left (by tqdm), what failed, tokens used.
+
+    Args:
+        bar: tqdm's; None where nobody watches.
+        lost: what has become of those that are counted as failures, in a word.
+        narrow: there is no room for a bar beside the words.
+    """
+
+    def __init__(self, bar: Any = None, lost: str = "failed", *, narrow: bool = False) -> None:
+        self._bar = bar
+        self._narrow = narrow
+        self._lost = lost
+        self._failed = 0
+        self._shown = ""  # beside the number of rows
+        self._reason = ""  # why the run waits, as long as that is shown
+
+    def advance(self, failed: int, usage_so_far: Callable[[], Usage]) -> None:
+        """One more row is finished, with so many failures; what was used is asked for only where somebody watches."""
+        if self._bar is None:
+            return
+        usage = usage_so_far()
+        self._failed += failed
+        tokens = usage.prompt_tokens + usage.completion_tokens
+        self._shown = f"{self._failed} {self._lost}, {_short(tokens)} tokens"
+        self._reason = ""
+        self._show(self._shown, NARROW, refresh=False)
+        self._bar.update()
+
+    @property
+    def watched(self) -> bool:
+        """Whether anything is shown."""
+        return self._bar is not None
+
+    def wait(self, waiting: tuple[float, str] | None) -> None:
+        """Show for how many seconds the run waits, and for what; None: it does not wait.
+
+        The seconds are counted down for a person; a file or a pipe gets them once.
+        """
+        if self._bar is None:
+            return
+        reason = "" if waiting is None or waiting[0] < SHORT else waiting[1]
+        if reason == self._reason and not (reason and _counts_down()):
+            return
+        self._reason = reason
+        words = f"waiting {waiting[0]:.0f} s: {readable(reason)}" if waiting and reason else self._shown
+        self._show(words, WAITING if reason else NARROW, refresh=True)
+
+    def _show(self, words: str, narrow: str, *, refresh: bool) -> None:
+        if self._narrow:
+            self._bar.bar_format = narrow
+        self._bar.set_postfix_str(words, refresh=refresh)
+
+
+def check_progress(progress: object) -> None:
+    """True, False or "always"."""
+    if not (isinstance(progress, bool) or progress == "always"):
+        raise InvalidInput(f"progress must be True, False or 'always', got {progress!r}")
+
+
+def _counts_down() -> bool:
+    return _in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
+
+
+@contextmanager
+def progress_bar(
+    progress: Progress,
+    count: Callable[[], int | None],
+    title: str = "evaluate",
+    unit: str = "rows",
+    lost: str = "failed",
+) -> Iterator[Bar]:
+    """The bar of a run. It goes to stderr, and only to a terminal or a notebook unless ``progress`` is "always".
+
+    The rows are counted only where somebody watches; where their number is not known, neither is the time left.
+    A process without a console, such as pythonw, has no stderr and gets no bar.
+    """
+    notebook = _in_notebook()
+    if not notebook and (sys.stderr is None or not (progress == "always" or (progress and sys.stderr.isatty()))):
+        yield Bar()
+        return
+    if notebook and not progress:
+        yield Bar()
+        return
+    total = count()
+    narrow = not notebook and total is not None and _columns() < WIDE
+    settings: dict[str, Any] = {"bar_format": NARROW} if narrow else {}
+    file = None if notebook else sys.stderr
+    with _tqdm(notebook)(total=total, unit=f" {unit}", desc=title, file=file, **settings) as bar:
+        yield Bar(bar, lost, narrow=narrow)
+
+
+@asynccontextmanager
+async def watching(bar: Bar, waiting: Callable[[], tuple[float, str] | None]) -> AsyncIterator[None]:
+    """While somebody watches, show every second whether the run only waits, and for what."""
+    if not bar.watched:
+        yield
+        return
+
+    async def watch() -> None:
+        while True:
+            await asyncio.sleep(1.0)
+            bar.wait(waiting())
+
+    watcher = asyncio.ensure_future(watch())
+    try:
+        yield
+    finally:
+        watcher.cancel()
+
+
+def _columns() -> int:
+    """How wide the terminal behind stderr is, which is where the bar goes; stdout may be a file."""
+    try:
+        width = os.get_terminal_size(sys.stderr.fileno()).columns
+    except (OSError, ValueError):  # no terminal, or a stream that is no file
+        width = 0
+    return width or room()
+
+
+def _tqdm(notebook: bool) -> Any:
+    if notebook:
+        from tqdm.auto import tqdm  # type: ignore[import-untyped]  # noqa: PLC0415  loaded only when somebody watches
+
+        return tqdm
+    from tqdm import tqdm as plain  # type: ignore[import-untyped]  # noqa: PLC0415  the same
+
+    return plain
+
+
+def _in_notebook() -> bool:
+    """Whether this runs in a notebook, where stderr is no terminal and somebody watches all the same."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+def _short(number: int) -> str:
+    for size, unit in ((1_000_000, "M"), (1_000, "k")):
+        if number >= size:
+            return f"{number / size:.1f}{unit}"
+    return str(number)
