@@ -29,7 +29,7 @@ def page_of(evaluation: Evaluation, folder: Path, **options: float) -> str:
 
 
 SOURCES = sorted(
-    item.name for item in (files("ragmetrics_core._report") / "page").iterdir() if item.name.endswith((".js", ".css"))
+    item.name for item in (files("ragmetrics_core._page") / "sources").iterdir() if item.name.endswith((".js", ".css"))
 )
 
 
