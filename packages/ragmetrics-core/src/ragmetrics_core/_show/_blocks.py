@@ -1,0 +1,272 @@
+"""What a result says, as blocks, and the three faces of blocks: text for a terminal, Markdown, HTML.
+
+Each result is turned into blocks once, by one function (``summary_blocks``, ``calibration_blocks``, ...), and every face renders
+the same blocks, so no face can leave out a sentence or a number that another one shows::
+
+    class Summary(Result):
+        def blocks(self) -> list[Block]:
+            return [Heading(self.title), Table(("metric", "mean"), rows), Items(("a remark", "another")), Note("a caveat")]
+
+``Result`` makes ``print``, notebooks and ``to_markdown`` of that; ``as_text``, ``as_markdown`` and ``as_html`` render any blocks.
+
+Texts in blocks are plain strings that may quote data as it is: a face escapes them. So a function that makes blocks never calls
+``printable``, ``prose``, ``code`` or ``element``; it cuts names that may be long with ``cut_middle``. A list without items, a
+table without rows and a note without words are left out. Three things depend on the face:
+
+* A terminal is read from its end, a page from its top. Notes that end a result stay there in text; Markdown and HTML show them
+  behind the heading.
+* ``Details`` are folded in Markdown. Text and HTML show what they hold.
+* A table that is too wide for a terminal goes on below, see ``_tables``. Words that ``whole`` joined stay on one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .._kernel._evidence_html import block, grid
+from .._kernel._layout import cells, readable
+from .._kernel._tags import EMPTY, Html, element, joined
+from ._markdown import code, cut_lines, folded, prose, row
+from ._tables import GAP, cut_middle, hanging, room, table, wrapped
+
+SHORTEST_NAME = 16
+"""Columns of a name that a table shows at least, however narrow it is."""
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What all that follows is about."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list; an item with a title of its own is followed by its items.
+
+    Attributes:
+        items: the items.
+        title: stands above them; "" for none.
+    """
+
+    items: Sequence[str | Items]
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table; its first column is set to the left, the others to the right.
+
+    Attributes:
+        headings: of the columns.
+        rows: their cells.
+        split: the column before which a table that is too wide is parted first; 0 for any.
+        names: whether the first column holds names from the data, which are cut where the table is too wide.
+    """
+
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    split: int = 0
+    names: bool = True
+
+
+@dataclass(frozen=True)
+class Note:
+    """What must be known to believe the rest.
+
+    Attributes:
+        text: a sentence; "" where the items say it all.
+        label: stands before it.
+        items: several things of one kind, each on a line.
+    """
+
+    text: str
+    label: str = "note"
+    items: Sequence[str] = ()
+
+    @property
+    def head(self) -> str:
+        """The first line."""
+        return f"{self.label}: {self.text}".rstrip()
+
+
+Flat = Heading | Text | Items | Table | Note
+
+
+@dataclass(frozen=True)
+class Details:
+    """Blocks that Markdown folds under a title; the other faces show the blocks alone."""
+
+    title: str
+    blocks: Sequence[Flat]
+
+
+Block = Flat | Details
+
+
+class Result:
+    """What every result has in common: it is printed, shown in notebooks and written as Markdown from the same blocks."""
+
+    def blocks(self) -> Sequence[Block]:
+        """What there is to say."""
+        raise NotImplementedError
+
+    def to_markdown(self) -> str:
+        """For a comment on a pull request; what comes from the data has no effect there."""
+        return as_markdown(self.blocks())
+
+    def __str__(self) -> str:
+        return as_text(self.blocks(), room())
+
+    def _repr_html_(self) -> str:
+        """Notebooks show the tables."""
+        return block(as_html(self.blocks()))
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """IPython on a terminal shows the text."""
+        printer.text("..." if cycle else str(self))
+
+
+def as_text(blocks: Sequence[Block], width: int) -> str:
+    """The blocks as plain text, one below the other; no line is wider than ``width`` unless a value would have to be cut."""
+    return "\n\n".join("\n".join(_text_lines(each, width)) for each in _unfolded(blocks))
+
+
+def _unfolded(blocks: Sequence[Block]) -> Iterator[Flat]:
+    """All blocks that say something, with those of ``Details`` at their place."""
+    for each in blocks:
+        if isinstance(each, Details):
+            yield from _unfolded(each.blocks)
+        elif _says_something(each):
+            yield each
+
+
+def _says_something(each: Flat) -> bool:
+    if isinstance(each, Items):
+        return bool(each.items)
+    if isinstance(each, Table):
+        return bool(each.rows)
+    return bool(each.text or (isinstance(each, Note) and each.items))
+
+
+def _text_lines(each: Flat, width: int) -> list[str]:
+    if isinstance(each, Heading):
+        return wrapped(each.text, width)
+    if isinstance(each, Text):
+        return hanging(each.text, width)
+    if isinstance(each, Table):
+        return [_text_table(each, width)]
+    if isinstance(each, Note):
+        return [
+            *hanging(each.head, width),
+            *(line for item in each.items for line in wrapped(item, width, indent="  ")),
+        ]
+    if not each.title:
+        return list(_text_items(each, width, ""))
+    return [*wrapped(each.title, width), *_text_items(each, width, "  ")]
+
+
+def _text_items(items: Items, width: int, indent: str) -> Iterator[str]:
+    for item in items.items:
+        text = item if isinstance(item, str) else item.title
+        yield from wrapped(text, width, indent=indent) if indent else hanging(text, width)
+        if isinstance(item, Items):
+            yield from _text_items(item, width, f"{indent}  ")
+
+
+def _text_table(each: Table, width: int) -> str:
+    lines: list[list[str]] = [list(each.headings), *map(list, each.rows)]
+    if each.names:
+        widest = max((cells(cell) for line in lines for cell in line[1:]), default=0)
+        longest = max(SHORTEST_NAME, width - widest - len(GAP))
+        lines = [[cut_middle(name, longest), *others] for name, *others in lines]
+    whole = table(lines[0], lines[1:], width)
+    if not each.split or "\n\n" not in whole:
+        return whole
+    parts = [[line[: each.split] for line in lines], [[line[0], *line[each.split :]] for line in lines]]
+    return "\n\n".join(table(part[0], part[1:], width) for part in parts)
+
+
+def as_markdown(blocks: Sequence[Block]) -> str:
+    """The blocks as Markdown in which no text of the data has any effect; long parts are cut and say so."""
+    parts = []
+    for each in _notes_first(blocks):
+        inner = ["\n".join(_markdown_lines(flat)) for flat in _unfolded([each])]
+        if inner and isinstance(each, Details):
+            lines = "\n\n".join(inner).split("\n")
+            parts.append("\n".join(folded(prose(each.title), cut_lines(lines))))
+        else:
+            parts += inner
+    return "\n\n".join(parts) + "\n"
+
+
+def _notes_first(blocks: Sequence[Block]) -> Sequence[Block]:
+    """The blocks with the notes that end them behind the heading."""
+    end = len(blocks)
+    while end and isinstance(blocks[end - 1], Note):
+        end -= 1
+    start = int(isinstance(blocks[0], Heading)) if blocks else 0
+    return [*blocks[:start], *blocks[end:], *blocks[start:end]]
+
+
+def _markdown_lines(each: Flat) -> list[str]:
+    if isinstance(each, Heading):
+        return [f"### {prose(each.text)}"]
+    if isinstance(each, Text):
+        return [prose(each.text)]
+    if isinstance(each, Table):
+        first = code if each.names else prose
+        ends = [":--", *("--:" for _ in each.headings[1:])]
+        lines = [row([first(name), *map(prose, others)]) for name, *others in each.rows]
+        return cut_lines([row([prose(text) for text in each.headings]), row(ends), *lines])
+    if isinstance(each, Note):
+        start = f"**{prose(each.label)}:**"
+        head = f"> {start} {prose(each.text)}".rstrip()
+        return cut_lines([head, *([">"] if each.items else []), *(f"> * {prose(item)}" for item in each.items)])
+    title = [f"**{prose(each.title)}**", ""] if each.title else []
+    return cut_lines([*title, *_markdown_items(each, "")])
+
+
+def _markdown_items(items: Items, indent: str) -> Iterator[str]:
+    for item in items.items:
+        yield f"{indent}* {prose(item if isinstance(item, str) else item.title)}"
+        if isinstance(item, Items):
+            yield from _markdown_items(item, f"{indent}  ")
+
+
+def as_html(blocks: Sequence[Block]) -> Html:
+    """The blocks as HTML without scripts, every text escaped; ``block`` of `_evidence_html` adds the style."""
+    return joined([_html(each) for each in _unfolded(_notes_first(blocks))])
+
+
+def _html(each: Flat) -> Html:
+    if isinstance(each, Heading | Text):
+        return element("p", readable(each.text))
+    if isinstance(each, Table):
+        return grid(each.headings, each.rows, numbers=True)
+    if isinstance(each, Note):
+        text = readable(each.text)
+        head = element("p", element("strong", f"{readable(each.label)}:"), f" {text}" if text else None)
+        return joined([head, _html_items(Items(each.items)) if each.items else None])
+    return joined([element("p", readable(each.title)) if each.title else EMPTY, _html_items(each)])
+
+
+def _html_items(items: Items) -> Html:
+    return element(
+        "ul",
+        *(
+            element("li", readable(item))
+            if isinstance(item, str)
+            else element("li", readable(item.title), _html_items(item))
+            for item in items.items
+        ),
+    )
