@@ -11,19 +11,13 @@ dependencies of ``ragmetrics-core`` in the environment that runs it.
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import statistics
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-SOURCE = Path("packages") / "ragmetrics-core" / "src"
+from commits import ROOT, checked_out, printed_by
+
 WORKER = """
 import json, sys, tempfile, time
-names, count = json.loads(sys.argv[1]), int(sys.argv[2])
+names, count = map(json.loads, sys.argv[1:])
 started = time.process_time()
 import ragmetrics_core
 found = {"import": 1000 * (time.process_time() - started)}
@@ -59,32 +53,16 @@ METRICS = [
 ]
 
 
-def measured(tree: Path, names: list[str], count: int) -> object:
-    """What one process prints that runs the sources of a tree."""
-    path = os.pathsep.join([str(tree / SOURCE), str(ROOT / "bench")])
-    command = [sys.executable, "-c", WORKER, json.dumps(names), str(count)]
-    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(done.stderr)
-    return json.loads(done.stdout.splitlines()[-1])
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("commit")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--rows", type=int, default=200)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        before = Path(folder) / "before"
-        git = ["git", "-C", str(ROOT), "worktree"]
-        subprocess.run([*git, "add", "-q", "--detach", str(before), given.commit], check=True)
-        try:
-            shared = set(measured(before, [], 0)) & set(measured(ROOT, [], 0))
-            names = [name for name in METRICS if name in shared]
-            rounds = [[measured(tree, names, given.rows) for tree in (before, ROOT)] for _ in range(given.rounds)]
-        finally:
-            subprocess.run([*git, "remove", "--force", str(before)], check=True)
+    with checked_out(given.commit) as before:
+        shared = set(printed_by(before, WORKER, [], 0)) & set(printed_by(ROOT, WORKER, [], 0))
+        names = [name for name in METRICS if name in shared]
+        rounds = [[printed_by(tree, WORKER, names, given.rows) for tree in (before, ROOT)] for _ in range(given.rounds)]
     print(f"CPU ms, {given.rows} rows, {len(names)} metrics, median of {given.rounds} rounds")
     print(f"{'':14}{given.commit[:10]:>12}{'now':>12}{'ratio':>8}")
     for kind in rounds[0][0]:
