@@ -121,14 +121,21 @@ def install_tests(session: nox.Session, version: str, *groups: str) -> list[str]
     return [name.replace("-", "_") for name in adapters]
 
 
-def run_tests(session: nox.Session, adapters: list[str]) -> None:
-    """The whole suite but for pages, on every core; tests of one file stay together, as some share a model that takes long to load.
+ON_EVERY_CORE = ("-n", str(os.cpu_count() or 1), "--dist", "loadfile", "--no-loadscope-reorder")
+"""Tests of one file stay together, as some share a model that takes long to load; files go out in the order of `tests/conftest.py`,
+the slowest first, and not by how many tests they have."""
 
-    Files are handed out in the order of `tests/conftest.py`, the slowest first, and not by how many tests they have.
-    """
-    measured = ("--cov", *(f"--cov={name}" for name in adapters))
-    shared_out = ("-n", str(os.cpu_count() or 1), "--dist", "loadfile", "--no-loadscope-reorder")
-    session.run("pytest", *measured, *shared_out, "--ignore=tests/browser", *session.posargs)
+
+def measured(adapters: list[str]) -> tuple[str, ...]:
+    """The options that measure the branch coverage of the core and of these adapters."""
+    return ("--cov", *(f"--cov={name}" for name in adapters))
+
+
+def run_tests(session: nox.Session, adapters: list[str], *arguments: str) -> None:
+    """The suite, or what the arguments choose of it, without the tests of pages."""
+    session.run(
+        "pytest", *measured(adapters), *ON_EVERY_CORE, "--ignore=tests/browser", *arguments, *session.posargs
+    )
 
 
 def has_chromium(session: nox.Session) -> bool:
@@ -154,15 +161,36 @@ def run_browser(session: nox.Session, *arguments: str) -> None:
     session.run("pytest", "tests/browser", "-n", "2", *arguments)
 
 
+def this_python() -> str:
+    """The version of the Python that runs nox, such as 3.11."""
+    return f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
 @nox.session
 def gate(session: nox.Session) -> None:
-    """Everything that has to pass, on the Python that runs nox; the tests of pages need Chromium, and CI needs them."""
+    """Style, wheels, types and all tests but the slow ones, on the Python that runs nox."""
     check_style(session)  # first, as it fails fastest
-    pages = ["browser"] if has_chromium(session) else []
     check_wheel(session)
-    adapters = install_tests(session, f"{sys.version_info.major}.{sys.version_info.minor}", "types", *pages)
+    adapters = install_tests(session, this_python(), "types")
     check_types(session)
-    run_tests(session, adapters)
+    run_tests(session, adapters, "-m", "not slow", "--cov-fail-under=0")  # `slow` adds its part and checks the sum
+
+
+@nox.session
+def fast(session: nox.Session) -> None:
+    """The tests that a change is tried with: all but the slow ones, without measuring coverage."""
+    adapters = adapters_on(this_python())
+    install(session, "test", "docs", adapters=adapters)
+    session.run("pytest", "-q", *ON_EVERY_CORE, "-m", "not slow", *session.posargs)
+
+
+@nox.session
+def slow(session: nox.Session) -> None:
+    """The slow tests: faults, kills, simulations, and pages in Chromium, which CI needs. After `gate` it checks the coverage of both."""
+    pages = ["browser"] if has_chromium(session) else []
+    adapters = install_tests(session, this_python(), *pages)
+    both = Path(".coverage").exists()
+    run_tests(session, adapters, "-m", "slow", "--cov-append", *([] if both else ["--cov-fail-under=0"]))
     if pages:
         run_browser(session)
     else:
@@ -179,7 +207,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """mypy in strict mode and pyright."""
-    install_tests(session, f"{sys.version_info.major}.{sys.version_info.minor}", "types")
+    install_tests(session, this_python(), "types")
     check_types(session)
 
 
@@ -251,7 +279,7 @@ def browser(session: nox.Session) -> None:
 @nox.session
 def docs(session: nox.Session) -> None:
     """Write the generated pages and the picture of a report anew, then run every code block of README and docs."""
-    adapters = adapters_on(f"{sys.version_info.major}.{sys.version_info.minor}")
+    adapters = adapters_on(this_python())
     install(session, "test", "docs", adapters=adapters)
     session.run("python", "docs/metric_names.py")
     session.run("python", "docs/generate.py")

@@ -207,18 +207,26 @@ def test_the_first_command_of_the_readme_scores_the_examples(checkout: Path) -> 
 
 
 @pytest.mark.parametrize("status", [0, 3])
-def test_continuous_integration_runs_the_test_command_of_the_readme(tmp_path: Path, status: int) -> None:
+def test_continuous_integration_runs_the_test_command_of_the_readme_and_then_slow_tests(
+    tmp_path: Path, status: int
+) -> None:
     (tmp_path / ".ci").mkdir()
     shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci" / "run")
+    nox = tmp_path / ".venv-test" / "bin" / "nox"
+    nox.parent.mkdir(parents=True)
+    nox.write_text('#!/bin/sh\necho "nox $@, CI is $CI"\n', encoding="utf-8")
+    nox.chmod(0o755)
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     command = readme_command("tests")
     assert text.count(command) == 1
-    (tmp_path / "README.md").write_text(text.replace(command, f'echo "CI is $CI" && exit {status}'), encoding="utf-8")
+    echo = f'echo "CI is $CI" && (exit {status})'
+    (tmp_path / "README.md").write_text(text.replace(command, echo), encoding="utf-8")
     environment = {name: value for name, value in os.environ.items() if name != "CI"}
     result = subprocess.run(
         [tmp_path / ".ci" / "run"], capture_output=True, text=True, check=False, cwd="/", env=environment
     )
-    assert result.stdout.splitlines() == [f'echo "CI is $CI" && exit {status}', "CI is true"]
+    slow = [] if status else ["nox -s slow, CI is true"]
+    assert result.stdout.splitlines() == [echo, "CI is true", *slow]
     assert result.returncode == status
 
 
