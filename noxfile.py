@@ -133,9 +133,7 @@ def measured(adapters: list[str]) -> tuple[str, ...]:
 
 def run_tests(session: nox.Session, adapters: list[str], *arguments: str) -> None:
     """The suite, or what the arguments choose of it, without the tests of pages."""
-    session.run(
-        "pytest", *measured(adapters), *ON_EVERY_CORE, "--ignore=tests/browser", *arguments, *session.posargs
-    )
+    session.run("pytest", *measured(adapters), *ON_EVERY_CORE, "--ignore=tests/browser", *arguments, *session.posargs)
 
 
 def has_chromium(session: nox.Session) -> bool:
@@ -186,7 +184,10 @@ def fast(session: nox.Session) -> None:
 
 @nox.session
 def slow(session: nox.Session) -> None:
-    """The slow tests: faults, kills, simulations, and pages in Chromium, which CI needs. After `gate` it checks the coverage of both."""
+    """The slow tests: faults, kills, simulations, and pages in Chromium, which CI needs.
+
+    After `gate` it adds to its coverage, and checks the sum.
+    """
     pages = ["browser"] if has_chromium(session) else []
     adapters = install_tests(session, this_python(), *pages)
     both = Path(".coverage").exists()

@@ -1,7 +1,7 @@
 """Write the map of the rooms into CONTRIBUTING.md. ``python docs/rooms.py`` does it.
 
-A room is a folder of the core. Its line in the map is the first sentence of the docstring of its ``__init__``, and the order is that
-of imports: a room imports only from rooms below it in the table.
+A room is a folder of the core. Its line in the map is the first sentence of the docstring of its ``__init__``. A room imports only
+from rooms below it in the table.
 """
 
 from __future__ import annotations

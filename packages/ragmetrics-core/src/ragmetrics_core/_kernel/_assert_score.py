@@ -1,4 +1,4 @@
-"""An assertion about one score, for tests: its message shows the evidence, so that nobody has to run the test again to see why.
+"""An assertion about one score, for tests. Its message shows the evidence, so a failed test need not run again to see why.
 
 It needs no test framework. A comparison (``score.value >= 0.8``) would say that 0.5 is less than 0.8, and of a score without a
 value that None cannot be compared.
@@ -13,7 +13,7 @@ from ._evidence import evidence_in_words, in_words, one_line
 from ._score import Score
 
 NEAR = 1e-9
-"""Relative difference up to which a value is taken for the bound itself: a mean of tenths is seldom exact."""
+"""Relative difference below which a value equals the bound: a mean of tenths is seldom exact."""
 
 DIGITS = range(2, 12)
 LONGEST_NAME = 80

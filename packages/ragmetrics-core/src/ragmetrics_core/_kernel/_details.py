@@ -1,11 +1,10 @@
-"""The evidence of scores: plain JSON values, checked and copied once; what many scores rest on is closed as well.
+"""The evidence of scores: plain JSON values, checked and copied once. Evidence that many scores share cannot be changed.
 
-The verdicts on a text's claims are evidence of a dozen metrics. To check and copy them for each score would take longer than all
-else that is done with them, and lists that anybody may write to must not be shared. So they are closed: mappings and tuples that
-can only be read. A score shows them as lists and dicts of its own, which are made when somebody looks at its details, together with
-what nobody has asked for until then.
+The verdicts on the claims of a text are evidence of a dozen metrics. Checking and copying them for each score would cost more than
+everything else, and a shared list must not be writable. So shared evidence is read-only: mapping proxies and tuples. A score turns
+them into lists and dicts when its details are read, and adds then what was not computed before (``besides``).
 
-Texts on their way from a row through metrics to prompts: what metrics of a row share about them, and when they are the same.
+`Texts` are the lists of texts that a row gives to its metrics; they carry what one metric computed to the next.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class Call:
         return self.instant and self.sync is not None
 
     def perform(self) -> Outcome:
-        """Answer synchronously; an async-only model gets a loop of its own."""
+        """Answer synchronously; an async-only model gets a new event loop."""
         try:
             if self.sync is not None:
                 return self.check(self.sync(self.argument))
@@ -110,7 +110,7 @@ class Models:
             self._check_voices()
 
     def _filled(self, member: Models) -> Models:
-        """A member with these models where it has none of its own."""
+        """A member with these models where it has none."""
         llm = self.llm if member.llm is None else member.llm
         embeddings = self.embeddings if member.embeddings is None else member.embeddings
         same = llm is member.llm and embeddings is member.embeddings

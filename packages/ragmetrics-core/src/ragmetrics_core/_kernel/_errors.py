@@ -25,7 +25,7 @@ class RagmetricsError(Exception):
     Attributes:
         partial: what was finished, where the error stopped a run over many samples: an ``Evaluation``, or the ``Testset`` of a
             generation.
-        needs_key: True where nothing is wrong but that there is no API key, so that whoever has one would get further.
+        needs_key: True where nothing is wrong but that there is no API key, so the same call works with a key.
     """
 
     partial: Any = None

@@ -1,24 +1,10 @@
-"""The forms that evidence has: lists of verdicts, and lists of equal length that are about the same things.
+"""What a score rests on, in words: one sentence, a list of findings, lines of text.
 
-Details have no fixed form: every metric keeps what it has, and so does a metric that somebody else wrote. So they are read by
-their shapes, never by metrics: once here, for the sentence (`_explain`) and for the list (`_findings`) that are made of them.
+Details have no fixed form, as every metric keeps what it has, custom metrics included. So all code here reads them by their shape,
+never by metric: a list of verdicts is counted and the failing items are quoted, ratings are given with their reasons, texts are
+quoted, numbers are named. A metric that can say it better sets ``reason``. Long texts are shortened; ``details`` hold all of it.
 
-A score in one sentence for people, made from the evidence that it holds.
-
-Strategy. Details have no fixed form: every metric keeps what it has, and so does a metric that somebody else wrote. The sentence
-therefore goes by shapes, never by metrics: a list of verdicts is counted and what did not hold is quoted, a list of ratings is
-given with its reasons, texts are quoted, numbers are named. A metric that can say it better sets ``reason``, and that is used.
-Whatever is long is shortened, for the evidence itself is in ``details``.
-
-The evidence of a score as a list: what was judged, the verdict in a word, the passages that it rests on, the reason.
-
-Tables, terminals and notebooks show the same list. Evidence of a form that is no list of verdicts stays in words, and nothing is
-taken from ``details``, which hold all of it.
-
-A score with its evidence as lines of text: every claim with a mark, the verdict in words, the passages, and the reason.
-
-A mark is never alone: the verdict stands beside it in words. Colours, which a terminal may add by the tone of a line, say nothing
-that the text does not say.
+A finding always has its verdict in words. Marks and colours only repeat it.
 """
 
 from __future__ import annotations

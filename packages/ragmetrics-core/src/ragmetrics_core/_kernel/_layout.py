@@ -1,6 +1,6 @@
 """Texts of data and models on a terminal: nothing in them steers it, and they fit the columns that there are.
 
-Claims, reasons and ids come from documents and models that nobody vouches for. What would move the cursor, change colours, hide
+Claims, reasons and ids come from documents and models, so they may be hostile. What would move the cursor, change colours, hide
 text or turn the direction of writing is shown as an escape. The two joiners stay: Persian, Hindi and emojis are written with them.
 """
 

@@ -127,7 +127,7 @@ class Metric(abc.ABC):
         return ()
 
     def told_of(self: M, models: Models) -> M:
-        """The metric; one that runs others is told who answers those, where neither they nor it have models of their own."""
+        """The metric with these models for the metrics that it runs, where those have none."""
         if not self.parts:
             return self
         given: Any = {kind: getattr(models, kind) for kind in ("llm", "embeddings") if getattr(self, kind) is None}
@@ -213,7 +213,7 @@ class Metric(abc.ABC):
                 if isinstance(item, Ask):
                     prompts[item.prompt.name] = item.prompt.version
             outcomes = yield requests
-            if type(outcomes) is not list:  # a driver of somebody's own may send what can be looked at only once
+            if type(outcomes) is not list:  # a custom driver may send an iterator, which can be read only once
                 outcomes = list(outcomes)
             for outcome in outcomes:
                 # a refused or filtered answer is billed as well, so an error may carry what its call cost

@@ -1,4 +1,4 @@
-"""What a model may say about itself besides answering, read in one place. All of it is optional: `_protocols` lists it.
+"""What models are and what they answer: their optional attributes, checks of what is given as a model, checks of answers.
 
 Models are other people's objects, and reading an attribute may cost or do anything. So whoever needs the traits reads them once and
 keeps the value, and a single score reads no more than the two that tell how a call is made.
@@ -99,8 +99,8 @@ def _text(model: Any, name: str) -> str | None:
 def prepared(model: Any, repeats: int) -> Any:
     """The model as a run asks it.
 
-    It has no retries of its own, since only the run sees all failures and can pace the calls. And if rows are judged several
-    times, it has no cache of its own: an answer that a cache gives twice is a single judgement.
+    Its retries are off, since only the run sees all failures and can pace the calls. And if rows are judged several
+    times, its cache is off: an answer that a cache gives twice is a single judgement.
     """
     if hasattr(model, "without_retries"):
         model = model.without_retries()

@@ -1,11 +1,8 @@
-"""Values as plain JSON values: the one walk through lists and mappings, and what scores make of everything else they hold.
+"""Values as plain JSON: the one walk through lists and mappings, and a form in which no file changes the order of keys.
 
-Values written so that no file can change their order.
-
-Strategy. A model is shown the items of a mapping in their order (an example of a prompt: first the reason, then the verdict), but
-files do not keep that order: YAML writers, Haystack's among them, and JSON stores sort the keys. So a mapping is written as one
-JSON text, which nothing sorts, under a key that says so. A mapping that was written plainly, by hand or by an earlier version, is
-read as it is.
+A model sees the items of a mapping in their order (an example of a prompt: first the reason, then the verdict), but YAML writers
+and JSON stores sort keys. So ``in_order`` writes a mapping as one JSON text under the key ``json_text``. A mapping that was written
+plainly, by hand or by an earlier version, is read as it is.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ class Prompt(Generic[T]):
         return (self._system_message, Message("user", self.data(inputs)))
 
     def _question(self, inputs: Mapping[str, Any]) -> Ask:
-        """The question, written out only when somebody looks at its messages, where that comes to the same."""
+        """The question. Its messages are written only when they are read, where that makes no difference."""
         known_by = texts_in(inputs) if self._is_plain else None
         if known_by is None:
             return Ask(self.messages(inputs), self.reply, self, inputs)

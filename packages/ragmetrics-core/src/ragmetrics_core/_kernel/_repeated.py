@@ -1,22 +1,14 @@
-"""What of a reply is no judgement, because it stood in the data: the data themselves, and a verdict copied from them.
+"""What of a reply is no judgement because it was in the data: the data themselves, and a verdict copied from them.
 
-Small models repeat their data instead of judging them, or before they do; fields of the data and of replies have names in common,
-so what is repeated could be read as a verdict. It is taken out before a reply is read. And a text under judgement may hold a
-verdict in the hope that the judge copies it: a reply that is nothing but a structure of the data (an object, a label with its
-value) is none. Both sides are compared without case, marks of lists, quotes and final punctuation; true is yes. Bare words and
-numbers are words of honest texts too, so nothing follows from them; and a label is never looked for where a reply is an object.
+Small models repeat their data instead of judging it, or before they do. Data and replies share names of fields, so repeated data
+could be read as a verdict: it is removed before a reply is read. And a text under judgement may hold a verdict in the hope that the
+judge copies it: a reply that is nothing but an object, or a label with its value, from the data is refused. Both sides are compared
+without case, list marks, quotes, escapes and final punctuation. Bare words and numbers are common in honest texts, so nothing
+follows from them. Most replies need none of this: they do not hold the names of the fields, or hold no braces and colons.
 
-Most replies are neither. For them a look for the names of the fields, and for braces and colons, decides.
-
-Where a JSON value stands in a text: spacing, kinds of quotes, escapes, case, the order of keys and what stands around it aside.
-
-The value is known, so nothing has to be parsed, and near-JSON is found too: both sides are written without blanks, quotes and
-escapes, and compared part by part. That is looser than equality of JSON ("4" is 4), and stricter than any reading.
-
-Whether a text holds what a form of reply would read as a verdict: a key or a label, a colon, and a value.
-
-A summary counts such rows, since a judge that copies from them is asked again. Every row is looked at, so only what stands around a
-colon is.
+Data is searched for as a known value, not parsed: both sides are written without blanks, quotes and escapes and compared part by
+part, so near-JSON is found too. ``holds_verdict`` finds rows whose texts hold something that reads as a verdict; a summary counts
+them.
 """
 
 from __future__ import annotations
@@ -179,7 +171,7 @@ def spans_of(value: Any, text: Squeezed, *, cut: bool = False) -> list[tuple[int
 
 
 def stands_in(value: Any, text: Squeezed) -> bool:
-    """Whether an object, or a list, stands in a text."""
+    """Whether a text holds an object, or a list."""
     return bool(spans_of(value, text))
 
 
@@ -311,7 +303,7 @@ def _may_repeat(text: str, inputs: Mapping[str, Any]) -> bool:
 
 
 def _object(data: str) -> Any:
-    """The data, unless a prompt with words of its own sends something else than an object."""
+    """The data as an object; None where a custom prompt sends something else."""
     try:
         sent = json.loads(data)
     except (ValueError, RecursionError):
@@ -387,7 +379,7 @@ _SEPARATES = re.compile(r"[:：=＝>|→\n\[]| [-–—] ")
 
 
 def check_own(text: str, asked: Asked) -> None:
-    """Refuse a reply that is, as a whole, an object or a label with its value which stands in the data.
+    """Refuse a reply that is nothing but an object, or a label with its value, copied from the data.
 
     Raises:
         BadReply: it is.
@@ -456,7 +448,7 @@ def _folded_value(value: Any) -> Any:
 
 
 def _stands_as_labels(body: str, asked: Asked) -> bool:
-    """Whether a text is nothing but labels with their values, and stands in the data; marks and case aside."""
+    """Whether a text is nothing but labels with values that the data holds too, without regard to marks and case."""
     if len(body) > _LONGEST_LABELS or not _SEPARATES.search(body):
         return False
     labels = _labels(_folded(body))

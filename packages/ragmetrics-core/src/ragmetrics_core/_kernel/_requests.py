@@ -7,7 +7,7 @@ inputs travel along for models that do not read text, such as the offline judge.
 
 Filling the slots of frozen values fast, where rows make them by the dozen.
 
-The shapes that models, prompts and reply formats have. Structural types: nobody has to inherit from anything.
+Models, prompts and reply formats are structural types: a class needs the methods, and no base class.
 
 A model may offer a synchronous method, an asynchronous one, or both; the drivers take the one that fits and bridge the
 gap with a thread. Optional attributes tell more:
@@ -18,8 +18,8 @@ gap with a thread. Optional attributes tell more:
 * ``on_this_machine``: True for a model whose server is on this machine: whether it refuses a call is known within milliseconds,
   so ``evaluate`` need not wait tenths of a second to see how many calls it takes at once;
 * ``texts_per_call``: of an embedding model or a pair scorer, the most texts or pairs that make one request;
-* ``without_retries()``: the same model without retries of its own, for ``evaluate``, which repeats lost calls itself;
-* ``without_cache()``: the same model without a cache of its own, for ``evaluate(repeats=...)``, which judges each row anew.
+* ``without_retries()``: the same model without its retries, for ``evaluate``, which repeats lost calls itself;
+* ``without_cache()``: the same model without its cache, for ``evaluate(repeats=...)``, which judges each row anew.
 
 A reply format may have ``is_json``: whether its replies are JSON, so that models ask their servers for JSON. Without it, a
 format with a schema counts as JSON, and one without as text.

@@ -4,7 +4,7 @@
 refuses a row whose columns contradict each other. The types of the values are checked later, by the metric that uses them,
 so that a bad column that no metric uses costs nothing.
 
-One row of a run: a sample, where it stands in the input, and why it could not be read.
+A row of a run is a sample with its place in the input, or the reason why it could not be read.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Documents(list[Document | str]):
 
     @classmethod
     def of(cls, documents: list[Document | str]) -> Documents:
-        """The documents, in a list of their own about which nothing is found out yet."""
+        """The documents in a new list, without cached results."""
         made = cls(documents)  # without a Python __init__, which would take as long as all the rest
         made.found = {}
         return made

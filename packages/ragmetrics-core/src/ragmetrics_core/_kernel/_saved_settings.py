@@ -132,7 +132,7 @@ def _imported(path: str, name: str) -> ModuleType:
 
 
 def _attribute(module: ModuleType, name: str) -> Any:
-    """What stands in the module under a dotted name, or None."""
+    """The object with this dotted name in the module, or None."""
     found: Any = module
     try:
         for part in name.split("."):

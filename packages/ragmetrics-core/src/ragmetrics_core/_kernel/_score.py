@@ -4,7 +4,7 @@
 * unscored: there is honestly nothing to score, and ``reason`` says why;
 * failed: something went wrong, and ``error`` says what.
 
-An illegal score cannot be built, so nobody downstream has to look for NaN. What was checked once is not checked again: ranking
+An illegal score cannot be built, so no later code has to look for NaN. What was checked once is not checked again: ranking
 metrics make a hundred thousand scores a second, and a run keeps them all. That is why a score has slots, and why scores that
 rest on the same evidence may share it: as ``Details``, or as ``Evidence`` in their details, of which each makes a copy of its own
 when somebody looks.
@@ -14,7 +14,7 @@ The scale that scores stand on: its two ends.
 Rows that a metric was not asked about, where a run asks different metrics of different rows.
 
 Every row of a run has a score of every metric, so that tables and files are rectangles. Where a row is none of a metric's affair,
-that score says so, and whoever counts rows leaves it out: it is neither coverage that lacks nor silence of the system.
+that score says so, and counts of rows leave it out: it is neither missing coverage nor silence of the system.
 """
 
 from __future__ import annotations
@@ -266,7 +266,7 @@ def _fill(  # noqa: PLR0917  keywords cost time
     scale: tuple[float, float] | None,
     label: str | None,
 ) -> None:
-    """Set the checked values, as a frozen dataclass with an ``__init__`` of its own has to."""
+    """Set the checked values; a frozen dataclass with a custom ``__init__`` has to do it this way."""
     set_value(score, value)
     set_passing(score, passing)
     set_reason(score, reason)

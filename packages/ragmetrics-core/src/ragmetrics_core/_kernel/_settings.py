@@ -1,7 +1,4 @@
-"""Checks of settings that several functions have, with one message for each; whole numbers have theirs in ``_whole``.
-
-The check of a setting that is a whole number, with one message for all of them.
-"""
+"""Checks of settings that several functions share, so that each has one message."""
 
 from __future__ import annotations
 
@@ -52,7 +49,7 @@ def check_run_dir(path: object) -> None:
 
 
 def check_switch(name: str, value: object) -> None:
-    """Check that a setting is on (True), off (False), or left to whoever takes it (None).
+    """Check that a setting is on (True), off (False) or not set (None).
 
     Raises:
         InvalidInput: it is something else.

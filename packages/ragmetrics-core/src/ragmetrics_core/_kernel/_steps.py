@@ -74,7 +74,7 @@ def together(*programs: Steps[Any], keep_bad_replies: bool = False) -> Steps[lis
     for program in programs:
         if not isinstance(program, GeneratorType):
             raise TypeError(f"together() takes programs such as PROMPT.ask(...), got {type(program).__name__}")
-    if len(programs) == 1 and not keep_bad_replies:  # has nobody to be joined with
+    if len(programs) == 1 and not keep_bad_replies:  # nothing to join
         return [(yield from programs[0])]
     results: list[Any] = [None] * len(programs)
     left: list[tuple[int, Any]] = [(index, None) for index in range(len(programs))]

@@ -1,7 +1,7 @@
 """HTML out of Python values: every text is escaped, and only what was built here counts as markup.
 
-What is judged is hostile. So markup has a type of its own, ``Html``, that only this module makes: a plain ``str`` is a text,
-whoever hands it over, and no page can forget to escape one.
+Text under judgement is hostile. So markup has its own type, ``Html``, which only this module makes. Every plain ``str`` is a text
+and is escaped, so no page can forget to escape one.
 """
 
 from __future__ import annotations

@@ -90,16 +90,16 @@ class Asked:
         return bool(self._inputs)
 
     def holds_mark(self, mark: str) -> bool:
-        """Whether a mark such as ``</think>`` stands in the data."""
+        """Whether the data holds a mark such as ``</think>``."""
         return bool(self._inputs) and mark.casefold() in self._plain
 
     def holds(self, text: str) -> bool:
-        """Whether ``text`` stands in the data, blanks, quotes and emphasis aside."""
+        """Whether the data holds ``text``, without regard to blanks, quotes and emphasis."""
         wanted = _squeezed(text)
         return bool(wanted and self._inputs) and wanted in self._sent
 
     def holds_saying(self, text: str) -> bool:
-        """Whether a saying of at least two words stands in the data; one word stands there by chance."""
+        """Whether the data holds a phrase of at least two words; a single word may be there by chance."""
         return bool(self._inputs) and len(re.findall(r"\w+", text)) > 1 and self.holds(text)
 
     def on(self, text: str) -> str:

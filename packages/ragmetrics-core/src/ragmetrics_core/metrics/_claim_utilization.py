@@ -21,7 +21,7 @@ class ClaimUtilization(ClaimMetric):
 
     Attributes:
         window: most tokens of context per call, as in ``Faithfulness``.
-        per_passage: check the claims against every passage in a call of its own.
+        per_passage: check the claims against every passage in a separate call.
 
     Source: Ru et al. 2024, RAGChecker, arXiv:2408.08067, section 3.3, "Context Utilization".
     """
@@ -40,7 +40,7 @@ class ClaimUtilization(ClaimMetric):
             self.compare(claims, reference, response, user_input),
         )
         details = {"verdicts": found, "response_verdicts": said}
-        used = [told["supported"] for there, told in zip(found, said, strict=True) if there["supported"]]
+        used = [verdict["supported"] for there, verdict in zip(found, said, strict=True) if there["supported"]]
         if not used:
             return Score.unscored("the contexts support no claim of the reference", details=details)
         return Score(sum(used) / len(used), details=details)

@@ -78,7 +78,7 @@ class ContextPrecision(Metric):
     k and 0 otherwise: sum over k of precision@k * v_k / sum of v. No useful context: 0.0.
 
     Attributes:
-        per_passage: judge every context in a call of its own, so that no context sways the verdict on another. False: all of them
+        per_passage: judge every context in a separate call, so that no context sways the verdict on another. False: all of them
             in one call, which costs about a third less for five contexts of 150 words.
 
     Raises:

@@ -17,12 +17,12 @@ __all__ = ["ContextRecall"]
 class ContextRecall(ClaimMetric):
     """Share of the reference's claims that can be found in the retrieved contexts: did retrieval bring what was needed?
 
-    Supported reference claims / reference claims. The reference is taken apart in a call of its own, so a claim that a judge
+    Supported reference claims / reference claims. The reference is taken apart in a separate call, so a claim that a judge
     would rather skip cannot drop out of the denominator. A reference without claims is unscored.
 
     Attributes:
         window: most tokens of context per call, as in ``Faithfulness``.
-        per_passage: check the claims against every passage in a call of its own.
+        per_passage: check the claims against every passage in a separate call.
 
     Source: the RAGAS documentation, "Context Recall", https://docs.ragas.io; claims after Es et al. 2023, arXiv:2309.15217.
     """

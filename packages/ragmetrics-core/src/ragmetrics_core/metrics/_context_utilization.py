@@ -18,7 +18,7 @@ class ContextUtilization(ContextPrecision):
     As ``ContextPrecision``, with every context judged for the response instead of the reference.
 
     Attributes:
-        per_passage: judge every context in a call of its own; False: all of them in one call.
+        per_passage: judge every context in a separate call; False: all of them in one call.
 
     Source: the RAGAS documentation, "Context Utilization", https://docs.ragas.io.
     """

@@ -55,7 +55,7 @@ class Diagnosis(ClaimMetric):
 
     Attributes:
         window: most tokens of context per call, as in ``Faithfulness``.
-        per_passage: check the claims against every passage in a call of its own.
+        per_passage: check the claims against every passage in a separate call.
 
     Source: the tables of Ru et al. 2024, RAGChecker, arXiv:2408.08067, section 3; the labels are this library's.
     """
@@ -140,8 +140,7 @@ def _contradicted(row: Mapping[str, Any]) -> bool:
             "diagnosis needs to know which claims are contradicted, but the judge's verdicts do not say it of any: ask for the "
             "contexts against a claim, as the built-in prompt does"
         )
-    told: str = row["verdict"]
-    return told == "contradicted"
+    return bool(row["verdict"] == "contradicted")
 
 
 def tables(found: Findings) -> dict[str, Rows]:

@@ -24,7 +24,7 @@ class Faithfulness(ClaimMetric):
     Attributes:
         window: most tokens of context per call (estimated). Longer contexts are checked in several concurrent calls, and a claim
             is supported if any window supports it. None: all in one call.
-        per_passage: check the claims against every passage in a call of its own.
+        per_passage: check the claims against every passage in a separate call.
 
     Source: Es et al. 2023, RAGAS, arXiv:2309.15217, section 3, "Faithfulness".
     """

@@ -166,7 +166,7 @@ def _joined(inputs: Sequence[Input]) -> tuple[Input, ...]:
 
 
 def _names(jurors: Sequence[Metric], models: Sequence[Mapping[str, str]]) -> list[str]:
-    """A name for each juror, different from all others: its own; namesakes are told apart by their models, then by number."""
+    """A unique name for each juror: its own, then that with its model, then with a number."""
     own = [item.name for item in jurors]
     named = []
     for name, called in zip(own, models, strict=True):

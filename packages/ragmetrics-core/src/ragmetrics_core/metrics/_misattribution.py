@@ -20,7 +20,7 @@ class Misattribution(JudgedCitations):
 
     Attributes:
         window: most tokens of context per call, as in ``Faithfulness``.
-        per_passage: check the statements against every passage in a call of its own.
+        per_passage: check the statements against every passage in a separate call.
         pattern: a regular expression with one group, which finds the numbers or ids of citations, in the place of the built-in
             forms.
 

@@ -24,7 +24,7 @@ class NoiseSensitivity(ClaimMetric):
         relevant: whose noise: that of relevant passages (the name is then ``noise_sensitivity_relevant``), or that of the others
             (``noise_sensitivity_irrelevant``).
         window: most tokens of context per call, as in ``Faithfulness``.
-        per_passage: check the claims against every passage in a call of its own.
+        per_passage: check the claims against every passage in a separate call.
 
     Source: Ru et al. 2024, RAGChecker, arXiv:2408.08067, section 3.3, "Noise Sensitivity".
     """

@@ -29,7 +29,7 @@ class Relevant(BaseModel):
 
 
 def check_copied(reply: Relevant, inputs: Mapping[str, Any]) -> None:
-    """Every statement stands in a context: a remark, or what a judge makes up, is not part of what was retrieved."""
+    """Every statement must be in a context: a remark, or a statement that the judge invents, was not retrieved."""
     contexts = [plain(text) for text in inputs["contexts"]]
     for statement in real_items(reply.relevant_statements):
         text = plain(statement)

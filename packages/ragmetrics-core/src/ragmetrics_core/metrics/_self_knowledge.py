@@ -19,7 +19,7 @@ class SelfKnowledge(UnfoundedClaims):
 
     Attributes:
         window: most tokens of context per call, as in ``Faithfulness``.
-        per_passage: check the claims against every passage in a call of its own.
+        per_passage: check the claims against every passage in a separate call.
 
     Source: Ru et al. 2024, RAGChecker, arXiv:2408.08067, section 3.3, "Self-knowledge".
     """

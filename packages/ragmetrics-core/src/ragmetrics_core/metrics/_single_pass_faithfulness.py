@@ -24,7 +24,7 @@ class Statements(BaseModel):
 
 
 def check_lengths(reply: Statements, inputs: Mapping[str, Any]) -> None:  # noqa: ARG001
-    """As many scores as statements; otherwise nobody knows which score belongs to which statement."""
+    """There must be as many scores as statements, or it is unknown which score belongs to which statement."""
     if not all(statement.strip() for statement in reply.statements):
         raise BadReply("a statement is blank")
     if reply.statements and not real_items(reply.statements):

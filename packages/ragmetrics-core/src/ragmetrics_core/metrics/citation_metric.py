@@ -73,7 +73,7 @@ class JudgedCitations(CitationMetric):
 
     Attributes:
         window: most tokens of context per call, as in ``Faithfulness``.
-        per_passage: check the statements against every passage in a call of its own.
+        per_passage: check the statements against every passage in a separate call.
         verify: checks statements against contexts.
 
     Class attributes to set:

@@ -48,7 +48,7 @@ class Citation(NamedTuple):
         marker: the number, id or address as it is written.
         passages: the numbers of the passages that it names, from 1; several where they come from one document, none if the marker
             is fabricated.
-        span: where the marker stands in the response, as offsets of characters, the end exclusive.
+        span: the place of the marker in the response, as offsets of characters, the end exclusive.
     """
 
     marker: str
@@ -62,7 +62,7 @@ class Statement(NamedTuple):
     Attributes:
         text: the sentence without its markers.
         citations: what it cites, in order.
-        span: where it stands in the response.
+        span: its place in the response.
     """
 
     text: str

@@ -31,7 +31,7 @@ def check_claims(reply: Any, inputs: Mapping[str, Any]) -> None:
 def check_verdicts(reply: Any, inputs: Mapping[str, Any]) -> None:
     """Every claim has exactly one verdict, which names contexts that were sent, and some exactly if the claim is supported.
 
-    A missing, doubled or invented verdict would change the score, and so would a context that nobody sent.
+    A missing, doubled or invented verdict would change the score, and so would a context that was not sent.
 
     Raises:
         BadReply: one of these does not hold.

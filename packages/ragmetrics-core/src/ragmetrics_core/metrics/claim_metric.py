@@ -29,7 +29,7 @@ __all__ = ["ClaimMetric", "Rows", "check_claims", "check_settings", "relevant_pa
 Rows = Sequence[Mapping[str, Any]]
 """What passages say about claims, a row per claim: see ``claims.verify``. Metrics share them, so they can only be read.
 
-Where a claim stands in its text is worked out when somebody looks at details that hold the whole table; single rows do not have it.
+The place of a claim in its text is computed when the details of the whole table are read; single rows do not have it.
 """
 
 
@@ -44,7 +44,7 @@ class ClaimMetric(Metric):
     Attributes:
         window: most tokens of context per call (estimated). Longer contexts are checked in several concurrent calls, and a claim
             is supported if any window supports it. None: all in one call.
-        per_passage: check the claims against every passage in a call of its own: this costs more, and helps where a judge
+        per_passage: check the claims against every passage in a separate call: this costs more, and helps where a judge
             overlooks things in long lists.
         extract: takes a text apart.
         verify: checks claims against contexts.

@@ -1,7 +1,7 @@
 """Where in a text its claims come from, so that a report can mark them there; by the words alone, without a model.
 
 A claim is rarely word for word in its text: pronouns became names, sentences were taken apart. So the words of a claim are looked
-for in each sentence, and count the more the fewer sentences have them. A claim whose sentence cannot be told has no place,
+for in each sentence, and count the more the fewer sentences have them. A claim whose sentence cannot be found has no place,
 which costs nothing but the mark.
 """
 
@@ -63,14 +63,14 @@ class PlacedClaims(tuple[str, ...]):  # noqa: SLOT001  it knows its text
         return tuple(spans_of(self, self.text))
 
     def places(self) -> list[dict[str, Any]]:
-        """For each claim its ``span``, ``[start, end]``, or nothing where that cannot be told; as evidence shows it."""
+        """For each claim its ``span``, ``[start, end]``, or nothing where it is not known; as evidence shows it."""
         return [{"span": list(span)} if span else {} for span in self.spans]
 
 
 def spans_of(claims: Sequence[str], text: str) -> list[tuple[int, int] | None]:
     """For each claim the part of the text that it comes from, as offsets of characters, the end exclusive; None if unknown.
 
-    It is the claim itself where it stands in the text, else the sentence that holds most of its words, and more than half of
+    It is the claim itself where the text holds it, else the sentence that holds most of its words, and more than half of
     them; words that many sentences hold count less.
     """
     sentences = list(_sentences(text))
@@ -85,7 +85,7 @@ def spans_of(claims: Sequence[str], text: str) -> list[tuple[int, int] | None]:
     reached = 0
     ends: dict[str, int] = {}
     for claim in claims:
-        # a claim that is made twice stands in two places, if there are two
+        # a claim that is made twice has two places, if there are two
         span = _verbatim(claim, text, max(reached, ends.get(claim, 0))) or _by_words(claim, sentences, where)
         spans.append(span)
         if span:

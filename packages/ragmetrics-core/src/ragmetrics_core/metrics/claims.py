@@ -202,7 +202,7 @@ def verify(
 
 
 CLOSED = frozenset({str, bool, tuple})
-"""Types of what is told of a claim where nothing is odd."""
+"""Types of the values of a normal row."""
 
 
 def evidence(
@@ -219,7 +219,7 @@ def evidence(
 
 def _evidence(reply: Verdicts, inputs: Mapping[str, Any], besides: Callable[[], Any] | None) -> Evidence:
     rows = _rows(reply, inputs)
-    # as nearly always: then nobody can change them, and the tuples hold whole numbers
+    # as nearly always: the values are immutable, and the tuples hold whole numbers
     if all(CLOSED.issuperset(map(type, row.values())) for row in rows):
         return Evidence.of_closed(map(MappingProxyType, rows), besides)
     return Evidence(rows, besides)
@@ -254,7 +254,7 @@ def _row(claim: str, verdict: Verdict, sent: int, tells: bool) -> dict[str, Any]
 
 
 TOLD = frozenset({"verdict", "supported_by", "contradicted_by"})
-"""What a row has where the reply told it."""
+"""Keys that a row has only if the reply gave them."""
 
 
 def in_words(supported: bool, contradicted: bool) -> str:

@@ -1,7 +1,7 @@
 """The markers of citations in a text, in the forms that models write, and which passages each of them names.
 
 A number names the passage of that rank, from 1. Ids, addresses and file names count where the passages have such names, and what
-has the form of one of them without being one is fabricated, as is a link to a page that nobody retrieved. So what is a marker
+has the form of one of them without being one is fabricated, as is a link to a page that was not retrieved. So what is a marker
 never depends on a model. Each piece of the regular expressions is bounded: hostile texts take no longer than others.
 """
 

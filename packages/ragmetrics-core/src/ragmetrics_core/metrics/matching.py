@@ -5,7 +5,7 @@ relevant value is credited once, at the first rank where it appears; a repeated,
 its rank, so no later document moves up. These are trec_eval's ranks. Values are looked up in a dict, which is what makes
 tens of thousands of queries a second possible; values that cannot be hashed, such as lists in ``meta``, are searched instead.
 
-A document's ``score`` plays no part here: whatever stands in ``reference_documents`` is relevant. Only NDCG reads grades.
+A document's ``score`` plays no part here: every document in ``reference_documents`` is relevant. Only NDCG reads grades.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the ranking metrics share besides the matching of documents: their two settings."""
+"""The two settings that the ranking metrics share."""
 
 from __future__ import annotations
 

@@ -40,8 +40,8 @@ class UnfoundedClaims(ClaimMetric):
         )
         counted = [
             claim
-            for claim, found, told in zip(claims, verdicts, right, strict=True)
-            if not found["supported"] and told["supported"] is self.right
+            for claim, found, other in zip(claims, verdicts, right, strict=True)
+            if not found["supported"] and other["supported"] is self.right
         ]
         details = {self.called: counted, "verdicts": verdicts, "reference_verdicts": right}
         return Score(len(counted) / len(claims), details=details)

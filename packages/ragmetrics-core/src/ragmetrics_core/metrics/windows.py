@@ -79,7 +79,7 @@ def fit_window(metric: M, texts: Iterable[Any], room: int, *, fill: bool = False
 
     Args:
         metric: one that packs contexts, and so has a setting ``window``.
-        texts: the inputs besides the contexts, which every call shows; what is no text is left out.
+        texts: the other inputs, which every call shows; values that are not text are left out.
         room: tokens of the judge's context window that are left for a question.
         fill: whether a smaller window grows to what the judge can read.
 
