@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragmetrics_core import MissingExtra
 from ragmetrics_core._testset._documents import text_of_file
 from ragmetrics_core._testset._markup import text_of_html
 
@@ -72,9 +74,19 @@ def test_a_page() -> None:
         ("</p></ul></pre></td></nav>a", "a"),
         ("<li>a<li>b", "- a\n- b"),
         ('<ol start="-x"><li>a</ol>', "1. a"),
+        ('<ol start="0"><li>a<li>b</ol>', "0. a\n1. b"),
         ("<table><tr><th>only a head</table>", "only a head"),
         ("<table><tr><td><table><tr><td>in<td>side</table>after</table>", "in; side\n\nafter"),
         ("<table><tr><td><p>a</p><p>b</p></td><td>c", "a b; c"),
+        (
+            "<table><tr><th>A<th>B</tr><tr><td>1<td>2</td> <td></td></tr><tr><td>3 <td>4</td> </tr>",
+            "A; B\n1; 2\nA: 3; B: 4",
+        ),
+        ("<table>a<td>b</td><td>c</td>", "a\n\nb\nc"),
+        ("<table><tr><td><table><tr><td>in</table><h2>Of the layout</h2>text<td>b", "in\n\nOf the layout\n\ntext\n\nb"),
+        ("<ul><li><img></ul>text", "text"),
+        ("<li><hr>a<p>b", "- a\n\nb"),
+        ("<ruby>a<rt>b</rt></ruby>", "ab"),
         ('<p title="x<y">a <b onclick="alert(1)">b</b>', "a b"),
         ("<h2>two\n<br>lines</h2>x", "two\nlines\n\nx"),
         ("a\u00a0\u00a0b", "a\u00a0\u00a0b"),
@@ -125,6 +137,32 @@ def test_markdown(tmp_path: Path) -> None:
         "a = [1]\n\nraw html\n\n1 < 2 & 3"
     )
     assert found.headings == ((0, 1, "Opening hours"), (found.text.index("Rules"), 2, "Rules"))
+
+
+def test_html_in_markdown_needs_no_extra(tmp_path: Path, without_bs4: None) -> None:
+    lines = [
+        "a<br>b &lt; <kbd>c</kbd><script>no()</script><i>d", "<svg>no</svg></i></td>", "", "<nav>no</nav>", "<footer>never closed",
+        "",
+        "<table><tr><th>Day<th>Opens<tr><td>Monday<td><p>nine</p>sharp</table>", "", "1. x", "", "   <ul><li>y<!-- no -->",
+    ]  # fmt: skip
+    (tmp_path / "a.md").write_text("\n".join(lines))
+    assert text_of_file(tmp_path / "a.md").text == (
+        "a\nb < cd\n\nnever closed\n\nDay; Opens\nDay: Monday; Opens: nine sharp\n1. x\n- y"
+    )
+
+
+def test_html_needs_the_extra(tmp_path: Path, without_bs4: None) -> None:
+    (tmp_path / "a.html").write_text("<p>text")
+    with pytest.raises(MissingExtra) as caught:
+        text_of_file(tmp_path / "a.html")
+    assert str(caught.value) == 'the beautifulsoup4 package is not installed: pip install "ragmetrics-core[documents]"'
+
+
+@pytest.fixture
+def without_bs4(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "bs4"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "bs4", None)
 
 
 def test_a_line_at_the_top_is_no_front_matter(tmp_path: Path) -> None:

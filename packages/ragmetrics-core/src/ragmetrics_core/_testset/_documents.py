@@ -30,7 +30,7 @@ from .._read import open_rows
 from .._read._cells import document_of
 from .._read._input_file import NOT_UTF8, InputFile, lines_of
 from .._run._metric_summary import first_of
-from ._markup import FileText, Heading, text_of_html
+from ._markup import FileText, Heading, text_of_html, text_of_markdown
 
 # What a parser of damaged files meets besides its own errors; a program that reads strangers' files has to expect all of them.
 DAMAGED = (
@@ -117,9 +117,6 @@ def _joined(pages: list[str]) -> FileText:
 MOST_BYTES = 50_000_000
 """A file of more is no document to read, and can be meant to fill the memory."""
 
-FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?=[\w-]+[ \t]*:).*?^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE)
-"""Settings at the top of a Markdown file, between lines of dashes."""
-
 CHARSET = re.compile(rb"<meta[^>]{0,200}?\bcharset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 WHERE_CHARSET = 1024
 """Bytes at the beginning of a page that may tell its encoding, as browsers have it."""
@@ -149,11 +146,7 @@ def _plain(path: Path) -> FileText:
 
 
 def _markdown(path: Path) -> FileText:
-    from markdown_it import MarkdownIt  # noqa: PLC0415  only where there is Markdown
-
-    text = _plain(path).text.replace("\r\n", "\n")
-    page = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(FRONT_MATTER.sub("", text))
-    return text_of_html(page)
+    return text_of_markdown(_plain(path).text)
 
 
 def _html(path: Path) -> FileText:

@@ -1,18 +1,73 @@
-"""The text of a web page as its reader sees it, with the places of its headings.
+"""The text of HTML and of Markdown as their reader sees it, with the places of its headings.
 
-The parser of the standard library tells one tag and one text after the other, whatever the page does wrong, and nothing of a page
-is ever run or fetched. Blocks are set apart by blank lines, items and rows by lines; spaces and line breaks mean nothing outside
-``pre``, as in a browser. A row of a table is told with the names of its columns, so that it says the same far from its head.
+Strategy. beautifulsoup4 (the extra ``documents``) reads HTML and markdown-it reads Markdown. Both give the same *pieces*: texts,
+each with its place: the elements around it that matter to a reader, such as the block, the item of a list, the row of a table.
+Pieces of one block become one paragraph, so it does not matter whether an element has an end tag. Blocks are set apart by blank
+lines, items and rows by lines; spaces and line breaks mean nothing outside ``pre``, as in a browser. A row of a table repeats the
+names of its columns, so that it says the same far from its head. Nothing of a page is ever run or fetched.
 """
 
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import unescape
+from itertools import chain, groupby
+from typing import Any, NamedTuple
+
+from .._kernel._errors import MissingExtra
 
 Heading = tuple[int, int, str]
 """Where a heading begins in the text, its level (1 is the highest), and its words."""
+
+NEVER_READ = frozenset(["script", "style", "noscript", "template", "svg", "iframe", "select", "textarea", "title"])
+"""Elements whose text a browser does not show as text."""
+
+AROUND = frozenset({"button", "dialog", "footer", "nav", "object"})
+"""Elements whose text is no part of what a page says."""
+
+HEADINGS = {f"h{level}": level for level in range(1, 7)}
+ROLES = {
+    "ol": "list",
+    "ul": "list",
+    "li": "item",
+    "dd": "item",
+    "pre": "pre",
+    "table": "table",
+    "tr": "row",
+    "td": "cell",
+    "th": "cell",
+}
+"""What an element is in the ``Place`` of the text in it."""
+
+OTHER_BLOCKS = (
+    "address article aside blockquote body caption details dialog div dl dt fieldset figcaption figure footer form header hr html "
+    "main nav p section summary tbody tfoot thead"
+)
+BLOCKS = frozenset(OTHER_BLOCKS.split()) | ROLES.keys() | HEADINGS.keys()
+NUMBER = re.compile(r"\d{1,9}")
+BLANKS = re.compile(r"[ \t\n\r\f\v]+")
+BLANKS_IN_LINE = re.compile(" {2,}")
+AROUND_LINE = re.compile(r" *\n *")
+
+NO_TEXT = re.compile(
+    r"<(script|style)\b.*?(?:</\1\b[^>]*>?|\Z)|<!--(?:-?>|.*?(?:--!?>|\Z))|<[!?][^>]*(?:>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+"""Code, comments and declarations: they stop the HTML parser of older releases of Python, or take it quadratic time."""
+
+AROUND_TAG = re.compile(rf"<(/?)({'|'.join(sorted(AROUND))})\b", re.IGNORECASE)
+
+NULL = re.compile(r"&#x?0+(?:;|(?![0-9a-fx]))", re.IGNORECASE)
+"""A character that no text holds; older releases of beautifulsoup4 do not replace it, as browsers do."""
+
+RAW_HTML = re.compile(r"<(/?)([a-z][a-z0-9]*)[^<>]*>|([^<]+|<)", re.IGNORECASE)
+"""A tag in Markdown, or the text up to the next one."""
+
+FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?=[\w-]+[ \t]*:).*?^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE)
+"""Settings at the top of a Markdown file, between lines of dashes."""
 
 
 class FileText(NamedTuple):
@@ -29,191 +84,204 @@ class FileText(NamedTuple):
     pages: tuple[int, ...] = ()
 
 
-NEVER_READ = frozenset(["script", "style", "noscript", "template", "svg", "iframe", "select", "textarea", "title"])
-"""Elements whose text a browser does not show as text."""
+@dataclass(eq=False)
+class Element:
+    """An element.
 
-AROUND = frozenset({"button", "dialog", "footer", "nav", "object"})
-"""Elements whose text is no part of what a page says."""
+    Attributes:
+        tag: its name.
+        number: of an item of a numbered list; of such a list, that of its last item.
+        has_table: whether it is a row with a table in it, which only lays out what is there.
+    """
 
-TABLES = frozenset({"table", "tbody", "tfoot", "thead", "tr"})
-CELLS = frozenset({"td", "th"})
-LINES = frozenset({"dd", "li"})
-HEADINGS = {f"h{level}": level for level in range(1, 7)}
-OTHER_BLOCKS = (
-    "address article aside blockquote body caption details dialog div dl dt fieldset figcaption figure footer form header hr html "
-    "main nav ol p pre section summary ul"
-)
-BLOCKS = frozenset(OTHER_BLOCKS.split()) | TABLES | LINES | HEADINGS.keys()
-START = re.compile(r"\d{1,9}")
-BLANK = re.compile(" {2,}")
-BLANKS = re.compile(r"[ \t\n\r\f\v]+")
-AROUND_LINE = re.compile(r" *\n *")
+    tag: str
+    number: int | None = None
+    has_table: bool = False
 
 
-NO_TEXT = re.compile(
-    r"<(script|style)\b.*?(?:</\1\b[^>]*>?|\Z)|<!--(?:-?>|.*?(?:--!?>|\Z))|<[!?][^>]*(?:>|\Z)",
-    re.DOTALL | re.IGNORECASE,
-)
-"""What the parser need not see: code, comments, declarations."""
+class Place(NamedTuple):
+    """Where a text stands: of each role the innermost element around it, and whether the text is left out."""
+
+    block: Element
+    list: Element | None = None
+    item: Element | None = None
+    pre: Element | None = None
+    table: Element | None = None
+    row: Element | None = None
+    cell: Element | None = None
+    hidden: bool = False
+
+    def inside(self, tag: str, left_out: frozenset[str], attributes: Mapping[str, Any]) -> Place:
+        """The place in an element that stands here."""
+        if tag not in BLOCKS:
+            return self._replace(hidden=True) if tag in left_out else self
+        element = Element(tag)
+        found: dict[str, Any] = {"block": element, "hidden": self.hidden or tag in left_out}
+        if tag in ROLES:
+            found[ROLES[tag]] = element
+        if tag in ("table", "tr"):
+            found["cell"] = None
+        if tag == "table":
+            found["row"] = None
+            if self.row is not None:
+                self.row.has_table = True
+        elif tag in ("td", "th") and self.row is None:
+            found["row"] = element
+        elif tag == "ol":
+            start = str(attributes.get("start"))
+            element.number = int(start) - 1 if NUMBER.fullmatch(start) else 0
+        elif tag == "li" and self.list is not None and self.list.number is not None:
+            element.number = self.list.number = self.list.number + 1
+        return self._replace(**found)
+
+
+Piece = tuple[Place, str]
 
 
 def text_of_html(page: str) -> FileText:
-    """The text of a page of HTML."""
-    page = _parsed_quickly(page)
-    left_out = NEVER_READ | AROUND
-    reader = _PageReader.after(page, left_out)
-    while reader.left_open in AROUND:  # without its end it would take the rest of the page along
-        left_out -= {reader.left_open}
-        reader = _PageReader.after(page, left_out)
-    return reader.result()
+    """The text of a page of HTML.
+
+    Raises:
+        MissingExtra: beautifulsoup4 is not installed.
+    """
+    return _text_of(_html_pieces(page))
 
 
-def _parsed_quickly(page: str) -> str:
-    """The page without what stops the parser of older releases of Python, or takes it a time that grows with the square."""
-    page = NO_TEXT.sub(" ", page)
-    end = page.rfind(">") + 1
-    return page[:end] + page[end:].replace("<", "&lt;")
+def text_of_markdown(text: str) -> FileText:
+    """The text of Markdown, in which there may be HTML."""
+    return _text_of(_markdown_pieces(FRONT_MATTER.sub("", text.replace("\r\n", "\n"))))
 
 
-class _Block(NamedTuple):
-    """A paragraph, a heading (with a level), an item or a row; ``before`` sets it apart from the block before it."""
+def _html_pieces(page: str) -> Iterator[Piece]:
+    try:
+        from bs4 import BeautifulSoup  # noqa: PLC0415  an extra
+        from bs4.element import PreformattedString, Tag  # noqa: PLC0415
+    except ImportError:
+        raise MissingExtra(
+            'the beautifulsoup4 package is not installed: pip install "ragmetrics-core[documents]"'
+        ) from None
+    page = NULL.sub("\ufffd", NO_TEXT.sub(" ", page))
+    left_out = _left_out(page)
+    end = page.rfind(">") + 1  # what begins behind it is no tag, and takes the parser quadratic time
+    soup = BeautifulSoup(page[:end] + page[end:].replace("<", "&lt;") + "\n", "html.parser")
+    places = {id(soup): Place(Element(""))}
+    for node in soup.descendants:
+        place = places[id(node.parent)]
+        if isinstance(node, Tag):
+            places[id(node)] = inner = place.inside(node.name, left_out, node.attrs)
+            yield inner, "\n" if node.name == "br" else ""
+        elif not isinstance(node, PreformattedString):
+            yield place, _plain(str(node), place)
 
-    before: str
-    text: str
-    level: int = 0
+
+def _markdown_pieces(text: str) -> Iterator[Piece]:
+    from markdown_it import MarkdownIt  # noqa: PLC0415  only where there is Markdown
+
+    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text)
+    left_out = _left_out(text)
+    inside = [("", Place(Element("")))]  # the elements that are open
+    for token in chain.from_iterable([token] if token.children is None else token.children for token in tokens):
+        for slash, tag, words in _parts(token):
+            place = inside[-1][1]
+            if slash:
+                depth = next((depth for depth in range(len(inside) - 1, 0, -1) if inside[depth][0] == tag), len(inside))
+                del inside[depth:]
+            elif tag:
+                inner = place.inside(tag, left_out, token.attrs)
+                if tag in BLOCKS or tag in left_out:
+                    inside.append((tag, inner))
+                yield inner, "\n" if tag == "br" else ""
+            else:
+                yield place, _plain(words, place)
 
 
-class _PageReader(HTMLParser):
-    """Collects blocks of text while the parser goes through a page."""
+def _parts(token: Any) -> list[tuple[str, str, str]]:
+    """What a token of Markdown stands for: tags (of which "/" says that they close an element) and texts, as in ``RAW_HTML``."""
+    if token.type in ("html_block", "html_inline"):
+        is_tag = token.type == "html_inline" and token.content[1] not in "!?"
+        found = RAW_HTML.findall(token.content if is_tag else NO_TEXT.sub(" ", token.content))
+        return [(slash, tag.lower(), unescape(words)) for slash, tag, words in found]
+    if token.type in ("code_block", "fence"):
+        return [("", "pre", ""), ("", "", token.content), ("/", "pre", "")]
+    if token.type in ("code_inline", "softbreak", "text"):
+        return [("", "", " " if token.type == "softbreak" else token.content)]
+    return [] if token.type == "image" else [("/" if token.nesting < 0 else "", token.tag, "")]
 
-    def __init__(self, left_out: frozenset[str]) -> None:
-        super().__init__()
-        self._left_out = left_out
-        self._inside: list[str] = []  # of an element that is left out, once for each of its kind in it
-        self._blocks: list[_Block] = []
-        self._words: list[str] = []
-        self._before, self._mark = "\n\n", ""
-        self._lists: list[int | None] = []  # the number of the last item; None: items have marks
-        self._preformatted = 0
-        self._cell: str | None = None
-        self._row: list[tuple[str, str]] = []
-        self._columns: list[str] = []
-        self._rows = 0
 
-    @classmethod
-    def after(cls, page: str, left_out: frozenset[str]) -> _PageReader:
-        """A reader that has gone through the page."""
-        reader = cls(left_out)
-        reader.feed(page)
-        reader.close()
-        reader._end_row()
-        reader._end_block()
-        return reader
+def _left_out(page: str) -> frozenset[str]:
+    """The elements that are not read; one that lacks an end tag somewhere is, as it could hold the rest of the page."""
+    closed = Counter(dict.fromkeys(AROUND, 0))
+    for slash, tag in AROUND_TAG.findall(page):
+        closed[tag.lower()] += 1 if slash else -1
+    return NEVER_READ | {tag for tag, count in closed.items() if count >= 0}
 
-    @property
-    def left_open(self) -> str | None:
-        """An element that is left out and has no end."""
-        return self._inside[0] if self._inside else None
 
-    def result(self) -> FileText:
-        """All blocks as one text."""
-        parts: list[str] = []
-        headings: list[Heading] = []
-        length = 0
-        for before, text, level in self._blocks:
-            parts += [before if parts else "", text]
-            length += len(parts[-2])
-            if level:
-                headings.append((length, level, BLANKS.sub(" ", text)))
-            length += len(text)
-        return FileText("".join(parts), tuple(headings))
+def _plain(text: str, place: Place) -> str:
+    return text if place.pre else BLANKS.sub(" ", text)
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if self._inside:
-            self._inside += [tag] * (tag == self._inside[0])
-        elif tag in self._left_out:
-            if tag in BLOCKS:
-                self._end_block()
-            self._inside.append(tag)
-        elif tag == "br":
-            self._words.append("\n")
-        elif tag in CELLS:
-            self._end_cell()
-            self._end_block()
-            self._cell = tag
-        elif tag in BLOCKS:
-            if tag in TABLES:
-                self._end_row()
-            self._end_block()
-            self._begin(tag, dict(attrs))
 
-    def handle_endtag(self, tag: str) -> None:
-        if self._inside:
-            if tag == self._inside[0]:
-                self._inside.pop()
-        elif tag in CELLS:
-            self._end_cell()
-        elif tag in BLOCKS:
-            if tag in TABLES:
-                self._end_row()
-            self._end_block(HEADINGS.get(tag, 0))
-            if tag == "pre" and self._preformatted:
-                self._preformatted -= 1
-            elif tag in {"ol", "ul"} and self._lists:
-                self._lists.pop()
+def _text_of(pieces: Iterable[Piece]) -> FileText:
+    parts: list[str] = []
+    headings: list[Heading] = []
+    begun: set[Element] = set()  # items that have text
+    columns: dict[Element | None, list[str]] = {}  # of each table that has rows
+    length = 0
+    for block, group in groupby(pieces, key=_block_of):
+        members = [(place, words) for place, words in group if not place.hidden]
+        if not members:
+            continue
+        place, before = members[0][0], "\n\n"
+        if block is place.row:
+            before = "\n" if place.table in columns else before
+            text = _row(members, columns)
+        else:
+            text = _paragraph("".join(words for _, words in members), place)
+        if not text:
+            continue
+        if place.item is not None and place.item not in begun:
+            begun.add(place.item)
+            before = "\n"
+            text = _mark(place.item) + text
+        parts += [before if parts else "", text]
+        length += len(parts[-2])
+        if block.tag in HEADINGS:
+            headings.append((length, HEADINGS[block.tag], BLANKS.sub(" ", text)))
+        length += len(text)
+    return FileText("".join(parts), tuple(headings))
 
-    def handle_data(self, data: str) -> None:
-        if not self._inside:
-            self._words.append(data if self._preformatted else BLANKS.sub(" ", data))
 
-    def _begin(self, tag: str, attributes: dict[str, str | None]) -> None:
-        if tag == "pre":
-            self._preformatted += 1
-        elif tag == "table":
-            self._columns, self._rows = [], 0
-        elif tag in {"ol", "ul"}:
-            start = attributes.get("start") or "1"
-            self._lists.append(None if tag == "ul" else int(start) - 1 if START.fullmatch(start) else 0)
-        elif tag in LINES:
-            self._before = "\n"
-            if tag == "li":
-                self._mark = self._next_mark()
+def _block_of(piece: Piece) -> Element:
+    """What the text of a piece is part of: a row, or a block."""
+    row = piece[0].row
+    return piece[0].block if row is None or row.has_table else row
 
-    def _next_mark(self) -> str:
-        if not self._lists or self._lists[-1] is None:
-            return "- "
-        self._lists[-1] += 1
-        return f"{self._lists[-1]}. "
 
-    def _end_block(self, level: int = 0) -> None:
-        if self._cell is not None:
-            self._words.append(" ")
-            return
-        text = "".join(self._words)
-        self._words = []
-        text = text.strip("\n").rstrip() if self._preformatted else AROUND_LINE.sub("\n", BLANK.sub(" ", text)).strip()
-        if text:
-            self._add(self._mark + text, self._before, level)
+def _paragraph(text: str, place: Place) -> str:
+    return text.strip("\n").rstrip() if place.pre else AROUND_LINE.sub("\n", BLANKS_IN_LINE.sub(" ", text)).strip()
 
-    def _end_cell(self) -> None:
-        if self._cell is not None:
-            self._row.append((self._cell, BLANKS.sub(" ", "".join(self._words)).strip()))
-            self._words, self._cell = [], None
 
-    def _end_row(self) -> None:
-        """Add the row that was collected; a first row of nothing but heads names the columns."""
-        self._end_cell()
-        row, self._row = self._row, []
-        texts = [text for _, text in row]
-        if not any(texts):
-            return
-        columns = self._columns if len(self._columns) == len(texts) else [""] * len(texts)
-        told = [f"{column}: {text}" if column else text for column, text in zip(columns, texts, strict=True) if text]
-        if not self._rows and len(row) > 1 and all(tag == "th" for tag, _ in row):
-            self._columns = texts
-        self._add("; ".join(told), "\n" if self._rows else self._before)
-        self._rows += 1
+def _mark(item: Element) -> str:
+    if item.tag == "dd":
+        return ""
+    return "- " if item.number is None else f"{item.number}. "
 
-    def _add(self, text: str, before: str, level: int = 0) -> None:
-        self._blocks.append(_Block(before, text, level))
-        self._before, self._mark = "\n\n", ""
+
+def _row(members: Sequence[Piece], columns: dict[Element | None, list[str]]) -> str:
+    """The cells of a row with the names of their columns; a first row of nothing but heads names them."""
+    parts: dict[Element | None, list[str]] = {}
+    block = None
+    for place, words in members:
+        parts.setdefault(place.cell, []).append(words if place.block is block else f" {words}")
+        block = place.block
+    cells = {cell: BLANKS.sub(" ", "".join(found)).strip() for cell, found in parts.items()}
+    if not cells.get(None):  # what stands between cells is mostly blank
+        cells.pop(None, None)
+    texts = list(cells.values())
+    if not any(texts):
+        return ""
+    table = members[0][0].table
+    names = columns.get(table, [])
+    if table not in columns:
+        columns[table] = texts if len(texts) > 1 and all(cell and cell.tag == "th" for cell in cells) else []
+    names = names if len(names) == len(texts) else [""] * len(texts)
+    return "; ".join(f"{name}: {text}" if name else text for name, text in zip(names, texts, strict=True) if text)
