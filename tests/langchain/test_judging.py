@@ -113,7 +113,7 @@ def test_the_judging_may_stay_out_of_langsmith(trace: bool, monkeypatch: pytest.
     monkeypatch.setattr(Client, "create_run", lambda *args, **kwargs: None)
     monkeypatch.setattr(Client, "update_run", lambda *args, **kwargs: None)
     with tracing_context(enabled=True):
-        callback._judgement(callback._metrics[0], callback.results[0].sample)
+        callback._judgement(callback._metrics["faithfulness"], callback.results[0].sample)
     assert seen == [False, trace]
 
 

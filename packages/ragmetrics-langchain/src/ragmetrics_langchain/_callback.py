@@ -186,27 +186,16 @@ class Call(Extracted):
     """A run that has finished, on its way to its record.
 
     Args:
+        callback: has the metrics, and the extractors; those of the user's are left to ``complete``.
         run: the run.
         status: what the record is to say of it.
-        extractors: what finds question, answer and contexts in it; those of the user's are left to ``complete``.
-        metrics: what to judge it by.
-        score: scores a sample by one of them.
     """
 
-    def __init__(
-        self,
-        run: FinishedRun,
-        status: Status,
-        extractors: Mapping[str, Extractor],
-        metrics: Sequence[MetricRunnable],
-        score: Callable[[MetricRunnable, Sample], Score],
-    ) -> None:
-        super().__init__(VALUES, run, extractors, BUILT_IN)
+    def __init__(self, callback: RagEvaluationCallback, run: FinishedRun, status: Status) -> None:
+        super().__init__(VALUES, run, callback._extractors, BUILT_IN)
         self.status: Status = status
+        self._callback = callback
         self._run = run
-        self._metrics = metrics
-        self._score = score
-        self._record: EvaluationRecord | None = None
         self._finished = datetime.now(timezone.utc)
         known, self._unusable = VALUES.sample_in_metadata(run.metadata)
         example = run.metadata.get("example_id")
@@ -214,12 +203,10 @@ class Call(Extracted):
 
     def record(self) -> EvaluationRecord:
         """The record before anything is judged, as far as the run has been read."""
-        if self._record is not None:
-            return self._record
         run = self._run
         raised = None if run.error is None else f"{type(run.error).__name__}: {run.error}".removesuffix(": ")
         many = "one run stands for several questions and answers" if self.status == "skipped" and is_many(run) else None
-        record = EvaluationRecord(
+        return EvaluationRecord(
             run.run_id,
             self._known.updated(self.fields),
             status=self.status,
@@ -230,24 +217,21 @@ class Call(Extracted):
             trace_id=run.run_id if run.parent_run_id is None else None,
             timestamp=self._finished,
         )
-        self._record = record if self.is_complete else None
-        return record
 
     def judgements(self) -> dict[str, Callable[[], Score]]:
         """What each metric is to do."""
-        sample = self.record().sample
-        return {metric.metric.name: partial(self._score, metric, sample) for metric in self._metrics}
+        sample, callback = self.record().sample, self._callback
+        return {name: partial(callback._judgement, metric, sample) for name, metric in callback._metrics.items()}
 
     def judged(self, outcomes: Mapping[str, Future[Score]]) -> EvaluationRecord:
-        """The record with its scores. Whatever goes wrong is a failed score, because nobody is there to catch it."""
-        record = self.record()
-        known = {runnable.metric.name: runnable.metric for runnable in self._metrics}
-        scores = {name: _outcome(known[name], outcome) for name, outcome in outcomes.items()}
+        """The record with its scores. Whatever goes wrong is a failed score, because no caller could catch it."""
+        record, metrics = self.record(), self._callback._metrics
+        scores = {name: _outcome(metrics[name].metric, outcome) for name, outcome in outcomes.items()}
         failures = {name: score.error for name, score in scores.items() if score.error is not None}
         told = _together(record.error, *(f"{name}: {error}" for name, error in failures.items()))
         # if only fields are missing, nothing is wrong with the judges
         is_dead = any(not isinstance(outcomes[name].exception(), MissingInput | InvalidInput) for name in failures)
-        has_failed = bool(known) and len(failures) == len(scores) and (is_dead or not scores)
+        has_failed = bool(metrics) and len(failures) == len(scores) and (is_dead or not scores)
         return replace(record, scores=scores, error=told, status="failed" if has_failed else "scored")
 
 
@@ -259,9 +243,7 @@ def _outcome(metric: Metric, outcome: Future[Score]) -> Score:
     error = outcome.exception()
     if error is None:
         return outcome.result()
-    if isinstance(error, RagmetricsError):
-        return failed_score(metric, error)
-    return failed_score(metric, f"{type(error).__name__}: {error}")
+    return failed_score(metric, error if isinstance(error, RagmetricsError) else f"{type(error).__name__}: {error}")
 
 
 _attached: ContextVar[BaseCallbackHandler | None] = ContextVar("ragmetrics_attached", default=None)
@@ -366,7 +348,7 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         status: Status = "scored" if run.outcome == "complete" else run.outcome
         if status == "scored" and not self._is_sampled():
             status = "skipped"
-        call = Call(run, status, self._extractors, self._metrics, self._judgement)
+        call = Call(self, run, status)
         if status == "scored" and call.is_complete and is_many(run):
             call.status = "skipped"
         if call.status == "scored":
@@ -390,19 +372,18 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         self._keep(replace(record, status="skipped"))
 
     def _with_problem(self, record: EvaluationRecord, function: str, problem: BaseException) -> EvaluationRecord:
-        told = f"{function} raised {type(problem).__name__}: {problem}"
-        return replace(record, error="; ".join(filter(None, [record.error, told])))
+        return replace(record, error=_together(record.error, f"{function} raised {type(problem).__name__}: {problem}"))
 
 
-def _runnables(metrics: Any, llm: Any, embeddings: Any) -> list[MetricRunnable]:
-    """The metrics, ready to judge."""
+def _runnables(metrics: Any, llm: Any, embeddings: Any) -> dict[str, MetricRunnable]:
+    """The metrics by name, ready to judge."""
     if isinstance(metrics, Metric):
         metrics = [metrics]
     if isinstance(metrics, str) or not isinstance(metrics, Iterable):
         raise InvalidInput(f"metrics must be a list of metrics such as [Faithfulness()], got {metrics!r}")
-    found = [MetricRunnable(metric, llm=llm, embeddings=embeddings) for metric in metrics]
-    names = [runnable.metric.name for runnable in found]
-    for name in names:
-        if names.count(name) > 1:
-            raise InvalidInput(f"two metrics are named {name!r}: give one of them another name=...")
+    found: dict[str, MetricRunnable] = {}
+    for metric in metrics:
+        runnable = MetricRunnable(metric, llm=llm, embeddings=embeddings)
+        if found.setdefault(runnable.metric.name, runnable) is not runnable:
+            raise InvalidInput(f"two metrics are named {runnable.metric.name!r}: give one of them another name=...")
     return found

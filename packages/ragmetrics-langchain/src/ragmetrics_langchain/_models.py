@@ -91,11 +91,20 @@ class Described(Bridge[Q, A]):
 
     def _settings(self, model: Any) -> Mapping[str, Any] | None:
         inner = unbound(model)
-        stated = parameters_of(inner)
+        stated: Mapping[str, Any] = {}
+        if isinstance(inner, BaseLanguageModel):
+            stated = inner._identifying_params  # LangChain's name for the causes of its answers
+        elif isinstance(inner, Embeddings) and any(isinstance(getattr(inner, name, None), str) for name in MODEL_NAMES):
+            settings = declared_settings(inner).items()
+            stated = {name: value for name, value in settings if json_settings({name: value}) is not None}
         if not stated:
             return None
         kind = getattr(inner, "_llm_type", None)
-        found = {"type": kind, "parameters": stated, "address": dict(addresses_of(inner)), **headers_of(inner)}
+        # by headers, a gateway may choose who answers
+        headers = {
+            name: value for name, value in held_by(inner) if name.endswith("headers") and isinstance(value, Mapping)
+        }
+        found = {"type": kind, "parameters": stated, "address": dict(addresses_of(inner)), **headers}
         if isinstance(model, RunnableBinding):
             found["bound"] = {"kwargs": model.kwargs, "configurable": model.config.get("configurable")}
         return found
@@ -111,35 +120,21 @@ def unbound(model: Any) -> Any:
     return model
 
 
-def parameters_of(model: Any) -> Mapping[str, Any]:
-    """What a model states about the causes of its answers."""
-    if isinstance(model, BaseLanguageModel):
-        return model._identifying_params  # LangChain's own name for what is asked here
-    if isinstance(model, Embeddings) and any(isinstance(getattr(model, name, None), str) for name in MODEL_NAMES):
-        settings = declared_settings(model)
-        return {name: value for name, value in settings.items() if json_settings({name: value}) is not None}
-    return {}
-
-
 def addresses_of(model: Any) -> tuple[tuple[str, str], ...]:
     """The fields of a model that say where its server is."""
-    return tuple((name, value) for name, value in own(model) if ADDRESS.search(name) and isinstance(value, str))
+    return tuple((name, value) for name, value in held_by(model) if ADDRESS.search(name) and isinstance(value, str))
 
 
-def headers_of(model: Any) -> dict[str, Mapping[str, Any]]:
-    """The fields of a model with headers, by which a gateway may choose who answers."""
-    return {name: value for name, value in own(model) if name.endswith("headers") and isinstance(value, Mapping)}
-
-
-def own(model: Any) -> tuple[tuple[str, Any], ...]:
+def held_by(model: Any) -> tuple[tuple[str, Any], ...]:
     """What a model holds now; it may note something about itself meanwhile, on another thread."""
     return tuple(getattr(model, "__dict__", {}).items())
 
 
 def home_of(model: Any) -> HomeLoop:
     """The home of a model's connections."""
-    kind: Any = type(unbound(model))
-    return shared_home(kind, addresses_of(unbound(model)))
+    inner = unbound(model)
+    kind: Any = type(inner)
+    return shared_home(kind, addresses_of(inner))
 
 
 Model = Runnable[Any, Any]
@@ -365,11 +360,11 @@ def _wrapped(llm: Any) -> Any:
 
 def bound(models: Models, config: RunnableConfig) -> Models:
     """The same models, with the config for each LLM of LangChain."""
-    return models.each(partial(_bound, config))
 
+    def with_config(one: Models) -> Models:
+        return replace(one, llm=one.llm.with_config(config)) if isinstance(one.llm, LangChainLLM) else one
 
-def _bound(config: RunnableConfig, models: Models) -> Models:
-    return replace(models, llm=models.llm.with_config(config)) if isinstance(models.llm, LangChainLLM) else models
+    return models.each(with_config)
 
 
 def read_answer(answer: BaseMessage, name: str) -> Reply[str]:
@@ -378,7 +373,10 @@ def read_answer(answer: BaseMessage, name: str) -> Reply[str]:
     Raises:
         BadReply: the model refused to answer, or a content filter stopped it, or it answered without any text.
     """
-    usage, text, details = _usage(answer), _text(answer), answer.response_metadata.get("incomplete_details")
+    counts = getattr(answer, "usage_metadata", None) or {}
+    # LangChain says by a cost of 0 that an answer is from its cache
+    usage = Usage(1, cached_calls=1) if counts.get("total_cost") == 0 else usage_of(counts)
+    text, details = _text(answer), answer.response_metadata.get("incomplete_details")
     incomplete = {"finish_reason": details.get("reason")} if isinstance(details, Mapping) else {}
     reason = finish_reason_of(answer.response_metadata, incomplete)
     problem = why_no_answer(name, text, reason, _refusal(answer))
@@ -402,13 +400,6 @@ def _refusal(answer: BaseMessage) -> str:
     blocks = answer.content if isinstance(answer.content, list) else []
     said = [block.get("refusal") for block in blocks if isinstance(block, Mapping) and block.get("type") == "refusal"]
     return str(answer.additional_kwargs.get("refusal") or "".join(filter(None, said)))
-
-
-def _usage(answer: BaseMessage) -> Usage:
-    counts = getattr(answer, "usage_metadata", None) or {}
-    if counts.get("total_cost") == 0:  # LangChain's word for an answer from its cache
-        return Usage(1, cached_calls=1)
-    return usage_of(counts)
 
 
 def finish_errors() -> tuple[type[Exception], ...]:
