@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from _pytest.config.findpaths import load_config_dict_from_file
+from _pytest.config.findpaths import load_config_dict_from_file, locate_config
 
 RUN_DIR = ".ragmetrics"
 
@@ -127,9 +127,6 @@ def _number(name: str, value: Any) -> Any:
         raise pytest.UsageError(f"ragmetrics_{name} must be a number, got {value!r}") from None
 
 
-NAMES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
-"""In the order in which pytest looks for them."""
-
 GATE = "--ragmetrics-gate"
 
 DECIDING = ("baseline", "undecided", "min_coverage", "max_failed")
@@ -159,39 +156,28 @@ def _beside_tests(config: pytest.Config) -> Iterator[tuple[Path, Mapping[str, An
         starts.append(here)
     seen = {read}
     for start in dict.fromkeys(starts):
-        found, content = _closest(start)
+        _, found, content, *_ = locate_config(here, [start])
         if found is not None and found not in seen:
             seen.add(found)
             yield found, content
 
 
-def _closest(start: Path) -> tuple[Path | None, Mapping[str, Any]]:
-    """The file that pytest would read for tests at a path."""
-    for folder in (start, *start.parents):
-        for name in NAMES:
-            path = folder / name
-            content = _content(path)
-            if content is not None:
-                return path, content
-    return None, {}
-
-
-def _content(path: Path) -> Mapping[str, Any] | None:
-    return load_config_dict_from_file(path) if path.is_file() else None
-
-
 def _lost(config: pytest.Config, content: Mapping[str, Any]) -> str:
     """The settings of a file that the session does not have, in words; if pytest has read another file, only those that decide."""
-    options = _options(content.get("addopts"))
+    options = _items(content.get("addopts"), shlex.split)
     given = [name for name in content if name.startswith("ragmetrics_")]
     given += [text.partition("=")[0] for text in options if text.startswith("--ragmetrics-")]
-    if config.inipath is None or _content(config.inipath) is None:  # pytest names a pyproject.toml without settings too
+    if (
+        config.inipath is None or load_config_dict_from_file(config.inipath) is None
+    ):  # pytest names a pyproject.toml without settings too
         return ", ".join(dict.fromkeys(given))
     unset = [f"ragmetrics_{name}" for name in DECIDING if setting(config, name) is None]
     lost = [name for name in given if name.removeprefix("--").replace("-", "_") in unset]
     if any(str(text).startswith(GATE) for text in config.invocation_params.args):
         return ", ".join(lost)  # gates of the command line count alone, whatever the file says
-    gates = [text for name in ("ragmetrics_gates", "ragmetrics_gate") for text in _texts(content.get(name))]
+    gates = [
+        text for name in ("ragmetrics_gates", "ragmetrics_gate") for text in _items(content.get(name)) if text.strip()
+    ]
     gates += [text.removeprefix(f"{GATE}=") for text in options if text.startswith(f"{GATE}=")]
     gates += [text for name, text in pairwise(options) if name == GATE]
     known = {" ".join(text.split()) for text in setting(config, "gates") or ()}
@@ -199,14 +185,7 @@ def _lost(config: pytest.Config, content: Mapping[str, Any]) -> str:
     return ", ".join(lost)
 
 
-def _options(value: Any) -> list[str]:
-    """The options that a file adds to the command line."""
+def _items(value: Any, split: Callable[[str], list[str]] = str.splitlines) -> list[str]:
+    """The items of a setting in a file, which is a text or a list; newer releases of pytest wrap the value."""
     value = getattr(value, "value", value)
-    return shlex.split(value) if isinstance(value, str) else [str(item) for item in value or ()]
-
-
-def _texts(value: Any) -> list[str]:
-    """The lines of a setting; newer releases of pytest wrap the value."""
-    value = getattr(value, "value", value)
-    lines = value.splitlines() if isinstance(value, str) else list(value or ())
-    return [line.strip() for line in lines if line.strip()]
+    return split(value) if isinstance(value, str) else [str(item) for item in value or ()]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from itertools import takewhile
 from typing import Any, ClassVar
 
 from .._kernel._sample import Document
@@ -96,12 +97,8 @@ class ContextReader(FieldNames, ABC):
 
     def text_of(self, value: Any) -> str | None:
         """A text, or the text of a message; None if it is blank, or the value neither."""
-        text = value if isinstance(value, str) else self.said_in(value) if isinstance(value, self.message) else None
-        return text if text and text.strip() else None
-
-    def is_from_tool(self, message: Any) -> bool:
-        """Whether it is what a tool said."""
-        return isinstance(message, self.of_tools)
+        text = self.said_in(value) if isinstance(value, self.message) else value
+        return text if isinstance(text, str) and text.strip() else None
 
     def last_question(self, messages: Sequence[Any]) -> str | None:
         """What the user said last."""
@@ -119,7 +116,7 @@ class ContextReader(FieldNames, ABC):
         If the assistant's last message is blank and there is no other, so is the answer.
         """
         said = self.this_turn(messages)
-        if said and self.is_from_tool(said[-1]):  # a tool that answers directly
+        if said and isinstance(said[-1], self.of_tools):  # a tool that answers directly
             return self.said_in(said[-1]) or None
         answers = [message for message in said if isinstance(message, self.of_models) and not self.calls_tools(message)]
         texts = filter(None, map(self.text_of, reversed(answers)))
@@ -139,13 +136,8 @@ class ContextReader(FieldNames, ABC):
         ``(document, score)`` counts as the document. An empty list stays one: nothing was shown. None for anything else.
         """
         if isinstance(value, list | tuple):
-            found = []
-            for item in value:
-                context = self._context(item)
-                if context is None:
-                    return None
-                found.append(context)
-            return found
+            found = list(takewhile(lambda context: context is not None, map(self._context, value)))
+            return found if len(found) == len(value) else None
         context = self._context(value)
         if context is None and isinstance(value, Mapping) and depth:
             inner = (self.contexts_in(value[name], depth - 1) for name in DOCUMENTS_FIRST if name in value)
@@ -196,7 +188,7 @@ class ContextReader(FieldNames, ABC):
 
     def found_by_tools(self, messages: Sequence[Any]) -> list[Any]:
         """What the tools of this turn found: the documents in their artifacts, else what they said, unless that is the answer."""
-        said = [message for message in self.this_turn(messages) if self.is_from_tool(message)]
+        said = [message for message in self.this_turn(messages) if isinstance(message, self.of_tools)]
         left = (self.document_lists(getattr(message, "artifact", None)) for message in said)
         documents = self.distinct(document for lists in left for found in lists for document in found)
         before = said[:-1] if said and said[-1] is messages[-1] else said
