@@ -14,7 +14,7 @@ CORE = "ragmetrics_core"
 
 
 def files() -> dict[Path, list[str]]:
-    """By file, the private names that it imports: modules or packages of the core with a leading underscore, and what is in them."""
+    """By file, the private names that it imports."""
     found = {path: sorted(set(private_names(path))) for path in sorted(TESTS.rglob("*.py"))}
     return {path: names for path, names in found.items() if names}
 
