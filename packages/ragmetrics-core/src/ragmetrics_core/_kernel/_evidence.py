@@ -10,12 +10,32 @@ A finding always has its verdict in words. Marks and colours only repeat it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 from ._layout import fitted, readable, shortened
 
-if TYPE_CHECKING:
-    from ._score import Score
+
+class ScoreLike(Protocol):
+    """The fields of a ``Score`` that words are made of."""
+
+    @property
+    def value(self) -> float | None: ...
+    @property
+    def passing(self) -> bool | None: ...
+    @property
+    def reason(self) -> str | None: ...
+    @property
+    def details(self) -> Mapping[str, Any]: ...
+    @property
+    def error(self) -> str | None: ...
+    @property
+    def metric(self) -> str | None: ...
+    @property
+    def scale(self) -> tuple[float, float] | None: ...
+    @property
+    def label(self) -> str | None: ...
+    @property
+    def state(self) -> str: ...
 
 
 REASONS = ("reason", "why", "explanation", "feedback", "comment", "rationale")
@@ -122,7 +142,7 @@ NOT_EVIDENCE = frozenset({"prompts", "raw"})
 """Details that say how a score was made, and nothing about the sample."""
 
 
-def in_words(score: Score) -> str:
+def in_words(score: ScoreLike) -> str:
     """One sentence on what a score rests on; where it holds no evidence, on its value."""
     if score.error is not None:
         return one_line(f"failed: {score.error}", LONGEST)
@@ -131,7 +151,7 @@ def in_words(score: Score) -> str:
     return evidence_in_words(score) or _in_numbers(score)
 
 
-def evidence_in_words(score: Score, *, only_failing: bool = False) -> str:
+def evidence_in_words(score: ScoreLike, *, only_failing: bool = False) -> str:
     """What a score with a value rests on; empty where it holds no evidence.
 
     With ``only_failing``, lists of verdicts are not counted: what did not hold is quoted, and that is all.
@@ -157,7 +177,7 @@ def _in_each_repeat(repeats: Any) -> str:
     return f": {', '.join(values)}" if values else ""
 
 
-def _in_numbers(score: Score) -> str:
+def _in_numbers(score: ScoreLike) -> str:
     value = scalar(score.value)
     if score.scale is None:
         return value
@@ -496,7 +516,7 @@ def _is_number(word: str) -> bool:
     return word.lstrip("-").replace(".", "", 1).isdigit()
 
 
-def headline(score: Score) -> str:
+def headline(score: ScoreLike) -> str:
     """The value with its scale, or why there is none; then the verdict and the label."""
     said = []
     if score.value is not None and score.scale is not None:
@@ -510,7 +530,7 @@ def headline(score: Score) -> str:
     return f"{name}{value} ({', '.join(said)})" if said else f"{name}{value}"
 
 
-def standing(score: Score) -> str:
+def standing(score: ScoreLike) -> str:
     """Why there is no value, or the reason of the value; empty where the evidence alone tells."""
     return score.error or score.reason or ""
 
@@ -540,7 +560,7 @@ def _passages(contexts: Any) -> Iterator[tuple[int, str]]:
         yield from ((number, text) for number, text in enumerate(contexts, 1) if isinstance(text, str))
 
 
-def evidence_lines(score: Score, width: int, contexts: Any = None) -> list[Line]:
+def evidence_lines(score: ScoreLike, width: int, contexts: Any = None) -> list[Line]:
     """The score, and below it what it rests on.
 
     Args:

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
-from ._evidence import Finding, findings_of, headline, mark_of, standing, verdict_words
+from ._evidence import Finding, ScoreLike, findings_of, headline, mark_of, standing, verdict_words
 from ._layout import readable
 from ._tags import EMPTY, Html, element
-
-if TYPE_CHECKING:
-    from ._score import Score
 
 STYLE = Html(
     ".ragmetrics{overflow-x:auto}"
@@ -67,12 +63,12 @@ def _cell(cell: str | Html) -> str:
     return cell if isinstance(cell, Html) else readable(cell)
 
 
-def score_html(score: Score) -> Html:
+def score_html(score: ScoreLike) -> Html:
     """The score as an output of a notebook."""
     return block(score_body(score))
 
 
-def score_body(score: Score) -> Html:
+def score_body(score: ScoreLike) -> Html:
     """The score, and below it what it rests on; without the style."""
     found = findings_of(score.details)
     why = readable(standing(score))
