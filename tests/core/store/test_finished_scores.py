@@ -222,7 +222,7 @@ class TestRefused:
             evaluate(questions(3), Rated(), llm=model, run_dir=run_dir)
         assert str(caught.value) == (
             f"run_dir {run_dir} holds the finished scores of other settings: the LLM, AsyncModel, has no attribute `identity`, "
-            f"so nobody knows whether it is the same. {WAYS_OUT}"
+            f"so it is not known whether it is the same. {WAYS_OUT}"
         )
         assert model.asked == []
 

@@ -11,23 +11,23 @@ import pytest
 from core.evaluate.doubles import Rated
 from core.store.kept import Model
 from ragmetrics_core import InvalidInput, Sample, evaluate
-from ragmetrics_core._store._run_dir import changed
+from ragmetrics_core._store._run_dir import changed_fields
 
 
 class TestRowsOfATimeWhenFewerColumnsWereUnderstood:
     OLD = Sample(user_input="1", metadata={"context_1": "a", "context_2": "b"})
 
     def test_are_the_same_rows(self) -> None:
-        assert changed(self.OLD, Sample(user_input="1", retrieved_contexts=["a", "b"])) == ""
+        assert changed_fields(self.OLD, Sample(user_input="1", retrieved_contexts=["a", "b"])) == ""
 
     def test_are_others_where_anything_else_differs(self) -> None:
-        assert changed(self.OLD, Sample(user_input="1", retrieved_contexts=["b", "a"])) == "retrieved_contexts"
-        assert changed(self.OLD, Sample(user_input="2", retrieved_contexts=["a", "b"])) == "user_input"
+        assert changed_fields(self.OLD, Sample(user_input="1", retrieved_contexts=["b", "a"])) == "retrieved_contexts"
+        assert changed_fields(self.OLD, Sample(user_input="2", retrieved_contexts=["a", "b"])) == "user_input"
 
     def test_that_cannot_be_read_today_are_others(self) -> None:
         old = Sample(user_input="1", metadata={"context_1": "a", "passage_1": "b"})
-        assert changed(old, old) == ""
-        assert changed(old, Sample(user_input="1")) == "metadata"
+        assert changed_fields(old, old) == ""
+        assert changed_fields(old, Sample(user_input="1")) == "metadata"
 
     def test_their_runs_go_on_without_a_call(self, tmp_path: Path) -> None:
         row: dict[str, Any] = {"user_input": "1", "context_1": "a"}

@@ -17,7 +17,7 @@ from .._kernel._metric import Metric
 from .._kernel._prompt import Prompt
 from .._kernel._saved_settings import built_in_metric
 from .._run._compared_rows import Column, Run
-from .._store._run_settings import KINDS, ModelIdentity, ScoredBy, unequal
+from .._store._run_settings import KINDS, ModelIdentity, ScoredBy, unequal_names
 
 CLASS_NAME = re.compile(r"\w+(?=\()")
 
@@ -107,7 +107,7 @@ class _Sides:
         """Settings whose digests differ."""
         metric = _built_in(self._columns[0])
         prompts = {item.name for item in fields(metric) if isinstance(item.default, Prompt)} if metric else set()
-        for name in unequal(one.settings, two.settings):
+        for name in unequal_names(one.settings, two.settings):
             if not (name in one.settings and name in two.settings):
                 self.unknown.append(f"{NEWER} {name!r}, which may be newer ({{metrics}})")
                 continue
@@ -143,7 +143,7 @@ class _Sides:
         elif one.name != two.name:
             yield self._both(f"{words} is", one.name, two.name)
         elif one.parts != two.parts:
-            yield f"{words}, {one.name}, has another {', '.join(unequal(one.parts, two.parts))}"
+            yield f"{words}, {one.name}, has another {', '.join(unequal_names(one.parts, two.parts))}"
 
     def _asks(self, kind: str) -> bool:
         """Whether models of this kind were asked: every LLM is asked by a prompt, which the scores name."""

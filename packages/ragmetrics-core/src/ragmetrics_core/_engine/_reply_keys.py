@@ -44,18 +44,17 @@ class Keys:
         if isinstance(request, Ask):
             digest.update(b"ask %d " % repeat)
             digest.update(self._form(request.reply))
-            for message in request.messages:
-                _add(digest, message.role)
-                _add(digest, message.content)
+            texts = [text for message in request.messages for text in (message.role, message.content)]
         elif isinstance(request, Embed):
             digest.update(b"embed ")
-            for text in request.texts:
-                _add(digest, text)
+            texts = list(request.texts)
         else:
             digest.update(b"compare ")
-            for left, right in request.pairs:
-                _add(digest, left)
-                _add(digest, right)
+            texts = [text for pair in request.pairs for text in pair]
+        for text in texts:
+            data = text.encode("utf-8", "surrogatepass")
+            digest.update(b"%d:" % len(data))  # lengths keep neighbours apart: ("ab", "c") is not ("a", "bc")
+            digest.update(data)
         return digest.digest()
 
     def _form(self, reply: Any) -> bytes:
@@ -85,10 +84,3 @@ def _identity_text(identity: Mapping[str, Any] | str) -> bytes:
         raise InvalidInput(
             f"the identity of a model must be a mapping of plain JSON values, got {identity!r}: {error}"
         ) from None
-
-
-def _add(digest: Any, text: str) -> None:
-    # lengths keep neighbours apart: ("ab", "c") is not ("a", "bc")
-    data = text.encode("utf-8", "surrogatepass")
-    digest.update(b"%d:" % len(data))
-    digest.update(data)

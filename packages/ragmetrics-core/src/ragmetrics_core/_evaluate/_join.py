@@ -14,12 +14,12 @@ from pathlib import Path
 
 from .._kernel._errors import InvalidInput
 from .._kernel._score import is_asked, not_asked
-from .._store._files import check_directory, make_directory, replaced
+from .._store._files import check_directory, make_directory, replace_file
 from .._store._loaded_run import LoadedRun
-from .._store._prices import added_up
-from .._store._records import Record, json_value, record_line
-from .._store._run_dir import ACCOUNT, SCORES, KeptRecords, RunAccount, read_account, write_account
-from .._store._run_settings import RunSettings, digest_of, joined
+from .._store._prices import add_up
+from .._store._records import KeptRecords, Record, json_value, record_line
+from .._store._run_dir import ACCOUNT, SCORES, RunAccount, read_account, write_account
+from .._store._run_settings import RunSettings, digest_of, join_settings
 from .._store._scores_file import Sealing
 from ._evaluation import Evaluation
 
@@ -48,7 +48,7 @@ def join_runs(
     parts = list(runs)
     if not parts:
         raise InvalidInput("runs is empty: give at least one Evaluation")
-    settings = joined([_settings(part) for part in parts])
+    settings = join_settings([_settings(part) for part in parts])
     scales = {item.name: item.scale for item in settings.metrics}
     rows = sum(map(len, parts))
     if places is not None and len(places) != rows:
@@ -67,7 +67,7 @@ def join_runs(
     make_directory(path)
     write_account(path, settings, account)  # the seal of the run that was there goes before its scores
     sealing = Sealing()
-    with replaced(path / SCORES) as file:
+    with replace_file(path / SCORES) as file:
         for record in records:
             line = record_line(record).encode()
             sealing.add(line)
@@ -130,8 +130,8 @@ def _account(parts: Sequence[Evaluation]) -> RunAccount:
     return RunAccount(
         source=sources.pop() if len(sources) == 1 else "",
         seconds=sum(seconds) if len(seconds) == len(parts) else None,
-        models=added_up(*(part.models for part in parts)),
-        earlier=added_up(*(part.earlier for part in parts)),
+        models=add_up(*(part.models for part in parts)),
+        earlier=add_up(*(part.earlier for part in parts)),
         caveats=tuple(dict.fromkeys(chain.from_iterable(part.caveats for part in parts))),
         waited=waited,
         stopped=next((part.stopped for part in parts if part.stopped is not None), None),

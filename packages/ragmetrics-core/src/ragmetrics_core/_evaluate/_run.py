@@ -1,6 +1,6 @@
 """One run over many samples: its parts, joined; what it has finished, kept.
 
-``_read`` delivers the rows, ``_engine`` scores many at a time, a ``Keeper`` takes what is finished, and the ``Evaluation`` is what
+``_read`` delivers the rows, ``_engine`` scores many at a time, a ``Keeper`` keeps finished rows, and the ``Evaluation`` is what
 comes of it. What can be known to be wrong is said before the first row is read.
 """
 
@@ -137,7 +137,7 @@ class Run:
     async def _score(self, rows: Iterator[Row]) -> Evaluation:
         keeper, options = self._keeper, self._options
         most, rules = options.max_concurrency, Rules(options.timeout, options.max_retries)
-        answers = Answers(most, rules, self._budget, keeper.journal, keeper.heard)
+        answers = Answers(most, rules, self._budget, keeper.journal, keeper.note_outcome)
         self._answers, self._started = answers, time.perf_counter()
         engine = Engine(self._assignments, answers, max_rows=most, raising=options.on_error == "raise")
         self._waited = engine.waited

@@ -1,8 +1,8 @@
-"""Files that are written whole or not at all, and what killed processes have left of such files.
+"""Writes files whole or not at all.
 
-Strategy. A file that others rely on is written under another name, brought to the disk, and only then put in its place: after a
-kill or a power cut there is the old file or the new one, and never an empty one. The other name tells the process, so that the
-next run can sweep away what a dead one has left.
+Strategy. A file is written under a temporary name, flushed to the disk, and only then renamed. So after a kill or a power cut
+there is the old file or the new one, and never an empty one. The temporary name holds the number of the process, so that a later
+run can remove what a killed process has left.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 from .._kernel._errors import InvalidInput, RagmetricsError
 
 OWNER_ONLY = 0o700
-"""What was asked and answered is nobody else's business."""
+"""The replies in a run directory are private to the user who ran it."""
 
 
 def make_directory(path: Path) -> None:
@@ -45,37 +45,37 @@ def check_directory(path: Path) -> None:
         raise InvalidInput(f"run_dir {path} cannot be written: Permission denied")
 
 
-def part_of(path: Path) -> Path:
-    """The name under which this process writes a file before it puts it in its place."""
+def temporary_name(path: Path) -> Path:
+    """The temporary name under which this process writes a file."""
     return path.with_name(f".{path.name}.{os.getpid()}")
 
 
 @contextmanager
-def replaced(path: Path) -> Iterator[BinaryIO]:
-    """A file to write to, which then takes the place of another one; where that fails nothing is left of it.
+def replace_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file to write to; at the end it replaces the one at ``path``. After an error no file is left behind.
 
     Raises:
         RagmetricsError: it cannot be written.
     """
-    part = part_of(path)
+    part = temporary_name(path)
     try:
-        with worded(path):
+        with explain_errors(path):
             with part.open("wb") as file:
                 yield file
-                put(file)
+                sync_to_disk(file)
             part.replace(path)
     finally:
         part.unlink(missing_ok=True)
 
 
-def put(file: Any) -> None:
-    """Bring what was written to the disk."""
+def sync_to_disk(file: Any) -> None:
+    """Flush the file to the disk."""
     file.flush()
     os.fsync(file.fileno())
 
 
-def sweep(path: Path) -> None:
-    """Remove what dead processes have left of this file."""
+def remove_leftovers(path: Path) -> None:
+    """Remove temporary files that killed processes have left of this file."""
     for part in path.parent.glob(f".{path.name}.*"):
         owner = part.name.rpartition(".")[2]
         if owner.isdecimal() and not _lives(int(owner)):
@@ -101,8 +101,8 @@ def free_name(path: Path) -> Path:
 
 
 @contextmanager
-def worded(path: Path, what: Callable[[str], RagmetricsError] = RagmetricsError) -> Iterator[None]:
-    """Say in words what the operating system says about a file.
+def explain_errors(path: Path, what: Callable[[str], RagmetricsError] = RagmetricsError) -> Iterator[None]:
+    """Turn an ``OSError`` about a file that is written into an error with its path.
 
     Raises:
         RagmetricsError: (or ``what``) instead of an ``OSError``.

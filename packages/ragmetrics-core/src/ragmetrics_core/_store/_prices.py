@@ -1,7 +1,7 @@
-"""What the calls of a run cost in money, from a price table that others keep: the package ``genai-prices``.
+"""The cost of the calls of a run, by the price table of the package ``genai-prices``.
 
-A price is known or it is not: a model on a server of your own, one that the table does not list, or a table that is not
-installed makes it unknown, never 0. The table is loaded when somebody looks, not while a run goes on.
+A price is known or unknown, and an unknown price is never 0: the model may run on the user's own server, the table may not list
+it, or may not be installed. The table is loaded when a cost is read, not while a run goes on.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class Cost:
 
 @dataclass(frozen=True)
 class ModelUsage:
-    """What one model was asked in a run. What came from the journal cost nothing and is not counted.
+    """The calls to one model in a run. Replies from the journal cost nothing and are not counted.
 
     Attributes:
         name: name of the model.
         base_url: where it is called; None if it does not say.
         usage: calls and tokens.
         repeated: calls that were refused or lost on the way; they are not among the calls of ``usage``.
-        seconds: what the calls have taken, all together; 0 where that was not measured.
+        seconds: the time of all calls together; 0 where it was not measured.
     """
 
     name: str
@@ -80,7 +80,7 @@ class ModelUsage:
         return _priced(self.name, self.base_url, self.usage)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the seconds, which only who goes on with a run needs, as plain JSON values."""
+        """Everything but the seconds, as plain JSON values: only ``run.json`` needs those."""
         return {
             "name": self.name,
             "base_url": self.base_url,
@@ -104,7 +104,7 @@ class Prices:
     """
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[Any, ModelUsage]] = {}  # an identity takes long to tell
+        self._known: dict[int, tuple[Any, ModelUsage]] = {}  # computing an identity takes long
 
     def __call__(self, model: Any, usage: Usage) -> float:
         if is_instant(model):
@@ -144,8 +144,8 @@ class Prices:
 TOKENS = 'budget={"tokens": 1_000_000}'
 
 
-def added_up(*parts: Iterable[ModelUsage]) -> tuple[ModelUsage, ...]:
-    """What every model was asked in all parts of a run."""
+def add_up(*parts: Iterable[ModelUsage]) -> tuple[ModelUsage, ...]:
+    """The usage of every model in all parts of a run."""
     found: dict[tuple[str, str | None], ModelUsage] = {}
     for item in chain(*parts):
         key = (item.name, item.base_url)

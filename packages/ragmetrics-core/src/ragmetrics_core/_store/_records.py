@@ -1,8 +1,11 @@
-"""Finished rows and what became of them: in memory, or read back from a file one at a time.
+"""Finished rows with their scores: the sequence of them, the rows in memory, and a row as a line of JSON.
 
-Everything that looks at a run (tables, reports, data frames) goes through ``Records``: a sequence in input order. A run without
-a directory holds its records in columns (see ``_in_memory``); one with a directory holds only where each stands in the file, so
-that a hundred thousand rows cost no memory.
+Everything that looks at a run (tables, reports, data frames) reads ``Records``, a sequence in input order. A run with a directory
+holds only the position of each row in its file, so a hundred thousand rows cost no memory.
+
+A run without a directory holds its rows in columns. Metrics that ask no model score tens of thousands of rows a second. An object
+for each score and each row would slow the garbage collector: whenever their number has grown by a quarter, it visits every object
+of the process. It does not visit numbers and texts.
 """
 
 from __future__ import annotations
@@ -10,14 +13,16 @@ from __future__ import annotations
 import abc
 import json
 import math
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Generic, TypeVar, overload
 
 from .._kernel._errors import InvalidInput
 from .._kernel._plain import json_walk
+from .._kernel._requests import Usage
 from .._kernel._sample import Document, Sample
-from .._kernel._score import Score
+from .._kernel._score import NO_USAGE, Score, restored
 from .._kernel._wording import to_json
 
 T = TypeVar("T")
@@ -41,7 +46,7 @@ class Record:
 
 
 class LazySequence(Sequence[T], Generic[T]):
-    """A sequence whose items are read when they are looked at; otherwise it behaves as a list does."""
+    """A list whose items are read only when they are used."""
 
     @abc.abstractmethod
     def _at(self, index: int) -> T:
@@ -82,7 +87,7 @@ class Records(LazySequence[Record]):
 
 
 class View(LazySequence[T]):
-    """One part of every record, read when it is looked at."""
+    """One part of every record, read only when it is used."""
 
     def __init__(self, records: Records, part: Callable[[Record], T]) -> None:
         self._records = records
@@ -96,6 +101,127 @@ class View(LazySequence[T]):
 
     def _at(self, index: int) -> T:
         return self._part(self._records[index])
+
+
+Rest = tuple[bool | None, str | None, str | None, str | None, tuple[float, float] | None, int, int, int, int]
+"""The parts of a score without its value and evidence: passing, reason, error, label, scale, and the four counts of its usage.
+
+One flat tuple: the garbage collector stops visiting it once it has seen that it holds only texts and numbers.
+"""
+
+
+class KeptScores:
+    """The scores of one metric, in columns: their values, their evidence, and the rest where it is unusual.
+
+    A score is built when it is read. A score of a user's own class is kept as it is.
+
+    Args:
+        metric: its name.
+        scale: that of its first score.
+    """
+
+    __slots__ = ("_details", "_metric", "_rest", "_scale", "_values")
+
+    def __init__(self, metric: str, scale: tuple[float, float] | None) -> None:
+        self._metric = metric
+        self._scale = scale
+        self._values: list[float | Score | None] = []
+        self._details: list[Mapping[str, Any] | None] = []
+        self._rest: list[Rest | None] = []
+
+    def add(self, score: Score) -> None:
+        """Keep one more score."""
+        takes_apart = type(score) is Score and type(score.usage) is Usage and score.metric == self._metric
+        self._values.append(score.value if takes_apart else score)
+        self._details.append(score.held if takes_apart else None)
+        self._rest.append(self._rest_of(score) if takes_apart else None)
+
+    def _rest_of(self, score: Score) -> Rest | None:
+        """The rest of a score; None where it is that of most scores."""
+        usage = score.usage
+        if (
+            usage is NO_USAGE
+            and score.value is not None
+            and score.reason is None
+            and score.passing is None
+            and score.label is None
+            and score.scale is self._scale
+        ):
+            return None
+        counts = (usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.cached_calls)
+        return (score.passing, score.reason, score.error, score.label, score.scale, *counts)
+
+    def reorder(self, order: Sequence[int]) -> KeptScores:
+        """The scores at these positions, in this order."""
+        new = KeptScores(self._metric, self._scale)
+        new._values = [self._values[position] for position in order]
+        new._details = [self._details[position] for position in order]
+        new._rest = [self._rest[position] for position in order]
+        return new
+
+    def __iter__(self) -> Iterator[Score]:
+        return map(self.__getitem__, range(len(self._values)))
+
+    def __getitem__(self, index: int) -> Score:
+        value, details, rest = self._values[index], self._details[index], self._rest[index]
+        if isinstance(value, Score):
+            return value
+        if rest is None:
+            return Score(value, details=details, metric=self._metric, scale=self._scale)
+        passing, reason, error, label, scale, *counts = rest
+        score = restored(value, passing, reason, details, error, Usage(*counts), self._metric, scale, label)
+        self._values[index] = score  # it keeps the details that a reader has had it make
+        return score
+
+
+class KeptRecords(Records):
+    """Rows in columns; a record is built when it is read."""
+
+    def __init__(self) -> None:
+        self._indexes = array("q")
+        self._places: list[str] = []
+        self._samples: list[Sample] = []
+        self._scores: dict[str, KeptScores] = {}
+
+    def add(self, record: Record) -> None:
+        """Keep a row, which has the same metrics as all others."""
+        if not self._scores:
+            self._scores = {name: KeptScores(name, score.scale) for name, score in record.scores.items()}
+        self._places.append(record.place)
+        self._samples.append(record.sample)
+        for name, score in record.scores.items():
+            self._scores[name].add(score)
+        self._indexes.append(record.index)  # last: other threads count only what is complete
+
+    def in_order(self) -> KeptRecords:
+        """The rows that are there by now, in input order."""
+        indexes = self._indexes[:]
+        order = sorted(range(len(indexes)), key=indexes.__getitem__)
+        new = KeptRecords()
+        new._indexes = array("q", (indexes[position] for position in order))
+        new._places = [self._places[position] for position in order]
+        new._samples = [self._samples[position] for position in order]
+        new._scores = {name: scores.reorder(order) for name, scores in self._scores.items()}
+        return new
+
+    def samples(self) -> list[Sample]:
+        """The samples."""
+        return self._samples[:]
+
+    def places(self) -> list[str]:
+        """Where they stood in the input."""
+        return self._places[:]
+
+    def scores(self, metric: str) -> list[Score]:
+        """The scores by the metric of that name."""
+        return list(self._scores[metric]) if self._scores else []
+
+    def __len__(self) -> int:
+        return len(self._indexes)
+
+    def _at(self, index: int) -> Record:
+        scores = {name: scores[index] for name, scores in self._scores.items()}
+        return Record(self._indexes[index], self._places[index], self._samples[index], scores)
 
 
 def record_dict(record: Record) -> dict[str, Any]:
@@ -146,8 +272,8 @@ def _check(holds: bool, message: str) -> None:
         raise ValueError(message)
 
 
-def roundtripped(sample: Sample) -> Sample:
-    """The sample as it comes back from a file."""
+def round_trip(sample: Sample) -> Sample:
+    """The sample as it would be read back from a file."""
     return _sample(json.loads(to_json(json_value(sample))))
 
 
@@ -163,7 +289,7 @@ def _sample(data: dict[str, Any]) -> Sample:
 def _document(item: Any, field: str) -> Any:
     try:
         return Document.of(item, field)
-    except InvalidInput:  # the metrics have said so already: the row stays as it was
+    except InvalidInput:  # the metrics have reported it: the row stays as it was
         return item
 
 
@@ -182,7 +308,12 @@ def _in_file(value: Any) -> Any:
         return float(value) if math.isfinite(value) else None
     if isinstance(value, Sample | Document):
         values = {item.name: getattr(value, item.name) for item in fields(value)}
-        return {name: json_value(item) for name, item in values.items() if is_given(item)}
+        # the condition is is_given(item), written out as each row has ten fields
+        return {
+            name: json_value(item)
+            for name, item in values.items()
+            if item is not None and (not isinstance(item, Mapping) or item)
+        }
     if hasattr(value, "tolist"):  # numpy scalars and arrays
         return json_value(value.tolist())
     return str(value)

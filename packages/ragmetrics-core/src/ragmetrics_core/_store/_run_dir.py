@@ -1,104 +1,37 @@
-"""The directory of a run: what a run needs to go on where it stopped, and what is left of it when it is done.
+"""The directory of a run: everything that a run needs to go on where it stopped.
 
-``journal.sqlite`` holds the replies, ``scores.jsonl`` the rows with their scores, ``run.json`` what was run. Only the journal is
-needed to go on: a row whose replies are all there is scored anew from them, within a millisecond, so there is no second truth to
-keep in step. Scores of other settings (another model, another wording) never stay beside new ones, and never go without a word.
+``journal.sqlite`` holds the replies, ``scores.jsonl`` the rows with their scores, ``run.json`` the settings of the run and how it
+ended. Only the journal is needed to go on: a row whose replies are all in it is scored again within a millisecond. Scores of other
+settings (another model, another wording) never stay beside new ones, and are never lost without a message.
 
-Strategy. A mistyped command must cost nothing. So a run over finished scores changes no file before the first new answer of a
-model is there, which proves that metrics, rows, models and keys are what they should be; until then its rows wait in a file
-without a name. A run that needs no answer changes the files when its last row is finished.
-
-``run.json``: what a run was and what became of it, besides its scores.
-
-Rows of an earlier run and rows of this one: which are finished, and which are the same.
-
-Where the finished rows of a run go: into memory, or into the directory of the run (see ``_run_dir``).
-
-Rows in memory are kept in columns. Metrics that ask no model score tens of thousands of rows a second, and as many objects as a
-score for each metric and a record for each row keep the garbage collector busier than all the scoring: whenever their number has
-grown by a quarter, it walks through everything that the process holds. Numbers and texts it does not walk through.
+Strategy. A mistyped command must cost nothing. So a run over finished scores changes no file before the first new reply of a
+model has come, which proves that metrics, rows, models and keys are what they should be. Until then its rows wait in a temporary
+file. A run that needs no reply changes the files when its last row is finished.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Literal, NoReturn, Protocol
+from typing import Any, Literal, NoReturn
 
 from .._engine._reply_store import ReplyStore
 from .._kernel._errors import BadReply, InvalidInput, ModelError
-from .._kernel._requests import Reply, Usage
+from .._kernel._requests import Reply
 from .._kernel._sample import Row, Sample
-from .._kernel._score import NO_USAGE, Score, is_asked, restored
+from .._kernel._score import is_asked
 from .._kernel._steps import Outcome
 from .._read import Columns, OpenRows
-from ._files import check_directory, free_name, make_directory, replaced, sweep, worded
+from ._files import check_directory, explain_errors, free_name, make_directory, remove_leftovers, replace_file
 from ._journal import Journal
-from ._prices import ModelUsage, added_up
-from ._records import Record, Records, json_value, roundtripped
-from ._run_settings import MetricColumn, RunSettings, carried_on, difference, digest_of
+from ._prices import ModelUsage, add_up
+from ._records import KeptRecords, Record, Records, json_value, round_trip
+from ._run_settings import MetricColumn, RunSettings, difference, digest_of, with_earlier_models
 from ._scores_file import ScoresFile, Seal
-
-
-class Keeper(Protocol):
-    """Keeps what a run has finished."""
-
-    @property
-    def journal(self) -> ReplyStore | None:
-        """The replies of this run and of earlier ones, if they are kept."""
-        ...
-
-    @property
-    def earlier(self) -> tuple[ModelUsage, ...]:
-        """What the models were asked in earlier parts of the run."""
-        ...
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What must be known about scores that were there before."""
-        ...
-
-    def start(self, opened: OpenRows, at_most: Callable[[int], int | None]) -> Iterator[Row]:
-        """The rows to score.
-
-        Args:
-            opened: the rows of this run.
-            at_most: counts them up to a number; None where their number is not known.
-
-        Raises:
-            InvalidInput: the scores of other rows, or of another run, are kept there already.
-        """
-        ...
-
-    def heard(self, outcome: Outcome) -> None:
-        """Note that a model has answered a call, or has failed to."""
-        ...
-
-    def add(self, record: Record) -> None:
-        """Keep a finished row."""
-        ...
-
-    def snapshot(self) -> Records:
-        """What is finished by now, in input order; from any thread."""
-        ...
-
-    def finish(self, account: RunAccount, *, complete: bool) -> Records:
-        """The run is over: the records that stand, in input order.
-
-        Args:
-            account: what became of the run; the keeper knows its earlier parts and its notes itself.
-            complete: whether it has come to its last row.
-        """
-        ...
-
-    def close(self) -> None:
-        """Nothing more will be kept."""
-        ...
 
 
 class InMemory:
@@ -111,19 +44,19 @@ class InMemory:
     def __init__(self) -> None:
         self._records = KeptRecords()
 
-    def start(self, opened: OpenRows, at_most: Callable[[int], int | None]) -> Iterator[Row]:  # noqa: ARG002  there is nothing to compare with
+    def start(self, opened: OpenRows, at_most: Callable[[int], int | None]) -> Iterator[Row]:  # noqa: ARG002  no earlier rows
         """The rows to score."""
         return opened.rows
 
-    def heard(self, outcome: Outcome) -> None:
-        """All is kept in memory anyway."""
+    def note_outcome(self, outcome: Outcome) -> None:
+        """Nothing is written, so replies change nothing."""
 
     def add(self, record: Record) -> None:
         """Keep a finished row."""
         self._records.add(record)
 
     def snapshot(self) -> Records:
-        """What is finished by now, in input order."""
+        """The rows that are finished by now, in input order."""
         return self._records.in_order()
 
     def finish(self, account: RunAccount, *, complete: bool) -> Records:  # noqa: ARG002  nothing is written
@@ -132,127 +65,6 @@ class InMemory:
 
     def close(self) -> None:
         """Nothing is open."""
-
-
-Rest = tuple[bool | None, str | None, str | None, str | None, tuple[float, float] | None, int, int, int, int]
-"""What a score has but value and evidence: passing, reason, error, label, scale, and the four counts of its usage.
-
-In one flat tuple, which the garbage collector forgets once it has seen that it holds only texts and numbers.
-"""
-
-
-class KeptScores:
-    """The scores of one metric: value and evidence of each, and the rest, where there is anything.
-
-    Scores are put together when somebody looks. A user's own kind of score is kept as it is.
-
-    Args:
-        metric: its name.
-        scale: that of its first score.
-    """
-
-    __slots__ = ("_details", "_metric", "_rest", "_scale", "_values")
-
-    def __init__(self, metric: str, scale: tuple[float, float] | None) -> None:
-        self._metric = metric
-        self._scale = scale
-        self._values: list[float | Score | None] = []
-        self._details: list[Mapping[str, Any] | None] = []
-        self._rest: list[Rest | None] = []
-
-    def add(self, score: Score) -> None:
-        """Keep one more score."""
-        takes_apart = type(score) is Score and type(score.usage) is Usage and score.metric == self._metric
-        self._values.append(score.value if takes_apart else score)
-        self._details.append(score.held if takes_apart else None)
-        self._rest.append(self._rest_of(score) if takes_apart else None)
-
-    def _rest_of(self, score: Score) -> Rest | None:
-        """What is left of a score; None where that is what most have."""
-        usage = score.usage
-        if (
-            usage is NO_USAGE
-            and score.value is not None
-            and score.reason is None
-            and score.passing is None
-            and score.label is None
-            and score.scale is self._scale
-        ):
-            return None
-        counts = (usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.cached_calls)
-        return (score.passing, score.reason, score.error, score.label, score.scale, *counts)
-
-    def reordered(self, order: Sequence[int]) -> KeptScores:
-        """The scores at these positions, in this order."""
-        new = KeptScores(self._metric, self._scale)
-        new._values = [self._values[position] for position in order]
-        new._details = [self._details[position] for position in order]
-        new._rest = [self._rest[position] for position in order]
-        return new
-
-    def __iter__(self) -> Iterator[Score]:
-        return map(self.__getitem__, range(len(self._values)))
-
-    def __getitem__(self, index: int) -> Score:
-        value, details, rest = self._values[index], self._details[index], self._rest[index]
-        if isinstance(value, Score):
-            return value
-        if rest is None:
-            return Score(value, details=details, metric=self._metric, scale=self._scale)
-        passing, reason, error, label, scale, *counts = rest
-        score = restored(value, passing, reason, details, error, Usage(*counts), self._metric, scale, label)
-        self._values[index] = score  # with its details, once somebody has looked at them
-        return score
-
-
-class KeptRecords(Records):
-    """Rows in columns, from which the records are put together when they are looked at."""
-
-    def __init__(self) -> None:
-        self._indexes = array("q")
-        self._places: list[str] = []
-        self._samples: list[Sample] = []
-        self._scores: dict[str, KeptScores] = {}
-
-    def add(self, record: Record) -> None:
-        """Keep a row, which has the same metrics as all others."""
-        if not self._scores:
-            self._scores = {name: KeptScores(name, score.scale) for name, score in record.scores.items()}
-        self._places.append(record.place)
-        self._samples.append(record.sample)
-        for name, score in record.scores.items():
-            self._scores[name].add(score)
-        self._indexes.append(record.index)  # last: other threads count only what is complete
-
-    def in_order(self) -> KeptRecords:
-        """The rows that are there by now, in input order."""
-        indexes = self._indexes[:]
-        order = sorted(range(len(indexes)), key=indexes.__getitem__)
-        new = KeptRecords()
-        new._indexes = array("q", (indexes[position] for position in order))
-        new._places = [self._places[position] for position in order]
-        new._samples = [self._samples[position] for position in order]
-        new._scores = {name: scores.reordered(order) for name, scores in self._scores.items()}
-        return new
-
-    def samples(self) -> list[Sample]:
-        """The samples."""
-        return self._samples[:]
-
-    def places(self) -> list[str]:
-        """Where they stood in the input."""
-        return self._places[:]
-
-    def scores(self, metric: str) -> list[Score]:
-        """The scores by the metric of that name."""
-        return list(self._scores[metric]) if self._scores else []
-
-    def __len__(self) -> int:
-        return len(self._indexes)
-
-    def _at(self, index: int) -> Record:
-        scores = {name: scores[index] for name, scores in self._scores.items()}
-        return Record(self._indexes[index], self._places[index], self._samples[index], scores)
 
 
 ACCOUNT = "run.json"
@@ -267,7 +79,7 @@ UNVERIFIED = (
 
 @dataclass(frozen=True)
 class RunAccount:
-    """What became of a run, besides its scores.
+    """How a run went, without its scores.
 
     Attributes:
         source: name of the file that was read, or "".
@@ -278,7 +90,7 @@ class RunAccount:
         waited: by metric, the seconds that its rows have waited for models, summed over the rows.
         stopped: why the run ended before its last row, or that its scores are damaged; None where neither is so.
         fault: ``damaged``: its scores are not those that it ended with; ``unverified``: an earlier version wrote it, so that cannot
-            be known; None: neither. It follows from the files, and is not written.
+            be known; None: neither. It follows from the files and is not written.
     """
 
     source: str = ""
@@ -364,7 +176,7 @@ def write_account(path: Path, settings: RunSettings, account: RunAccount, seal: 
     """
     state = account.begun() if seal is None else {**account.to_dict(), "scores": seal.to_dict()}
     content = {"version": VERSION, **settings.to_dict(), **state}
-    with replaced(path / ACCOUNT) as file:
+    with replace_file(path / ACCOUNT) as file:
         file.write((json.dumps(content, ensure_ascii=True, indent=1) + "\n").encode())
 
 
@@ -416,20 +228,20 @@ def is_unanswered(error: str | None) -> bool:
 
 
 def signature(sample: Sample) -> str:
-    """What makes a row the same row in an edited data set: its question; where it has none, its id; else all of it."""
+    """What identifies a row in an edited data set: its question; without one its id; else all of it."""
     if isinstance(sample.user_input, str):
         return f"question {sample.user_input}"
     if sample.id is not None:
         return f"id {sample.id}"
-    return digest_of(json.dumps(json_value(roundtripped(sample)), sort_keys=True))
+    return digest_of(json.dumps(json_value(round_trip(sample)), sort_keys=True))
 
 
-def changed(there: Sample, here: Sample) -> str:
+def changed_fields(there: Sample, here: Sample) -> str:
     """The names of the fields that differ.
 
-    More columns are understood than when the row was written, perhaps: then it is read once more, as rows are read today.
+    The version that wrote the row may have known fewer columns: so a row that differs is also read as rows are read today.
     """
-    return _differing(there, here) and _differing(_read_again(there), here)
+    return _differing_fields(there, here) and _differing_fields(_read_again(there), here)
 
 
 def _read_again(sample: Sample) -> Sample:
@@ -440,8 +252,8 @@ def _read_again(sample: Sample) -> Sample:
         return sample
 
 
-def _differing(there: Sample, here: Sample) -> str:
-    old, new = (json_value(sample) for sample in (there, roundtripped(here)))
+def _differing_fields(there: Sample, here: Sample) -> str:
+    old, new = (json_value(sample) for sample in (there, round_trip(here)))
     names = sorted(old.keys() | new.keys())
     return ", ".join(
         name for name in names if json.dumps(old.get(name), sort_keys=True) != json.dumps(new.get(name), sort_keys=True)
@@ -455,7 +267,7 @@ LOOK_AHEAD = 50
 
 
 class RunDir:
-    """The directory of a run that is about to start, or to go on. Nothing in it is changed before there is something to keep.
+    """Keeps the rows of a run in its directory. It changes nothing there before it has something to keep.
 
     Args:
         path: the directory; made when it is needed.
@@ -490,8 +302,8 @@ class RunDir:
         )
         self._waiting: ScoresFile | None = None
         self._finished = 0 if self._scores is None else rows_finished(self._scores)
-        self._others = False  # the scores there are of another run: their file is set aside
-        self._copying = False  # some of the rows there have changed: a copy of their file is set aside
+        self._others = False  # whether the scores there are of another run: their file is set aside
+        self._copying = False  # whether rows there have changed: a copy of their file is set aside
         self._begun = False
         self._unanswered = False
         self._rows = 0
@@ -527,34 +339,37 @@ class RunDir:
             self._copying = True
         return self._compared(self._scores, rows)
 
-    def heard(self, outcome: Outcome) -> None:
-        """Note that a model has answered a call, or has failed to."""
+    def note_outcome(self, outcome: Outcome) -> None:
+        """Begin to change files with the first reply; note where a model did not reply."""
         if isinstance(outcome, Reply | BadReply):
-            self._begin()
+            if not self._begun:
+                self._begin()
         else:
             self._unanswered = True
 
     def add(self, record: Record) -> None:
         """Keep a finished row."""
         self._rows += 1
-        if not self._finished:
+        if not self._finished and not self._begun:
             self._begin()
+        if any(is_unanswered(score.error) for score in record.scores.values()):
+            record = self._with_earlier_scores(record)
         if self._begun and self._scores is not None:
-            self._scores.add(self._spared(record))
+            self._scores.add(record)
             return
         if self._waiting is None:
             self._waiting = ScoresFile(self.path / SCORES, writing=True, named=False)
-        self._waiting.add(self._spared(record))
+        self._waiting.add(record)
 
     def snapshot(self) -> Records:
-        """What is finished by now, in input order; from any thread."""
+        """The rows that are finished by now, in input order; from any thread."""
         if self._begun and self._scores is not None:
             return ScoresFile(self.path / SCORES, writing=False).records()
         return self._waiting_records()
 
     def finish(self, account: RunAccount, *, complete: bool) -> Records:
         """The run is over: one line per row. Rows of an earlier part of the run stay, unless this one has come to its end."""
-        if complete and not self._unanswered:
+        if complete and not self._unanswered and not self._begun:
             self._begin()
         if not self._begun or self._scores is None:
             return self._waiting_records()
@@ -577,19 +392,17 @@ class RunDir:
         self.journal.close()
 
     def _begin(self) -> None:
-        """Make the first change: set aside what is not of this run, and write what has waited."""
-        if self._begun:
-            return
+        """Make the first change: set aside the scores of another run, and write the rows that have waited."""
         make_directory(self.path)
         for name in (SCORES, ACCOUNT):
-            sweep(self.path / name)
+            remove_leftovers(self.path / name)
         self._check_again()
         if self._others:
             self._set_aside()
             self._others = False
         elif self._copying:
             self._set_aside_copy()
-        self._settings = carried_on(self._settings, self._earlier.settings if self._earlier else None)
+        self._settings = with_earlier_models(self._settings, self._earlier.settings if self._earlier else None)
         write_account(self.path, self._settings, RunAccount(self._source, earlier=self.earlier))
         if self._scores is None:
             self._scores = ScoresFile(self.path / SCORES, writing=True)
@@ -612,7 +425,7 @@ class RunDir:
     def _set_aside(self) -> None:
         scores = self.path / SCORES
         self._scores = None
-        with worded(scores):
+        with explain_errors(scores):
             if not self._finished:
                 scores.unlink()
                 return
@@ -629,7 +442,7 @@ class RunDir:
     def _set_aside_copy(self, why: str = "") -> None:
         scores = self.path / SCORES
         kept = free_name(scores)
-        with replaced(kept) as copy, scores.open("rb") as file:
+        with replace_file(kept) as copy, scores.open("rb") as file:
             shutil.copyfileobj(file, copy)
         self._copying = False
         self._finished = 0  # nothing is lost from here on
@@ -663,7 +476,7 @@ class RunDir:
         for row in rows:
             if self._finished and row.index in scores:
                 there = scores.read(row.index)
-                fields = changed(there.sample, row.sample) if is_finished(there) else None
+                fields = changed_fields(there.sample, row.sample) if is_finished(there) else None
                 if fields:
                     if not self._replacing:
                         self._refuse(f"another row than {row.place}: the {fields} differs")
@@ -672,14 +485,14 @@ class RunDir:
                         self._set_aside_copy()
             yield row
 
-    def _spared(self, record: Record) -> Record:
-        """The record; where a model could not be reached, with the score that the same row has from before."""
+    def _with_earlier_scores(self, record: Record) -> Record:
+        """The record; where a model could not be reached, with the score that an earlier run gave the same row."""
         lost = [name for name, score in record.scores.items() if is_unanswered(score.error)]
-        if not lost or self._others or self._scores is None or record.index not in self._scores:
+        if self._others or self._scores is None or record.index not in self._scores:
             return record
         there = self._scores.read(record.index)
         known = {name: there.scores[name] for name in lost if name in there.scores and there.scores[name].error is None}
-        if not known or changed(there.sample, record.sample):
+        if not known or changed_fields(there.sample, record.sample):
             return record
         return replace(record, scores={**record.scores, **known})
 
@@ -689,8 +502,12 @@ class RunDir:
 
     def _spent(self) -> tuple[ModelUsage, ...]:
         account = self._earlier.account if self._earlier else RunAccount()
-        return added_up(account.earlier, account.models)
+        return add_up(account.earlier, account.models)
 
 
 def _columns(stored: StoredRun | None) -> tuple[MetricColumn, ...]:
     return () if stored is None or stored.settings is None else stored.settings.metrics
+
+
+Keeper = InMemory | RunDir
+"""Keeps the rows that a run has finished."""

@@ -1,20 +1,12 @@
-"""What decides about the scores of a run, so that a later run knows whether it goes on with it.
+"""The settings of a run that decide about its scores, so that a later run knows whether it can go on with it.
 
 Strategy. Two runs are the same run if nothing differs that decides about scores: the metrics with their settings and the words of
-their prompts, the models, the number of repeats, the choice of rows. Of metrics and models only digests are written, by name of the
-setting: they tell which one differs and give none away. Names and addresses of models can be read there.
+their prompts, the models, the number of repeats, the choice of rows. ``run.json`` holds a digest of each setting, by its name: it
+shows which setting differs and reveals no value. Names and addresses of models are written as they are.
 
-The settings of a metric as digests: they tell which one differs between two runs, and give none away.
-
-Who gives the scores of a run: its metrics and their models, as ``run.json`` holds them.
-
-Of settings and models only digests are written, by name of the setting: they tell which one differs and give none away. Names and
-addresses of models can be read there.
-
-A digest of what a metric reads of a row, so that a label says which texts it is about.
-
-Strategy. The digest must change with every text that is judged, and with nothing else: not with the order of columns and keys, the
-Unicode form, spaces, or fields that the metric does not read. So fields are put into one form first, as rows are compared.
+A row digest covers the fields of a row that a metric reads, so that a label shows which texts it is about. It must change with
+every text that is judged and with nothing else: not with the order of columns and keys, the Unicode form, spaces, or fields that
+the metric does not read. So the fields are normalised first.
 """
 
 from __future__ import annotations
@@ -52,7 +44,7 @@ def digest_of(text: str) -> str:
 
 
 def setting_digests(metric: Metric) -> dict[str, str]:
-    """By name a digest of each setting; of a prompt, of all the words that are sent."""
+    """A digest of each setting, by name; of a prompt, a digest of all the words that are sent."""
     found = {}
     for item in fields(metric):
         if item.compare:
@@ -88,7 +80,7 @@ def _as_text(value: Any) -> str:
 KINDS = {"llm": "the LLM", "embeddings": "the embedding model"}
 CLASS_NAME = re.compile(r"\w+(?=\()")
 UNKNOWN = "unknown"
-"""The one part of a model that does not say what it is: its digest is a new one every time."""
+"""The only part of a model without an identity: its digest is a new one every time."""
 
 
 def class_named(settings: str) -> str | None:
@@ -99,7 +91,7 @@ def class_named(settings: str) -> str | None:
 
 @dataclass(frozen=True)
 class MetricColumn:
-    """A metric as a run knows it.
+    """A metric of a run: one column of its table.
 
     Attributes:
         name: its name.
@@ -107,7 +99,7 @@ class MetricColumn:
         settings: the metric in words, such as ``NDCG(k=3)``; of a file of scores, its name alone.
         higher_is_better: whether high values are good; False: low ones are; None: neither, or it is not known.
         knows_better: whether that is known: it is not of another's metric in a file of scores, or in the run of an older version.
-        saved: what a built-in metric can be built from again; None where that cannot be written, or nobody wrote it.
+        saved: the settings that a built-in metric can be built from again; None where they cannot be written, or were not.
         inputs: the fields and columns that it reads; None where that is not known.
     """
 
@@ -131,7 +123,7 @@ class MetricColumn:
     def named(cls, name: str, scale: tuple[float, float] | None, settings: str) -> MetricColumn:
         """A column of which only so much is known: if it is a built-in metric, that knows which end of its scale is better."""
         metric = built_in_metric(class_named(settings) or name, Metric)
-        # the direction of a metric made of others is that of its parts, which nobody tells
+        # the direction of a metric made of others is that of its parts, which are not known here
         known = metric if metric is not None and metric.parts is Metric.parts else None
         better = known.higher_is_better if known else None
         return cls(name, scale, settings, better, known is not None, inputs=_inputs(metric))
@@ -253,8 +245,8 @@ class ModelIdentity:
         if self.name != here.name:
             return f"{words} is {self.name} there, {here.name} here"
         if here.parts.keys() == {"unknown"}:
-            return f"{words}, {here.name}, has no attribute `identity`, so nobody knows whether it is the same"
-        return f"{words}, {here.name}, has another {', '.join(unequal(self.parts, here.parts))}"
+            return f"{words}, {here.name}, has no attribute `identity`, so it is not known whether it is the same"
+        return f"{words}, {here.name}, has another {', '.join(unequal_names(self.parts, here.parts))}"
 
 
 @dataclass(frozen=True)
@@ -287,7 +279,7 @@ class ScoredBy:
         llm, embeddings = (ModelIdentity.of_all([getattr(one, kind) for one in asked]) for kind in KINDS)
         return cls(setting_digests(metric), llm, embeddings, frozenset(prompts_of(metric)))
 
-    def carried_on(self, earlier: ScoredBy | None) -> ScoredBy:
+    def with_earlier_models(self, earlier: ScoredBy | None) -> ScoredBy:
         """The same, with the models of an earlier part of the run where this one has none."""
         if earlier is None:
             return self
@@ -343,7 +335,7 @@ def _checked_texts(values: Mapping[str, Any]) -> dict[str, str]:
     return {name: _checked_text(value) for name, value in values.items()}
 
 
-def unequal(there: Mapping[str, str], here: Mapping[str, str]) -> Sequence[str]:
+def unequal_names(there: Mapping[str, str], here: Mapping[str, str]) -> Sequence[str]:
     """Names whose digests differ, or that only one of the two has."""
     return sorted(name for name in there.keys() | here.keys() if there.get(name) != here.get(name))
 
@@ -412,14 +404,14 @@ class RunSettings:
         return cls(metrics, sampled, data["run"], scored_by, data["settings"])
 
 
-def carried_on(here: RunSettings, there: RunSettings | None) -> RunSettings:
+def with_earlier_models(here: RunSettings, there: RunSettings | None) -> RunSettings:
     """The settings with the models that an earlier part of the run had, where this one names none."""
     earlier = (there.scored_by if there else None) or {}
-    return replace(here, scored_by=_carried_on(here.scored_by or {}, earlier))
+    return replace(here, scored_by=_with_earlier_models(here.scored_by or {}, earlier))
 
 
 def difference(there: RunSettings, here: RunSettings) -> str | None:
-    """What two runs differ in; completes the sentence "the scores are those of ...". None: they are the same run.
+    """How two runs differ; completes the sentence "the scores are those of ...". None: they are the same run.
 
     A model that only one of them names makes no difference: the other did not ask it.
     """
@@ -432,7 +424,7 @@ def difference(there: RunSettings, here: RunSettings) -> str | None:
     return f"other settings: {'; '.join(found)}" if found else None
 
 
-def joined(parts: Iterable[RunSettings]) -> RunSettings:
+def join_settings(parts: Iterable[RunSettings]) -> RunSettings:
     """The settings of a run that is put together from others, each with some of the metrics.
 
     Raises:
@@ -446,7 +438,7 @@ def joined(parts: Iterable[RunSettings]) -> RunSettings:
         if found or whole.scored_by is None or part.scored_by is None:
             raise InvalidInput(f"these runs cannot be joined: one has {found or OLDER}")
         metrics = (*whole.metrics, *(item for item in part.metrics if item.name not in shared))
-        scored_by = {**part.scored_by, **_carried_on(whole.scored_by, part.scored_by)}
+        scored_by = {**part.scored_by, **_with_earlier_models(whole.scored_by, part.scored_by)}
         digest = digest_of(f"{whole.digest} {part.digest}")
         whole = RunSettings(metrics, whole.sampled, whole.run, scored_by, digest)
     return whole
@@ -458,8 +450,8 @@ def _only(settings: RunSettings, names: set[str]) -> RunSettings:
     return replace(settings, metrics=metrics, scored_by=scored_by)
 
 
-def _carried_on(here: Mapping[str, ScoredBy], there: Mapping[str, ScoredBy]) -> dict[str, ScoredBy]:
-    return {name: item.carried_on(there.get(name)) for name, item in here.items()}
+def _with_earlier_models(here: Mapping[str, ScoredBy], there: Mapping[str, ScoredBy]) -> dict[str, ScoredBy]:
+    return {name: item.with_earlier_models(there.get(name)) for name, item in here.items()}
 
 
 def _other_run(there: RunSettings, here: RunSettings) -> Iterable[str]:
@@ -479,7 +471,7 @@ def _other_scorers(there: Mapping[str, ScoredBy], here: Mapping[str, ScoredBy]) 
             before, now = known.model(kind), item.model(kind)
             if before and now and (text := before.difference(now, words)):
                 found.setdefault(text, []).append(name)
-        for setting in unequal(known.settings, item.settings):
+        for setting in unequal_names(known.settings, item.settings):
             other = f"other words of the prompt {setting!r}" if setting in item.prompts else f"different {setting}"
             found.setdefault(other, []).append(name)
     for text, names in found.items():
@@ -492,7 +484,7 @@ def _choice(sampled: Mapping[str, Any] | None) -> str:
 
 
 def _in_one(assignments: Sequence[Assignment], run: Mapping[str, Any], sampled: Mapping[str, Any] | None) -> str:
-    """One digest of everything: all that the first builds know of ``run.json``, so it stays as long as version 1 of that file."""
+    """One digest of everything: the only setting that the first builds read, so it stays as long as version 1 of ``run.json``."""
     settings = {
         "repeats": run["repeats"],
         **({"empty": "zero"} if run["empty"] == "zero" else {}),
@@ -513,7 +505,7 @@ def _in_one(assignments: Sequence[Assignment], run: Mapping[str, Any], sampled: 
 def _as_written(metric: Metric) -> object:
     try:
         return metric.to_dict(defaults=True)
-    except (InvalidInput, TypeError, ValueError):  # it cannot be saved, so only its repr shows what it is
+    except (InvalidInput, TypeError, ValueError):  # it cannot be saved: its repr identifies it
         return repr(metric)
 
 
@@ -526,7 +518,7 @@ def row_digest(sample: Sample, inputs: Iterable[str]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """The value in the one form in which it is compared."""
+    """The value in the form in which it is compared."""
     if isinstance(value, str):
         return unicodedata.normalize("NFC", " ".join(value.split()))
     if isinstance(value, Mapping):

@@ -26,7 +26,7 @@ from typing import IO, Any
 from zlib import crc32
 
 from .._kernel._errors import InvalidInput
-from ._files import part_of, put, worded
+from ._files import explain_errors, sync_to_disk, temporary_name
 from ._records import Record, Records, record_line, record_of
 
 
@@ -117,10 +117,10 @@ class ScoresFile:
         self.seal = Sealing().seal()
         if named:
             self._open(path, "a+b" if writing else "rb")
-            with worded(self._path):
+            with explain_errors(self._path):
                 self._cut = not self._scan()
         else:
-            with worded(self._path):
+            with explain_errors(self._path):
                 self._use(tempfile.TemporaryFile(buffering=0, dir=path.parent))  # noqa: SIM115  as long as the records
 
     def add(self, record: Record) -> None:
@@ -136,7 +136,7 @@ class ScoresFile:
         # the line that a kill cut short must not swallow the next one
         data = b"\n" + line if self._cut else line
         written = 0
-        with self._lock, worded(self._path):
+        with self._lock, explain_errors(self._path):
             self._file.seek(0, os.SEEK_END)
             while written < len(data):  # a disk that is nearly full takes a part, and raises at the next attempt
                 written += self._file.write(data[written:])
@@ -146,9 +146,9 @@ class ScoresFile:
 
     def settle(self, keep: Callable[[int], bool]) -> Seal:
         """Write the file anew: the rows to keep, one line each, in input order."""
-        part = part_of(self._path)
+        part = temporary_name(self._path)
         try:
-            with worded(self._path):
+            with explain_errors(self._path):
                 starts, lengths, seal = self._copy(part, keep)
                 self._close()
                 if os.name == "nt":  # where an open file cannot be moved
@@ -173,7 +173,7 @@ class ScoresFile:
                 lengths.append(len(line))
                 sealing.add(line)
                 file.write(line)
-            put(file)
+            sync_to_disk(file)
         return starts, lengths, sealing.seal()
 
     def indexes(self) -> array[int]:

@@ -29,7 +29,7 @@ from .._kernel._settings import check_run_dir, check_seconds, check_whole
 from .._lexical._judge import LexicalJudge
 from .._names._models import llm_named
 from .._show._progress import Bar, Progress, check_progress, progress_bar, watching
-from .._store._files import check_directory, free_name, make_directory, replaced, worded
+from .._store._files import check_directory, explain_errors, free_name, make_directory, replace_file
 from .._store._journal import Journal
 from .._store._prices import ModelUsage, Prices
 from .._store._run_dir import JOURNAL
@@ -68,7 +68,7 @@ class KeptQuestions:
         """The lines that are there; the last one may be torn."""
         if not self._file.is_file():
             return set()
-        with worded(self._file):
+        with explain_errors(self._file):
             text = self._file.read_bytes().decode("utf-8", "replace")
         return {f"{line}\n" for line in text.split("\n")[:-1]} | {text.split("\n")[-1]} - {""}
 
@@ -85,7 +85,7 @@ class KeptQuestions:
         if line in self._there:
             return
         make_directory(self._file.parent)
-        with worded(self._file), self._file.open("a", encoding="utf-8", newline="\n") as file:
+        with explain_errors(self._file), self._file.open("a", encoding="utf-8", newline="\n") as file:
             file.write(line)
 
     def finish(self, samples: Iterable[Sample]) -> None:
@@ -99,7 +99,7 @@ class KeptQuestions:
             return
         if not self._there <= set(lines):
             self._set_aside()
-        with replaced(self._file) as file:
+        with replace_file(self._file) as file:
             file.writelines(line.encode() for line in lines)
 
     def close(self) -> None:
@@ -111,7 +111,7 @@ class KeptQuestions:
         return bool(self._there) and (line not in self._there or any(not known.endswith("\n") for known in self._there))
 
     def _set_aside(self) -> None:
-        with worded(self._file):
+        with explain_errors(self._file):
             self._file.rename(free_name(self._file))
         self._there = set()
 
