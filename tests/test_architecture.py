@@ -37,8 +37,6 @@ FLOORS: list[set[str]] = [
 MOST_WAYS = 20
 MOST_ROOMS, MOST_FLOORS, MOST_ARROWS = 30, 12, 115
 UPWARD = {
-    ("_compare._comparison", "_page._comparison_page"),
-    ("_compare._comparison", "_evaluate._notebook"),
     ("_run._summary", "_evaluate._notebook"),
     ("_run._text", "_calibrate._words"),
 }

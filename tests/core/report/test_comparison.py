@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ import pytest
 
 from core.report.comparing import FAILED, by_id, judged_by, run_of
 from ragmetrics_core import Comparison, Evaluation, InvalidInput, Score, evaluate
-from ragmetrics_core._compare._row_changes import ClaimChange, claim_changes, most_changed
 from ragmetrics_core._store._run_settings import MetricColumn
 from ragmetrics_core.metrics import ExactMatch, Faithfulness, TokenF1
 from ragmetrics_core.statistics import paired_difference
@@ -24,6 +24,20 @@ def sliced(*rows: tuple[Any, Any, Any], column: str = "lang", **more: Any) -> tu
     return tuple(  # type: ignore[return-value]
         run_of([(item, {"m": row[side]}) for item, row in zip(fields, rows, strict=True)], **more) for side in (1, 2)
     )
+
+
+def told(changes: Iterable[Any]) -> list[tuple[str, bool | None, bool | None]]:
+    return [(item.text, item.before, item.after) for item in changes]
+
+
+def claims(before: Sequence[Score], after: Sequence[Score]) -> list[tuple[str, bool | None, bool | None]]:
+    """What changed among the claims of a row that either run has judged so."""
+    runs = (
+        run_of([({"id": "a", "question": "?"}, {"m": Score(value, details=score.details)}) for score in scores])
+        for value, scores in ((0.0, before), (1.0, after))
+    )
+    (change,) = next(runs).compare(next(runs))["m"].changes
+    return told(change.claims)
 
 
 class TestData:
@@ -330,40 +344,38 @@ class TestChanges:
         assert [change.share for change in changes] == pytest.approx([0.05] * 10)
 
     def test_rounding_is_no_change(self) -> None:
-        assert most_changed([0.5, 0.5], [0.5, 0.5]) == []
+        assert by_id([0.5, 0.5]).compare(by_id([0.5, 0.5]))["m"].changes == ()
 
     def test_claims(self) -> None:
         before = run_of([({"id": "a"}, {"m": verdicts(kept=True, lost=True, gained=False, gone=False)})])
         after = run_of([({"id": "a"}, {"m": verdicts(kept=True, lost=False, gained=True, new=True, bad=False)})])
         (change,) = before.compare(after)["m"].changes
-        assert change.claims == (
-            ClaimChange("lost", True, False),
-            ClaimChange("gained", False, True),
-            ClaimChange("new", None, True),
-            ClaimChange("bad", None, False),
-            ClaimChange("gone", False, None),
-        )
-        assert change.of_kind("new") == [ClaimChange("new", None, True), ClaimChange("bad", None, False)]
+        assert told(change.claims) == [
+            ("lost", True, False),
+            ("gained", False, True),
+            ("new", None, True),
+            ("bad", None, False),
+            ("gone", False, None),
+        ]
+        assert told(change.of_kind("new")) == [("new", None, True), ("bad", None, False)]
         assert change.to_dict()["claims"][0] == {"text": "lost", "kind": "lost", "before": True, "after": False}
 
     def test_claims_are_the_same_but_for_spaces(self) -> None:
         one, two = verdicts(**{"A is  B.\n": True}), verdicts(**{"A is B.": True})
-        assert claim_changes([one], [two]) == ()
+        assert claims([one], [two]) == []
 
     @pytest.mark.parametrize("text", ["A is B [1].", "A is B.[2]", "A is B [1, 3]. [4-6]", "A[12] is B."])
     def test_claims_are_the_same_but_for_marks_of_citations(self, text: str) -> None:
-        assert claim_changes([verdicts(**{"A is B.": True})], [verdicts(**{text: True})]) == ()
-        assert claim_changes([verdicts(**{"A is B.": True})], [verdicts(**{text: False})]) == (
-            ClaimChange("A is B.", True, False),
-        )
+        assert claims([verdicts(**{"A is B.": True})], [verdicts(**{text: True})]) == []
+        assert claims([verdicts(**{"A is B.": True})], [verdicts(**{text: False})]) == [("A is B.", True, False)]
 
     def test_brackets_that_hold_no_numbers_are_words(self) -> None:
-        (new, gone) = claim_changes([verdicts(**{"[1]": True})], [verdicts(**{"A [sic] is B.": True})])
-        assert (new.text, gone.text) == ("A [sic] is B.", "[1]")
+        (new, gone) = claims([verdicts(**{"[1]": True})], [verdicts(**{"A [sic] is B.": True})])
+        assert (new[0], gone[0]) == ("A [sic] is B.", "[1]")
 
     def test_statements_beside_their_marks(self) -> None:
         one, two = (Score(0.5, details={"statements": ["A", "B"], "statement_scores": [1, mark]}) for mark in (0, 1))
-        assert claim_changes([one], [two]) == (ClaimChange("B", False, True),)
+        assert claims([one], [two]) == [("B", False, True)]
 
     @pytest.mark.parametrize(
         "details",
@@ -386,16 +398,16 @@ class TestChanges:
         ],
     )
     def test_evidence_of_other_forms_holds_no_claims(self, details: Any) -> None:
-        assert claim_changes([Score(0.5, details=details)], [Score(1.0, details=details)]) == ()
+        assert claims([Score(0.5, details=details)], [Score(1.0, details=details)]) == []
 
     def test_of_several_judgements_most_decide(self) -> None:
         def repeated(*marks: bool) -> Score:
             judgements = [{"details": dict(verdicts(A=mark).details)} for mark in marks]
             return Score(0.5, details={"repeats": judgements})
 
-        assert claim_changes([repeated(True, True, False)], [repeated(True, False)]) == (ClaimChange("A", True, False),)
+        assert claims([repeated(True, True, False)], [repeated(True, False)]) == [("A", True, False)]
         twice = [verdicts(A=True), verdicts(A=False)]
-        assert claim_changes(twice, [verdicts(A=True)]) == (ClaimChange("A", False, True),)
+        assert claims(twice, [verdicts(A=True)]) == [("A", False, True)]
 
     def test_labels_and_what_scores_say(self) -> None:
         before = run_of([({"id": "a"}, {"m": Score(1.0, label="answered", reason="it answers")})])

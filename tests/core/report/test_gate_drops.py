@@ -68,8 +68,7 @@ class TestDirection:
         with pytest.raises(InvalidInput) as caught:
             before.compare(after).gate("m drop <= 0.03")
         assert str(caught.value) == (
-            "gate 'm drop <= 0.03': no end of the scale of m is known to be the better one, so nobody can say whether it "
-            "dropped: gate its mean"
+            "gate 'm drop <= 0.03': which end of the scale of m is better is not known, so it has no drop: gate its mean"
         )
 
     def test_a_gain_can_be_asked_for(self) -> None:
@@ -282,12 +281,12 @@ class TestConditions:
         (result,) = before.compare(after).gate("m drop <= 0.3").results
         assert (result.verdict, result.unmet) == (
             "failed",
-            ("11 of 200 rows failed in new, more than max_failed=0.05",),
+            ("11 of 200 rows of new failed, more than max_failed=0.05",),
         )
         (result,) = after.compare(before).gate("m drop <= 0.3").results
         assert (result.verdict, result.unmet) == (
             "failed",
-            ("11 of 200 rows failed in new, more than max_failed=0.05",),
+            ("11 of 200 rows of new failed, more than max_failed=0.05",),
         )
         assert before.compare(after).gate("m drop <= 0.3", max_failed=0.1).passed
 
@@ -296,7 +295,7 @@ class TestConditions:
         (result,) = before.compare(after).gate("m drop <= 0.3").results
         assert (result.verdict, result.unmet) == (
             "failed",
-            ("170 of the 200 rows of old have a value in both runs, less than min_coverage=0.9",),
+            ("170 of 200 rows of old have a value in both runs, less than min_coverage=0.9",),
         )
         assert before.compare(after).gate("m drop <= 0.3", min_coverage=0.85).passed
 
@@ -305,7 +304,7 @@ class TestConditions:
         assert before.compare(after).gate("m drop <= 0.3").passed
         before, after = runs(SAME[:150], SAME[:150] + [None] * 50)
         (result,) = before.compare(after).gate("m drop <= 0.3").results
-        assert result.unmet == ("150 of 200 rows have a score in new, less than min_coverage=0.9",)
+        assert result.unmet == ("150 of 200 rows of new have a score, less than min_coverage=0.9",)
 
     def test_a_run_that_ended_early(self) -> None:
         before, after = by_id(SAME, name="old"), by_id(SAME, name="new", stopped="the budget is used up")

@@ -150,15 +150,15 @@ def test_the_end_of_a_scale_that_every_run_reaches_leaves_the_conditions(text: s
         (
             "faithfulness >= 1",
             (
-                "gate 'faithfulness >= 1': that a mean stands at the very end of its scale is what no number of rows can show: "
-                "give a limit under 1"
+                "gate 'faithfulness >= 1': no number of rows can show that a mean lies at the very end of its scale: give a limit "
+                "under 1"
             ),
         ),
         (
             "correctness <= 1",
             (
-                "gate 'correctness <= 1': that a mean stands at the very end of its scale is what no number of rows can show: "
-                "give a limit over 1"
+                "gate 'correctness <= 1': no number of rows can show that a mean lies at the very end of its scale: give a limit "
+                "over 1"
             ),
         ),
         (
@@ -199,8 +199,7 @@ DIRECTIONS = {"faithfulness": True, "correctness": True, "free": None, "a >= b":
         (
             "free drop <= 0.1",
             (
-                "gate 'free drop <= 0.1': no end of the scale of free is known to be the better one, so nobody can say whether "
-                "it dropped: gate its mean"
+                "gate 'free drop <= 0.1': which end of the scale of free is better is not known, so it has no drop: gate its mean"
             ),
         ),
         (

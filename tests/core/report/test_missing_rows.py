@@ -105,9 +105,7 @@ class TestVerdicts:
         assert (item.verdict, item.short, item.pairs) == ("cannot say", 12, 40)
         # of 12 rows three of four repeats count as 0, the worst value
         mean = sum((0.25 if n < 12 else 1) * value for n, value in enumerate(risen(VALUES))) / 40
-        assert (
-            "12 rows have lost the value of some repeats; counted as the worst value, 0, they could turn it" in item.why
-        )
+        assert "12 rows lost the value of some repeats; counted as the worst value, 0, they could turn it" in item.why
         assert f"the difference would be {mean - sum(VALUES) / 40:+.3f}" in item.why
         (gate,) = comparison.gate("m drop <= 0.01").results
         assert (gate.verdict, gate.missing) == ("undecided", "12 rows lost the value of some repeats")

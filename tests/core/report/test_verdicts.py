@@ -204,7 +204,7 @@ class TestLostRows:
         kept = case(lost=1, worst=0.0, with_lost=found(0.01, 0.07, 0.02), p_with_lost=0.02)
         assert verdict_of(kept) == (
             BETTER,
-            f"{self.BASE}; 1 row has lost the value that the first run gave; counted as the worst value, 0, it still holds",
+            f"{self.BASE}; 1 row lost the value that the first run gave; counted as the worst value, 0, it still holds",
         )
 
     @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ class TestLostRows:
         assert verdict_of(turned) == (
             CANNOT_SAY,
             (
-                f"{self.BASE}; but 7 rows have lost the value that the first run gave; counted as the worst value, 0, they "
+                f"{self.BASE}; but 7 rows lost the value that the first run gave; counted as the worst value, 0, they "
                 f"could turn it: the difference would be {signed((low + high) / 2)}, 95 % interval {signed(low)} to "
                 f"{signed(high)}, p {p_text(p)}"
             ),
@@ -225,13 +225,13 @@ class TestLostRows:
         assert verdict_of(case(lost=2)) == (
             CANNOT_SAY,
             (
-                f"{self.BASE}; but 2 rows have lost the value that the first run gave, and no value is known to be the worst, "
+                f"{self.BASE}; but 2 rows lost the value that the first run gave, and no value is known to be the worst, "
                 "which could turn it"
             ),
         )
 
     def test_rows_that_the_second_run_has_not_got_are_told(self) -> None:
-        for absent, words in ((1, "1 of the first run's rows is"), (1200, "1,200 of the first run's rows are")):
+        for absent, words in ((1, "1 row of the first run is"), (1200, "1,200 rows of the first run are")):
             assert verdict_of(case(absent=absent)) == (
                 BETTER,
                 f"{self.BASE}; {words} not in the second, and not in this",
@@ -242,8 +242,8 @@ class TestLostRows:
         assert verdict_of(case(-0.01, 0.03, p=0.4, lost=1, absent=2)) == (
             WITHIN,
             (
-                f"{text}; 2 of the first run's rows are not in the second, and not in this; 1 row has lost the value that the "
-                "first run gave, and is not in this"
+                f"{text}; 2 rows of the first run are not in the second, and not in this; 1 row lost the value that the "
+                "first run gave, and not in this"
             ),
         )
 
@@ -264,7 +264,7 @@ class TestRuns:
         hard = by_id([0.9] * 20 + [0.6] * 80).compare(by_id(after))["m"]
         assert hard.verdict == CANNOT_SAY
         assert (
-            "20 rows have lost the value that the first run gave; counted as the worst value, 0, they could turn it"
+            "20 rows lost the value that the first run gave; counted as the worst value, 0, they could turn it"
             in hard.why
         )
         assert hard.rows_after.lost == tuple(f"q{n}" for n in range(20))

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from core.statistics.populations import NORMAL, Pair, Population
-from ragmetrics_core._compare._compare import Draft, finished
-from ragmetrics_core._compare._comparison import MetricComparison, PairedValues
-from ragmetrics_core._compare._pairs import MetricPairs, Part, RowCounts
+from ragmetrics_core._compare._compare import finished
+from ragmetrics_core._compare._comparison import MetricComparison
+from ragmetrics_core._compare._pairs import MetricPairs, PairedValues, Part, RowCounts
 
 __all__ = ["Verdicts", "by_verdict", "compared", "draft"]
 
@@ -101,28 +101,18 @@ def _drawn(
     return drawn
 
 
-def draft(name: str, rows: Sequence[Pair], population: Population, label: str | None = None) -> Draft:
+def draft(name: str, rows: Sequence[Pair], population: Population, label: str | None = None) -> MetricPairs:
     """One metric before its p-value is adjusted, as a comparison of two runs would have it."""
     before, after = zip(*rows, strict=True)
     places = [(place, place) for place in range(len(rows))]
     low, high = population.scale
-    return Draft(
+    return MetricPairs(
         name=name,
         part=Part(None if label is None else "slice", label, places, None),
-        pairs=MetricPairs(
-            rows=places,
-            values=PairedValues(before, after, None, population.scale),
-            lost=(),
-            absent=(),
-            short=(),
-            counts=(RowCounts(len(rows)), RowCounts(len(rows))),
-            scale_problem="",
-        ),
+        rows=places,
+        values=PairedValues(before, after, None, population.scale),
+        counts=(RowCounts(len(rows)), RowCounts(len(rows))),
         higher_is_better=True,
         knows_better=True,
         margin=0.03 * (high - low),
-        warnings=(),
-        refusal="",
-        void="",
-        changes=(),
     )

@@ -15,8 +15,8 @@ from unittest import mock
 
 from core.statistics.comparison_simulation import draft
 from core.statistics.populations import Population
+from ragmetrics_core import Comparison
 from ragmetrics_core._compare._compare import finished
-from ragmetrics_core._compare._comparison import Comparison
 from ragmetrics_core._compare._drops import drop_evidence
 from ragmetrics_core._gate import _decision as _gate_decision
 from ragmetrics_core._gate._evidence import Evidence, of_mean

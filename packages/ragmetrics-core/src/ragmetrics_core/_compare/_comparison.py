@@ -1,29 +1,16 @@
-"""Two runs side by side: what is known of every metric, as plain data. Pictures of it are functions of it, in other files."""
+"""Two runs side by side: what is known of every metric, as plain data. How it looks is said in `_blocks`."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
-from .._gate._decision import decide
-from .._gate._gates import Conditions, Gate, parsed_gates
-from .._gate._results import Decision
 from .._run._slices import slice_name
-from .._show._tables import room
 from ..statistics import Interval
 from ._corrected_difference import CorrectedDifference
-from ._drops import drop_evidence
-from ._markdown import comparison_markdown
-from ._pairs import PairedValues, RowCounts
+from ._pairs import PairedValues, Pairing, RowCounts
 from ._row_changes import RowChange
-from ._text import comparison_text
-
-if TYPE_CHECKING:
-    from ._pairs import Pairing
-
-
-Verdict = Literal["better", "worse", "no difference larger than the margin", "cannot say"]
+from ._verdicts import Verdict
 
 
 @dataclass(frozen=True)
@@ -149,36 +136,8 @@ class MetricComparison:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """Two runs, compared row by row; ``print`` shows tables, as wide as the terminal, or 80 columns where there is none.
-
-    ``comparison["faithfulness"]`` is one metric over all rows, ``comparison["faithfulness", "de"]`` one slice of it (None: the rows
-    without a value there).
-
-    Attributes:
-        before: name of the first run.
-        after: name of the second run.
-        metrics: every metric that both runs have.
-        slices: every metric in every slice, if rows are sliced.
-        by: the path that rows are sliced by; None if they are not.
-        cluster: the path of what rows share; None if they are taken to be independent.
-        margin: the largest difference that does not matter, as a share of the width of a metric's scale.
-        pairs: rows that are in both runs.
-        paired_by: what rows are paired by, in words.
-        rows_before: rows of the first run, repeats of a row counted once.
-        rows_after: rows of the second run.
-        only_before: names of the rows that only the first run has.
-        only_after: names of the rows that only the second run has.
-        metrics_only_before: metrics that only the first run has.
-        metrics_only_after: metrics that only the second run has.
-        warnings: what differs in who scored, so that a difference may come from that and not from the system.
-        unknown: what cannot be known about who scored.
-        notes: what else must be known.
-        incomplete: which of the runs did not come to their end, and why.
-        allow_different_judges: whether metrics are compared although who scored them differs.
-        pairing: the runs themselves, row by row, which a page shows; None in a copy, and in one that was put together by hand.
-        corrected: of metrics with labels in both runs, the difference that people would see.
-    """
+class ComparedRuns:
+    """Two runs, compared row by row: the numbers of a ``Comparison``, which says what the attributes are."""
 
     before: str
     after: str
@@ -218,18 +177,6 @@ class Comparison:
                 return item
         raise KeyError(f"no slice {label!r} of {self.by!r}; there are {', '.join(repr(item.label) for item in found)}")
 
-    def gate(self, *gates: str | Gate, min_coverage: float = 0.9, max_failed: float = 0.05) -> Decision:
-        """Decide whether the second run is good enough: ``comparison.gate("faithfulness drop <= 0.03").verdict``.
-
-        Where rows are sliced, each gate is decided for all rows and for each slice. ``Evaluation.gate`` tells the rest.
-
-        Raises:
-            InvalidInput: a gate cannot be read or is about no drop; or about no metric of both runs, or is out of reach.
-        """
-        wanted = parsed_gates(gates, "drop")
-        evidence = drop_evidence(self, wanted, Conditions(min_coverage, max_failed))
-        return decide([(gate, part) for gate in wanted for part in evidence[gate.metric]])
-
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values."""
         return {
@@ -255,44 +202,3 @@ class Comparison:
             "slices": [item.to_dict() for item in self.slices],
             "corrected": {item.metric: item.to_dict() for item in self.corrected},
         }
-
-    def to_markdown(self) -> str:
-        """The comparison as a comment for a pull request; what comes from the data is shown as it is and has no effect there."""
-        return comparison_markdown(self)
-
-    def to_html(self, path: str | os.PathLike[str], *, max_megabytes: float = 12.0) -> None:
-        """Write one HTML file to look at in any browser, without a network: verdicts, slices, and changed rows side by side.
-
-        Args:
-            path: the file.
-            max_megabytes: how large it may become; evidence that does not fit is left out, that of the rows that changed least
-                first, and the page says so.
-
-        Raises:
-            InvalidInput: ``max_megabytes`` is no positive number, the path is that of the scores in the directory of one of the
-                runs, or the comparison was not made by ``Evaluation.compare``, so that it does not know its rows.
-        """
-        from .._page._comparison_page import write_comparison  # noqa: PLC0415  needed by few
-
-        write_comparison(self, path, max_megabytes)
-
-    def text(self, width: int | None = None) -> str:
-        """The comparison as tables that fit ``width`` columns; default: those of the terminal."""
-        return comparison_text(self, room() if width is None else width)
-
-    def __str__(self) -> str:
-        return self.text()
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """IPython shows the text."""
-        printer.text("..." if cycle else str(self))
-
-    def _repr_markdown_(self) -> str:
-        """Where no HTML is shown, it is Markdown."""
-        return self.to_markdown()
-
-    def _repr_html_(self) -> str:
-        """Notebooks show the verdicts and the tables."""
-        from .._evaluate._notebook import comparison_html  # noqa: PLC0415  which needs rows too
-
-        return comparison_html(self)

@@ -6,20 +6,18 @@ the scores, and `corrected_mean` brings them together as it does with the labels
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .._calibrate._calibration import Calibration, MetricCalibration
+from .._calibrate._rows import LabelledRow
 from .._kernel._errors import InvalidInput
+from .._run._compared_rows import Run
 from ..statistics import CorrectedMean, corrected_mean
 from ..statistics._labelled import FEWEST_LABELS
+from ._pairs import MetricPairs
 from ._verdicts import signed
-
-if TYPE_CHECKING:
-    from .._calibrate._calibration import Calibration, MetricCalibration
-    from .._calibrate._rows import LabelledRow
-    from .._run._compared_rows import Run
-    from ._pairs import MetricPairs
 
 
 @dataclass(frozen=True)
@@ -71,29 +69,34 @@ class CorrectedDifference:
         }
 
 
-def corrected_difference(
-    metric: str, pairs: MetricPairs, runs: tuple[Run, Run], calibrations: tuple[Calibration, Calibration]
-) -> CorrectedDifference | None:
-    """The difference in one metric; None where not both runs have labels of it.
+def corrected_differences(
+    metrics: Iterable[MetricPairs], runs: tuple[Run, Run], calibrations: tuple[Calibration, Calibration]
+) -> tuple[CorrectedDifference, ...]:
+    """The differences in all metrics that both runs have labels of.
 
     Args:
-        metric: its name.
-        pairs: its values in both runs.
+        metrics: their values in both runs.
         runs: both runs.
         calibrations: that of the first run, and that of the second.
 
     Raises:
         InvalidInput: a calibration is that of another run.
     """
-    if any(metric not in calibration for calibration in calibrations):
-        return None
-    items = (calibrations[0][metric], calibrations[1][metric])
+    known = [pairs for pairs in metrics if all(pairs.name in calibration for calibration in calibrations)]
+    return tuple(_corrected(pairs, runs, (calibrations[0][pairs.name], calibrations[1][pairs.name])) for pairs in known)
+
+
+def _corrected(
+    pairs: MetricPairs, runs: tuple[Run, Run], items: tuple[MetricCalibration, MetricCalibration]
+) -> CorrectedDifference:
     for item, run in zip(items, runs, strict=True):
         _check(item, run)
     found = [_labels(items, [run.rows[row].name for run, row in zip(runs, pair, strict=True)]) for pair in pairs.rows]
     known = [both for both in found if both is not None]
     verdicts = items[0].verdicts
-    blank = CorrectedDifference(metric, verdicts, len(known), len(pairs.rows), None, warnings=_warnings(items, runs))
+    blank = CorrectedDifference(
+        pairs.name, verdicts, len(known), len(pairs.rows), None, warnings=_warnings(items, runs)
+    )
     problem = _problem(items, known, pairs)
     if problem:
         return replace(blank, problem=problem)

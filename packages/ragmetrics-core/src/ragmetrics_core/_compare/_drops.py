@@ -7,8 +7,8 @@ things keep it honest:
 * A gate fails where a comparison refuses: where who scored differs, nothing is credited to the system, good or bad.
 * A gate is undecided where the comparison is void: where a judge is not known, or references differ.
 * A system that is silent on hard questions must not pass, nor one whose rows never came to be judged. So green must hold too if
-  the rows that the second run has lost, or has not got, count as the worst value; else the gate is undecided.
-* Rare large losses may be missing from few rows (`statistics._rare_losses`). Green needs rows enough to have met them.
+  the rows that the second run has lost, or does not have, count as the worst value; else the gate is undecided.
+* Rare large losses may be missing from few rows (`statistics._pairs`). Green needs rows enough to have met them.
 * Few changes show little of how large changes are. With fewer than six changed pairs (or clusters) a gate is never red, and its
   interval is at least as wide as if no pair had changed: then a share of z² / (n + z²) of all rows may still change by the whole
   scale. So two equal runs pass a gate on a drop of 0.03 from 125 rows on.
@@ -18,25 +18,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
 from .._gate._evidence import Evidence, absent_rows
 from .._gate._gates import Conditions, Gate, check_drop
 from .._kernel._layout import printable
-from ..statistics import Interval
+from ..statistics import FEWEST_CHANGED, Interval
 from ..statistics._distributions import normal_quantile
+from ._comparison import ComparedRuns, MetricComparison
 from ._pairs import PairedValues
-from ._verdicts import FEWEST_CHANGED
-
-if TYPE_CHECKING:
-    from ._comparison import Comparison, MetricComparison
-    from ._pairs import RowCounts
-
+from ._verdicts import lost_rows
 
 CURE = "score the first run again as the second one was, or allow different judges"
 
 
-def drop_evidence(comparison: Comparison, gates: Iterable[Gate], conditions: Conditions) -> dict[str, list[Evidence]]:
+def drop_evidence(comparison: ComparedRuns, gates: Iterable[Gate], conditions: Conditions) -> dict[str, list[Evidence]]:
     """For each metric that a gate is about, what all pairs show of its drop, and after that those of each slice.
 
     Raises:
@@ -48,101 +43,74 @@ def drop_evidence(comparison: Comparison, gates: Iterable[Gate], conditions: Con
         check_drop(gate, scales, directions)
     items = (*comparison.metrics, *comparison.slices)
     return {
-        gate.metric: [_Drop(comparison, item, conditions).evidence() for item in items if item.name == gate.metric]
+        gate.metric: [_drop(comparison, item, conditions) for item in items if item.name == gate.metric]
         for gate in gates
     }
 
 
-class _Drop:
+def _drop(comparison: ComparedRuns, item: MetricComparison, conditions: Conditions) -> Evidence:
     """One metric in one part of two runs."""
+    sign = 1 if item.higher_is_better is False else -1
+    values, with_lost = item.values, item.with_lost
+    width = values.scale[1] - values.scale[0] if values.scale else None
+    difference = values.difference()
+    moved = values.moved(difference) if difference else 0
 
-    def __init__(self, comparison: Comparison, item: MetricComparison, conditions: Conditions) -> None:
-        self._comparison, self._item, self._conditions = comparison, item, conditions
-        self._sign = 1 if item.higher_is_better is False else -1
-        found = item.values.difference()
-        self._moved = item.values.moved(found) if found else 0
-
-    def evidence(self) -> Evidence:
-        """What there is to decide a gate by."""
-        item = self._item
-        scale = item.values.scale
-        width = scale[1] - scale[0] if scale else None
-        return Evidence(
-            estimate=None if item.difference is None else self._sign * item.difference + 0.0,
-            interval_at=cache(lambda confidence: self._interval(item.values, confidence)),
-            bounds=None if width is None else (-width, width),
-            rows=item.rows_before.rows,
-            scored=item.pairs,
-            failed=len(item.rows_after.failed),
-            by=item.by,
-            label=item.label,
-            clusters=item.clusters,
-            unmet=tuple(self._unmet()),
-            doubt=self._doubt,
-            enough=lambda gate: (item.with_lost or item.values).enough(-self._sign, gate.limit),
-            missing=self._missing(),
-            warnings=item.warnings if item.credited else (),
-            void=f"not decided, as {printable(item.void)}: {CURE}" if item.void else "",
-        )
-
-    def _interval(self, values: PairedValues, confidence: float) -> Interval | None:
-        found = values.difference(confidence)
-        if found is None or found.interval is None:
-            return None
-        interval = found.interval
-        if self._moved < FEWEST_CHANGED and values.scale is not None:
-            z2 = normal_quantile((1 + confidence) / 2) ** 2
-            unseen = z2 / ((found.clusters or found.pairs) + z2)
-            width, middle = values.scale[1] - values.scale[0], found.difference * (1 - unseen)
-            low, high = middle - unseen * width, middle + unseen * width
-            interval = Interval(min(interval.low, low), max(interval.high, high), "constant")
-        return interval if self._sign > 0 else Interval(-interval.high, -interval.low, interval.method)
-
-    def _doubt(self, gate: Gate, side: int, confidence: float) -> str:
-        item = self._item
-        if self._moved < FEWEST_CHANGED and (side < 0 or item.values.scale is None):
-            number, what = (item.pairs, "pairs") if item.clusters is None else (item.clusters, "clusters")
-            return f"only {self._moved} of {number} {what} changed, and fewer than {FEWEST_CHANGED} show little"
-        rows = self._missing()
-        if side < 0 or not rows:
+    def doubt(_gate: Gate, side: int, _confidence: float) -> str:
+        if moved >= FEWEST_CHANGED or (side > 0 and values.scale is not None):
             return ""
-        if item.with_lost is None:
-            return f"{rows}, and no value is known to be the worst that they could count as"
-        interval = self._interval(item.with_lost, confidence)
-        turns = interval is None or interval.high > gate.limit
-        return f"{rows}; counted as the worst value, they could turn it" if turns else ""
+        number, what = (item.pairs, "pairs") if item.clusters is None else (item.clusters, "clusters")
+        return f"only {moved} of {number} {what} changed, and fewer than {FEWEST_CHANGED} show little"
 
-    def _missing(self) -> str:
-        """The rows with a value in the first run that have none in the second, in words; empty if there are none."""
-        lost, short, absent = len(self._item.rows_after.lost), self._item.short, self._item.absent
-        parts = [
-            f"{count} row{'s' * (count != 1)} lost {what}"
-            for count, what in ((lost, "the value that the first run gave"), (short, "the value of some repeats"))
-            if count
-        ]
-        return " and ".join([*parts, absent_rows(absent)] if absent else parts)
+    def worst_case(_gate: Gate, confidence: float) -> Interval | None:
+        return None if with_lost is None else _interval(with_lost, sign, moved, confidence)
 
-    def _unmet(self) -> Iterator[str]:
-        """The conditions that the rows do not meet, in words."""
-        item = self._item
-        yield from self._comparison.incomplete
-        if not item.credited:
-            yield f"not credited to the system: {printable(item.why)}"
-        for name, counts in ((self._comparison.before, item.rows_before), (self._comparison.after, item.rows_after)):
-            if self._conditions.fails(len(counts.failed), counts.rows):
-                most = f"max_failed={self._conditions.max_failed:g}"
-                yield f"{len(counts.failed)} of {counts.rows} rows failed in {printable(name)}, more than {most}"
-        if not item.pairs:
-            yield "no row has a value in both runs"
-        elif problem := self._coverage(item.rows_before, item.rows_after):
-            yield f"{problem}, less than min_coverage={self._conditions.min_coverage:g}"
+    return Evidence(
+        estimate=None if item.difference is None else sign * item.difference + 0.0,
+        interval_at=cache(lambda confidence: _interval(values, sign, moved, confidence)),
+        bounds=None if width is None else (-width, width),
+        rows=item.rows_before.rows,
+        scored=item.pairs,
+        failed=len(item.rows_after.failed),
+        by=item.by,
+        label=item.label,
+        clusters=item.clusters,
+        unmet=tuple(_unmet(comparison, item, conditions)),
+        doubt=doubt,
+        enough=lambda gate: (with_lost or values).enough(-sign, gate.limit),
+        missing=" and ".join(
+            filter(None, (lost_rows(len(item.rows_after.lost), item.short), absent_rows(item.absent)))
+        ),
+        worst_case=None if with_lost is None else worst_case,
+        warnings=item.warnings if item.credited else (),
+        void=f"not decided, as {printable(item.void)}: {CURE}" if item.void else "",
+    )
 
-    def _coverage(self, before: RowCounts, after: RowCounts) -> str:
-        pairs = self._item.pairs
-        if not self._conditions.covers(pairs, before.rows):
-            return (
-                f"{pairs} of the {before.rows} rows of {printable(self._comparison.before)} have a value in both runs"
-            )
-        if not self._conditions.covers(after.scored, after.rows):
-            return f"{after.scored} of {after.rows} rows have a score in {printable(self._comparison.after)}"
-        return ""
+
+def _interval(values: PairedValues, sign: int, moved: int, confidence: float) -> Interval | None:
+    """The interval of the drop, wide enough for what few changes do not show."""
+    found = values.difference(confidence)
+    if found is None or found.interval is None:
+        return None
+    interval = found.interval
+    if moved < FEWEST_CHANGED and values.scale is not None:
+        z2 = normal_quantile((1 + confidence) / 2) ** 2
+        unseen = z2 / ((found.clusters or found.pairs) + z2)
+        width, middle = values.scale[1] - values.scale[0], found.difference * (1 - unseen)
+        low, high = middle - unseen * width, middle + unseen * width
+        interval = Interval(min(interval.low, low), max(interval.high, high), "constant")
+    return interval if sign > 0 else Interval(-interval.high, -interval.low, interval.method)
+
+
+def _unmet(comparison: ComparedRuns, item: MetricComparison, conditions: Conditions) -> Iterator[str]:
+    """The conditions that the rows do not meet, in words."""
+    yield from comparison.incomplete
+    if not item.credited:
+        yield f"not credited to the system: {printable(item.why)}"
+    before, after = item.rows_before, item.rows_after
+    if not item.pairs:
+        yield "no row has a value in both runs"
+        return
+    one, two = (f" of {printable(name)}" for name in (comparison.before, comparison.after))
+    yield from conditions.unmet(before.rows, item.pairs, len(before.failed), one, "have a value in both runs")
+    yield from conditions.unmet(after.rows, after.scored, len(after.failed), two)

@@ -19,22 +19,22 @@ from ._words import (
 )
 
 if TYPE_CHECKING:
-    from ._comparison import Comparison, MetricComparison
+    from ._comparison import ComparedRuns, MetricComparison
 
 
 MARKS = {"better": "\N{WHITE HEAVY CHECK MARK} ", "worse": "\N{CROSS MARK} "}
 
 
-def comparison_markdown(comparison: Comparison) -> str:
+def comparison_markdown(comparison: ComparedRuns) -> str:
     """The whole comment."""
     return "\n\n".join("\n".join(lines) for section in SECTIONS if (lines := section(comparison))) + "\n"
 
 
-def _title(comparison: Comparison) -> list[str]:
+def _title(comparison: ComparedRuns) -> list[str]:
     return [f"### From {code(comparison.before)} to {code(comparison.after)}", "", pairs_in_words(comparison)]
 
 
-def _warnings(comparison: Comparison) -> list[str]:
+def _warnings(comparison: ComparedRuns) -> list[str]:
     if not comparison.warnings:
         return []
     return [
@@ -44,20 +44,20 @@ def _warnings(comparison: Comparison) -> list[str]:
     ]
 
 
-def _verdicts(comparison: Comparison) -> list[str]:
+def _verdicts(comparison: ComparedRuns) -> list[str]:
     return _table(comparison.metrics, "metric")
 
 
-def _reasons(comparison: Comparison) -> list[str]:
+def _reasons(comparison: ComparedRuns) -> list[str]:
     return cut_lines([f"* {_name(item)}: {prose(item.why)}" for item in comparison.metrics])
 
 
-def _corrected(comparison: Comparison) -> list[str]:
+def _corrected(comparison: ComparedRuns) -> list[str]:
     """What people would say."""
     return cut_lines([f"* {prose(str(item))}" for item in comparison.corrected])
 
 
-def _slices(comparison: Comparison) -> list[str]:
+def _slices(comparison: ComparedRuns) -> list[str]:
     """The slices; where there are too many, those with a verdict come first."""
     order = ("worse", "better")
     items = sorted(
@@ -69,7 +69,7 @@ def _slices(comparison: Comparison) -> list[str]:
     return folded(f"{len(comparison.slices):,} slices", [*kept, "", *cut_lines(reasons)]) if comparison.slices else []
 
 
-def _changed(comparison: Comparison) -> list[str]:
+def _changed(comparison: ComparedRuns) -> list[str]:
     lines = []
     for item in comparison.metrics:
         for change in item.changes[:MOST_SHOWN]:
@@ -78,12 +78,12 @@ def _changed(comparison: Comparison) -> list[str]:
     return folded("Rows that changed most", cut_lines(lines)) if lines else []
 
 
-def _rows(comparison: Comparison) -> list[str]:
+def _rows(comparison: ComparedRuns) -> list[str]:
     lines = [f"* {text}" for text in row_remarks(comparison, code)]
     return folded("Rows without a pair or a value", cut_lines(lines)) if lines else []
 
 
-def _remarks(comparison: Comparison) -> list[str]:
+def _remarks(comparison: ComparedRuns) -> list[str]:
     return folded("What the numbers rest on", cut_lines([f"* {prose(text)}" for text in remarks(comparison)]))
 
 
@@ -100,7 +100,7 @@ def _name(item: MetricComparison) -> str:
     return code(item.name) if item.by is None else f"{code(item.name)}, {code(item.slice or '')}"
 
 
-SECTIONS: tuple[Callable[[Comparison], list[str]], ...] = (
+SECTIONS: tuple[Callable[[ComparedRuns], list[str]], ...] = (
     _title,
     _warnings,
     _verdicts,

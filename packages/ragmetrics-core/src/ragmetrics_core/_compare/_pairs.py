@@ -1,21 +1,13 @@
-"""Which rows of two runs are the same row.
+"""Which rows of two runs are the same row, and the values that a metric gave them.
 
-Rows are paired by their id where both runs have ids, and by a digest of question and reference where they have not. Rows of a run
+Rows are paired by their id where both runs have ids, and by a digest of question and reference where they do not. Rows of a run
 that cannot be told apart in this way are repeats of one row. What is paired by an id must ask the same question: ids that count
 the lines of a file name other rows as soon as a line is added, and then all that follows would be nonsense.
 
-All rows of two runs, and the slices that they are cut into.
-
-What a pair is sliced by is what the first run says; where it says nothing, what the second one does. Metadata are what they are.
-But labels that a metric gave may be outcomes: rows that are chosen because the first run did badly on them do better in any second
+What a pair is sliced by is what the first run says; where it says nothing, what the second one does. Metadata do not depend on the
+outcome. Labels that a metric gave may: rows that are chosen because the first run did badly on them do better in any second
 run, and the other way round (regression to the mean, Galton 1886, Journal of the Anthropological Institute 15:246). So where labels
 differ between the runs, slices show their means, and nothing is concluded from them.
-
-The values of the rows that a metric has scored in two runs.
-
-The rows of one of two runs that are compared, by what a metric made of them.
-
-The rows of two runs by what one metric made of them: pairs of values, rows that one run has lost, rows without a value.
 """
 
 from __future__ import annotations
@@ -237,7 +229,7 @@ class Part:
 
     Attributes:
         by: the path that rows are sliced by; None for all rows.
-        label: what stands there; None for rows without a value there.
+        label: the value there; None for rows without a value there.
         units: the rows.
         clusters: by the position in the first run, what a row shares with others; None if rows are taken to be independent.
         chosen: why nothing can be concluded from rows that are chosen so; empty where that is no obstacle.
@@ -250,17 +242,8 @@ class Part:
     chosen: str = ""
 
 
-@dataclass(frozen=True)
-class Parts:
-    """All rows, the slices, and what must be known about them."""
-
-    whole: Part
-    slices: Sequence[Part]
-    notes: Sequence[str]
-
-
-def parts_of(pairing: Pairing, by: str | None, cluster: str | None, *, by_labels: bool) -> Parts:
-    """All rows and the slices of paired runs.
+def parts_of(pairing: Pairing, by: str | None, cluster: str | None, *, by_labels: bool) -> tuple[list[Part], str]:
+    """All rows of paired runs, then their slices; and a note on pairs whose slice differs between the runs.
 
     Args:
         pairing: the runs.
@@ -276,41 +259,33 @@ def parts_of(pairing: Pairing, by: str | None, cluster: str | None, *, by_labels
     clusters = None if cluster is None else _clusters(pairing, cluster)
     whole = Part(None, None, units, clusters)
     if by is None:
-        return Parts(whole, (), ())
+        return [whole], ""
     other = sum(
         _at(before.slices, one) != _at(after.slices, two)
         for one, two in pairing.pairs
         if by_labels or _at(before.slices, one) is not None
     )
-    note = f"{count_of(other, 'pair')} with another {by} in {after.name}: that of {before.name} counts"
+    labels = []
+    for one, two in units:
+        own = _at(before.slices, one)
+        labels.append(_at(after.slices, two) if own is None and (one is None or not by_labels) else own)
     chosen = OUTCOME if by_labels and other else ""
-    labels = [
-        _at(before.slices, one) if by_labels and one is not None else _label(before, after, (one, two))
-        for one, two in units
-    ]
     slices = [
         Part(by, label, [units[index] for index in indexes], clusters, chosen)
         for label, indexes in slices_of(labels, by).items()
     ]
-    return Parts(whole, slices, (note,) if other else ())
-
-
-def _label(before: Run, after: Run, unit: Unit) -> str | None:
-    one, two = unit
-    found = None if one is None else _at(before.slices, one)
-    return found if found is not None or two is None else _at(after.slices, two)
+    note = f"{count_of(other, 'pair')} with another {by} in {after.name}: that of {before.name} counts"
+    return [whole, *slices], note if other else ""
 
 
 def _clusters(pairing: Pairing, path: str) -> list[str | None]:
     """By the position in the first run, what each row shares with others; pairs must share something."""
     before, after = pairing.before, pairing.after
-    found: list[str | None] = [None] * len(before.rows)
+    found = [_at(before.clusters, row) for row in range(len(before.rows))]
     for one, two in pairing.pairs:
-        known = _at(before.clusters, one)
-        found[one] = _at(after.clusters, two) if known is None else known
+        if found[one] is None:
+            found[one] = _at(after.clusters, two)
     without = [before.rows[one].name for one, _ in pairing.pairs if found[one] is None]
-    for one in pairing.only_before:
-        found[one] = _at(before.clusters, one)
     if without:
         raise InvalidInput(
             f"cluster={path!r}: {len(without):,} of {len(pairing.pairs):,} pairs {'has' if len(without) == 1 else 'have'} none, or "
@@ -319,8 +294,8 @@ def _clusters(pairing: Pairing, path: str) -> list[str | None]:
     return found
 
 
-def _at(labels: Sequence[str | None] | None, row: int) -> str | None:
-    return None if labels is None else labels[row]
+def _at(labels: Sequence[str | None] | None, row: int | None) -> str | None:
+    return None if labels is None or row is None else labels[row]
 
 
 @dataclass(frozen=True)
@@ -339,7 +314,7 @@ class PairedValues:
         return paired_difference(self.before, self.after, self.clusters, self.scale, confidence)
 
     def enough(self, sign: int, most: float) -> int:
-        """Pairs from which on unseen losses, of rows whose second value is the worst, cannot add up to the largest loss allowed.
+        """The pairs with which unseen losses, of rows whose second value is the worst, cannot add up to the largest loss allowed.
 
         It is 1 where no scale is known.
 
@@ -368,7 +343,7 @@ class RowCounts:
     """The rows of one run, or of a slice of it, by what a metric made of them. Repeats of a row are one row.
 
     Attributes:
-        rows: all of them, also those that the other run has not.
+        rows: all of them, also those that the other run does not have.
         unscored: names of those in which there was nothing to score.
         failed: names of those where something went wrong.
         lost: names of those without a value here that have one in the other run.
@@ -401,72 +376,44 @@ class RowCounts:
         }
 
 
-Scale = tuple[float, float] | None
-
-
 @dataclass(frozen=True)
 class MetricPairs:
-    """One metric in one part of two runs.
+    """One metric in one part of two runs: its pairs of values, and the rows that are in no pair.
 
     Attributes:
+        name: name of the metric.
+        part: the rows.
         rows: by position in either run, the rows that have a value in both.
         values: their values.
+        counts: the rows of either run, by what became of them.
         lost: of rows in both runs with a value in the first one alone, that value; by the position in the first run.
-        absent: the same of rows that the second run has not got, or whose metric it did not ask.
+        absent: the same of rows that the second run does not have, or did not ask this metric about.
         short: of rows with a value in both runs of which more repeats are without one in the second, the share of these; by the
             position among ``rows``.
-        counts: the rows of either run, by what became of them.
         scale_problem: in words, that the two runs do not measure on one scale; empty if they do.
+        higher_is_better: None: neither end is better, or it is not known which one is.
+        knows_better: whether that is known.
+        margin: the largest difference that does not matter, on the scale of the metric.
+        warnings: what differs in who scored it.
+        refusal: why the two runs may not be compared; empty if they may.
+        void: why it is not known that both runs measured the same thing; empty if it is.
     """
 
+    name: str
+    part: Part
     rows: Sequence[tuple[int, int]]
     values: PairedValues
-    lost: Sequence[tuple[int, float]]
-    absent: Sequence[tuple[int, float]]
-    short: Sequence[tuple[int, float]]
     counts: tuple[RowCounts, RowCounts]
-    scale_problem: str
-
-    @classmethod
-    def of(cls, pairing: Pairing, metric: str, part: Part) -> MetricPairs:
-        """Sort the rows of a part."""
-        one, two = pairing.before.columns[metric], pairing.after.columns[metric]
-        units = [(_asked(one, first), _asked(two, second)) for first, second in part.units]
-        rows: list[tuple[int, int]] = []
-        lost: list[list[int]] = [[], []]
-        for first, second in units:
-            if first is None or second is None:
-                continue
-            if one.values[first] is None or two.values[second] is None:
-                if one.values[first] is not None:
-                    lost[1].append(second)
-                    lost[0].append(first)
-                continue
-            rows.append((first, second))
-        regained = [
-            first
-            for first, second in units
-            if first is not None and second is not None and one.values[first] is None and two.values[second] is not None
-        ]
-        scale, problem = _scale(pairing, one, two, rows)
-        values = PairedValues(
-            before=[_value(one, first) for first, _ in rows],
-            after=[_value(two, second) for _, second in rows],
-            clusters=None if part.clusters is None else [part.clusters[first] for first, _ in rows],
-            scale=scale,
-        )
-        counts = (
-            _counts(pairing.before, one, [first for first, _ in units if first is not None], regained),
-            _counts(pairing.after, two, [second for _, second in units if second is not None], lost[1]),
-        )
-        gone = [first for first, second in units if first is not None and second is None]
-        absent = [(first, value) for first in gone if (value := one.values[first]) is not None]
-        short = [
-            (place, two.short_at(second))
-            for place, (first, second) in enumerate(rows)
-            if two.short_at(second) > one.short_at(first)
-        ]
-        return cls(rows, values, [(first, _value(one, first)) for first in lost[0]], absent, short, counts, problem)
+    lost: Sequence[tuple[int, float]] = ()
+    absent: Sequence[tuple[int, float]] = ()
+    short: Sequence[tuple[int, float]] = ()
+    scale_problem: str = ""
+    higher_is_better: bool | None = None
+    knows_better: bool = False
+    margin: float = 0.0
+    warnings: tuple[str, ...] = ()
+    refusal: str = ""
+    void: str = ""
 
     @property
     def means(self) -> tuple[float, float] | None:
@@ -476,30 +423,84 @@ class MetricPairs:
         count = len(self.rows)
         return math.fsum(self.values.before) / count, math.fsum(self.values.after) / count
 
-    def with_lost(
-        self, worst: float, clusters: Sequence[str | None] | None, *, absent: bool = False
-    ) -> PairedValues | None:
+    @property
+    def usable(self) -> PairedValues:
+        """The values that something may be concluded from: none where a comparison is refused."""
+        return PairedValues() if self.refusal else self.values
+
+    @property
+    def worst(self) -> float | None:
+        """The worst value of the scale; None where none is known."""
+        scale = self.values.scale
+        return None if scale is None or self.higher_is_better is None else scale[0 if self.higher_is_better else 1]
+
+    def with_lost(self, *, absent: bool = False) -> PairedValues | None:
         """The values, with rows and repeats that the second run has lost counted as the worst value; None where there are none.
 
-        Args:
-            worst: that value.
-            clusters: by the position in the first run, what a row shares with others.
-            absent: count rows that the second run has not got in the same way.
+        With ``absent`` rows that the second run does not have count in the same way.
         """
-        values = self.values
+        values, worst = self.values, self.worst
         lost = [*self.lost, *(self.absent if absent else ())]
-        if not lost and not self.short:
+        if self.refusal or worst is None or not (lost or self.short):
             return None
         shared: list[Hashable] | None = None
-        if values.clusters is not None and clusters is not None:
-            # a row that is in no pair need not say what it shares: it is one of its own then
-            names = (clusters[first] for first, _ in lost)
+        if values.clusters is not None and self.part.clusters is not None:
+            # a row that is in no pair need not say what it shares: it is a cluster alone then
+            names = (self.part.clusters[first] for first, _ in lost)
             shared = [*values.clusters, *(place if name is None else name for place, name in enumerate(names))]
         before = [*values.before, *(value for _, value in lost)]
         after = [*values.after, *(worst for _ in lost)]
         for place, share in self.short:
             after[place] = (1 - share) * after[place] + share * worst
         return PairedValues(before, after, shared, values.scale)
+
+
+def metric_pairs(pairing: Pairing, metric: str, part: Part) -> MetricPairs:
+    """Sort the rows of a part by what a metric made of them in either run."""
+    one, two = pairing.before.columns[metric], pairing.after.columns[metric]
+    units = [(_asked(one, first), _asked(two, second)) for first, second in part.units]
+    rows: list[tuple[int, int]] = []
+    lost: list[tuple[int, float]] = []
+    absent: list[tuple[int, float]] = []
+    lost_names: tuple[list[int], list[int]] = ([], [])
+    for first, second in units:
+        value = None if first is None else one.values[first]
+        other = None if second is None else two.values[second]
+        if first is not None and second is not None and value is not None and other is not None:
+            rows.append((first, second))
+        elif first is not None and value is not None:
+            (absent if second is None else lost).append((first, value))
+            lost_names[1].extend([] if second is None else [second])
+        elif first is not None and other is not None:
+            lost_names[0].append(first)
+    scale, problem = _scale(pairing, one, two, rows)
+    columns = (one.metric, two.metric)
+    column = next((item for item in columns if item.knows_better), columns[0])
+    return MetricPairs(
+        name=metric,
+        part=part,
+        rows=rows,
+        values=PairedValues(
+            before=[_value(one, first) for first, _ in rows],
+            after=[_value(two, second) for _, second in rows],
+            clusters=None if part.clusters is None else [part.clusters[first] for first, _ in rows],
+            scale=scale,
+        ),
+        counts=(
+            _counts(pairing.before, one, [first for first, _ in units if first is not None], lost_names[0]),
+            _counts(pairing.after, two, [second for _, second in units if second is not None], lost_names[1]),
+        ),
+        lost=lost,
+        absent=absent,
+        short=[
+            (place, two.short_at(second))
+            for place, (first, second) in enumerate(rows)
+            if two.short_at(second) > one.short_at(first)
+        ],
+        scale_problem=problem,
+        higher_is_better=column.higher_is_better,
+        knows_better=column.knows_better,
+    )
 
 
 def _asked(column: Column, row: int | None) -> int | None:
@@ -526,7 +527,9 @@ def _counts(run: Run, column: Column, rows: Sequence[int], lost: Sequence[int]) 
     )
 
 
-def _scale(pairing: Pairing, one: Column, two: Column, rows: Sequence[tuple[int, int]]) -> tuple[Scale, str]:
+def _scale(
+    pairing: Pairing, one: Column, two: Column, rows: Sequence[tuple[int, int]]
+) -> tuple[tuple[float, float] | None, str]:
     """The scale of the pairs, if they have one; and what is wrong, if the runs measure on different ones."""
     found = {(one.scales[first], two.scales[second]) for first, second in rows}
     for left, right in found:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from .._kernel._score import Score
 from .._run._repeats import judgements
+from ._pairs import MetricPairs, Pairing
 
 MOST_CHANGED = 10
 """Rows that are kept for every metric."""
@@ -103,12 +104,29 @@ class RowChange:
         }
 
 
-def most_changed(before: Sequence[float], after: Sequence[float]) -> list[tuple[int, float]]:
-    """The positions of the pairs that changed most, each with its share of all change; among equals the first come first."""
-    sizes = [abs(new - old) for old, new in zip(before, after, strict=True)]
+def row_changes(pairing: Pairing, pairs: MetricPairs) -> tuple[RowChange, ...]:
+    """The rows that changed most, with what changed in their evidence; among equals the first come first."""
+    before, after = pairing.before, pairing.after
+    sizes = [abs(new - old) for old, new in zip(pairs.usable.before, pairs.usable.after, strict=True)]
     total = math.fsum(sizes)
-    order = sorted((position for position, size in enumerate(sizes) if size), key=lambda position: -sizes[position])
-    return [(position, sizes[position] / total) for position in order[:MOST_CHANGED]]
+    order = sorted((place for place, size in enumerate(sizes) if size), key=lambda place: -sizes[place])
+    changes = []
+    for place in order[:MOST_CHANGED]:
+        one, two = pairs.rows[place]
+        old, new = before.scores(one, pairs.name), after.scores(two, pairs.name)
+        changes.append(
+            RowChange(
+                row=before.rows[one].name,
+                places=(before.rows[one].place, after.rows[two].place),
+                before=pairs.values.before[place],
+                after=pairs.values.after[place],
+                share=sizes[place] / total,
+                claims=claim_changes(old, new),
+                labels=(before.columns[pairs.name].labels[one], after.columns[pairs.name].labels[two]),
+                says=(old[0].explain(), new[0].explain()),
+            )
+        )
+    return tuple(changes)
 
 
 def claim_changes(before: Iterable[Score], after: Iterable[Score]) -> tuple[ClaimChange, ...]:

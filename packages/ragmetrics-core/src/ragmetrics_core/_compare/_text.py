@@ -25,7 +25,7 @@ from ._words import (
 )
 
 if TYPE_CHECKING:
-    from ._comparison import Comparison, MetricComparison
+    from ._comparison import ComparedRuns, MetricComparison
 
 
 LONGEST_NAME, SHORTEST_NAME = 40, 16
@@ -36,22 +36,22 @@ SHORT_VERDICTS = {"no difference larger than the margin": "within the margin"}
 """How tables that are narrower than that say a verdict."""
 
 
-def comparison_text(comparison: Comparison, width: int) -> str:
+def comparison_text(comparison: ComparedRuns, width: int) -> str:
     """The whole account."""
     parts = (section(comparison, width) for section in SECTIONS)
     return "\n\n".join("\n".join(lines) for lines in parts if lines)
 
 
-def _title(comparison: Comparison, width: int) -> list[str]:
+def _title(comparison: ComparedRuns, width: int) -> list[str]:
     return wrapped(printable(f"from {comparison.before} to {comparison.after}: {pairs_in_words(comparison)}"), width)
 
 
-def _warnings(comparison: Comparison, width: int) -> list[str]:
+def _warnings(comparison: ComparedRuns, width: int) -> list[str]:
     lines = [line for text in comparison.warnings for line in wrapped(printable(text), width, indent="  ")]
     return [*wrapped(warning_head(comparison), width), *lines] if lines else []
 
 
-def _verdicts(comparison: Comparison, width: int) -> list[str]:
+def _verdicts(comparison: ComparedRuns, width: int) -> list[str]:
     lines = []
     for item in comparison.metrics:
         warned = " (see the warning)" if item.warnings and item.credited else ""
@@ -60,16 +60,16 @@ def _verdicts(comparison: Comparison, width: int) -> list[str]:
     return lines
 
 
-def _corrected(comparison: Comparison, width: int) -> list[str]:
+def _corrected(comparison: ComparedRuns, width: int) -> list[str]:
     """What people would say."""
     return [line for item in comparison.corrected for line in hanging(printable(str(item)), width)]
 
 
-def _numbers(comparison: Comparison, width: int) -> list[str]:
+def _numbers(comparison: ComparedRuns, width: int) -> list[str]:
     return [_table(comparison.metrics, (("metric", shown_name), *NUMBERS), width)]
 
 
-def _slices(comparison: Comparison, width: int) -> list[str]:
+def _slices(comparison: ComparedRuns, width: int) -> list[str]:
     numbers = (column for column in NUMBERS if column[0] != "p")  # the adjusted one is what counts
     columns = (("metric, slice", shown_name), ("verdict", lambda item: item.verdict), *numbers)
     if not comparison.slices:
@@ -104,7 +104,7 @@ def shown_name(item: MetricComparison) -> str:
     return name if item.by is None else f"{name}, {item.slice}"
 
 
-def _changed(comparison: Comparison, width: int) -> list[str]:
+def _changed(comparison: ComparedRuns, width: int) -> list[str]:
     """The rows to read first, with what changed in their evidence."""
     lines = []
     for item in comparison.metrics:
@@ -118,15 +118,15 @@ def _quoted(text: str, length: int) -> str:
     return f"'{cut_middle(text, length)}'"
 
 
-def _rows(comparison: Comparison, width: int) -> list[str]:
+def _rows(comparison: ComparedRuns, width: int) -> list[str]:
     return [line for text in row_remarks(comparison, cut_middle) for line in hanging(text, width)]
 
 
-def _remarks(comparison: Comparison, width: int) -> list[str]:
+def _remarks(comparison: ComparedRuns, width: int) -> list[str]:
     return [line for text in remarks(comparison) for line in hanging(printable(text), width)]
 
 
-Section = Callable[["Comparison", int], list[str]]
+Section = Callable[["ComparedRuns", int], list[str]]
 
 HEAD: tuple[Section, ...] = (_title, _warnings, _verdicts)
 NOTES: tuple[Section, ...] = (

@@ -13,18 +13,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Literal
 
-from .._gate._evidence import about, new_run, too_few
+from .._gate._evidence import about, absent_rows, new_run, too_few
 from .._kernel._counts import count_of
-from ..statistics import Interval, PairedDifference
+from ..statistics import FEWEST_CHANGED, Interval, PairedDifference
 
-if TYPE_CHECKING:
-    from ._comparison import Verdict
-
+Verdict = Literal["better", "worse", "no difference larger than the margin", "cannot say"]
 
 ALPHA = 0.05
-FEWEST_CHANGED = 6
 MOST_ROWS = 100_000
 ROUNDING = 1e-9
 
@@ -117,9 +114,8 @@ def _no_difference(case: Case, found: PairedDifference, interval: Interval) -> t
     few = too_few(found.pairs, found.clusters, case.enough, "pairs")
     if few:
         return CANNOT_SAY, f"{text}, but {few}"
-    are = "is" if case.lost + case.short == 1 else "are"
-    lost = f"; {_lost(case)}, and {are} not in this" if case.lost or case.short else ""
-    return WITHIN, f"{text}{_absent(case)}{lost}"
+    lost = lost_rows(case.lost, case.short)
+    return WITHIN, f"{text}{_absent(case)}" + (f"; {lost}, and not in this" if lost else "")
 
 
 def _sided(case: Case, found: PairedDifference) -> tuple[Verdict, str]:
@@ -129,9 +125,9 @@ def _sided(case: Case, found: PairedDifference) -> tuple[Verdict, str]:
     if rose is not case.higher_is_better:
         return WORSE, text
     text += _absent(case)
-    if not (case.lost or case.short):
+    lost = lost_rows(case.lost, case.short)
+    if not lost:
         return BETTER, text
-    lost = _lost(case)
     if case.worst is None:
         return CANNOT_SAY, f"{text}; but {lost}, and no value is known to be the worst, which could turn it"
     counted = f"{lost}; counted as the worst value, {case.worst:g}"
@@ -143,28 +139,24 @@ def _sided(case: Case, found: PairedDifference) -> tuple[Verdict, str]:
 
 
 def _absent(case: Case) -> str:
-    """The rows that the second run has not got; empty if there are none."""
-    are = "is" if case.absent == 1 else "are"
-    text = f"; {case.absent:,} of the first run's rows {are} not in the second, and not in this" if case.absent else ""
-    if not case.unasked:
-        return text
-    rows = count_of(case.unasked, "row")
-    return (
-        f"{text}; of {rows} with a value in the first run the second did not ask this metric, and they are not in this"
-    )
+    """The rows that the second run does not have; empty if there are none."""
+    text = f"; {absent_rows(case.absent)}, and not in this" if case.absent else ""
+    if case.unasked:
+        rows = count_of(case.unasked, "row")
+        text += (
+            f"; of {rows} with a value in the first run the second did not ask this metric, and they are not in this"
+        )
+    return text
 
 
-def _lost(case: Case) -> str:
+def lost_rows(lost: int, short: int) -> str:
+    """The rows of both runs whose value the second run has lost, whole or in part, in words; empty if there are none."""
     found = [
-        f"{_rows_have(count)} lost {what}"
-        for count, what in ((case.lost, "the value that the first run gave"), (case.short, "the value of some repeats"))
+        f"{count_of(count, 'row')} lost {what}"
+        for count, what in ((lost, "the value that the first run gave"), (short, "the value of some repeats"))
         if count
     ]
     return " and ".join(found)
-
-
-def _rows_have(count: int) -> str:
-    return "1 row has" if count == 1 else f"{count:,} rows have"
 
 
 def _holds(found: PairedDifference | None, p_adjusted: float | None, *, rose: bool) -> bool:

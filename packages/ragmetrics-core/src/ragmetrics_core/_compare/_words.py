@@ -15,7 +15,7 @@ from ..statistics import METHODS
 from ._verdicts import ALPHA, p_text, signed
 
 if TYPE_CHECKING:
-    from ._comparison import Comparison, MetricComparison
+    from ._comparison import ComparedRuns, MetricComparison
     from ._pairs import RowCounts
     from ._row_changes import RowChange
 
@@ -33,12 +33,12 @@ KINDS = {"lost": "lost support", "gained": "gained support", "new": "new", "gone
 """What happened to claims."""
 
 
-def pairs_in_words(comparison: Comparison) -> str:
+def pairs_in_words(comparison: ComparedRuns) -> str:
     """How many rows were compared, and what says that they are the same."""
     return f"{count_of(comparison.pairs, 'row')} in both, paired by {comparison.paired_by}"
 
 
-def warning_head(comparison: Comparison) -> str:
+def warning_head(comparison: ComparedRuns) -> str:
     """What the warnings mean."""
     if comparison.allow_different_judges:
         return (
@@ -116,7 +116,7 @@ def evidence(change: RowChange, data: Data) -> Iterator[str]:
             yield f"{when}: {data(text, LONGEST_CLAIM)}"
 
 
-def row_remarks(comparison: Comparison, data: Data) -> Iterator[str]:
+def row_remarks(comparison: ComparedRuns, data: Data) -> Iterator[str]:
     """Rows and metrics that only one run has, and rows without a value."""
     names = [data(name, LONGEST_NAME) for name in (comparison.before, comparison.after)]
     metrics = comparison.metrics_only_before, comparison.metrics_only_after
@@ -140,7 +140,7 @@ def _without_value(counts: RowCounts, data: Data) -> Iterator[str]:
         yield f"{_rows(counts.lost, data)} with a value in the other run"
 
 
-def remarks(comparison: Comparison) -> Iterator[str]:
+def remarks(comparison: ComparedRuns) -> Iterator[str]:
     """What the numbers rest on, and what else must be known; plain sentences, which may quote data."""
     yield from (f"not known: {text}" for text in comparison.unknown)
     yield from (f"note: {text}" for text in comparison.notes)
@@ -166,7 +166,7 @@ def remarks(comparison: Comparison) -> Iterator[str]:
         yield f"clusters: rows with the same {comparison.cluster} are not independent"
 
 
-def _margins(comparison: Comparison) -> str:
+def _margins(comparison: ComparedRuns) -> str:
     other = {item.name: item.margin for item in comparison.metrics if item.scale and item.margin != comparison.margin}
     unknown = [item.name for item in comparison.metrics if item.scale is None and item.credited]
     text = "".join(f", {margin:.3g} for {name}" for name, margin in other.items())

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from .._calibrate._calibration import Calibration
-from .._compare._comparison import Comparison
 from .._gate._gates import Gate
 from .._gate._results import Decision, GateResult
 from .._kernel._metric import Metric
@@ -18,7 +17,7 @@ from .._kernel._requests import AnyEmbeddings, AnyLLM
 from .._names._priced import embeddings_to_price, llm_to_price
 from .._show._progress import Progress
 from ._estimate import Estimate
-from ._evaluation import Evaluation
+from ._evaluation import Comparison, Evaluation
 from ._join import join_runs
 from ._options import RunOptions
 from ._run import Run

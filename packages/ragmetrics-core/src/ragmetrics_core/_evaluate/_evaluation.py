@@ -1,26 +1,35 @@
-"""What a run leaves behind: rows, scores, and the ways to look at them or take them elsewhere."""
+"""What users hold: an ``Evaluation``, the rows and scores of a run, and a ``Comparison`` of two.
+
+Both are façades: the rooms below take rows and numbers, and know neither.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .._gate._gates import Conditions, Gate, parsed_gates
+from .._calibrate._calibration import Calibration
+from .._compare._comparison import ComparedRuns
+from .._compare._drops import drop_evidence
+from .._compare._markdown import comparison_markdown
+from .._compare._text import comparison_text
+from .._gate._decision import decide
+from .._gate._evidence import mean_evidence
+from .._gate._gates import Conditions, Gate, check_mean, parsed_gates
 from .._gate._results import Decision
 from .._kernel._errors import RagmetricsError
 from .._kernel._metric import Metric
 from .._page._run_page import write_html
+from .._run._compared_rows import Run
 from .._run._scored_rows import damage_first
+from .._run._slices import RowGroups
 from .._run._summary import Summary, size_in_words, sum_up, with_calibration
 from .._run._worst_rows import RankedRows
+from .._show._tables import room
 from .._store._records import record_dict
-from ._gate_cases import gated
-from ._notebook import evaluation_html
-
-if TYPE_CHECKING:
-    from .._calibrate._calibration import Calibration
-    from .._compare._comparison import Comparison
+from ._notebook import comparison_html, evaluation_html
 
 
 @dataclass(frozen=True, repr=False)
@@ -144,7 +153,7 @@ class Evaluation(RankedRows):
 
         after = other if isinstance(other, Evaluation) else Evaluation.load(other)
         with damage_first(self, after):
-            return compared(
+            found = compared(
                 self,
                 after,
                 by=by,
@@ -153,6 +162,7 @@ class Evaluation(RankedRows):
                 allow_different_judges=allow_different_judges,
                 calibrations=calibration,
             )
+        return Comparison(**vars(found))
 
     def calibrate(
         self, labels: Any, metric: str | Metric | None = None, *, by: str | None = None, cluster: str | None = None
@@ -234,3 +244,121 @@ class Evaluation(RankedRows):
         """
         self._spare_own_scores(path)
         write_html(self, path, max_megabytes, calibration)
+
+
+@dataclass(frozen=True)
+class Comparison(ComparedRuns):
+    """Two runs, compared row by row; ``print`` shows tables, as wide as the terminal, or 80 columns where there is none.
+
+    ``comparison["faithfulness"]`` is one metric over all rows, ``comparison["faithfulness", "de"]`` one slice of it (None: the rows
+    without a value there).
+
+    Attributes:
+        before: name of the first run.
+        after: name of the second run.
+        metrics: every metric that both runs have.
+        slices: every metric in every slice, if rows are sliced.
+        by: the path that rows are sliced by; None if they are not.
+        cluster: the path of what rows share; None if they are taken to be independent.
+        margin: the largest difference that does not matter, as a share of the width of a metric's scale.
+        pairs: rows that are in both runs.
+        paired_by: what rows are paired by, in words.
+        rows_before: rows of the first run, repeats of a row counted once.
+        rows_after: rows of the second run.
+        only_before: names of the rows that only the first run has.
+        only_after: names of the rows that only the second run has.
+        metrics_only_before: metrics that only the first run has.
+        metrics_only_after: metrics that only the second run has.
+        warnings: what differs in who scored, so that a difference may come from that and not from the system.
+        unknown: what cannot be known about who scored.
+        notes: what else must be known.
+        incomplete: which of the runs did not come to their end, and why.
+        allow_different_judges: whether metrics are compared although who scored them differs.
+        pairing: the runs themselves, row by row, which a page shows; None in a copy, and in one that was put together by hand.
+        corrected: of metrics with labels in both runs, the difference that people would see.
+    """
+
+    def gate(self, *gates: str | Gate, min_coverage: float = 0.9, max_failed: float = 0.05) -> Decision:
+        """Decide whether the second run is good enough: ``comparison.gate("faithfulness drop <= 0.03").verdict``.
+
+        Where rows are sliced, each gate is decided for all rows and for each slice. ``Evaluation.gate`` tells the rest.
+
+        Raises:
+            InvalidInput: a gate cannot be read or is about no drop; or about no metric of both runs, or is out of reach.
+        """
+        wanted = parsed_gates(gates, "drop")
+        evidence = drop_evidence(self, wanted, Conditions(min_coverage, max_failed))
+        return decide([(gate, part) for gate in wanted for part in evidence[gate.metric]])
+
+    def to_markdown(self) -> str:
+        """The comparison as a comment for a pull request; what comes from the data is shown as it is and has no effect there."""
+        return comparison_markdown(self)
+
+    def to_html(self, path: str | os.PathLike[str], *, max_megabytes: float = 12.0) -> None:
+        """Write one HTML file to look at in any browser, without a network: verdicts, slices, and changed rows side by side.
+
+        Args:
+            path: the file.
+            max_megabytes: how large it may become; evidence that does not fit is left out, that of the rows that changed least
+                first, and the page says so.
+
+        Raises:
+            InvalidInput: ``max_megabytes`` is no positive number, the path is that of the scores in the directory of one of the
+                runs, or the comparison was not made by ``Evaluation.compare``, so that it does not know its rows.
+        """
+        from .._page._comparison_page import write_comparison  # noqa: PLC0415  needed by few
+
+        write_comparison(self, path, max_megabytes)
+
+    def text(self, width: int | None = None) -> str:
+        """The comparison as tables that fit ``width`` columns; default: those of the terminal."""
+        return comparison_text(self, room() if width is None else width)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """IPython shows the text."""
+        printer.text("..." if cycle else str(self))
+
+    def _repr_markdown_(self) -> str:
+        """Where no HTML is shown, it is Markdown."""
+        return self.to_markdown()
+
+    def _repr_html_(self) -> str:
+        """Notebooks show the verdicts and the tables."""
+        return comparison_html(self)
+
+
+def gated(
+    evaluation: Evaluation,
+    gates: Sequence[Gate],
+    conditions: Conditions,
+    *,
+    by: str | None,
+    cluster: str | None,
+    comparison: ComparedRuns | None,
+) -> Decision:
+    """Decide all gates of one call together: means by the run, drops by its comparison with an earlier one.
+
+    Raises:
+        InvalidInput: a gate is about nothing that is here, or out of reach; or a path names no column to go by.
+    """
+    scales = {item.name: item.scale for item in evaluation.metrics}
+    for gate in gates:
+        if comparison is None or gate.of == "mean":
+            check_mean(gate, scales)
+    means = {gate.metric: scales[gate.metric] for gate in gates if gate.of == "mean"}
+    found, dropped = {}, {}
+    items = () if comparison is None else (*comparison.metrics, *comparison.slices)
+    if means:
+        groups = RowGroups(by, cluster)
+        run = Run.of(evaluation, evaluation.source, groups)
+        groups.check()
+        absent = {(item.name, item.by, item.label): item.absent for item in items if item.absent}
+        found = mean_evidence(run, means, by, conditions=conditions, absent=absent)
+    if comparison is not None:
+        dropped = drop_evidence(comparison, [gate for gate in gates if gate.of == "drop"], conditions)
+    return decide(
+        [(gate, evidence) for gate in gates for evidence in (found if gate.of == "mean" else dropped)[gate.metric]]
+    )

@@ -20,7 +20,7 @@ from .._run import _text
 from .._run._worst_rows import row_parts, worst_of_each
 
 if TYPE_CHECKING:
-    from .._compare._comparison import Comparison, MetricComparison
+    from .._compare._comparison import ComparedRuns, MetricComparison
     from .._run._summary import Summary
     from ._evaluation import Evaluation
 
@@ -50,7 +50,7 @@ def _summary_parts(summary: Summary, pictures: Html = EMPTY) -> Iterator[Html]:
     yield from _said(section(shown, WIDE) for section in _text.NOTES)
 
 
-def comparison_html(comparison: Comparison) -> Html:
+def comparison_html(comparison: ComparedRuns) -> Html:
     """The verdicts, the tables and what changed most."""
     name, verdict = ("metric", _comparison_text.shown_name), ("verdict", _verdict)
     return block(

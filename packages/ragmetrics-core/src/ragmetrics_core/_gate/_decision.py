@@ -2,7 +2,8 @@
 
 *Green* needs no adjustment. A gate passes where the lower end of its 95 % interval reaches the limit (for ``<=``, the upper one);
 that all of several gates pass by chance is less likely than that one of them does. And there must be rows enough to have met rare
-large losses, which no interval of few rows knows of (`statistics._rare_losses`).
+large losses, which no interval of few rows knows of (`statistics._pairs`). It must hold, too, if rows that only an earlier run has
+count as the worst value.
 
 *Red* is adjusted. With eight slices whose means are exactly at the limit, some interval would lie wholly on the bad side in 18 %
 of runs (1 - 0.975^8), and people would learn not to believe in red. So it follows Holm (1979, Scandinavian Journal of Statistics
@@ -77,7 +78,7 @@ def _adjusted(cases: Sequence[Case], decidable: Sequence[int]) -> tuple[dict[int
 def _is_red(gate: Gate, evidence: Evidence, confidence: float) -> bool:
     """Whether the gate fails by an interval of this confidence, and so by that of 95 %, which is seldom the wider one."""
     sides = {_side(gate, evidence, each) for each in (confidence, 1 - ALPHA)}
-    return sides == {-1} and not evidence.doubt(gate, -1, confidence)
+    return sides == {-1} and not _doubt(gate, evidence, -1, confidence)
 
 
 def _side(gate: Gate, evidence: Evidence, confidence: float) -> int:
@@ -96,20 +97,41 @@ def _near(gate: Gate, evidence: Evidence) -> float:
     return ROUNDING * (bounds[1] - bounds[0] if bounds else max(abs(gate.limit), abs(evidence.estimate or 0.0)))
 
 
-def _result(gate: Gate, evidence: Evidence, confidence: float, *, red: bool) -> GateResult:
-    interval, adjusted = evidence.interval_at(1 - ALPHA), evidence.interval_at(confidence)
-    doubt = evidence.void
-    if evidence.void:
-        verdict: Verdict = "undecided"
-    elif _side(gate, evidence, 1 - ALPHA) > 0:
-        doubt = evidence.doubt(gate, 1, 1 - ALPHA) or _too_few(gate, evidence)
-        verdict = "undecided" if doubt else "passed"
-    else:
-        verdict = "failed" if red else "undecided"
-        if not red and _side(gate, evidence, confidence) < 0:
-            doubt = evidence.doubt(gate, -1, confidence)
+def _doubt(gate: Gate, evidence: Evidence, side: int, confidence: float) -> str:
+    """Why the interval at a confidence is not to be believed although it lies on this side of the limit; empty if it is."""
+    own = evidence.doubt(gate, side, confidence) if evidence.doubt else ""
+    if own or side < 0 or not evidence.missing:
+        return own
+    if evidence.worst_case is None:
+        return f"{evidence.missing}, and no value is known to be the worst that they could count as"
+    interval = evidence.worst_case(gate, confidence)
+    holds = interval is not None and (interval.low >= gate.limit if gate.sign > 0 else interval.high <= gate.limit)
+    return "" if holds else f"{evidence.missing}; counted as the worst value, they could turn it"
+
+
+def _enough(gate: Gate, evidence: Evidence) -> int:
+    return evidence.enough(gate) if evidence.enough else 1
+
+
+def _verdict(gate: Gate, evidence: Evidence, confidence: float, *, red: bool) -> tuple[Verdict, str]:
+    """The verdict, and why it is undecided although an interval lies on one side."""
     if evidence.unmet:
-        verdict, doubt = "failed", ""
+        return "failed", ""
+    if evidence.void:
+        return "undecided", evidence.void
+    if _side(gate, evidence, 1 - ALPHA) > 0:
+        rows = "pairs" if gate.of == "drop" else "rows"
+        few = too_few(evidence.scored, evidence.clusters, _enough(gate, evidence), rows)
+        doubt = _doubt(gate, evidence, 1, 1 - ALPHA) or few
+        return "undecided" if doubt else "passed", doubt
+    if red:
+        return "failed", ""
+    return "undecided", _doubt(gate, evidence, -1, confidence) if _side(gate, evidence, confidence) < 0 else ""
+
+
+def _result(gate: Gate, evidence: Evidence, confidence: float, *, red: bool) -> GateResult:
+    interval = evidence.interval_at(1 - ALPHA)
+    verdict, doubt = _verdict(gate, evidence, confidence, red=red)
     needed = _rows_needed(gate, evidence, confidence) if verdict == "undecided" and interval and not doubt else None
     return GateResult(
         gate=gate,
@@ -120,7 +142,7 @@ def _result(gate: Gate, evidence: Evidence, confidence: float, *, red: bool) -> 
         missing=evidence.missing,
         estimate=evidence.estimate,
         interval=interval,
-        adjusted=adjusted,
+        adjusted=evidence.interval_at(confidence),
         rows=evidence.rows,
         scored=evidence.scored,
         failed=evidence.failed,
@@ -131,12 +153,6 @@ def _result(gate: Gate, evidence: Evidence, confidence: float, *, red: bool) -> 
         repeated=evidence.repeated,
         warnings=evidence.warnings,
     )
-
-
-def _too_few(gate: Gate, evidence: Evidence) -> str:
-    """Why so few rows do not make a gate green, whatever their interval says; empty if there are enough."""
-    rows = "pairs" if gate.of == "drop" else "rows"
-    return too_few(evidence.scored, evidence.clusters, evidence.enough(gate), rows)
 
 
 def _rows_needed(gate: Gate, evidence: Evidence, confidence: float) -> int | None:
@@ -155,5 +171,5 @@ def _rows_needed(gate: Gate, evidence: Evidence, confidence: float) -> int | Non
             high = middle
     rows = evidence.scored * ((deciding + normal_quantile(POWER)) / high) ** 2
     if side > 0:
-        rows = max(rows, evidence.enough(gate) * evidence.scored / (evidence.clusters or evidence.scored))
+        rows = max(rows, _enough(gate, evidence) * evidence.scored / (evidence.clusters or evidence.scored))
     return None if rows > MOST_ROWS else max(math.ceil(rows - ROUNDING), evidence.scored + 1)

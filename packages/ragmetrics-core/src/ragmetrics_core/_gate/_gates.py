@@ -1,15 +1,14 @@
 """Gates: what a run must show before it may pass, read from a text and checked against the metrics that there are.
 
 A gate is a text, ``faithfulness >= 0.8`` or ``faithfulness drop <= 0.03``, so that a command line, a configuration file and a test
-say it in the same way. `_gate_evidence` collects what a run shows of it, `_gate_decision` decides, `_gate_results` says what came
-of it.
+say it in the same way. `_evidence` collects what a run shows of it, `_decision` decides, `_results` says what became of it.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,23 +18,22 @@ Of = Literal["mean", "drop"]
 """What a gate is about."""
 
 FORMS = {"mean": "METRIC >= NUMBER or METRIC <= NUMBER", "drop": "METRIC drop <= NUMBER"}
-"""What people write, by what their command is about: a run, or two of them."""
+"""How a gate is written."""
 
 EXAMPLES = {"mean": "'faithfulness >= 0.8'", "drop": "'faithfulness drop <= 0.03'"}
 FORM = re.compile(r"(?P<left>.*?)\s*(?P<relation>>=|<=|=>|=<|==|>|<|=|≥|≤)\s*(?P<number>[^<>=≥≤]*)", re.DOTALL)
 """The last relation counts, for a metric may have any name."""
 
+DROP = re.compile(r"(?P<metric>.*\S)\s+drop", re.DOTALL)
 RELATIONS = {">=": ">=", "≥": ">=", "<=": "<=", "≤": "<="}
 WHY_NOT = {
     **dict.fromkeys(("<", ">"), ": an interval cannot tell 'at least' from 'more than'"),
     **dict.fromkeys(("=", "=="), ": no number of rows shows that a mean is exactly a number"),
 }
-"""Why other relations are none."""
+"""Why a gate cannot have other relations."""
 
 ROUNDING = 1e-9
 """Of a number of rows: 0.07 * 100 is a little more than 7."""
-
-DROP = re.compile(r"(?P<metric>.*\S)\s+drop", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -79,10 +77,10 @@ class Gate:
 
         Args:
             text: what it says.
-            usual: what gates are mostly about where this one is given; errors show that form.
+            usual: the usual kind of gate where this one is given; errors show that form.
 
         Raises:
-            InvalidInput: it says none.
+            InvalidInput: it is no gate.
         """
         if not isinstance(text, str):
             raise InvalidInput(f"a gate is a text such as {EXAMPLES[usual]}, got {type(text).__name__}")
@@ -113,12 +111,12 @@ class Gate:
 
 @dataclass(frozen=True)
 class Conditions:
-    """What every gate asks of the rows, besides its limit: a mean says little of rows that it does not hold.
+    """What every gate requires of the rows apart from its limit: a mean says little of rows that it does not hold.
 
     Attributes:
         min_coverage: the least share of all rows that must have a score, 0 to 1.
         max_failed: the largest share of all rows that may have failed, 0 to 1.
-        stopped: why the run ended before its last row, which it must not; None if it did not.
+        stopped: why the run ended before its last row; None if it did not. No gate on a mean passes then.
     """
 
     min_coverage: float = 0.9
@@ -135,20 +133,27 @@ class Conditions:
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
                 raise InvalidInput(f"{name} must be a share of the rows, from 0 to 1, got {value!r}")
 
-    def covers(self, scored: int, rows: int) -> bool:
-        """Whether so many rows with a score are enough."""
-        return scored >= self.min_coverage * rows - ROUNDING
+    def unmet(self, rows: int, scored: int, failed: int, of: str = "", have: str = "have a score") -> Iterator[str]:
+        """The conditions that rows of a run do not meet, one sentence each.
 
-    def fails(self, failed: int, rows: int) -> bool:
-        """Whether so many failed rows are too many."""
-        return failed > self.max_failed * rows + ROUNDING
+        Args:
+            rows: how many there are.
+            scored: how many of them have a score.
+            failed: how many of them failed.
+            of: the run they belong to, such as `` of old``, where there are two.
+            have: what the scored rows have.
+        """
+        if failed > self.max_failed * rows + ROUNDING:
+            yield f"{failed} of {rows} rows{of} failed, more than max_failed={self.max_failed:g}"
+        if scored < self.min_coverage * rows - ROUNDING:
+            yield f"{scored} of {rows} rows{of} {have}, less than min_coverage={self.min_coverage:g}"
 
 
 Scales = Mapping[str, tuple[float, float] | None]
 
 
 def parsed_gates(gates: Iterable[str | Gate], usual: Of = "mean") -> list[Gate]:
-    """The gates that are given, each once; ``usual`` is what they are mostly about where they are given.
+    """The gates that are given, each once; ``usual`` is the usual kind of gate where they are given.
 
     Raises:
         InvalidInput: there is none, or one cannot be read.
@@ -177,7 +182,7 @@ def check_mean(gate: Gate, scales: Scales) -> None:
         )
     if gate.limit == (high if gate.sign > 0 else low):
         raise InvalidInput(
-            f"gate '{gate}': that a mean stands at the very end of its scale is what no number of rows can show: give a limit "
+            f"gate '{gate}': no number of rows can show that a mean lies at the very end of its scale: give a limit "
             f"{'under' if gate.sign > 0 else 'over'} {gate.limit:g}"
         )
 
@@ -195,10 +200,9 @@ def check_drop(gate: Gate, scales: Scales, higher_is_better: Mapping[str, bool |
     scale = _scale(gate, scales)
     if higher_is_better[gate.metric] is None:
         raise InvalidInput(
-            f"gate '{gate}': no end of the scale of {gate.metric} is known to be the better one, so nobody can say whether it "
-            "dropped: gate its mean"
+            f"gate '{gate}': which end of the scale of {gate.metric} is better is not known, so it has no drop: gate its mean"
         )
-    if scale is not None and not -(scale[1] - scale[0]) < gate.limit <= scale[1] - scale[0]:
+    if scale is not None and not scale[0] - scale[1] < gate.limit <= scale[1] - scale[0]:
         raise InvalidInput(
             f"gate '{gate}': {gate.metric} goes from {scale[0]:g} to {scale[1]:g}, so {gate.limit:g} is no limit for a drop of it"
         )

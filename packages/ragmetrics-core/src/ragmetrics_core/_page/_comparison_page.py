@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._compare._pairs import Pairing
 from .._compare._row_changes import claim_changes
-from .._compare._verdicts import signed
+from .._compare._verdicts import Verdict, signed
 from .._compare._words import NUMBERS, pairs_in_words, remarks, telling, warning_head
 from .._gate._evidence import about
 from .._gate._results import Decision, GateResult
@@ -52,7 +52,7 @@ from ._rows import LONGEST_ANSWER, LONGEST_NOTE, LONGEST_QUESTION, MetadataColum
 from ._run_page import PROMPTS, Origin, facts, notice, scored_at
 
 if TYPE_CHECKING:
-    from .._compare._comparison import Comparison, MetricComparison, Verdict
+    from .._compare._comparison import ComparedRuns, MetricComparison
     from .._compare._pairs import Pairing
     from .._gate._results import Decision
 
@@ -287,7 +287,7 @@ def _evidence(record: Record, metrics: Sequence[str]) -> dict[str, Any]:
 BOTH = "both runs"
 
 
-def comparison_header(comparison: Comparison, rows: PairedRows) -> Html:
+def comparison_header(comparison: ComparedRuns, rows: PairedRows) -> Html:
     """The head of the page."""
     return joined(
         [
@@ -309,7 +309,7 @@ def comparison_header(comparison: Comparison, rows: PairedRows) -> Html:
     )
 
 
-def _warnings(comparison: Comparison) -> Html | None:
+def _warnings(comparison: ComparedRuns) -> Html | None:
     """What differs in who scored, before everything else."""
     if not comparison.warnings:
         return None
@@ -383,7 +383,7 @@ CELLS = dict(NUMBERS)
 ARROW = " \u2192 "
 
 
-def difference_cards(comparison: Comparison) -> Html:
+def difference_cards(comparison: ComparedRuns) -> Html:
     """The cards of all metrics, in their order, on axes that can be compared."""
     share = widest(comparison.metrics)
     people = {item.metric: str(item) for item in comparison.corrected}
@@ -468,7 +468,7 @@ def _rows_needed(item: MetricComparison) -> str:
     return "not known" if item.rows_needed is None else f"about {about(item.rows_needed):,}"
 
 
-def difference_slices(comparison: Comparison) -> Html:
+def difference_slices(comparison: ComparedRuns) -> Html:
     """Each metric in each slice, and the reasons that must be read; nothing where rows are not sliced."""
     if not comparison.slices or comparison.by is None:
         return EMPTY
@@ -559,7 +559,7 @@ WORDS = {UNSCORED: "unscored", FAILED: "failed"}
 SIGNS = {UNSCORED: "\u2013", FAILED: "\u2718"}
 
 
-def left_over(comparison: Comparison, rows: PairedRows) -> Html:
+def left_over(comparison: ComparedRuns, rows: PairedRows) -> Html:
     """The rows that no difference rests on, counted and listed; nothing where there are none."""
     lists = [*_alone(rows), *_without_value(comparison, rows)]
     others = list(_other_metrics(comparison))
@@ -581,7 +581,7 @@ def _alone(rows: PairedRows) -> Iterator[Html]:
         yield from _list(("only in ", side.run.name), "", found, rows)
 
 
-def _without_value(comparison: Comparison, rows: PairedRows) -> Iterator[Html]:
+def _without_value(comparison: ComparedRuns, rows: PairedRows) -> Iterator[Html]:
     for item in comparison.metrics:
         states = rows.states(item.name)
         for at, side in enumerate(rows.sides):
@@ -612,7 +612,7 @@ def _list(head: Sequence[str], remark: str, found: Sequence[int], rows: PairedRo
     yield element("details", title, element("ul", *names, class_="names"))
 
 
-def _other_metrics(comparison: Comparison) -> Iterator[str]:
+def _other_metrics(comparison: ComparedRuns) -> Iterator[str]:
     pairs = (
         (comparison.before, comparison.metrics_only_before),
         (comparison.after, comparison.metrics_only_after),
@@ -622,7 +622,7 @@ def _other_metrics(comparison: Comparison) -> Iterator[str]:
             yield f"Only in {name}, and not compared: {', '.join(metrics)}"
 
 
-def rests_on(comparison: Comparison) -> Html:
+def rests_on(comparison: ComparedRuns) -> Html:
     """How the numbers were made, what is not known, and what else must be known."""
     items = (element("li", text, dir="auto") for text in remarks(comparison))
     return element(
@@ -635,7 +635,7 @@ def rests_on(comparison: Comparison) -> Html:
 
 
 def write_comparison(
-    comparison: Comparison,
+    comparison: ComparedRuns,
     path: str | os.PathLike[str],
     max_megabytes: float = LARGEST,
     decision: Decision | None = None,
@@ -656,7 +656,7 @@ def write_comparison(
     put_page(path, fitted_page(_content(comparison, pairing, decision), most))
 
 
-def _content(comparison: Comparison, pairing: Pairing, decision: Decision | None) -> Content:
+def _content(comparison: ComparedRuns, pairing: Pairing, decision: Decision | None) -> Content:
     rows = PairedRows(pairing, comparison.metrics)
     return Content(
         title=f"{comparison.before} \u2192 {comparison.after} \u2013 ragmetrics comparison",

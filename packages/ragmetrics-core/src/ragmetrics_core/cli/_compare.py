@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from .._compare._comparison import Comparison
+from .._evaluate._evaluation import Comparison
 from .._gate._results import Decision
 from .._kernel._errors import InvalidInput
 from .._page._comparison_page import write_comparison

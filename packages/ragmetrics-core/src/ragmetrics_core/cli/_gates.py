@@ -8,9 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .._compare._comparison import Comparison
-from .._evaluate._evaluation import Evaluation
-from .._evaluate._gate_cases import gated
+from .._evaluate._evaluation import Comparison, Evaluation, gated
 from .._gate._gates import FORMS, Conditions, Gate, Of, parsed_gates
 from .._gate._results import Decision, GateResult
 from .._kernel._errors import InvalidInput
