@@ -143,8 +143,7 @@ def compared(
         InvalidInput: the runs share no row or no metric, ids are not unique, a path names nothing, or the margin is impossible.
     """
     _check_margin(margin)
-    one, two, by_labels = _read(before, after, by, cluster)
-    pairing = paired(one, two)
+    pairing, by_labels = _read(before, after, by, cluster)
     runs = one, two = pairing.before, pairing.after
     names = _shared_metrics(one, two)
     found = credit(one, two, names)
@@ -216,12 +215,12 @@ def _checked(pairing: Pairing, found: Credit, name: str, part: Part, margin: flo
     )
 
 
-def _read(before: ScoredRows, after: ScoredRows, by: str | None, cluster: str | None) -> tuple[Run, Run, bool]:
-    """Both runs, with what their rows are sliced by and share; and whether they are sliced by the labels of a metric."""
+def _read(before: ScoredRows, after: ScoredRows, by: str | None, cluster: str | None) -> tuple[Pairing, bool]:
+    """Both runs, paired, with what their rows are sliced by and share; and whether they are sliced by the labels of a metric."""
     groups = RowGroups(by, cluster), RowGroups(by, cluster)
     one, two = (Run.of(*given) for given in zip((before, after), _names(before, after), groups, strict=True))  # type: ignore[arg-type]
     if by is None or any(label for run in (one, two) for label in run.slices or ()):
-        return one, two, False
+        return paired(one, two), False
     one, two = (replace(run, slices=run.columns[by].labels) if by in run.columns else run for run in (one, two))
     if not any(one.slices or ()):
         if by in one.columns:
@@ -230,7 +229,7 @@ def _read(before: ScoredRows, after: ScoredRows, by: str | None, cluster: str | 
             )
         for group in groups:
             group.check_slices()
-    return one, two, True
+    return paired(one, two), True
 
 
 def _names(before: ScoredRows, after: ScoredRows) -> tuple[str, str]:
