@@ -14,14 +14,15 @@ from .._gate._gates import Gate
 from .._gate._results import Decision, GateResult
 from .._kernel._metric import Metric
 from .._kernel._requests import AnyEmbeddings, AnyLLM
+from .._kernel._sample import Sample
 from .._names._priced import embeddings_to_price, llm_to_price
+from .._read import Columns, FileOptions, open_rows
 from .._show._progress import Progress
 from ._estimate import Estimate
 from ._evaluation import Comparison, Evaluation
 from ._join import join_runs
 from ._options import RunOptions
 from ._run import Run
-from ._samples import read_samples
 
 if TYPE_CHECKING:
     import os
@@ -161,3 +162,26 @@ def estimate(
     unused = {"on_error": "record", "progress": False, "budget": None, "timeout": None, "max_retries": 0}
     models = {"llm": llm_to_price(llm), "embeddings": embeddings_to_price(embeddings)}
     return Run(samples, metrics, RunOptions.of({**locals(), **unused, **models})).foresee()
+
+
+def read_samples(
+    samples: str | os.PathLike[str] | Iterable[Any],
+    *,
+    limit: int | None = None,
+    encoding: str | None = None,
+    at: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    separator: str | None = None,
+) -> list[Sample]:
+    """The samples as ``evaluate`` reads them, whose arguments mean the same; nothing is scored.
+
+    Raises:
+        InvalidInput: the file, or one of the rows, cannot be read; the message names the row.
+        MissingExtra: the package that reads a format is not installed.
+    """
+    found = []
+    for row in open_rows(samples, limit, Columns(columns, separator), FileOptions(encoding, at)).rows:
+        if row.problem is not None:
+            raise row.problem
+        found.append(row.sample)
+    return found

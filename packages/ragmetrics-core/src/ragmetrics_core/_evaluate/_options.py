@@ -1,19 +1,21 @@
-"""The arguments of ``evaluate`` besides rows and metrics, checked once, so that no other module needs to.
+"""The arguments of ``evaluate`` other than the rows, checked once, so that no other module needs to.
 
-A check raises ``InvalidInput`` that names the argument and what it may be.
+A check raises ``InvalidInput`` that names the argument and its possible values. A mapping of metrics says about which rows each
+is asked: ``evaluate(rows, {"faithfulness": None, "recall": lambda sample: sample.reference_documents is not None})``.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from .._kernel._errors import InvalidInput
 from .._kernel._metric import Metric
 from .._kernel._requests import AnyEmbeddings, AnyLLM
+from .._kernel._sample import Row, Sample
 from .._kernel._settings import check_run_dir, check_seconds, check_whole
 from .._names._metrics import metrics_named
 from .._read import FileOptions
@@ -22,7 +24,7 @@ from .._show._progress import Progress, check_progress
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a run goes: the keyword arguments of ``evaluate``, which says what each of them means.
+    """The keyword arguments of ``evaluate``, whose docstring explains them.
 
     Raises:
         InvalidInput: one of them may not have this value.
@@ -70,17 +72,17 @@ class RunOptions:
 
     @property
     def file(self) -> FileOptions:
-        """What is said about the file that the rows come from."""
+        """The options for reading the file of rows."""
         return FileOptions(self.encoding, self.at)
 
     @property
     def directory(self) -> Path | None:
-        """Where the run is kept; None if it is not."""
+        """The run directory; None without one."""
         return None if self.run_dir is None else Path(self.run_dir)
 
     @property
     def most_rows(self) -> int | None:
-        """Rows that are scored at most; None: all."""
+        """The largest number of rows to score; None: all."""
         if self.sample is None or self.limit is None:
             return self.sample or self.limit
         return min(self.limit, self.sample)
@@ -92,10 +94,10 @@ class RunOptions:
 
 
 def checked_metrics(metrics: Any) -> tuple[Metric, ...]:
-    """The metrics, at least one and each of another name; names are looked up.
+    """The metrics as objects: at least one, and no two of the same name.
 
     Raises:
-        InvalidInput: there is none, two share a name, or something else stands among them.
+        InvalidInput: there is none, two share a name, or one is no metric.
     """
     several = isinstance(metrics, Iterable) and not isinstance(metrics, Metric | type | str)
     listed: Iterable[Any] = metrics if several else (metrics,)
@@ -141,3 +143,39 @@ def check_choice(name: str, value: object, *known: str) -> None:
     """One of the known words."""
     if value not in known:
         raise InvalidInput(f"{name} must be {' or '.join(map(repr, known))}, got {value!r}")
+
+
+Condition = Callable[[Sample], object]
+"""Whether a metric is asked about a sample: what it returns counts as true or false."""
+
+
+def conditions_of(metrics: Any) -> dict[str, Condition]:
+    """By name, the metrics that are not asked about all samples; ``metrics`` are those of ``evaluate``.
+
+    Raises:
+        InvalidInput: a mapping of metrics holds something else than functions and None.
+    """
+    if not isinstance(metrics, Mapping):
+        return {}
+    found: dict[str, Condition] = {}
+    for item, condition in metrics.items():
+        if condition is None:
+            continue
+        if not callable(condition):
+            raise InvalidInput(
+                f"metrics[{item!r}] must be a function of a sample, or None for all samples, got {type(condition).__name__}"
+            )
+        found.update((metric.name, condition) for metric in checked_metrics([item]))
+    return found
+
+
+def with_conditions(rows: Iterator[Row], conditions: Mapping[str, Condition], names: Sequence[str]) -> Iterator[Row]:
+    """The rows, each with the metrics that are asked about it; all of them about a row that cannot be read."""
+    return (_with_metrics(row, conditions, names) for row in rows) if conditions else rows
+
+
+def _with_metrics(row: Row, conditions: Mapping[str, Condition], names: Sequence[str]) -> Row:
+    if row.problem is not None:
+        return row
+    asked = (name for name in names if name not in conditions or conditions[name](row.sample))
+    return replace(row, asked=frozenset(asked))

@@ -31,11 +31,10 @@ from .._store._records import Record, Records
 from .._store._run_dir import InMemory, Keeper, RunAccount, RunDir
 from .._store._run_settings import RunSettings
 from .._support._blocking import run_blocking
-from ._asked import asked_rows, conditions_of
 from ._estimate import Estimate
 from ._evaluation import Evaluation
 from ._foreseen import Foreseer
-from ._options import RunOptions, checked_metrics
+from ._options import RunOptions, checked_metrics, conditions_of, with_conditions
 
 FIRST_ROWS = 1000
 """Rows that are read ahead where something is to be checked against them."""
@@ -70,7 +69,7 @@ class Run:
         opened = open_rows(samples, options.limit, columns, options.file)
         opened = opened if options.sample is None else sampled(opened, options.sample, options.seed)
         rows = opened.rows if check_first is None else _checked(opened.rows, check_first)
-        self._rows = replace(opened, rows=asked_rows(rows, conditions_of(metrics), self._names))
+        self._rows = replace(opened, rows=with_conditions(rows, conditions_of(metrics), self._names))
         self._assignments = _assignments(self._metrics, models, options.repeats)
         self._budget = _budget(options.budget, self._assignments)
         self._keeper: Keeper = InMemory()
