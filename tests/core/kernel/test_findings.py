@@ -9,7 +9,6 @@ import pytest
 
 from core.kernel.test_explain import NAMES, any_value
 from ragmetrics_core import BadReply, Score
-from ragmetrics_core._kernel._evidence import Finding, findings_of
 
 CLAIM = {
     "claim": "A.",
@@ -21,79 +20,93 @@ CLAIM = {
 }
 OLD = {"claim": "B.", "supported": False, "reason": ""}
 
-CASES: list[tuple[dict[str, Any], list[Finding], str]] = [
-    ({"verdicts": [CLAIM]}, [Finding("claims", 1, "A.", True, "supported", (2,), (1,), "r")], ""),
-    ({"verdicts": [OLD]}, [Finding("claims", 1, "B.", False, "not supported")], ""),
-    ({"verdicts": [{**OLD, "contradicted": True}]}, [Finding("claims", 1, "B.", False, "contradicted")], ""),
-    ({"verdicts": [{**OLD, "verdict": "not stated"}]}, [Finding("claims", 1, "B.", None, "not stated")], ""),
-    (  # the numbers of these are no passages: there is one text
+CASES: list[tuple[dict[str, Any], str]] = [
+    (
+        {"verdicts": [CLAIM]},
+        ("  claims:\n  ✔ A.\n      supported by passage 2, contradicted by passage 1: r"),
+    ),
+    (
+        {"verdicts": [OLD]},
+        ("  claims:\n  ✘ B.\n      not supported"),
+    ),
+    (
+        {"verdicts": [{**OLD, "contradicted": True}]},
+        ("  claims:\n  ✘ B.\n      contradicted"),
+    ),
+    (
+        {"verdicts": [{**OLD, "verdict": "not stated"}]},
+        ("  claims:\n  – B.\n      not stated"),
+    ),
+    (
         {"verdicts": [OLD], "reference_verdicts": [CLAIM]},
-        [
-            Finding("claims", 1, "B.", False, "not supported"),
-            Finding("claims, compared with the reference", 1, "A.", True, "supported", reason="r"),
-        ],
-        "",
+        ("  claims:\n  ✘ B.\n      not supported\n  claims, compared with the reference:\n  ✔ A.\n      supported: r"),
     ),
     (
         {"response_claims": [CLAIM], "precision": 1.0},
-        [Finding("response claims", 1, "A.", True, "supported", reason="r")],
-        "precision 1",
+        ("  response claims:\n  ✔ A.\n      supported: r\n  precision 1"),
     ),
     (
         {"verdicts": [OLD], "reference_claims": [CLAIM]},
-        [
-            Finding("claims", 1, "B.", False, "not supported"),
-            Finding("reference claims", 1, "A.", True, "supported", (2,), (1,), "r"),
-        ],
-        "",
+        (
+            "  claims:\n"
+            "  ✘ B.\n"
+            "      not supported\n"
+            "  reference claims:\n"
+            "  ✔ A.\n"
+            "      supported by passage 2, contradicted by passage 1: r"
+        ),
     ),
     (
         {"verdicts": [{"reason": "year", "useful": True}, {"reason": "", "useful": False}], "reasons": ["year", ""]},
-        [Finding("passages", 1, None, True, "useful", reason="year"), Finding("passages", 2, None, False, "not useful")],
-        "",
+        ("  passages:\n  ✔ passage 1\n      useful: year\n  ✘ passage 2\n      not useful"),
     ),
     (
         {"quotes": [{"quote": "a b", "passages": [3], "span": [0, 3]}, {"quote": "c", "passages": []}]},
-        [Finding("quotes", 1, "a b", True, "found", (3,)), Finding("quotes", 2, "c", False, "not found")],
-        "",
+        ("  quotes:\n  ✔ a b\n      found in passage 3\n  ✘ c\n      not found"),
     ),
     (
         {"statements": ["S.", "T."], "reasons": ["x", ""], "statement_scores": [1, 0]},
-        [Finding("statements", 1, "S.", True, "scored 1", reason="x"), Finding("statements", 2, "T.", False, "scored 0")],
-        "",
+        ("  statements:\n  ✔ S.\n      scored 1: x\n  ✘ T.\n      scored 0"),
     ),
-    ({"ratings": [2], "reasons": ["all"]}, [Finding("ratings", 1, None, None, "2", reason="all")], ""),
+    (
+        {"ratings": [2], "reasons": ["all"]},
+        ("  ratings:\n  • rating 1\n      2: all"),
+    ),
     (
         {"repeats": [{"value": 1.0, "reason": "", "details": {"verdicts": [OLD]}}, {"value": None, "error": "lost"}]},
-        [
-            Finding("judgements", 1, None, None, "1"),
-            Finding("judgement 1, claims", 1, "B.", False, "not supported"),
-            Finding("judgements", 2, None, None, "", reason="lost"),
-        ],
-        "",
+        (
+            "  judgements:\n"
+            "  • judgement 1\n"
+            "      1\n"
+            "  judgement 1, claims:\n"
+            "  ✘ B.\n"
+            "      not supported\n"
+            "  judgements:\n"
+            "  • judgement 2\n"
+            "      lost"
+        ),
     ),
-    ({"ranks": [2], "relevant": 1, "retrieved": 3, "prompts": {"p": "1"}}, [], "1 of 1 relevant document found, at rank 2 of 3"),
+    (
+        {"ranks": [2], "relevant": 1, "retrieved": 3, "prompts": {"p": "1"}},
+        "  1 of 1 relevant document found, at rank 2 of 3",
+    ),
     (
         {"verdicts": [{"claim": "A.", "supported": True, "supported_by": [True, "1", -1, 0, 10**30]}]},
-        [Finding("claims", 1, "A.", True, "supported")],
-        "",
+        ("  claims:\n  ✔ A.\n      supported"),
     ),
-]  # fmt: skip
+]
 
 
-@pytest.mark.parametrize(("details", "items", "words"), CASES)
-def test_findings(details: dict[str, Any], items: list[Finding], words: str) -> None:
-    found = findings_of(details)
-    assert list(found.items) == items
-    assert found.words == words
+@pytest.mark.parametrize(("details", "lines"), CASES)
+def test_findings(details: dict[str, Any], lines: str) -> None:
+    assert Score(0.5, details=details).text(200) == f"0.5\n{lines}"
 
 
-def test_labels() -> None:
-    assert [Finding(part, 2, text, None, "").label for part, text in [("ratings", None), ("", " "), ("x", "A.")]] == [
-        "rating 2",
-        "no. 2",
-        "A.",
-    ]
+def test_an_item_without_a_text_has_a_number() -> None:
+    assert Score(0.5, details={"verdicts": [{"claim": " ", "supported": True}]}).text() == (
+        "0.5\n  claims:\n  ✔ claim 1\n      supported"
+    )
+    assert Score(0.5, details={"verdicts": [{"supported": True}]}).text() == "0.5\n  ✔ no. 1\n      supported"
 
 
 def test_any_evidence_makes_lines_that_fit() -> None:

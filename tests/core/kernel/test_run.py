@@ -26,7 +26,6 @@ from ragmetrics_core import (
     run,
     together,
 )
-from ragmetrics_core._kernel._drive import in_new_loop
 from ragmetrics_core._kernel._prompt import Prompt
 
 from .test_prompt import COLOUR
@@ -244,14 +243,6 @@ def test_one_score_asks_no_model_who_it_is() -> None:
     models = Models(Judge(), Scorer([0.25]))
     assert run(COLOUR.ask(thing="a"), models) == "red"
     assert run(compare([("a", "b")]), models) == [0.25]
-
-
-def test_results_of_a_new_loop() -> None:
-    async def double(number: int) -> int:
-        await asyncio.sleep(0)
-        return 2 * number
-
-    assert in_new_loop(double, 4) == 8
 
 
 def test_messages_are_frozen() -> None:

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from ragmetrics_core import BadReply, Compare, Embed, InvalidInput, ModelError, Reply, Steps, compare, embed, together
-from ragmetrics_core._kernel._steps import next_round
+from ragmetrics_core import (
+    BadReply,
+    Compare,
+    Embed,
+    InvalidInput,
+    ModelError,
+    Models,
+    Reply,
+    Steps,
+    compare,
+    embed,
+    run,
+    together,
+)
 
 
 def test_embed_asks_one_request_and_returns_its_vectors() -> None:
@@ -99,4 +111,4 @@ def test_a_forgotten_from_is_named() -> None:
         yield embed(["a"])  # type: ignore[misc]
 
     with pytest.raises(TypeError, match="a program was yielded as it is: write 'yield from'"):
-        next_round(program(), None)
+        run(program(), Models())
