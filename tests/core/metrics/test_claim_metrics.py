@@ -23,8 +23,6 @@ from ragmetrics_core.metrics import (
     RefineFaithfulness,
     SinglePassFaithfulness,
 )
-from ragmetrics_core.metrics._context_precision import average_precision
-from ragmetrics_core.metrics._factual_correctness import f_beta
 from ragmetrics_core.testing import ScriptedEmbeddings, ScriptedLLM
 
 FIELDS = {"user_input": "q", "response": "a", "reference": "r", "retrieved_contexts": ["c1", "c2"]}
@@ -228,9 +226,10 @@ def test_average_precision_by_hand(flags: tuple[bool, ...], value: float) -> Non
     assert [verdict["useful"] for verdict in score.details["verdicts"]] == list(flags)
 
 
-@given(st.lists(st.booleans()))
+@given(st.lists(st.booleans(), min_size=1, max_size=20))
 def test_average_precision_is_bounded_and_perfect_only_with_the_useful_ones_first(flags: list[bool]) -> None:
-    value = average_precision(flags)
+    value = precision_of(*flags).value
+    assert value is not None
     assert 0.0 <= value <= 1.0
     assert (value == 1.0) == (any(flags) and flags == sorted(flags, reverse=True))
 
@@ -297,12 +296,18 @@ def test_the_claims_of_the_other_side_stay_in_the_evidence() -> None:
     assert (score.details["response_claims"], score.details["reference_claims"]) == (["a"], [])
 
 
-@given(st.floats(0, 1), st.floats(0, 1), st.floats(0.01, 100))
-def test_f_beta_lies_between_its_parts(precision: float, recall: float, beta: float) -> None:
-    value = f_beta(precision, recall, beta)
-    assert math.isfinite(value)
-    assert f_beta(precision, recall, 1e200) in (recall, 0.0)
+FLAGS = st.lists(st.booleans(), min_size=1, max_size=8)
+
+
+@given(FLAGS, FLAGS, st.floats(0.01, 100))
+def test_f_beta_lies_between_its_parts(supported: list[bool], recalled: list[bool], beta: float) -> None:
+    extracted = [claims(*"abcdefgh"[: len(supported)]), claims(*"stuvwxyz"[: len(recalled)])]
+    precision, recall = sum(supported) / len(supported), sum(recalled) / len(recalled)
+    value = factual(extracted, [verdicts(*supported), verdicts(*recalled)], beta=beta).value
+    assert value is not None
     assert min(precision, recall) - 1e-12 <= value <= max(precision, recall) + 1e-12
+    extreme = factual(extracted, [verdicts(*supported), verdicts(*recalled)], beta=1e200)
+    assert extreme.value in (recall, 0.0)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from ragmetrics_core.metrics import (
     PairwiseComparison,
     Relevancy,
 )
-from ragmetrics_core.metrics._pairwise_comparison import COMPARE_RESPONSES
 from ragmetrics_core.testing import ScriptedLLM
 
 FIELDS = {"user_input": "q", "response": "a", "retrieved_contexts": ["c1", "c2", "c3"], "second_response": "b"}
@@ -289,7 +288,7 @@ class TestPairwiseComparison:
         ],
     )
     def test_forms_of_the_verdict(self, text: str, better: str, reason: str | None) -> None:
-        reply = COMPARE_RESPONSES.reply.parse(text)
+        reply = PairwiseComparison().compare.reply.parse(text)
         assert (reply.better, reply.reason) == (better, text if reason is None else reason)
 
     @pytest.mark.parametrize(
@@ -311,10 +310,10 @@ class TestPairwiseComparison:
     )
     def test_what_is_no_verdict(self, text: str) -> None:
         with pytest.raises(BadReply):
-            COMPARE_RESPONSES.reply.parse(text)
+            PairwiseComparison().compare.reply.parse(text)
 
     def test_the_form_of_the_reply_is_a_value(self) -> None:
-        form = COMPARE_RESPONSES.reply
+        form = PairwiseComparison().compare.reply
         assert pickle.loads(pickle.dumps(form)) == form
         assert form.schema is not None
         assert list(form.schema["properties"]) == ["reason", "better"]
@@ -436,4 +435,4 @@ class TestLexicalJudge:
 )
 def test_a_comparison_that_may_be_quoted_from_a_response_is_none(reply: str) -> None:
     with pytest.raises(BadReply):
-        COMPARE_RESPONSES.reply.parse(reply)
+        PairwiseComparison().compare.reply.parse(reply)

@@ -9,7 +9,6 @@ import pytest
 
 from core.metrics.planted import FAMILIES, MANNERS, TARGETS, Planted, obeying, planted, planted_words, row
 from ragmetrics_core import BadReply, Metric, Prompt, Reply, evaluate
-from ragmetrics_core._kernel._repeated import holds_verdict
 from ragmetrics_core.metrics import AnswerAccuracy, Correctness, ExactMatch, Faithfulness
 from ragmetrics_core.replies import JsonReply, RatingReply, ScoreReply, YesNoReply
 from ragmetrics_core.testing import ScriptedLLM
@@ -131,7 +130,7 @@ def test_sentences_that_are_copied_are_claims() -> None:
 
 
 def test_every_planted_verdict_is_seen_before_a_judge_is_asked() -> None:
-    missed = {item.as_written for item in planted() if not holds_verdict(item.text)}
+    missed = {item.as_written for item in planted() if not summary_of(item.text).caveats}
     assert missed == {"[[A]]"}, "a mark without a label"
 
 
@@ -148,7 +147,7 @@ def test_every_planted_verdict_is_seen_before_a_judge_is_asked() -> None:
     ],
 )
 def test_ordinary_texts_hold_no_verdict(text: str) -> None:
-    assert not holds_verdict(text)
+    assert summary_of(text).caveats == ()
 
 
 def summary_of(*responses: str, metric: Metric | None = None) -> Any:

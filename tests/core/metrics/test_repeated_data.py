@@ -12,10 +12,11 @@ import pytest
 
 from exchanges import EXCHANGES, WITH_EMBEDDINGS, Exchange, prompts_of
 from ragmetrics_core import Ask, BadReply, Metric, ModelError, Prompt, Reply
-from ragmetrics_core._kernel._repeated import REPEATED
 from ragmetrics_core.replies import LinesReply, ObjectReply, RatingReply, ScoreReply, YesNoReply
 from ragmetrics_core.testing import ScriptedLLM
 from recording import VECTORS
+
+REPEATED = "the reply only repeats the data; judge them, and reply with your own answer"
 
 ALL = [*EXCHANGES, WITH_EMBEDDINGS]
 
