@@ -13,6 +13,9 @@ from ragmetrics_core._store._run_settings import MetricColumn, ModelIdentity, Ru
 FAILED = "failed"
 """Stands for the value of a score that failed; None stands for one that is unscored."""
 
+metric_column, metric_column_of, model_identity = MetricColumn, MetricColumn.of, ModelIdentity
+"""How tests describe a metric of a run and a model: only this file knows the private classes."""
+
 JUDGE = ModelIdentity("gpt-4o", {"model": "1", "temperature": "0"})
 
 

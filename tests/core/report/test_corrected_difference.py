@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from core.report.comparing import run_of
+from core.report.comparing import metric_column, run_of
 from ragmetrics_core import Calibration, Comparison, Evaluation, InvalidInput
-from ragmetrics_core._store._run_settings import MetricColumn
 from ragmetrics_core.statistics import corrected_mean
 
-HARM = MetricColumn("harm", (0.0, 1.0), "Harm()", higher_is_better=False)
+HARM = metric_column("harm", (0.0, 1.0), "Harm()", higher_is_better=False)
 ROWS = 120
 
 

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from core.evaluate.doubles import AsyncModel, Length, PlainReply, Rated, RatedTwice, questions
-from core.report.comparing import JUDGE, judged_by, run_of
+from core.report.comparing import JUDGE, judged_by, metric_column, model_identity, run_of
 from ragmetrics_core import Comparison, Evaluation, Metric, Prompt, Score, Usage, evaluate
-from ragmetrics_core._store._run_settings import MetricColumn, ModelIdentity
 from ragmetrics_core.embeddings import HashingEmbeddings
 from ragmetrics_core.llms import LexicalJudge
 from ragmetrics_core.metrics import NDCG, ExactMatch, Faithfulness, SemanticSimilarity
@@ -24,7 +23,7 @@ DATA = [
     for n in range(3)
 ]
 ROWS_OF_M = [({"id": n, "question": f"{n}?"}, {"m": n % 3 / 2}) for n in range(9)]
-OTHER = ModelIdentity("gpt-4o-mini", {"model": "2", "temperature": "0"})
+OTHER = model_identity("gpt-4o-mini", {"model": "2", "temperature": "0"})
 
 
 def run(name: str, offset: float = 0.0, prompts: dict[str, str] | None = None, **more: Any) -> Evaluation:
@@ -130,17 +129,17 @@ class TestDifferences:
         assert warning == "m: the version of the prompt 'verify' is 1 in the first run, 2 in the second run"
 
     def test_another_class_under_the_same_name(self) -> None:
-        other = [MetricColumn("m", (0.0, 1.0), "Other(name='m')")]
+        other = [metric_column("m", (0.0, 1.0), "Other(name='m')")]
         comparison = run("a").compare(run("b", columns=other))
         assert "m: the metric is M in a, Other in b" in comparison.warnings
 
     def test_settings_that_are_known_in_words_alone(self) -> None:
-        comparison = run("a", columns=[MetricColumn("m", (0.0, 1.0), "M(k=3)")]).compare(run("b"))
+        comparison = run("a", columns=[metric_column("m", (0.0, 1.0), "M(k=3)")]).compare(run("b"))
         assert "m: it is M(k=3) in a, M() in b" in comparison.warnings
 
     def test_another_scale_is_never_compared(self) -> None:
         before = run_of([({"id": n}, {"m": 0.5}) for n in range(9)], name="a")
-        five = [MetricColumn("m", (1.0, 5.0), "M()")]
+        five = [metric_column("m", (1.0, 5.0), "M()")]
         after = run_of([({"id": n}, {"m": 4.0}) for n in range(9)], five, name="b")
         for allowed in (False, True):
             comparison = before.compare(after, allow_different_judges=allowed)
@@ -157,7 +156,7 @@ class TestDifferences:
         self, one: bool | None, two: bool | None, words: tuple[str, str]
     ) -> None:
         runs = [
-            run_of(ROWS_OF_M, [MetricColumn("m", (0, 1), "m", end)], name) for end, name in ((one, "a"), (two, "b"))
+            run_of(ROWS_OF_M, [metric_column("m", (0, 1), "m", end)], name) for end, name in ((one, "a"), (two, "b"))
         ]
         item = compared(*runs)["m"]
         warning = f"what is better is {words[0]} in a, {words[1]} in b"
@@ -181,8 +180,8 @@ class TestModelsThatAreNotAsked:
         assert before.compare(run("b", prompts={}, settings=judged_by("m", llm=OTHER))).warnings == ()
 
     def test_an_embedding_model_beside_a_metric_that_only_asks_a_judge(self) -> None:
-        columns = [MetricColumn("m", (0.0, 1.0), "Faithfulness(name='m')")]
-        vectors = [ModelIdentity(name, {"model": name}) for name in ("small", "large")]
+        columns = [metric_column("m", (0.0, 1.0), "Faithfulness(name='m')")]
+        vectors = [model_identity(name, {"model": name}) for name in ("small", "large")]
         before, after = (
             run(name, columns=columns, settings=judged_by("m", embeddings=model))
             for name, model in zip("ab", vectors, strict=True)
@@ -190,7 +189,7 @@ class TestModelsThatAreNotAsked:
         assert before.compare(after).warnings == ()
 
     def test_an_embedding_model_that_a_metric_of_ones_own_may_ask(self) -> None:
-        vectors = [ModelIdentity(name, {"model": name}) for name in ("small", "large")]
+        vectors = [model_identity(name, {"model": name}) for name in ("small", "large")]
         before, after = (
             run(name, settings=judged_by("m", embeddings=model)) for name, model in zip("ab", vectors, strict=True)
         )

@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from core.report.comparing import FAILED, by_id, judged_by, run_of
+from core.report.comparing import FAILED, by_id, judged_by, metric_column, model_identity, run_of
 from ragmetrics_core import Evaluation, Gate, InvalidInput, Score
-from ragmetrics_core._store._run_settings import MetricColumn, ModelIdentity
 from ragmetrics_core.statistics import Interval, paired_difference
 
 Z2 = NormalDist().inv_cdf(0.975) ** 2
@@ -23,14 +22,12 @@ WHAT_DECIDES = (
     "(fix the number before you look)"
 )
 
-LOW_IS_GOOD = MetricColumn("m", (0.0, 1.0), "M()", higher_is_better=False)
-NEITHER = MetricColumn("m", (0.0, 1.0), "M()", higher_is_better=None)
-STARS = MetricColumn("m", (1.0, 5.0), "M()")
+LOW_IS_GOOD = metric_column("m", (0.0, 1.0), "M()", higher_is_better=False)
+NEITHER = metric_column("m", (0.0, 1.0), "M()", higher_is_better=None)
+STARS = metric_column("m", (1.0, 5.0), "M()")
 
 
-def runs(
-    before: Sequence[Any], after: Sequence[Any], column: MetricColumn | None = None, **more: Any
-) -> tuple[Evaluation, Evaluation]:
+def runs(before: Sequence[Any], after: Sequence[Any], column: Any = None, **more: Any) -> tuple[Evaluation, Evaluation]:
     columns = [] if column is None else [column]
     more.setdefault("settings", judged_by("m"))
     return by_id(before, name="old", columns=columns, **more), by_id(after, name="new", columns=columns, **more)
@@ -48,7 +45,7 @@ class TestDirection:
         ("column", "after", "drop"),
         [(None, WORSE, 0.1), (None, BETTER, -0.1), (LOW_IS_GOOD, WORSE, -0.1), (LOW_IS_GOOD, BETTER, 0.1)],
     )
-    def test_a_drop_is_how_much_worse_it_is(self, column: MetricColumn | None, after: list[float], drop: float) -> None:
+    def test_a_drop_is_how_much_worse_it_is(self, column: Any, after: list[float], drop: float) -> None:
         before, later = runs(SAME, after, column)
         (result,) = before.compare(later).gate("m drop <= 0.03").results
         found = paired_difference(SAME, after, scale=(0.0, 1.0)).interval
@@ -161,7 +158,7 @@ class TestFewChanges:
         assert result.interval.high >= unseen
 
     def test_without_a_scale_nothing_bounds_them(self) -> None:
-        column = MetricColumn("m", None, "M()")
+        column = metric_column("m", None, "M()")
         before, after = runs([0.5] * 300, [0.49] * 5 + [0.5] * 295, column)
         (result,) = before.compare(after).gate("m drop <= 0.03").results
         assert (result.verdict, result.doubt) == (
@@ -223,7 +220,7 @@ class TestLostRows:
         assert len(set(item.with_lost.clusters)) == 53  # rows 200 and 201 share one, 202 and 203 stand alone
 
     def test_without_a_worst_value_nobody_knows(self) -> None:
-        column = MetricColumn("m", None, "M()")
+        column = metric_column("m", None, "M()")
         values = [0.1, 0.2, 0.3, 0.4, 0.5] * 40
         later = [0.2, 0.1, 0.4, 0.3, 0.5] * 40
         before, after = runs([*values, 1.0], [*later, None], column)
@@ -237,7 +234,7 @@ class TestConditions:
     def judged(self) -> tuple[Evaluation, Evaluation]:
         """Two runs whose judges differ."""
         scores = [Score(value, details={"prompts": {"verify": "1"}}) for value in SAME]
-        other = ModelIdentity("mini\x1b[2J", {"model": "2"})
+        other = model_identity("mini\x1b[2J", {"model": "2"})
         return (
             by_id(scores, name="old", settings=judged_by("m")),
             by_id(scores, name="new", settings=judged_by("m", llm=other)),
@@ -352,7 +349,7 @@ class TestOfARun:
 
     def test_a_baseline_with_no_rows_is_one(self) -> None:
         _, after = runs(SAME, WORSE)
-        empty = by_id([], columns=[MetricColumn("m", (0.0, 1.0), "M()")], name="old")
+        empty = by_id([], columns=[metric_column("m", (0.0, 1.0), "M()")], name="old")
         with pytest.raises(InvalidInput) as caught:
             after.gate("m >= 0.3", baseline=empty)
         assert str(caught.value) == "old has no finished row: there is nothing to compare"
@@ -413,7 +410,7 @@ class TestVoid:
         assert (allowed.verdict, allowed.void) == ("failed" if after == [0.0] * ROWS else "passed", False)
 
     def test_a_model_that_does_not_say_what_it_is(self) -> None:
-        unknown = [ModelIdentity("Own", {"unknown": str(number)}) for number in range(2)]
+        unknown = [model_identity("Own", {"unknown": str(number)}) for number in range(2)]
         score = Score(1.0, metric="m", scale=(0.0, 1.0), details={"prompts": {"rate": "1"}})
         before, after = (by_id([score] * ROWS, name="run", settings=judged_by("m", llm=llm)) for llm in unknown)
         (result,) = after.gate("m drop <= 0.05", baseline=before).results
@@ -432,7 +429,7 @@ class TestVoid:
         ],
     )
     def test_references_that_changed(self, field: str, inputs: tuple[str, ...] | None, void: bool) -> None:
-        column = MetricColumn("m", (0.0, 1.0), "M()", inputs=inputs)
+        column = metric_column("m", (0.0, 1.0), "M()", inputs=inputs)
 
         def run(text: str, name: str) -> Evaluation:
             rows = [({"id": n, "question": f"{n}?", field: ["a"] if n else [text]}, {"m": 1.0}) for n in range(ROWS)]

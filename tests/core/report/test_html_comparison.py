@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 
 from comparison_data import ANSWER_AFTER, ANSWER_BEFORE, TALL, compared_hostile, compared_many, compared_small
-from core.report.comparing import by_id, judged_by, run_of
+from core.report.comparing import by_id, judged_by, model_identity, run_of
 from core.report.skeleton import ALLOWED, Skeleton, check_policy
 from ragmetrics_core import Comparison, InvalidInput, evaluate
 from ragmetrics_core._page._difference_chart import difference_chart, widest
-from ragmetrics_core._store._run_settings import ModelIdentity
 from ragmetrics_core.llms import LexicalJudge
 from report_data import XSS, unpacked
 
@@ -134,7 +133,7 @@ class TestHead:
         judges = (("old", "gpt-4o", 0.0), ("new", "gpt-5", 1.0))
         runs = []
         for name, model, value in judges:
-            settings = judged_by("m", llm=ModelIdentity(model, {"model": model}), settings={"k": model})
+            settings = judged_by("m", llm=model_identity(model, {"model": model}), settings={"k": model})
             runs.append(by_id([value] * 8, name=name, settings=settings))
         return runs
 

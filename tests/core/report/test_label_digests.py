@@ -11,18 +11,17 @@ from typing import Any
 import pytest
 
 from core.cli.calling import call
-from core.report.comparing import run_of
+from core.report.comparing import metric_column, metric_column_of, run_of
 from ragmetrics_core import Document, Evaluation, InvalidInput, Metric, Score, evaluate
-from ragmetrics_core._store._run_settings import MetricColumn
 from ragmetrics_core.metrics import NDCG, ExactMatch, RubricScore
 
 ROW = {"id": "q1", "question": "Où est la tour ?", "answer": "À Paris.", "contexts": ["La tour est à Paris.", "Rome."]}
-FAITHFULNESS = MetricColumn(
+FAITHFULNESS = metric_column(
     "faithfulness", (0.0, 1.0), "Faithfulness()", inputs=("user_input", "response", "retrieved_contexts")
 )
 
 
-def digest(row: Mapping[str, Any], column: MetricColumn = FAITHFULNESS, value: Any = 1.0) -> Any:
+def digest(row: Mapping[str, Any], column: Any = FAITHFULNESS, value: Any = 1.0) -> Any:
     (line,) = run_of([(row, {column.name: value})], [column]).rows_to_label(1)
     return line.get("digest")
 
@@ -62,7 +61,7 @@ class TestWhatADigestIsOf:
         assert digest({**ROW, **other}) != digest(ROW)
 
     def test_keys_of_documents_have_no_order(self) -> None:
-        column = MetricColumn.of(NDCG())
+        column = metric_column_of(NDCG())
         one, two = ({"content": "a", "page": 1, "site": "x"}, {"site": "x", "page": 1.0, "content": "a"})
         rows = [{"id": "q1", "retrieved_documents": [item], "reference_documents": ["a"]} for item in (one, two)]
         assert digest(rows[0], column) == digest(rows[1], column)
@@ -80,14 +79,14 @@ class TestWhatADigestIsOf:
         assert one == two
         assert one[0] != one[1]
         assert Evaluation.load(tmp_path / "calm").rows_to_label(1)[0]["digest"] == one[0]
-        assert MetricColumn.of(RubricScore(rubric={1: "bad", 2: "good"})).inputs is not None
+        assert metric_column_of(RubricScore(rubric={1: "bad", 2: "good"})).inputs is not None
 
     def test_of_another_s_metric_in_a_file_of_scores_nothing_is_known(self, tmp_path: Path) -> None:
         known = evaluate([{**ROW, "reference": "x"}], ExactMatch(), progress=False)
         known.to_jsonl(tmp_path / "scores.jsonl")
         loaded = Evaluation.load(tmp_path / "scores.jsonl")
         assert loaded.rows_to_label(1)[0]["digest"] == known.rows_to_label(1)[0]["digest"]
-        assert digest(ROW, MetricColumn("own", (0.0, 1.0), "own")) is None
+        assert digest(ROW, metric_column("own", (0.0, 1.0), "own")) is None
 
 
 def run(answer: str = "", rows: int = 20) -> Evaluation:
@@ -154,8 +153,8 @@ class TestUse:
         assert (found.notes, found["faithfulness"].labels) == ((WITHOUT,), 20)
 
     def test_where_a_run_does_not_tell_what_a_metric_reads_nothing_is_checked(self) -> None:
-        known = MetricColumn("own", (0.0, 1.0), "Own()", inputs=("response",))
-        blank = MetricColumn("own", (0.0, 1.0), "own")
+        known = metric_column("own", (0.0, 1.0), "Own()", inputs=("response",))
+        blank = metric_column("own", (0.0, 1.0), "own")
         rows = [({"id": f"q{row}", "response": f"answer {row}"}, {"own": float(row % 2)}) for row in range(10)]
         lines = [{**line, "label": True, "weight": None} for line in run_of(rows, [known]).rows_to_label(10)]
         assert run_of(rows, [known]).calibrate(lines).notes == ()

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import pytest
 
 from core.evaluate.doubles import AsyncModel, Length, Rated, questions
+from core.report.comparing import metric_column
 from ragmetrics_core import Evaluation, InvalidInput, Metric, Score, evaluate
-from ragmetrics_core._store._run_settings import MetricColumn
 from ragmetrics_core.metrics import Hallucination, NoiseSensitivity
 
 NONE = "holds no scores of a row"
@@ -61,10 +61,10 @@ class TestScoreFile:
         path = tmp_path / "scores.jsonl"
         path.write_text(line(faithfulness=1, hallucination=0, noise_sensitivity_relevant=0, recall_of_mine=0.5))
         assert Evaluation.load(path).metrics == (
-            MetricColumn("faithfulness", (0.0, 1.0), "faithfulness", True),
-            MetricColumn("hallucination", (0.0, 1.0), "hallucination", False),
-            MetricColumn("noise_sensitivity_relevant", (0.0, 1.0), "noise_sensitivity_relevant", False),
-            MetricColumn("recall_of_mine", (0.0, 1.0), "recall_of_mine", None, knows_better=False),
+            metric_column("faithfulness", (0.0, 1.0), "faithfulness", True),
+            metric_column("hallucination", (0.0, 1.0), "hallucination", False),
+            metric_column("noise_sensitivity_relevant", (0.0, 1.0), "noise_sensitivity_relevant", False),
+            metric_column("recall_of_mine", (0.0, 1.0), "recall_of_mine", None, knows_better=False),
         )
 
     def test_a_scale_that_differs_is_none(self, tmp_path: Path) -> None:
