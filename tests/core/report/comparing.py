@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
+
+import pytest
 
 from ragmetrics_core import Evaluation, Sample, Score
 from ragmetrics_core._store._records import Record
 from ragmetrics_core._store._run_dir import KeptRecords
 from ragmetrics_core._store._run_settings import MetricColumn, ModelIdentity, RunSettings, ScoredBy
+from ragmetrics_core._summary._summary import MetricSummary
+from ragmetrics_core._summary._tally import Tally
 
 FAILED = "failed"
 """Stands for the value of a score that failed; None stands for one that is unscored."""
@@ -65,3 +70,20 @@ def judged_by(
     by = ScoredBy(settings or {"k": "3"}, llm, embeddings)
     columns = tuple(MetricColumn(metric, (0.0, 1.0), f"{metric.title()}()") for metric in metrics)
     return RunSettings(columns, None, {"repeats": 1, "empty": empty}, dict.fromkeys(metrics, by), "digest")
+
+
+def summed_up(
+    name: str, scale: tuple[float, float] | None, scores: Iterable[Score], labels: Sequence[str] = ()
+) -> MetricSummary:
+    """The summary of one metric's scores; ``labels`` name the rows."""
+    tally = Tally(name, scale)
+    for score, label in zip_longest(scores, labels, fillvalue=""):
+        tally.add(score, label)  # type: ignore[arg-type]  # there is a score for every label
+    return tally.summary()
+
+
+def text_at(width: int, result: object) -> str:
+    """What is printed in a terminal of so many columns."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", str(width))
+        return str(result)

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from core.report.comparing import run_of
+from core.report.comparing import run_of, text_at
 from ragmetrics_core import Calibration, Evaluation, InvalidInput, Score
-from ragmetrics_core._run._text import summary_text
 from ragmetrics_core._store._run_settings import MetricColumn
 from ragmetrics_core.statistics import agreement, annotator_alpha, corrected_mean, mean_interval
 from ragmetrics_core.statistics._interval import difference_of_means
@@ -494,7 +493,7 @@ class TestPictures:
         assert "free: people would give 7.000 on average\n  from 20 labels alone (none)\n" in found.text(200)
         assert "from 20 labels alone" in found.to_markdown()
         assert "Spearman's rank correlation: all labels are equal, so there is no order" in found.text(200)
-        summary = summary_text(evaluation.summary(calibration=found), 200)
+        summary = text_at(200, evaluation.summary(calibration=found))
         assert "  free: people would give 7.000 on average, from 20 labels alone" in summary
 
     def test_claims_and_their_ceiling(self) -> None:
@@ -516,8 +515,8 @@ class TestPictures:
         values, labels = judged()
         found = run(values, langs="xy").calibrate([{**row, "label": True, "blind": False} for row in labels], by="lang")
         shown = found.to_markdown()
-        assert "> **Warning:** 40 of 40 labels were given by people who had seen the score" in shown
-        assert "| lang=x | 20 |" in shown
+        assert "> **WARNING:** 40 of 40 labels were given by people who had seen the score" in shown
+        assert "| <code>lang=x</code> | 20 |" in shown
         assert "* Cohen's kappa: all labels are passes, so agreement beyond chance cannot be told" in shown
 
     def test_slices_need_verdicts(self) -> None:
@@ -563,10 +562,10 @@ class TestWhereItIsShown:
         values, labels = judged()
         evaluation = run(values)
         summary = evaluation.summary(calibration=evaluation.calibrate(labels))
-        assert f"\n\ncorrected:\n  m: {self.WORDS}\n\n" in summary_text(summary, 200)
+        assert f"\n\ncorrected:\n  m: {self.WORDS}\n\n" in text_at(200, summary)
         assert summary["m"].to_dict()["corrected"]["mean"] == pytest.approx(0.795, abs=5e-4)
         assert "0.795" in summary.to_markdown()
-        assert "corrected" not in summary_text(evaluation.summary(), 200)
+        assert "corrected" not in text_at(200, evaluation.summary())
         assert "corrected" not in evaluation.summary()["m"].to_dict()
 
     def test_rows_without_a_score_are_told(self) -> None:
@@ -576,7 +575,7 @@ class TestWhereItIsShown:
         assert (found["m"].rows, found["m"].without_score) == (200, 2)
         assert "\n  of the run's 202 rows, 2 without a score: not counted here\n" in found.text(80)
         words = self.WORDS.replace("of the rows", "of the 200 rows with a score")
-        assert f"  m: {words}\n" in summary_text(evaluation.summary(calibration=found), 200)
+        assert f"  m: {words}\n" in text_at(200, evaluation.summary(calibration=found))
 
     def test_in_the_report(self, tmp_path: Path) -> None:
         values, labels = judged()
@@ -592,7 +591,7 @@ class TestWhereItIsShown:
         (warning,) = calibration["m"].warnings
         assert warning.startswith("the judge's scores of the rows with a label are lower than those of all rows, by ")
         summary = evaluation.summary(calibration=calibration)
-        assert f"\n  m: WARNING: {warning}\n" in summary_text(summary, 400)
+        assert f"\n  m: WARNING: {warning}\n" in text_at(400, summary)
         assert summary["m"].to_dict()["corrected"]["warnings"] == [warning]
         evaluation.to_html(tmp_path / "page.html", calibration=calibration)
         page = (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -602,7 +601,7 @@ class TestWhereItIsShown:
         grades = [line(row, 1.0 + row % 5, "grade") for row in range(0, 60, 4)]
         evaluation = run([3.0] * 60, "grade", [GRADE])
         summary = evaluation.summary(calibration=evaluation.calibrate(grades))
-        (words,) = (text for text in summary_text(summary, 200).splitlines() if text.startswith("  grade: people"))
+        (words,) = (text for text in text_at(200, summary).splitlines() if text.startswith("  grade: people"))
         assert words.startswith("  grade: people would give 3.000 on average, 95 % interval ")
         assert words.endswith(", from 15 labels alone")
 

@@ -72,26 +72,22 @@ class TestMarkdown:
             "| <code>diagnosis</code> | 0.500 | 4 of 4 | 0.150 to 0.850 | 0 | 0 | 0 to 1 | 0 | 0 | 0 | 0 |",
         ]
         assert "<summary>What the numbers rest on</summary>" in lines
-        assert "  * diagnosis: q1 (0), line 4 (0)" in lines
-        assert "  * 1 row in faithfulness: BadReply: no JSON (q3)" in lines
+        assert lines[lines.index("**lowest:**") + 2] == "* diagnosis: q1 (0), line 4 (0)"
+        assert lines[lines.index("**failed:**") + 2] == "* 1 row in faithfulness: BadReply: no JSON (q3)"
 
     def test_what_must_be_known_comes_first(self) -> None:
         from ragmetrics_core.llms import LexicalJudge
 
         rows = [{"user_input": "Where?", "response": "In Paris.", "retrieved_contexts": ["In Paris."]}]
         text = evaluate(rows, "faithfulness", llm=LexicalJudge()).summary().to_markdown()
-        assert text.splitlines()[2:5] == [
-            "> **Read this first**",
-            ">",
-            (
-                "> * These scores are a lexical baseline: the offline judge compares words and does not understand text. Use a "
-                "language model (such as openai&#58;&#8203;gpt-4o-mini) to judge meaning."
-            ),
-        ]
+        assert text.splitlines()[2] == (
+            "> **note:** These scores are a lexical baseline: the offline judge compares words and does not understand text. Use a "
+            "language model (such as openai&#58;&#8203;gpt-4o-mini) to judge meaning."
+        )
 
     def test_slices_are_tables(self, tmp_path: Path) -> None:
         text = small(tmp_path / "scores.jsonl").summary(by="lang").to_markdown()
-        assert "| <code>faithfulness</code> | mean | scored | 95 % interval | unscored | failed |" in text
+        assert "| faithfulness | mean | scored | 95 % interval | unscored | failed |" in text
         assert "| <code>lang=de</code> | 1.000 | 1 of 2 | - | 0 | 1 |" in text
 
     def test_hostile_texts_have_no_effect(self, tmp_path: Path) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from core.report.comparing import summed_up
 from ragmetrics_core import Metric, Score, evaluate
-from ragmetrics_core._run._metric_summary import LabelRate, MetricSummary
-from ragmetrics_core._run._summary import Summary
+from ragmetrics_core._summary._summary import LabelRate, Summary
 from ragmetrics_core.metrics import TokenF1
 from ragmetrics_core.statistics import rate_interval
 
@@ -26,7 +26,7 @@ SCORES = [
 
 
 def test_shares_are_of_the_scored_rows_and_have_wilson_intervals() -> None:
-    item = MetricSummary.of("cells", (0.0, 1.0), SCORES)
+    item = summed_up("cells", (0.0, 1.0), SCORES)
     assert item.labels == {"right": 6, "not_used": 3, "undecided": 1, "no_answer": 1}
     assert item.label_rates == {
         "right": LabelRate(6, 0.6, rate_interval(6, 10)),
@@ -36,15 +36,15 @@ def test_shares_are_of_the_scored_rows_and_have_wilson_intervals() -> None:
 
 
 def test_the_interval_is_that_of_wilson() -> None:
-    interval = MetricSummary.of("cells", (0.0, 1.0), SCORES).label_rates["right"].interval
+    interval = summed_up("cells", (0.0, 1.0), SCORES).label_rates["right"].interval
     assert interval is not None
     assert (round(interval.low, 4), round(interval.high, 4), interval.method) == (0.3127, 0.8318, "wilson")
-    rate = MetricSummary.of("cells", (0.0, 1.0), SCORES).to_dict()["label_rates"]["right"]
+    rate = summed_up("cells", (0.0, 1.0), SCORES).to_dict()["label_rates"]["right"]
     assert rate == {"count": 6, "share": 0.6, "interval": [interval.low, interval.high]}
 
 
 def test_the_text_shows_them_a_remark_per_metric_and_the_others_as_before() -> None:
-    summary = Summary("12 rows, 1 metric", (MetricSummary.of("cells", (0.0, 1.0), SCORES),))
+    summary = Summary("12 rows, 1 metric", (summed_up("cells", (0.0, 1.0), SCORES),))
     text = " ".join(str(summary).split())
     assert text.endswith(
         "labels cells (share of 10 scored rows, 95 % interval): right 6 (0.600, 0.313 to 0.832), "
@@ -53,13 +53,13 @@ def test_the_text_shows_them_a_remark_per_metric_and_the_others_as_before() -> N
 
 
 def test_a_label_on_scored_and_unscored_rows_is_told_in_both_places() -> None:
-    item = MetricSummary.of("cells", (0.0, 1.0), [labelled("right"), labelled("right"), labelled("right", None)])
+    item = summed_up("cells", (0.0, 1.0), [labelled("right"), labelled("right"), labelled("right", None)])
     text = " ".join(str(Summary("3 rows, 1 metric", (item,))).split())
     assert "right 2 (1.000, 0.342 to 1.000) right on 1 of 3 rows: cells" in text
 
 
 def test_one_scored_row_has_no_interval() -> None:
-    item = MetricSummary.of("cells", (0.0, 1.0), [labelled("right")])
+    item = summed_up("cells", (0.0, 1.0), [labelled("right")])
     assert item.label_rates == {"right": LabelRate(1, 1.0, None)}
     assert item.to_dict()["label_rates"] == {"right": {"count": 1, "share": 1.0, "interval": None}}
     assert "labels cells (share of 1 scored row, 95 % interval): right 1 (1.000)" in str(
@@ -68,7 +68,7 @@ def test_one_scored_row_has_no_interval() -> None:
 
 
 def test_rows_counted_as_the_worst_value_stay_apart() -> None:
-    item = MetricSummary.of("cells", (0.0, 1.0), [labelled("right"), labelled("no_answer", 0.0)])
+    item = summed_up("cells", (0.0, 1.0), [labelled("right"), labelled("no_answer", 0.0)])
     assert (item.silent, item.label_rates) == (1, {"right": LabelRate(1, 0.5, rate_interval(1, 2))})
     assert "no_answer on 1 of 2 rows; 1 of them counted as the worst value: cells" in str(
         Summary("2 rows, 1 metric", (item,))

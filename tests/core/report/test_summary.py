@@ -10,11 +10,10 @@ from dataclasses import replace
 import pytest
 
 from core.evaluate.doubles import AsyncModel, InstantModel, Length, Rated, questions
+from core.report.comparing import summed_up, text_at
 from ragmetrics_core import Evaluation, Metric, ModelError, Score, Usage, evaluate
-from ragmetrics_core._run._metric_summary import MetricSummary, Reason
-from ragmetrics_core._run._summary import Summary
-from ragmetrics_core._run._text import summary_text
 from ragmetrics_core._show._tables import room
+from ragmetrics_core._summary._summary import Reason, Summary
 from ragmetrics_core.metrics import catalogue
 from ragmetrics_core.statistics import rate_interval
 from ragmetrics_core.testing import ScriptedLLM
@@ -119,7 +118,7 @@ def test_one_hidden_reason() -> None:
 
 def test_scales_are_shown() -> None:
     scores = [Score(4.5), Score(3.5)]
-    summary = Summary("t", (MetricSummary.of("a", (1.0, 5.0), scores), MetricSummary.of("b", None, scores)))
+    summary = Summary("t", (summed_up("a", (1.0, 5.0), scores), summed_up("b", None, scores)))
     assert [re.split("  +", line) for line in str(summary).splitlines()[3:5]] == [
         ["a", "4.000", "2 of 2", "1.156 to 4.982", "0", "0", "1 to 5"],
         ["b", "4.000", "2 of 2", "-2.353 to 10.353", "0", "0", "-"],
@@ -128,9 +127,9 @@ def test_scales_are_shown() -> None:
 
 def test_a_scale_that_all_scores_state_is_the_scale() -> None:
     one, other = Score(1, scale=(1, 3)), Score(3, scale=(1, 3))
-    item = MetricSummary.of("a", None, [one, other, Score.unscored("nothing")])
+    item = summed_up("a", None, [one, other, Score.unscored("nothing")])
     assert (item.scale, item.interval and item.interval.method) == ((1.0, 3.0), "wilson")
-    item = MetricSummary.of("a", None, [one, Score(3, scale=(1, 5))])
+    item = summed_up("a", None, [one, Score(3, scale=(1, 5))])
     assert (item.scale, item.interval and item.interval.method) == (None, "t")
 
 
@@ -139,7 +138,7 @@ def test_how_the_intervals_were_made() -> None:
     columns = {f"m{number}": [Score(0.5), Score(0.75)] for number in range(7)}
     columns |= {"w": [Score(0), Score(1)], "e": half, "t": [Score(3), Score(4)], "none": half}
     scales = dict.fromkeys(columns, (0.0, 1.0)) | {"t": None, "none": None}
-    items = tuple(MetricSummary.of(name, scales[name], scores) for name, scores in columns.items())
+    items = tuple(summed_up(name, scales[name], scores) for name, scores in columns.items())
     assert str(Summary("t", items)).splitlines()[-2:] == [
         "95 % interval: Wilson with Student's t for m0, m1, m2, m3, m4 and 2 more;",
         "      Wilson for w; worst case of equal values for e; Student's t for t",
@@ -150,14 +149,14 @@ def test_how_the_intervals_were_made() -> None:
 def test_pass_rates() -> None:
     graded = [Score(4.5, passing=True), Score(2, passing=False), Score(4, passing=True), Score(3), Score.failed("x")]
     plain = [Score(1, passing=True), Score(0, passing=False)]
-    one = MetricSummary.of("graded", (1.0, 5.0), graded)
+    one = summed_up("graded", (1.0, 5.0), graded)
     assert (one.passed, one.pass_rate) == (2, 2 / 3)
     assert one.pass_interval == rate_interval(2, 3)
     assert one.to_dict()["pass_interval"] == pytest.approx([0.2077, 0.9385], abs=1e-4)
     assert one.to_dict()["interval_method"] == "wilson-t"
-    other = MetricSummary.of("plain", (0.0, 1.0), plain)
+    other = summed_up("plain", (0.0, 1.0), plain)
     assert (other.passed, other.pass_rate, other.pass_interval) == (1, 0.5, other.interval)
-    single = MetricSummary.of("single", (1.0, 5.0), graded[:1])
+    single = summed_up("single", (1.0, 5.0), graded[:1])
     assert str(Summary("t", (one, other, single))).splitlines()[-2:] == [
         "passed graded: 2 (0.667, 95 % interval 0.208 to 0.939)",
         "passed single: 1 (1.000)",
@@ -177,12 +176,12 @@ def test_the_wall_time_stands_in_the_head(seconds: float, text: str) -> None:
 def test_the_built_in_metrics_fit_80_columns_and_stand_on_one_line_where_there_is_room() -> None:
     usage = Usage(calls=12345, prompt_tokens=123456789, completion_tokens=12345678, cached_calls=1234)
     scores = [replace(Score(value), usage=usage) for value in (0.25, 0.5)] + [Score.failed("x")] * 997
-    items = tuple(MetricSummary.of(entry.name, (0.0, 1.0), scores) for entry in catalogue())
-    first, second = summary_text(Summary("t", items), 80).split("\n\n")[1:3]
+    items = tuple(summed_up(entry.name, (0.0, 1.0), scores) for entry in catalogue())
+    first, second = text_at(80, Summary("t", items)).split("\n\n")[1:3]
     assert first.startswith("metric ")
     assert second.startswith("metric ")
     assert max(map(len, (first + "\n" + second).splitlines())) <= 80
-    head, *lines = summary_text(Summary("t", items), 140).split("\n\n")[1].splitlines()
+    head, *lines = text_at(140, Summary("t", items)).split("\n\n")[1].splitlines()
     assert head.split("  ")[-1].strip() == "tokens out"
     assert all(" 2 of 999 " in line and line.endswith("24691356") for line in lines)
 
@@ -191,25 +190,25 @@ def test_no_value_is_cut_or_parted_from_its_row_however_narrow_the_room() -> Non
     labels = [f"mtrag-{'ca6f0197d2c0c4d6' * 3}-{letter}" for letter in "abcde"]
     scores = [Score(value / 7, scale=(0.0, 1.0)) for value in range(5)]
     name = "faithfulness_of_the_answers_of_the_second_model_by_the_third_judge"
-    summary = Summary("t", (MetricSummary.of(name, (0.0, 1.0), scores, labels),))
+    summary = Summary("t", (summed_up(name, (0.0, 1.0), scores, labels),))
     for width in (40, 60, 80, 200):
-        text = summary_text(summary, width)
+        text = text_at(width, summary)
         assert "faithfulness_of_the...by_the_third_judge" in text
         assert "mtrag-ca6f0197d2c0c...ca6f0197d2c0c4d6-a (0)" in text
         assert "mtrag-ca6f0197d2c0c...ca6f0197d2c0c4d6-c (0.286)" in text
         assert "5 of 5" in text
         assert str(summary.metrics[0].interval) in text
-    assert max(map(len, summary_text(summary, 80).splitlines())) <= 80
+    assert max(map(len, text_at(80, summary).splitlines())) <= 80
 
 
 def test_a_metric_without_any_score_is_told_first() -> None:
-    items = [MetricSummary.of(name, None, [score] * 3) for name, score in (("a", Score(1)), ("b", Score.failed("x")))]
-    nothing = MetricSummary.of("c", None, [Score.unscored("x"), Score.failed("x")])
+    items = [summed_up(name, None, [score] * 3) for name, score in (("a", Score(1)), ("b", Score.failed("x")))]
+    nothing = summed_up("c", None, [Score.unscored("x"), Score.failed("x")])
     text = str(Summary("3 rows", (*items, replace(items[1], name="d"), nothing)))
     assert text.startswith("3 rows\n\nFAILED ON EVERY ROW: b, d\n\nmetric ")
     assert [item.failed_everywhere for item in (*items, nothing)] == [False, True, False]
     assert "FAILED ON" not in str(Summary("3 rows", (items[0], nothing)))
-    assert not MetricSummary.of("empty", None, []).failed_everywhere
+    assert not summed_up("empty", None, []).failed_everywhere
 
 
 def test_the_room_is_that_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,9 +222,9 @@ def test_the_room_is_that_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_means_of_equal_values_are_exact() -> None:
-    assert MetricSummary.of("a", None, [Score(1.0)] * 7).mean == 1.0
-    assert MetricSummary.of("a", None, [Score(0.1)] * 10).mean == 0.1
-    assert MetricSummary.of("a", None, []).mean is None
+    assert summed_up("a", None, [Score(1.0)] * 7).mean == 1.0
+    assert summed_up("a", None, [Score(0.1)] * 10).mean == 0.1
+    assert summed_up("a", None, []).mean is None
 
 
 def test_entries_by_name_and_as_json() -> None:
@@ -298,12 +297,12 @@ def test_one_missing_column_is_one_reason_for_all_metrics_and_long_ids_are_cut()
 
 def test_the_rows_to_look_at_first() -> None:
     scores = [Score(value, scale=(0.0, 1.0)) for value in (1.0, 0.5, 0.25, 0.75, 0.5)] + [Score.unscored("nothing")]
-    summary = MetricSummary.of("m", (0.0, 1.0), scores, list("abcdef"))
+    summary = summed_up("m", (0.0, 1.0), scores, list("abcdef"))
     assert summary.lowest == (("c", 0.25), ("b", 0.5), ("e", 0.5))
     assert "lowest:\n  m: c (0.25), b (0.5), e (0.5)\n" in f"{Summary('t', (summary,), caveats=('x',))}"
-    perfect = MetricSummary.of("m", (0.0, 1.0), [Score(1.0)] * 5, list("abcde"))
+    perfect = summed_up("m", (0.0, 1.0), [Score(1.0)] * 5, list("abcde"))
     assert perfect.lowest == ()
-    assert MetricSummary.of("m", None, [Score(float(value)) for value in range(5)], list("abcde")).lowest[0] == (
+    assert summed_up("m", None, [Score(float(value)) for value in range(5)], list("abcde")).lowest[0] == (
         "a",
         0.0,
     )

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from core.evaluate.doubles import Length
+from core.report.comparing import text_at
 from ragmetrics_core import InvalidInput, Metric, Score, evaluate
-from ragmetrics_core._run._text import summary_text
 
 ROWS = [
     {"id": "a", "response": "xxxxx", "lang": "de"},
@@ -21,7 +21,7 @@ ROWS = [
 
 def test_a_table_per_metric() -> None:
     summary = replace(evaluate(ROWS, [Length(), Length(name="b")]).summary(by="lang"), seconds=None)
-    assert summary_text(summary, 80) == (
+    assert text_at(80, summary) == (
         "5 rows, 2 metrics\n"
         "\n"
         "metric   mean  scored   95 % interval  unscored  failed   scale\n"
@@ -54,7 +54,7 @@ def test_a_table_per_metric() -> None:
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_every_line_fits(width: int) -> None:
     rows = [{"response": "x", "team": f"a team with a long name, number {number:02}"} for number in range(20)]
-    text = summary_text(evaluate(rows, Length(name="length_of_the_response_in_characters")).summary(by="team"), width)
+    text = text_at(width, evaluate(rows, Length(name="length_of_the_response_in_characters")).summary(by="team"))
     assert max(map(len, text.splitlines())) <= max(width, 59)  # a name beside its value is never parted from it
     assert text.count("0.100") >= 20
 
@@ -89,7 +89,7 @@ def test_nothing_in_a_summary_steers_the_terminal() -> None:
     summary = replace(
         evaluate(rows, [metric, Length(name=HOSTILE)]).summary(by="lang"), caveats=(HOSTILE,), title=HOSTILE
     )
-    text = summary_text(replace(summary, stopped=HOSTILE, waited={HOSTILE: 1.0}), 80)
+    text = text_at(80, replace(summary, stopped=HOSTILE, waited={HOSTILE: 1.0}))
     assert "".join(text.splitlines()).isprintable()
     assert "\\x1b[31mred" in text
     assert "\\u202egnp" in text

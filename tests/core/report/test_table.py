@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.report.comparing import text_at
 from ragmetrics_core import Metric, Score, evaluate
 from ragmetrics_core._kernel._layout import cells
-from ragmetrics_core._run._text import summary_text
 from ragmetrics_core._show._tables import cut_middle, hanging, table, wrapped, wrapped_items
 
 
@@ -85,7 +85,7 @@ def test_a_summary_fits_whatever_metrics_labels_slices_and_rows_are_called(
     metrics = [kind(name=name) for name in names]
     rows = [{"id": f"{text}{size}" * 9, "response": "x" * size, "lang": text * size} for size in range(1, 6)]
     summary = evaluate([*rows, {"lang": text}], metrics, progress=False).summary(by="lang")
-    shown = summary_text(summary, width)
+    shown = text_at(width, summary)
     assert max(map(cells, shown.split("\n"))) <= width
     assert all(f"{item.mean:.3f}" in shown for item in summary.metrics)
     assert shown.count("5 of 6") >= len(names)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from core.evaluate.doubles import AsyncModel, InstantModel, Length, Rated, questions
+from core.report.comparing import text_at
 from ragmetrics_core import Evaluation, Reply, Usage, evaluate
-from ragmetrics_core._run._text import summary_text
 from ragmetrics_core._store._prices import Cost, ModelUsage
 
 needs_table = pytest.mark.skipif(
@@ -94,7 +94,7 @@ class TestKnown:
         models = Priced(), Priced("llama", "http://localhost:1/v1")
         result = evaluate(questions(1), [Rated(llm=models[0]), Rated(name="b", llm=models[1])])
         unknown = f"{table()} has no price for it at http://localhost:1/v1"
-        lines = [line for line in summary_text(result.summary(), 400).splitlines() if line.startswith("cost ")]
+        lines = [line for line in text_at(400, result.summary()).splitlines() if line.startswith("cost ")]
         assert lines == [f"cost gpt-4o-mini: $0.0021 ({table()})", f"cost llama: unknown ({unknown})"]
 
 

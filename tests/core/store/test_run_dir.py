@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.evaluate.doubles import RATE, AsyncModel, InstantModel, Length, PlainReply, Rated, questions, refused
+from core.report.comparing import text_at
 from core.store.kept import Model, lines, values
 from ragmetrics_core import (
     BadReply,
@@ -17,7 +18,6 @@ from ragmetrics_core import (
     aevaluate,
     evaluate,
 )
-from ragmetrics_core._run._text import summary_text
 
 
 @pytest.fixture
@@ -168,7 +168,7 @@ class TestFailures:
             "`identity`, a mapping of every setting that can change an answer"
         )
         assert result.caveats == (caveat,)
-        assert summary_text(result.summary(), 400).endswith(f"\n\nnote: {caveat}")
+        assert text_at(400, result.summary()).endswith(f"\n\nnote: {caveat}")
         assert evaluate(questions(3), Rated(), llm=model).caveats == ()
         named = Model("0.5")
         assert evaluate(questions(3), Rated(), llm=named, run_dir=run_dir.parent / "other").caveats == ()

@@ -12,12 +12,14 @@ draws, and labels of rows that were drawn uniformly, may stand together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .._kernel._errors import InvalidInput
-from .._run._slices import as_label
+from .._run._slices import as_label, slices_of
+from .._show._tables import cut_middle
 from .._store._labels import Label, check_rows, read_labels
 from .._store._records import is_given, json_value
 from .._store._run_settings import row_digest
@@ -31,17 +33,11 @@ from ..statistics import (
     corrected_mean,
     suggest,
 )
-from ..statistics._labelled import FEWEST_LABELS
+from ..statistics._corrected import labels_alone, mean_of_labels
+from ..statistics._interval import difference_of_means
+from ..statistics._labelled import FEWEST_LABELS, LabelledRows
 from ..statistics._means import mean_of
-from ._calibration import (
-    Calibration,
-    ClaimCalibration,
-    Errors,
-    MetricCalibration,
-    SliceCalibration,
-    calibrated_slices,
-    claim_calibration,
-)
+from ._calibration import Calibration, ClaimCalibration, MetricCalibration, SliceCalibration
 from ._rows import (
     JudgedMetric,
     JudgedRows,
@@ -260,6 +256,151 @@ class _Beside:
         if values is None:
             return None
         return [abs(values[place] - label) for place, label in zip(places, self.known, strict=True)]
+
+
+LONGEST_CLAIM = 80
+"""Characters of a claim that a message shows."""
+
+Claims = Sequence[tuple[str, bool]]
+
+
+def claim_calibration(labels: Sequence[Label], claims: Mapping[str, Claims]) -> ClaimCalibration:
+    """Hold labels of claims against the judge's verdicts.
+
+    Args:
+        labels: of claims of one metric.
+        claims: by the name of each labelled row, its claims with the judge's verdicts.
+
+    Raises:
+        InvalidInput: a row has no such claim, or somebody has labelled a claim by its text and by its number.
+    """
+    given: defaultdict[tuple[str, str], dict[str | None, Label]] = defaultdict(dict)
+    verdicts: dict[tuple[str, str], bool] = {}
+    for item in labels:
+        text, holds = _claim(item, claims[item.id])
+        verdicts[item.id, text] = holds
+        first = given[item.id, text].setdefault(item.annotator, item)
+        if first is not item:
+            raise InvalidInput(
+                f"{item.place}: this claim has a label of the same annotator in {first.place}: keep one of them"
+            )
+    shares = {claim: sum(bool(item.label) for item in said.values()) / len(said) for claim, said in given.items()}
+    known = [claim for claim, share in shares.items() if share != 0.5]
+    rows = [row for row, _ in known]
+    problem = None
+    if len(known) < FEWEST_LABELS:
+        problem = f"{len(known)} claim{'s have' if len(known) != 1 else ' has'} a label: label at least {FEWEST_LABELS}"
+    return ClaimCalibration(
+        claims=len(known),
+        rows=len(set(rows)),
+        split=len(shares) - len(known),
+        agreement=None
+        if problem
+        else agreement(
+            [verdicts[claim] for claim in known],
+            [shares[claim] > 0.5 for claim in known],
+            clusters=rows,
+            scale=(0.0, 1.0),
+        ),
+        ceiling=annotator_alpha([[float(item.label) for item in said.values()] for said in given.values()]),
+        problem=problem,
+    )
+
+
+def _claim(label: Label, claims: Claims) -> tuple[str, bool]:
+    """The claim that a label is about."""
+    if not claims:
+        raise InvalidInput(
+            f"{label.place}: the evidence of {label.metric!r} for the row {label.id!r} has no claims: leave 'claim' out to "
+            "label the row"
+        )
+    if isinstance(label.claim, int):
+        if label.claim <= len(claims):
+            return claims[label.claim - 1]
+        count = f"{len(claims)} claim{'s' * (len(claims) != 1)}"
+        raise InvalidInput(
+            f"{label.place}: there is no claim {label.claim}: the row {label.id!r} has {count} for {label.metric!r}"
+        )
+    wanted = " ".join(str(label.claim).split())
+    for text, holds in claims:
+        if text == wanted:
+            return text, holds
+    first = cut_middle(claims[0][0], LONGEST_CLAIM)
+    raise InvalidInput(
+        f"{label.place}: no claim of the row {label.id!r} reads {cut_middle(wanted, LONGEST_CLAIM)!r}; its claims for "
+        f"{label.metric!r} begin with {first!r}: write a claim as the report does, or its number"
+    )
+
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Errors:
+    """How far the judge is from people on each labelled row.
+
+    Attributes:
+        sizes: of each row: 1 where verdicts differ and 0 where they do not, or the distance of grades.
+        weights: how many rows each stands for; None if all stand for as many.
+        clusters: what they share with others; None if they are independent.
+        largest: the largest error that there can be; None where that is not known.
+    """
+
+    sizes: Sequence[float]
+    weights: Sequence[float] | None
+    clusters: Sequence[Hashable] | None
+    largest: float | None
+
+    def of(self, rows: Sequence[int], confidence: float) -> Measure:
+        """Their mean over some of the rows."""
+        if len(rows) < FEWEST_LABELS:
+            return Measure(
+                problem=f"{len(rows)} row{'s have' if len(rows) != 1 else ' has'} a label: label at least {FEWEST_LABELS}"
+            )
+        weights = None if self.weights is None else [self.weights[row] for row in rows]
+        if weights is not None:
+            mean = sum(weights) / len(weights)
+            weights = [weight / mean for weight in weights]
+        clusters = None if self.clusters is None else [self.clusters[row] for row in rows]
+        sizes = [self.sizes[row] for row in rows]
+        scale = None if self.largest is None else (0.0, self.largest)
+        found = LabelledRows(sizes, range(len(rows)), sizes, weights, clusters, scale)
+        interval = labels_alone(found, confidence)
+        return Measure(
+            mean_of_labels(found), interval, None if interval else "these rows do not tell how much others differ"
+        )
+
+
+def calibrated_slices(errors: Errors, labels: Sequence[str | None], by: str) -> Iterable[SliceCalibration]:
+    """Every slice that has a label.
+
+    Args:
+        errors: of the labelled rows.
+        labels: what they are sliced by.
+        by: the path of the column, for messages and names.
+
+    Raises:
+        InvalidInput: there are too many slices.
+    """
+    found = slices_of(labels, by)
+    for label, rows in found.items():
+        own = set(rows)
+        others = [row for row in range(len(labels)) if row not in own]
+        strict = 1 - (1 - CONFIDENCE) / len(found)
+        one, other = errors.of(rows, strict), errors.of(others, strict)
+        difference = Measure(problem="this slice or the rest of the rows has too few labels to tell")
+        if one.value is not None and other.value is not None and one.interval and other.interval:
+            interval = difference_of_means(one.value, one.interval, other.value, other.interval)
+            difference = Measure(one.value - other.value, interval)
+        yield SliceCalibration(
+            by=by,
+            label=label,
+            labels=len(rows),
+            error=errors.of(rows, CONFIDENCE),
+            rest=errors.of(others, CONFIDENCE),
+            difference=difference,
+            worse=difference.interval is not None and difference.interval.low > 0,
+        )
 
 
 SHOWN = ("user_input", "response", "reference", "retrieved_contexts")

@@ -1,39 +1,21 @@
-"""People's labels of single claims beside the judge's verdicts on them.
+"""A judge beside people's labels: what is known of every metric, as numbers, and what they say.
 
-A claim is named by its text, as a report writes it, or by its number among the claims of the row. Claims of one row are alike, so
-each row is a cluster.
-
-A judge beside people's labels: what is known of every metric, as plain data. Pictures of it stand in other files.
-
-Where the judge is worse than elsewhere: its errors in each slice, beside those in all other rows.
-
-Among many slices some look bad by chance, so the intervals of the differences hold for all slices together (Bonferroni).
+Sentences may quote data: faces escape it.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from .._kernel._counts import count_of
 from .._kernel._errors import InvalidInput
-from .._run._slices import slice_name, slices_of
-from .._show._tables import cut_middle, room
-from .._store._labels import Label
-from ..statistics import Agreement, CorrectedMean, Interval, Measure, agreement, annotator_alpha
-from ..statistics._corrected import labels_alone, mean_of_labels
-from ..statistics._interval import difference_of_means
-from ..statistics._labelled import FEWEST_LABELS, LabelledRows
-from ._markdown import calibration_markdown
+from .._run._slices import slice_name
+from .._show._blocks import Block, Details, Flat, Heading, Items, Note, Result, Table, Text, as_text
+from .._show._tables import number, or_dash, room
+from ..statistics import METHODS, Agreement, CorrectedMean, Interval, Measure
 from ._rows import MetricLabels
-from ._text import calibration_text
-
-LONGEST_CLAIM = 80
-"""Characters of a claim that a message shows."""
-
-Claims = Sequence[tuple[str, bool]]
 
 
 @dataclass(frozen=True)
@@ -55,74 +37,6 @@ class ClaimCalibration:
     agreement: Agreement | None
     ceiling: Measure
     problem: str | None = None
-
-
-def claim_calibration(labels: Sequence[Label], claims: Mapping[str, Claims]) -> ClaimCalibration:
-    """Hold labels of claims against the judge's verdicts.
-
-    Args:
-        labels: of claims of one metric.
-        claims: by the name of each labelled row, its claims with the judge's verdicts.
-
-    Raises:
-        InvalidInput: a row has no such claim, or somebody has labelled a claim by its text and by its number.
-    """
-    given: defaultdict[tuple[str, str], dict[str | None, Label]] = defaultdict(dict)
-    verdicts: dict[tuple[str, str], bool] = {}
-    for item in labels:
-        text, holds = _claim(item, claims[item.id])
-        verdicts[item.id, text] = holds
-        first = given[item.id, text].setdefault(item.annotator, item)
-        if first is not item:
-            raise InvalidInput(
-                f"{item.place}: this claim has a label of the same annotator in {first.place}: keep one of them"
-            )
-    shares = {claim: sum(bool(item.label) for item in said.values()) / len(said) for claim, said in given.items()}
-    known = [claim for claim, share in shares.items() if share != 0.5]
-    rows = [row for row, _ in known]
-    problem = None
-    if len(known) < FEWEST_LABELS:
-        problem = f"{len(known)} claim{'s have' if len(known) != 1 else ' has'} a label: label at least {FEWEST_LABELS}"
-    return ClaimCalibration(
-        claims=len(known),
-        rows=len(set(rows)),
-        split=len(shares) - len(known),
-        agreement=None
-        if problem
-        else agreement(
-            [verdicts[claim] for claim in known],
-            [shares[claim] > 0.5 for claim in known],
-            clusters=rows,
-            scale=(0.0, 1.0),
-        ),
-        ceiling=annotator_alpha([[float(item.label) for item in said.values()] for said in given.values()]),
-        problem=problem,
-    )
-
-
-def _claim(label: Label, claims: Claims) -> tuple[str, bool]:
-    """The claim that a label is about."""
-    if not claims:
-        raise InvalidInput(
-            f"{label.place}: the evidence of {label.metric!r} for the row {label.id!r} has no claims: leave 'claim' out to "
-            "label the row"
-        )
-    if isinstance(label.claim, int):
-        if label.claim <= len(claims):
-            return claims[label.claim - 1]
-        count = f"{len(claims)} claim{'s' * (len(claims) != 1)}"
-        raise InvalidInput(
-            f"{label.place}: there is no claim {label.claim}: the row {label.id!r} has {count} for {label.metric!r}"
-        )
-    wanted = " ".join(str(label.claim).split())
-    for text, holds in claims:
-        if text == wanted:
-            return text, holds
-    first = cut_middle(claims[0][0], LONGEST_CLAIM)
-    raise InvalidInput(
-        f"{label.place}: no claim of the row {label.id!r} reads {cut_middle(wanted, LONGEST_CLAIM)!r}; its claims for "
-        f"{label.metric!r} begin with {first!r}: write a claim as the report does, or its number"
-    )
 
 
 @dataclass(frozen=True)
@@ -219,7 +133,7 @@ class MetricCalibration:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Calibration(Result):
     """Whether the judge of a run can be trusted; ``print`` shows it as text.
 
     Attributes:
@@ -250,20 +164,13 @@ class Calibration:
     def __iter__(self) -> Iterator[MetricCalibration]:
         return iter(self.metrics)
 
-    def __str__(self) -> str:
-        return self.text()
-
     def text(self, width: int | None = None) -> str:
         """The calibration as text, in so many columns; None for those of the terminal, or 80 where there is none."""
-        return calibration_text(self, width or room())
+        return as_text(self._blocks(), width or room())
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """Notebooks show the text."""
-        printer.text("..." if cycle else str(self))
-
-    def to_markdown(self) -> str:
-        """A comment for a pull request, or a page of notes."""
-        return calibration_markdown(self)
+    def _blocks(self) -> list[Block]:
+        """What it says, for every face."""
+        return calibration_blocks(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values."""
@@ -303,72 +210,187 @@ def _plain(value: Any) -> Any:
     return value
 
 
-CONFIDENCE = 0.95
+SLICE_HEADINGS = ("slice", "labels", "error", "95 % interval", "elsewhere", "difference", "worse")
 
 
-@dataclasses.dataclass(frozen=True)
-class Errors:
-    """How far the judge is from people on each labelled row.
+def calibration_blocks(calibration: Calibration) -> list[Block]:
+    """Per metric the corrected score, the agreement, the threshold, claims and slices; then what the numbers rest on."""
+    counts = ", ".join(_labelled(item) for item in calibration.metrics)
+    return [
+        Heading(f"{calibration.run}, beside people: {counts}"),
+        *(each for item in calibration.metrics for each in _metric(item)),
+        Details("What the numbers rest on", [Items(list(_remarks(calibration)))]),
+    ]
 
-    Attributes:
-        sizes: of each row: 1 where verdicts differ and 0 where they do not, or the distance of grades.
-        weights: how many rows each stands for; None if all stand for as many.
-        clusters: what they share with others; None if they are independent.
-        largest: the largest error that there can be; None where that is not known.
-    """
 
-    sizes: Sequence[float]
-    weights: Sequence[float] | None
-    clusters: Sequence[Hashable] | None
-    largest: float | None
+def _metric(item: MetricCalibration) -> Iterator[Flat]:
+    corrected = list(_how_corrected(item))
+    yield Items(corrected, _headline(item)) if corrected else Text(_headline(item))
+    yield from (Note(text, "WARNING") for text in item.warnings)
+    yield from _agreement_table(item.agreement, item.ceiling, grades=not item.verdicts)
+    yield Text(_threshold(item))
+    if item.claims is not None:
+        found = item.claims
+        yield Text(
+            f"claims: {found.problem}"
+            if found.problem is not None
+            else f"claim by claim: {count_of(found.claims, 'claim')} of {count_of(found.rows, 'row')}"
+        )
+        if found.agreement is not None:
+            yield from _agreement_table(found.agreement, found.ceiling)
+    yield Table(SLICE_HEADINGS, [_slice_cells(part) for part in item.slices])
 
-    def of(self, rows: Sequence[int], confidence: float) -> Measure:
-        """Their mean over some of the rows."""
-        if len(rows) < FEWEST_LABELS:
-            return Measure(
-                problem=f"{len(rows)} row{'s have' if len(rows) != 1 else ' has'} a label: label at least {FEWEST_LABELS}"
+
+def _labelled(item: MetricCalibration) -> str:
+    parts = []
+    if item.lines or item.claims is None:
+        parts.append(count_of(item.labels, "labelled row"))
+    if item.claims is not None:
+        parts.append(count_of(item.claims.claims, "labelled claim"))
+    people = f" by {count_of(item.annotators, 'annotator')}" if item.annotators > 1 else ""
+    return f"{' and '.join(parts)}{people} for {item.name}"
+
+
+def _headline(item: MetricCalibration) -> str:
+    """The corrected score, or why there is none."""
+    if item.corrected is None:
+        return f"{item.name}: no corrected score: {item.problem or 'only claims have labels'}"
+    return f"{item.name}: {_people_would(item, item.corrected, f'its {item.rows:,} rows')}"
+
+
+def _people_would(item: MetricCalibration, found: CorrectedMean, rows: str) -> str:
+    said = f"pass {found.mean:.3f} of {rows}" if item.verdicts else f"give {found.mean:.3f} on average"
+    return f"people would {said}" + (f", 95 % interval {found.interval}" if found.interval else "")
+
+
+def corrected_in_words(item: MetricCalibration) -> Iterator[str]:
+    """The corrected score in one line, and a line for each reason to doubt it; nothing where there is none."""
+    found = item.corrected
+    if found is not None:
+        rows = f"the {item.rows:,} rows with a score" if item.without_score else "the rows"
+        alone = " alone" if found.interval == found.label_interval else ""
+        yield f"{_people_would(item, found, rows)}, from {count_of(found.labels, 'label')}{alone}"
+        yield from (f"WARNING: {text}" for text in item.warnings)
+
+
+def _how_corrected(item: MetricCalibration) -> Iterator[str]:
+    """How the corrected score came about, and what it is worth."""
+    found = item.corrected
+    if found is None:
+        return
+    if found.interval is not None and found.interval != found.label_interval:
+        limits = f", {found.label_interval}" if found.label_interval else ""
+        judged = f"from {found.labels:,} labels and {found.rows:,} judgements ({METHODS[found.method]})"
+        yield f"{judged}; the labels alone: {found.label_mean:.3f}{limits}"
+    else:
+        yield f"from {found.labels:,} labels alone ({METHODS[found.method]})"
+    if found.note is not None:
+        yield found.note
+    elif found.worth_labels is not None:
+        yield (
+            f"the judge helps: the interval is {100 * (found.gain or 0.0):.0f} % narrower than that of the labels alone; about "
+            f"{found.worth_labels:.0f} labels alone would make as narrow an interval"
+        )
+    if item.judge_mean is not None:
+        scores = item.verdicts and item.agreement is not None and item.agreement.auroc.value is not None
+        no_rate = " (of scores, which are no passes and fails)" if scores else ""
+        yield f"the judge's own mean: {item.judge_mean:.3f}{no_rate}"
+    if item.without_score:
+        yield f"of the run's {item.rows + item.without_score:,} rows, {item.without_score:,} without a score: not counted here"
+
+
+def _agreement_table(found: Agreement | None, ceiling: Measure, *, grades: bool = False) -> Iterator[Flat]:
+    """Judge and people, people among themselves, and why numbers or their intervals are missing."""
+    lines: dict[str, Measure] = {}
+    if found is not None and grades:
+        lines = {"Spearman's rank correlation": found.spearman, "judge minus people": found.difference}
+    elif found is not None:
+        lines = {
+            "Cohen's kappa": found.kappa,
+            "Gwet's AC1": found.ac1,
+            "sensitivity": found.sensitivity,
+            "specificity": found.specificity,
+        }
+        if found.auroc.value is not None:  # of verdicts there is none, and sensitivity and specificity say it all
+            lines["AUROC"] = found.auroc
+    if ceiling.value is not None:
+        lines["between annotators: alpha"] = ceiling
+    rows = [(name, number(measure.value), or_dash(measure.interval)) for name, measure in lines.items()]
+    yield Table(("agreement", "value", "95 % interval"), rows, names=False)
+    missing: dict[str, list[str]] = {}
+    for name, measure in lines.items():
+        if measure.problem is not None:
+            missing.setdefault(measure.problem, []).append(name)
+    yield Items([f"{', '.join(names)}: {problem}" for problem, names in missing.items()])
+
+
+def _threshold(item: MetricCalibration) -> str:
+    """From which score on a row passes, and what errors that makes; empty where there is no threshold."""
+    found = item.agreement and item.agreement.threshold
+    if not found or item.threshold is None:
+        return ""
+    side = f"up to {item.threshold:g}" if item.lower_is_better else f"from {item.threshold:g} on"
+    return (
+        f"best threshold: a row passes {side}; of the rows that pass people fail {_share(found.wrong_passes)}, of "
+        f"those that fail people pass {_share(found.wrong_fails)} (on rows that did not choose the threshold)"
+    )
+
+
+def _share(measure: Measure) -> str:
+    if measure.value is None:
+        return f"an unknown share ({measure.problem})"
+    return f"{measure.value:.3f}" + (f" ({measure.interval})" if measure.interval else "")
+
+
+def _slice_cells(item: SliceCalibration) -> tuple[str, ...]:
+    """A line of the table of slices."""
+    difference = item.difference
+    return (
+        item.name,
+        f"{item.labels:,}",
+        number(item.error.value),
+        or_dash(item.error.interval),
+        number(item.rest.value),
+        "-" if difference.value is None else f"{difference.value:+.3f}",
+        "yes" if item.worse else "not shown" if difference.interval else "cannot say",
+    )
+
+
+def _remarks(calibration: Calibration) -> Iterator[str]:
+    """What the numbers rest on."""
+    yield from filter(None, [calibration.doubt, *calibration.notes])
+    for item in calibration.metrics:
+        if item.unscored:
+            yield f"{item.name}: {count_of(item.unscored, 'labelled row')} without a score, left out"
+        if item.split:
+            yield (
+                f"{item.name}: on {count_of(item.split, 'row')} annotators are split: left out of the agreement, and half a pass "
+                "in the corrected score"
             )
-        weights = None if self.weights is None else [self.weights[row] for row in rows]
-        if weights is not None:
-            mean = sum(weights) / len(weights)
-            weights = [weight / mean for weight in weights]
-        clusters = None if self.clusters is None else [self.clusters[row] for row in rows]
-        sizes = [self.sizes[row] for row in rows]
-        scale = None if self.largest is None else (0.0, self.largest)
-        found = LabelledRows(sizes, range(len(rows)), sizes, weights, clusters, scale)
-        interval = labels_alone(found, confidence)
-        return Measure(
-            mean_of_labels(found), interval, None if interval else "these rows do not tell how much others differ"
+        if item.claims is not None and item.claims.split:
+            yield f"{item.name}: on {count_of(item.claims.split, 'claim')} annotators are split: left out"
+        if calibration.by is not None and not item.slices and item.problem is None:
+            why = (
+                "only claims have labels"
+                if item.corrected is None
+                else "nothing tells from which score on a row passes"
+            )
+            yield f"{item.name}: no errors by {calibration.by}, as {why}: label more rows"
+    found = [item for item in calibration.metrics if item.corrected is not None]
+    if any(item.corrected is not None and item.labels < item.rows for item in found):
+        yield (
+            "the corrected score is that of all rows with a score if the rows with a label were drawn at random, or have the "
+            "weights that --suggest gives; labels of rows that somebody picked make it wrong"
         )
-
-
-def calibrated_slices(errors: Errors, labels: Sequence[str | None], by: str) -> Iterable[SliceCalibration]:
-    """Every slice that has a label.
-
-    Args:
-        errors: of the labelled rows.
-        labels: what they are sliced by.
-        by: the path of the column, for messages and names.
-
-    Raises:
-        InvalidInput: there are too many slices.
-    """
-    found = slices_of(labels, by)
-    for label, rows in found.items():
-        own = set(rows)
-        others = [row for row in range(len(labels)) if row not in own]
-        strict = 1 - (1 - CONFIDENCE) / len(found)
-        one, other = errors.of(rows, strict), errors.of(others, strict)
-        difference = Measure(problem="this slice or the rest of the rows has too few labels to tell")
-        if one.value is not None and other.value is not None and one.interval and other.interval:
-            interval = difference_of_means(one.value, one.interval, other.value, other.interval)
-            difference = Measure(one.value - other.value, interval)
-        yield SliceCalibration(
-            by=by,
-            label=label,
-            labels=len(rows),
-            error=errors.of(rows, CONFIDENCE),
-            rest=errors.of(others, CONFIDENCE),
-            difference=difference,
-            worse=difference.interval is not None and difference.interval.low > 0,
+    if any(item.verdicts and item.agreement is not None for item in found):
+        yield "sensitivity: of the rows that people pass the share that the judge passes; specificity: the same of fails"
+        yield "kappa, AC1, alpha: 1 is full agreement, 0 as much as by chance"
+    if any(item.claims is not None and item.claims.agreement is not None for item in calibration.metrics):
+        yield "claims of one row are alike: their intervals count with that"
+    if any(item.slices for item in calibration.metrics):
+        yield (
+            "slices: error is the share on which judge and people differ, of grades their mean distance; worse: it is larger "
+            "than in all other rows, for all slices together with 95 % certainty"
         )
+    if calibration.cluster is not None:
+        yield f"clusters: rows with the same {calibration.cluster} are not independent"

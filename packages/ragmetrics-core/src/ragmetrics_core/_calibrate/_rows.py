@@ -26,7 +26,7 @@ from .._kernel._counts import count_of
 from .._kernel._errors import InvalidInput
 from .._kernel._evidence import findings_of
 from .._kernel._score import Score, is_asked
-from .._run._metric_summary import common_scale
+from .._run._columns import common_scale
 from .._run._slices import RowGroups, name_of
 from .._store._labels import Label, quoted
 from .._store._run_settings import MetricColumn, row_digest

@@ -14,7 +14,7 @@ from functools import partial
 from .._calibrate._calibration import Calibration
 from .._kernel._counts import count_of
 from .._kernel._errors import InvalidInput
-from .._run._compared_rows import Run
+from .._run._columns import Run
 from .._run._scored_rows import ScoredRows
 from .._run._slices import RowGroups
 from ..statistics import PairedDifference, holm
@@ -218,7 +218,7 @@ def _checked(pairing: Pairing, found: Credit, name: str, part: Part, margin: flo
 def _read(before: ScoredRows, after: ScoredRows, by: str | None, cluster: str | None) -> tuple[Pairing, bool]:
     """Both runs, paired, with what their rows are sliced by and share; and whether they are sliced by the labels of a metric."""
     groups = RowGroups(by, cluster), RowGroups(by, cluster)
-    one, two = (Run.of(*given) for given in zip((before, after), _names(before, after), groups, strict=True))  # type: ignore[arg-type]
+    one, two = (Run.of(*given) for given in zip((before, after), _names(before, after), groups, strict=True))
     if by is None or any(label for run in (one, two) for label in run.slices or ()):
         return paired(one, two), False
     one, two = (replace(run, slices=run.columns[by].labels) if by in run.columns else run for run in (one, two))

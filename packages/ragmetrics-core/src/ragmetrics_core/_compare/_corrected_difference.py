@@ -13,7 +13,7 @@ from typing import Any
 from .._calibrate._calibration import Calibration, MetricCalibration
 from .._calibrate._rows import LabelledRow
 from .._kernel._errors import InvalidInput
-from .._run._compared_rows import Run
+from .._run._columns import Run
 from ..statistics import CorrectedMean, corrected_mean
 from ..statistics._labelled import FEWEST_LABELS
 from ._pairs import MetricPairs

@@ -22,10 +22,9 @@ from .._kernel._counts import count_of
 from .._kernel._errors import InvalidInput
 from .._kernel._sample import ALIASES
 from .._kernel._score import NOT_ASKED
-from .._run._compared_rows import REFERENCES, Column, Run, RunRow
-from .._run._metric_summary import first_of
+from .._run._columns import REFERENCES, Column, Run, RunRow
 from .._run._slices import slices_of
-from .._show._tables import cut_middle
+from .._show._tables import cut_middle, first_of
 from ..statistics import PairedDifference, paired_difference
 from ..statistics._pairs import rows_to_meet_losses
 

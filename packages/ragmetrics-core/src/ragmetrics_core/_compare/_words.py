@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from .._kernel._counts import count_of
-from .._run._metric_summary import LONGEST_ROW, MOST_ROWS
+from .._show._tables import LONGEST_ROW, MOST_ROWS
 from ..statistics import METHODS
 from ._verdicts import ALPHA, p_text, signed
 

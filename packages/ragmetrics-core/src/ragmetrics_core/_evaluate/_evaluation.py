@@ -22,18 +22,18 @@ from .._gate._results import Decision
 from .._kernel._errors import RagmetricsError
 from .._kernel._metric import Metric
 from .._page._run_page import write_html
-from .._run._compared_rows import Run
-from .._run._scored_rows import damage_first
+from .._run._columns import Run
+from .._run._scored_rows import ScoredRows, damage_first
 from .._run._slices import RowGroups
-from .._run._summary import Summary, size_in_words, sum_up, with_calibration
-from .._run._worst_rows import RankedRows
 from .._show._tables import room
 from .._store._records import record_dict
+from .._summary._summary import Summary
+from .._summary._tally import summary_of
 from ._notebook import comparison_html, evaluation_html
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluation(RankedRows):
+class Evaluation(ScoredRows):
     """Rows and their scores, in input order.
 
     Attributes:
@@ -67,20 +67,7 @@ class Evaluation(RankedRows):
             InvalidInput: no row has anything at that path, a row has a list or an object there, or there are too many values; or
                 the calibration is that of another run.
         """
-        summed, size = sum_up(self.records, self.metrics, by), size_in_words(len(self), len(self.metrics))
-        return Summary(
-            title=f"{self.source}: {size}" if self.source else size,
-            metrics=summed.metrics if calibration is None else with_calibration(summed.metrics, calibration),
-            reasons=summed.reasons,
-            caveats=(*self.caveats, *summed.caveats, *(() if calibration is None else calibration.notes)),
-            seconds=self.seconds,
-            models=self.models,
-            earlier=self.earlier,
-            waited={name: total / len(self) for name, total in self.waited.items() if total and len(self)},
-            stopped=self.stopped,
-            by=by,
-            slices=summed.slices,
-        )
+        return summary_of(self, by, calibration)
 
     def gate(
         self,

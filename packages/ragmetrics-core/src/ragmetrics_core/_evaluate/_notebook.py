@@ -16,12 +16,12 @@ from .._kernel._evidence_html import block, grid
 from .._kernel._layout import readable
 from .._kernel._tags import EMPTY, Html, element
 from .._page._charts import distribution
-from .._run import _text
 from .._run._worst_rows import row_parts, worst_of_each
+from .._show._blocks import as_html
+from .._summary._summary import Summary, summary_blocks
 
 if TYPE_CHECKING:
     from .._compare._comparison import ComparedRuns, MetricComparison
-    from .._run._summary import Summary
     from ._evaluation import Evaluation
 
 
@@ -32,22 +32,6 @@ WIDE = 1_000_000
 
 MOST_ROWS = 3
 """Rows of each metric that an evaluation shows."""
-
-
-def summary_html(summary: Summary) -> Html:
-    """The tables of a summary, and all that its text says besides."""
-    return block(*_summary_parts(summary))
-
-
-def _summary_parts(summary: Summary, pictures: Html = EMPTY) -> Iterator[Html]:
-    shown = _text.printable_summary(summary)
-    yield from _said(section(shown, WIDE) for section in _text.HEAD)
-    columns = (_text.NAME, *sum(_text.groups_of(shown), ()))
-    yield _numbers(shown.metrics, columns)
-    yield pictures
-    for headings, rows in _text.slice_tables(shown):
-        yield grid(headings, rows, numbers=True)
-    yield from _said(section(shown, WIDE) for section in _text.NOTES)
 
 
 def comparison_html(comparison: ComparedRuns) -> Html:
@@ -73,7 +57,7 @@ def _numbers(items: Iterable[T], columns: Sequence[tuple[str, Callable[[T], str]
 def evaluation_html(evaluation: Evaluation) -> Html:
     """The summary with pictures of the values, and of each metric the worst rows, to unfold."""
     summary = evaluation.summary()
-    parts = [*_summary_parts(summary, _pictures(evaluation, summary))]
+    parts = [as_html(summary_blocks(summary)), _pictures(evaluation, summary)]
     for rows in filter(None, worst_of_each(evaluation.records, evaluation.metrics, MOST_ROWS)):
         title = f"{rows.metric}: the {rows.end} {len(rows)}"
         parts.append(element("details", element("summary", readable(title)), *row_parts(rows.records, rows.metric)))

@@ -12,8 +12,7 @@ from functools import cache
 
 from .._kernel._counts import count_of
 from .._kernel._score import NOT_ASKED
-from .._run._compared_rows import Run, RunRow
-from .._run._metric_summary import common_scale
+from .._run._columns import Run, RunRow, common_scale
 from .._run._slices import slices_of
 from ..statistics import Interval, mean_interval
 from ..statistics._interval import ROUNDING

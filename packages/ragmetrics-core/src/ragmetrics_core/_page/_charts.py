@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .._kernel._tags import Html, element
-from .._run._metric_summary import MetricSummary
+from .._summary._summary import MetricSummary
 
 BINS = 20
 WIDTH, HEIGHT = 240, 56

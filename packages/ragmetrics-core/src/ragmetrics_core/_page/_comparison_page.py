@@ -42,10 +42,11 @@ from .._kernel._counts import count_of
 from .._kernel._errors import InvalidInput
 from .._kernel._score import NOT_ASKED
 from .._kernel._tags import EMPTY, Html, element, joined
-from .._run._compared_rows import Run
+from .._run._columns import Run
 from .._run._slices import METADATA, slice_name
 from .._store._records import Record, json_value, record_dict
 from .._store._run_dir import SCORES
+from .._summary._tally import summary_of
 from ._difference_chart import difference_chart, widest
 from ._page import COMPARISON, LARGEST, Content, bytes_of, fitted_page, put_page
 from ._rows import LONGEST_ANSWER, LONGEST_NOTE, LONGEST_QUESTION, MetadataColumns, beginning, short
@@ -367,7 +368,7 @@ def _facts(run: Run) -> Iterable[tuple[str, Sequence[str]]]:
             prompts.setdefault(prompt, {}).update(dict.fromkeys(sorted(versions)))
     evaluation = run.evaluation
     origin = Origin(run.name, len(run.rows), complete, scored_at(evaluation), evaluation.settings, prompts)
-    return facts(evaluation.summary(), origin)
+    return facts(summary_of(evaluation), origin)
 
 
 MARKS: dict[Verdict, tuple[str, str]] = {

@@ -24,16 +24,16 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._calibrate._words import summary_words
+from .._calibrate._calibration import corrected_in_words
 from .._kernel._tags import EMPTY, Html, element, joined
-from .._run._metric_summary import MetricSummary, Reason
+from .._run._scored_rows import ScoredRows
 from .._run._slices import slices_of
-from .._run._summary import Summary
-from .._run._text import agreement_in_words, juror_in_words
 from .._store._exchanges import Exchanges
 from .._store._prices import ModelUsage
 from .._store._run_dir import SCORES
 from .._store._run_settings import MetricColumn, RunSettings
+from .._summary._summary import MetricSummary, Reason, Summary, agreement_in_words, juror_in_words
+from .._summary._tally import summary_of
 from ..statistics import METHODS, mean_interval
 from ..statistics._means import mean_of
 from ._charts import distribution
@@ -42,8 +42,6 @@ from ._rows import RowIndex, label_data
 
 if TYPE_CHECKING:
     from .._calibrate._calibration import Calibration
-    from .._evaluate._evaluation import Evaluation
-    from .._run._summary import Summary
 
 
 MOST_LABELS = 12
@@ -106,7 +104,7 @@ def _mean(item: MetricSummary) -> Html:
 
 def _corrected(item: MetricSummary) -> Iterable[Html]:
     """The mean that people would give, where labels tell it."""
-    found = () if item.calibration is None else summary_words(item.calibration)
+    found = () if item.calibration is None else corrected_in_words(item.calibration)
     return [element("p", words, class_="corrected") for words in found]
 
 
@@ -259,7 +257,7 @@ def facts(summary: Summary, origin: Origin) -> Iterator[tuple[str, Sequence[str]
     yield PROMPTS, [", ".join(versions) or none]
 
 
-def scored_at(evaluation: Evaluation) -> datetime | None:
+def scored_at(evaluation: ScoredRows) -> datetime | None:
     """When the scores were written: their file says so; those of a run without one were made in this process."""
     if evaluation.run_dir is None and evaluation.settings is not None:
         return datetime.now(timezone.utc)
@@ -348,7 +346,7 @@ def _score(item: MetricSummary, index: RowIndex, rows: Sequence[int]) -> dict[st
 
 
 def write_html(
-    evaluation: Evaluation,
+    evaluation: ScoredRows,
     path: str | os.PathLike[str],
     max_megabytes: float = LARGEST,
     calibration: Calibration | None = None,
@@ -365,7 +363,7 @@ def write_html(
         InvalidInput: ``max_megabytes`` is no positive number, or the calibration is that of another run.
     """
     most = bytes_of(max_megabytes)
-    summary = evaluation.summary(calibration=calibration)
+    summary = summary_of(evaluation, calibration=calibration)
     index = RowIndex(evaluation.metrics)
     for record in evaluation.records:
         index.add(record)
@@ -373,7 +371,7 @@ def write_html(
         put_page(path, fitted_page(_content(evaluation, summary, index, exchanges), most))
 
 
-def _content(evaluation: Evaluation, summary: Summary, index: RowIndex, exchanges: Exchanges) -> Content:
+def _content(evaluation: ScoredRows, summary: Summary, index: RowIndex, exchanges: Exchanges) -> Content:
     records = evaluation.records
     return Content(
         title=f"{evaluation.source or summary.title} \u2013 ragmetrics report",
@@ -397,7 +395,7 @@ def _content(evaluation: Evaluation, summary: Summary, index: RowIndex, exchange
     )
 
 
-def _origin(evaluation: Evaluation, index: RowIndex) -> Origin:
+def _origin(evaluation: ScoredRows, index: RowIndex) -> Origin:
     return Origin(
         evaluation.source,
         len(index),

@@ -24,7 +24,7 @@ from .._store._records import Records, record_line
 from .._store._run_dir import SCORES, UNFINISHED, UNVERIFIED, Fault
 from .._store._run_settings import MetricColumn, RunSettings
 from ._export import frame_of, write_csv
-from ._summary import size_in_words
+from ._worst_rows import DisputedRows, WorstRows, disputed_rows, worst_rows
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
@@ -164,6 +164,38 @@ class ScoredRows:
         size = size_in_words(len(self), len(self.metrics))
         return printable(f"<Evaluation of {size}: {', '.join(item.name for item in self.metrics)}>")
 
+    def worst(self, metric: str | Metric, n: int = 10) -> WorstRows:
+        """The rows with the worst values of a metric, the worst first; ``print`` shows each with its evidence.
+
+        The worst are the lowest, or the highest where the metric says that low values are good (``higher_is_better``). Rows
+        without a value are not among them: ``summary()`` tells why they have none.
+
+        Args:
+            metric: the metric, or its name.
+            n: how many rows, at least 1; fewer come where fewer have a value.
+
+        Raises:
+            InvalidInput: there is no such metric, neither end of its scale is the worse one, or ``n`` is no such number.
+        """
+        name = metric.name if isinstance(metric, Metric) else metric
+        return worst_rows(self.records, self.metrics, name, n)
+
+    def disagreements(self, metric: str | Metric, n: int = 10) -> DisputedRows:
+        """The rows on which the jurors of a ``Jury`` differ, the most first; ``print`` shows each with the evidence of all jurors.
+
+        By how much is the difference of two jurors on average. Rows on which they agree are not among them, nor are those where
+        fewer than two have a value; of a metric that is no jury there are none.
+
+        Args:
+            metric: the jury, or its name.
+            n: how many rows, at least 1.
+
+        Raises:
+            InvalidInput: there is no such metric, or ``n`` is no such number.
+        """
+        name = metric.name if isinstance(metric, Metric) else metric
+        return disputed_rows(self.records, self.metrics, name, n)
+
     def to_jsonl(self, path: str | os.PathLike[str]) -> None:
         """Write one JSON object per row: its place, the sample, and every score with its evidence.
 
@@ -210,3 +242,8 @@ class ScoredRows:
     def _spare_own_scores(self, path: str | os.PathLike[str]) -> None:
         if self.run_dir is not None and Path(path).resolve() == (self.run_dir / SCORES).resolve():
             raise InvalidInput(f"{path} holds these scores already: give another path")
+
+
+def size_in_words(rows: int, metrics: int) -> str:
+    """Such as ``12 rows, 1 metric``."""
+    return f"{rows} row{'s' * (rows != 1)}, {metrics} metric{'s' * (metrics != 1)}"

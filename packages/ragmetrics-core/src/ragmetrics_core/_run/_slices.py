@@ -20,9 +20,8 @@ from typing import Any
 from .._kernel._errors import InvalidInput
 from .._kernel._layout import printable
 from .._kernel._sample import ALIASES, FIELD_NAMES, Row, Sample
-from .._show._tables import cut_middle
+from .._show._tables import cut_middle, first_of
 from .._store._records import Record
-from ._metric_summary import first_of
 
 MOST_SLICES = 100
 """More slices than that are no slices: each row would be nearly one of its own."""

@@ -20,7 +20,6 @@ from .._kernel._errors import InvalidInput
 from .._kernel._evidence import Line, evidence_lines
 from .._kernel._evidence_html import block, score_body
 from .._kernel._layout import fitted, printable, readable
-from .._kernel._metric import Metric
 from .._kernel._sample import Document, Sample
 from .._kernel._score import Score
 from .._kernel._tags import EMPTY, Html, element
@@ -29,7 +28,6 @@ from .._show._tables import cut_middle, room
 from .._store._records import Record, json_value
 from .._store._run_settings import MetricColumn
 from ._jury import difference_of
-from ._scored_rows import ScoredRows
 from ._slices import row_name
 
 LONGEST_NAME = 60
@@ -330,40 +328,3 @@ def disputed_rows(records: Iterable[Record], metrics: Sequence[MetricColumn], na
         insort(found, (-difference, record.index, record), key=lambda item: item[:2])
         del found[n:]
     return DisputedRows(name, [record for *_, record in found], [-difference for difference, *_ in found])
-
-
-@dataclass(frozen=True, repr=False)
-class RankedRows(ScoredRows):
-    """Rows and their scores, and those of them to look at first."""
-
-    def worst(self, metric: str | Metric, n: int = 10) -> WorstRows:
-        """The rows with the worst values of a metric, the worst first; ``print`` shows each with its evidence.
-
-        The worst are the lowest, or the highest where the metric says that low values are good (``higher_is_better``). Rows
-        without a value are not among them: ``summary()`` tells why they have none.
-
-        Args:
-            metric: the metric, or its name.
-            n: how many rows, at least 1; fewer come where fewer have a value.
-
-        Raises:
-            InvalidInput: there is no such metric, neither end of its scale is the worse one, or ``n`` is no such number.
-        """
-        name = metric.name if isinstance(metric, Metric) else metric
-        return worst_rows(self.records, self.metrics, name, n)
-
-    def disagreements(self, metric: str | Metric, n: int = 10) -> DisputedRows:
-        """The rows on which the jurors of a ``Jury`` differ, the most first; ``print`` shows each with the evidence of all jurors.
-
-        By how much is the difference of two jurors on average. Rows on which they agree are not among them, nor are those where
-        fewer than two have a value; of a metric that is no jury there are none.
-
-        Args:
-            metric: the jury, or its name.
-            n: how many rows, at least 1.
-
-        Raises:
-            InvalidInput: there is no such metric, or ``n`` is no such number.
-        """
-        name = metric.name if isinstance(metric, Metric) else metric
-        return disputed_rows(self.records, self.metrics, name, n)

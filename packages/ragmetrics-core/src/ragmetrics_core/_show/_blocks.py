@@ -4,7 +4,7 @@ Each result is turned into blocks once, by one function (``summary_blocks``, ``c
 the same blocks, so no face can leave out a sentence or a number that another one shows::
 
     class Summary(Result):
-        def blocks(self) -> list[Block]:
+        def _blocks(self) -> list[Block]:
             return [Heading(self.title), Table(("metric", "mean"), rows), Items(("a remark", "another")), Note("a caveat")]
 
 ``Result`` makes ``print``, notebooks and ``to_markdown`` of that; ``as_text``, ``as_markdown`` and ``as_html`` render any blocks.
@@ -116,20 +116,20 @@ Block = Flat | Details
 class Result:
     """What every result has in common: it is printed, shown in notebooks and written as Markdown from the same blocks."""
 
-    def blocks(self) -> Sequence[Block]:
+    def _blocks(self) -> Sequence[Block]:
         """What there is to say."""
         raise NotImplementedError
 
     def to_markdown(self) -> str:
         """For a comment on a pull request; what comes from the data has no effect there."""
-        return as_markdown(self.blocks())
+        return as_markdown(self._blocks())
 
     def __str__(self) -> str:
-        return as_text(self.blocks(), room())
+        return as_text(self._blocks(), room())
 
     def _repr_html_(self) -> str:
         """Notebooks show the tables."""
-        return block(as_html(self.blocks()))
+        return block(as_html(self._blocks()))
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """IPython on a terminal shows the text."""

@@ -112,3 +112,27 @@ def cut_middle(text: str, length: int) -> str:
     end = (length - 3) // 2
     tail = within(shown[::-1], end)[::-1]
     return f"{within(shown, length - 3 - end)}...{tail}"
+
+
+MOST_ROWS = 5
+"""Names that a sentence lists; the rest is counted."""
+
+LONGEST_ROW = 40
+"""Columns of a row's id in a sentence."""
+
+
+def first_of(names: Sequence[str], most: int = MOST_ROWS) -> str:
+    """The first few names; the rest is counted."""
+    more = len(names) - most
+    shown = ", ".join(cut_middle(name, LONGEST_ROW) for name in names[:most])
+    return shown + (f" and {more} more" if more > 0 else "")
+
+
+def number(value: float | None) -> str:
+    """A number for a table or a sentence, with three decimals; "-" where there is none."""
+    return "-" if value is None else f"{value:.3f}"
+
+
+def or_dash(value: object) -> str:
+    """A value for a table; "-" where there is none."""
+    return "-" if value is None else str(value)

@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from .._kernel._errors import InvalidInput
-from .._run._metric_summary import MetricSummary
-from .._run._summary import Summary
+from .._summary._summary import MetricSummary, Summary
 
 FailUnder = Annotated[
     list[str] | None,

@@ -18,8 +18,7 @@ from .._kernel._layout import cells, printable, within
 from .._kernel._plain import json_walk
 from .._kernel._sample import Sample
 from .._read import Columns, FileOptions, Look, keys_of, likely, look_at, rule
-from .._run._metric_summary import first_of
-from .._show._tables import hanging, room, whole, wrapped, wrapped_items
+from .._show._tables import first_of, hanging, room, whole, wrapped, wrapped_items
 from ._columns import SHORT, Map, Separator, map_for, parse_columns
 from ._files import At, Data, Encoding
 from ._messages import in_cli_words

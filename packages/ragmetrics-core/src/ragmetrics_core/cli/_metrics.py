@@ -13,8 +13,7 @@ from ragmetrics_core import InvalidInput, Metric, Sample
 
 from .._names._metrics import metrics_named, unset
 from .._read import Columns, FileOptions, open_rows
-from .._run._metric_summary import first_of
-from .._show._tables import room, wrapped
+from .._show._tables import first_of, room, wrapped
 from ..metrics import Entry, catalogue
 
 

@@ -13,8 +13,8 @@ from .._evaluate._evaluation import Evaluation
 from .._kernel._errors import InvalidInput
 from .._kernel._sample import Sample
 from .._read import keys_of
-from .._run._summary import Summary
 from .._show._tables import hanging, room
+from .._summary._summary import Summary
 from ._columns import SHORT, map_for
 from ._fail_under import compared_with_least
 from ._messages import in_cli_words

@@ -16,10 +16,9 @@ from .._kernel._errors import InvalidInput
 from .._kernel._evidence import Line
 from .._kernel._layout import printable
 from .._kernel._score import Score
-from .._run._metric_summary import first_of
 from .._run._slices import row_name
 from .._run._worst_rows import failed_lines, full_lines, why_no_worst
-from .._show._tables import hanging, room
+from .._show._tables import first_of, hanging, room
 from ._messages import in_cli_words
 from ._outcome import summary_in_cli_words
 from ._output import clear_errors, loaded, say

@@ -8,24 +8,27 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._kernel._score import NOT_ASKED, Score
 from .._store._records import Record
 from .._store._run_settings import MetricColumn, digest_of, row_digest
 from ._repeats import mean_of_repeats, prompts_of
+from ._scored_rows import ScoredRows
 from ._slices import RowGroups, as_label, name_of
-
-if TYPE_CHECKING:
-    from .._evaluate._evaluation import Evaluation
-
 
 Scale = tuple[float, float] | None
 
 REFERENCES = ("reference", "reference_contexts", "reference_documents", "rubric")
 """The fields that the data sets and no system: what responses and contexts are held against."""
+
+
+def common_scale(of_metric: Scale, of_scores: Iterable[Scale]) -> Scale:
+    """The scale of all scores, which may name their own; that of the metric where there are none; None where scores differ."""
+    found = {scale or of_metric for scale in of_scores} or {of_metric}
+    return found.pop() if len(found) == 1 else None
 
 
 @dataclass(slots=True)
@@ -133,7 +136,7 @@ class Run:
     """
 
     name: str
-    evaluation: Evaluation
+    evaluation: ScoredRows
     rows: list[RunRow]
     columns: dict[str, Column]
     slices: list[str | None] | None = None
@@ -141,7 +144,7 @@ class Run:
     records: int = 0
 
     @classmethod
-    def of(cls, evaluation: Evaluation, name: str, groups: RowGroups) -> Run:
+    def of(cls, evaluation: ScoredRows, name: str, groups: RowGroups) -> Run:
         """Read a run; every record is a row of its own yet.
 
         Args:

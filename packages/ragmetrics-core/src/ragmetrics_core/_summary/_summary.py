@@ -1,0 +1,520 @@
+"""The summary of a run as numbers, and what it says of them: one metric, one slice, why scores are missing, the whole.
+
+A mean over nothing shows as "-". Below the table come the rows to look at first: those with the lowest values, and those without
+any. Rows without a value are grouped by cause, as ten rows with one cause need one cure.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .._calibrate._calibration import MetricCalibration, corrected_in_words
+from .._kernel._counts import count_of
+from .._kernel._layout import printable
+from .._kernel._requests import Usage
+from .._run._jury import JurorSummary, JurySummary
+from .._show._blocks import Block, Details, Heading, Items, Note, Result, Table
+from .._show._tables import LONGEST_ROW, cut_middle, first_of, number, or_dash, whole
+from .._store._prices import ModelUsage
+from ..statistics import METHODS, Interval
+
+
+@dataclass(frozen=True)
+class LabelRate:
+    """How often a metric gave a label.
+
+    Attributes:
+        count: scored rows that have it.
+        share: their share of all scored rows, 0 to 1.
+        interval: 95 % interval of that share; None if fewer than two rows were scored.
+    """
+
+    count: int
+    share: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True)
+class MetricSummary:
+    """One metric over all rows.
+
+    Attributes:
+        name: name of the metric.
+        mean: mean of the scored rows' values; None if no row was scored.
+        interval: 95 % interval of that mean, and how it was made; None if fewer than two rows were scored, or if all values
+            are equal and the scale is not known.
+        scale: lowest and highest possible value; None where there is none, or where it differs from row to row.
+        scored: rows with a value.
+        unscored: rows in which there was nothing to score.
+        failed: rows where something went wrong.
+        passed: rows that passed; None if the metric gave no row a verdict.
+        pass_rate: share of the rows with a verdict that passed; None if there is none.
+        pass_interval: 95 % interval of that rate; None if fewer than two rows have a verdict.
+        usage: calls, cached calls and tokens, summed.
+        lowest: the rows with the lowest values, as (label, value), lowest first; rows at the top of the scale are left out. Empty
+            where low values are good.
+        spread: standard deviation of the judgements of one row, averaged over the rows that were judged several times; None if
+            there are none.
+        unsteady: rows whose judgements differ.
+        labels: rows by the label of their score, the most common first.
+        silent: rows counted as the worst value because the system retrieved or answered nothing (``empty="zero"``).
+        label_rates: of a metric that labels scored rows, how often each label stands on them, the most common first.
+        highest: of a metric for which low values are good, the rows with the highest values, the highest first; rows at the bottom
+            of the scale are left out.
+        jury: of a metric of several jurors, what each of them did and how far they agree; None of any other.
+        calibration: the metric beside people's labels, with the mean that they would give; None where nothing is known of that.
+    """
+
+    name: str
+    mean: float | None
+    interval: Interval | None
+    scale: tuple[float, float] | None
+    scored: int
+    unscored: int
+    failed: int
+    passed: int | None
+    pass_rate: float | None
+    pass_interval: Interval | None
+    usage: Usage
+    lowest: tuple[tuple[str, float], ...] = ()
+    spread: float | None = None
+    unsteady: int = 0
+    labels: Mapping[str, int] = field(default_factory=dict)
+    silent: int = 0
+    label_rates: Mapping[str, LabelRate] = field(default_factory=dict)
+    highest: tuple[tuple[str, float], ...] = ()
+    jury: JurySummary | None = None
+    calibration: MetricCalibration | None = None
+
+    @property
+    def rows(self) -> int:
+        """All rows, whatever became of them."""
+        return self.scored + self.unscored + self.failed
+
+    @property
+    def failed_everywhere(self) -> bool:
+        """Whether it failed on every row, so that nothing at all is known."""
+        return self.failed > 0 and self.failed == self.rows
+
+    @property
+    def tokens_known(self) -> bool:
+        """Whether anything is known of tokens: a server that reports none is not one that used none."""
+        usage = self.usage
+        return usage.calls == usage.cached_calls or bool(usage.prompt_tokens or usage.completion_tokens)
+
+    @property
+    def has_own_pass_rate(self) -> bool:
+        """Whether the pass rate says more than the mean; of yes/no metrics it is the mean."""
+        return self.passed is not None and self.pass_rate != self.mean
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain JSON values."""
+        return {
+            "mean": self.mean,
+            "interval": list(self.interval[:2]) if self.interval else None,
+            "interval_method": self.interval.method if self.interval else None,
+            "scale": list(self.scale) if self.scale else None,
+            "scored": self.scored,
+            "unscored": self.unscored,
+            "failed": self.failed,
+            "passed": self.passed,
+            "pass_rate": self.pass_rate,
+            "pass_interval": list(self.pass_interval[:2]) if self.pass_interval else None,
+            "usage": self.usage.to_dict(),
+            "lowest": [list(item) for item in self.lowest],
+            "highest": [list(item) for item in self.highest],
+            "spread": self.spread,
+            "unsteady": self.unsteady,
+            "labels": dict(self.labels),
+            "silent": self.silent,
+            "label_rates": {
+                label: {
+                    "count": rate.count,
+                    "share": rate.share,
+                    "interval": list(rate.interval[:2]) if rate.interval else None,
+                }
+                for label, rate in self.label_rates.items()
+            },
+            **({} if self.jury is None else {"jury": self.jury.to_dict()}),
+            **({} if self.calibration is None else {"corrected": self._corrected(self.calibration)}),
+        }
+
+    def _corrected(self, item: MetricCalibration) -> dict[str, Any]:
+        """The mean that people would give, and why it may be wrong."""
+        found = item.to_dict()
+        return {**found["corrected"], "warnings": found["warnings"]}
+
+
+LONGEST_REASON = 240
+"""Characters of a reason that the text shows."""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why scores have no value: one cause, and all that share it.
+
+    Attributes:
+        state: ``unscored`` or ``failed``.
+        text: the reason or the error, without the place of a single row.
+        metrics: names of the metrics concerned.
+        rows: labels of the rows concerned: their id, or where they stand.
+        counts: how many rows of each of these metrics, in their order.
+    """
+
+    state: str
+    text: str
+    metrics: tuple[str, ...]
+    rows: tuple[str, ...]
+    counts: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """Scores concerned: the rows of all these metrics together."""
+        return sum(self.counts)
+
+    def __str__(self) -> str:
+        text = " ".join(self.text.split())
+        shown = printable(text)
+        shown = shown if len(shown) <= LONGEST_REASON else f"{shown[: LONGEST_REASON - 3]}..."
+        return f"{self._size()}: {shown} ({first_of(self.rows)})"
+
+    def _size(self) -> str:
+        """How many rows, and of which metrics; each metric has its own, so they are never added up."""
+        if len(set(self.counts)) == 1:
+            several = "each of " if len(self.metrics) > 1 else ""
+            return f"{_rows(self.counts[0])} in {several}{', '.join(cut_middle(name, LONGEST_ROW) for name in self.metrics)}"
+        first, *others = (f"in {cut_middle(name, LONGEST_ROW)}" for name in self.metrics)
+        rest = (f"{count} {name}" for count, name in zip(self.counts[1:], others, strict=True))
+        return ", ".join([f"{_rows(self.counts[0])} {first}", *rest])
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"
+
+
+@dataclass(frozen=True)
+class SliceSummary:
+    """The metrics over the rows that share a value.
+
+    Attributes:
+        name: as a person reads it, such as ``lang=de``, or ``without lang``.
+        label: the value as text; None for rows without one.
+        rows: how many rows there are.
+        metrics: one entry per metric, over these rows alone.
+    """
+
+    name: str
+    label: str | None
+    rows: int
+    metrics: tuple[MetricSummary, ...]
+
+    def __getitem__(self, name: str) -> MetricSummary:
+        return named(self.metrics, name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain JSON values."""
+        return {
+            "label": self.label,
+            "rows": self.rows,
+            "metrics": {item.name: item.to_dict() for item in self.metrics},
+        }
+
+
+def named(metrics: Sequence[MetricSummary], name: str) -> MetricSummary:
+    """The summary of the metric of that name.
+
+    Raises:
+        KeyError: there is none; the message names those that there are.
+    """
+    for item in metrics:
+        if item.name == name:
+            return item
+    raise KeyError(f"no metric {name!r}; there are {', '.join(item.name for item in metrics)}")
+
+
+@dataclass(frozen=True)
+class Summary(Result):
+    """The summary of a run; ``str()`` or ``print`` shows it as a table, as wide as the terminal, or 80 columns where there is none.
+
+    Attributes:
+        title: what was evaluated.
+        metrics: one entry per metric.
+        reasons: why scores have no value, the most common ones first.
+        caveats: what must be known about the models that were asked, and about the rows.
+        seconds: wall time of the run; None if it is not known.
+        models: what every model was asked; its ``cost()`` is the price.
+        stopped: why the run ended before its last row; None if it did not.
+        earlier: what every model was asked in earlier parts of the run.
+        waited: by metric, the mean seconds that a row has waited for models; metrics that wait for none are left out.
+        by: the path of the column that ``slices`` are made by; None if there are none.
+        slices: the metrics for each value of that column, by the value as text: ``slices["de"]["faithfulness"].mean``; rows without
+            a value are under None.
+    """
+
+    title: str
+    metrics: tuple[MetricSummary, ...]
+    reasons: tuple[Reason, ...] = ()
+    caveats: tuple[str, ...] = ()
+    seconds: float | None = None
+    models: tuple[ModelUsage, ...] = ()
+    stopped: str | None = None
+    earlier: tuple[ModelUsage, ...] = ()
+    waited: Mapping[str, float] = field(default_factory=dict)
+    by: str | None = None
+    slices: Mapping[str | None, SliceSummary] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> MetricSummary:
+        return named(self.metrics, name)
+
+    @property
+    def failed_everywhere(self) -> tuple[str, ...]:
+        """Names of the metrics that failed on every row."""
+        return tuple(item.name for item in self.metrics if item.failed_everywhere)
+
+    @property
+    def asked(self) -> Usage:
+        """What all models were asked, also for rows that were not finished."""
+        return sum((item.usage for item in self.models), Usage())
+
+    @property
+    def calls_of_unfinished_rows(self) -> int:
+        """Calls that were made for rows that the run has left unfinished: they are in no score."""
+        finished = sum(item.usage.calls - item.usage.cached_calls for item in self.metrics)
+        return max(0, self.asked.calls - finished) if self.stopped is not None else 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain JSON values."""
+        return {
+            "title": self.title,
+            "seconds": self.seconds,
+            "metrics": {item.name: item.to_dict() for item in self.metrics},
+            "reasons": [
+                {
+                    "state": item.state,
+                    "text": item.text,
+                    "metrics": list(item.metrics),
+                    "rows": list(item.rows),
+                    "counts": list(item.counts),
+                    "count": item.count,
+                }
+                for item in self.reasons
+            ],
+            "caveats": list(self.caveats),
+            "models": [_model_dict(item) for item in self.models],
+            "earlier": [_model_dict(item) for item in self.earlier],
+            "waited": dict(self.waited),
+            "stopped": self.stopped,
+            **({} if self.by is None else {"by": self.by, "slices": [item.to_dict() for item in self.slices.values()]}),
+        }
+
+    def _blocks(self) -> list[Block]:
+        """What it says, for every face."""
+        return summary_blocks(self)
+
+
+def _model_dict(item: ModelUsage) -> dict[str, Any]:
+    cost = item.cost()
+    price = {} if cost is None else {"dollars": cost.dollars, "prices": cost.source}
+    return {**item.to_dict(), **price}
+
+
+MOST_REASONS = 4
+"""Reasons that are shown per state; the rest is counted."""
+
+LONGEST_NAME, LONGEST_JUROR, LONGEST_ERROR = 40, 60, 120
+"""Columns that are shown of the name of a metric or a label, of a juror's name or model, and of an error."""
+
+OF_SLICES = "slices: each interval is about its own slice; among many slices, some means are low or high by chance"
+UNREADABLE = "replies that could not be read: details['raw'] of these scores, also in the file of --out"
+
+Column = tuple[str, Callable[[MetricSummary], str]]
+"""The heading of a column, and what it shows of a metric."""
+
+SCORES: tuple[Column, ...] = (
+    ("mean", lambda item: number(item.mean)),
+    ("scored", lambda item: f"{item.scored} of {item.rows}"),
+    ("95 % interval", lambda item: or_dash(item.interval)),
+    ("unscored", lambda item: str(item.unscored)),
+    ("failed", lambda item: str(item.failed)),
+    ("scale", lambda item: f"{item.scale[0]:g} to {item.scale[1]:g}" if item.scale else "-"),
+)
+CALLS: tuple[Column, ...] = (
+    ("calls", lambda item: str(item.usage.calls)),
+    ("cached", lambda item: str(item.usage.cached_calls)),
+    ("tokens in", lambda item: str(item.usage.prompt_tokens) if item.tokens_known else "-"),
+    ("tokens out", lambda item: str(item.usage.completion_tokens) if item.tokens_known else "-"),
+)
+IN_SLICES = SCORES[:-1]
+
+
+def summary_blocks(summary: Summary) -> list[Block]:
+    """The whole account; what failed on every row comes first, since the table below it may be long."""
+    metrics = tuple(replace(item, name=_name(item.name)) for item in summary.metrics)
+    summary = replace(summary, metrics=metrics)
+    seconds = "" if summary.seconds is None else f", {_seconds(summary.seconds)}"
+    failed = _reasons(summary, "failed")
+    if any(reason.text.startswith("BadReply: ") for reason in summary.reasons):
+        failed.append(UNREADABLE)
+    rests = [
+        Items(list(_corrected(metrics)), "corrected:"),
+        Items([OF_SLICES] if len(summary.slices) > 1 else []),
+        Items([*_of_scores(metrics), *_of_calls(summary)]),
+        Items([_jury(item.name, item.jury) for item in metrics if item.jury]),
+        Items(_worst((item.name, item.lowest) for item in metrics), "lowest:"),
+        Items(_worst((item.name, item.highest) for item in metrics), "highest (where low is good):"),
+        Items(_reasons(summary, "unscored"), "unscored:"),
+        Items(failed, "failed:"),
+    ]
+    return [
+        Heading(f"{summary.title}{seconds}"),
+        Note(", ".join(map(whole, summary.failed_everywhere)), "FAILED ON EVERY ROW"),
+        _table(metrics),
+        *_slice_tables(summary),
+        Details("What the numbers rest on", rests),
+        *map(Note, summary.caveats),
+        Note(summary.stopped or "", "stopped"),
+    ]
+
+
+def _table(metrics: Sequence[MetricSummary]) -> Table:
+    """What was scored, and what it took if a model was asked; where that is too wide, these are two tables."""
+    columns = (*SCORES, *CALLS) if any(item.usage.calls for item in metrics) else SCORES
+    rows = [[item.name, *(cell(item) for _, cell in columns)] for item in metrics]
+    return Table(["metric", *(heading for heading, _ in columns)], rows, split=len(SCORES) + 1)
+
+
+def _slice_tables(summary: Summary) -> Iterator[Table]:
+    """A table per metric, a line per slice, so that what is compared stands one below the other."""
+    for place, item in enumerate(summary.metrics if summary.slices else ()):
+        parts = [(part.name, part.metrics[place]) for part in summary.slices.values()]
+        rows = [[name, *(cell(part) for _, cell in IN_SLICES)] for name, part in parts]
+        yield Table([item.name, *(heading for heading, _ in IN_SLICES)], rows)
+
+
+def _corrected(metrics: Sequence[MetricSummary]) -> Iterator[str]:
+    """What people would say, where labels tell it."""
+    for item in metrics:
+        if item.calibration is not None:
+            yield from (f"{item.name}: {words}" for words in corrected_in_words(item.calibration))
+
+
+def _of_scores(metrics: Sequence[MetricSummary]) -> Iterator[str]:
+    """What the numbers of the table rest on, and what else was measured."""
+    names: dict[str, list[str]] = {}
+    for item in metrics:
+        if item.interval:
+            names.setdefault(METHODS[item.interval.method], []).append(item.name)
+    if names:
+        ways = names if len(names) == 1 else [f"{method} for {first_of(found)}" for method, found in names.items()]
+        yield f"95 % interval: {'; '.join(ways)}"
+    for item in metrics:
+        if item.has_own_pass_rate:
+            limits = f", {whole(f'95 % interval {item.pass_interval}')}" if item.pass_interval else ""
+            yield f"passed {item.name}: {item.passed} ({item.pass_rate:.3f}{limits})"
+    for item in metrics:
+        if item.label_rates:
+            rates = (
+                whole(f"{_name(label)} {rate.count} ({rate.share:.3f}{f', {rate.interval}' if rate.interval else ''})")
+                for label, rate in item.label_rates.items()
+            )
+            rows = f"{item.scored} scored row{'s' * (item.scored != 1)}"
+            yield f"labels {item.name} (share of {rows}, 95 % interval): {', '.join(rates)}"
+    yield from _labels_without_rate(metrics)
+    for item in metrics:
+        if item.spread is not None:
+            rows = f"{item.unsteady} of {item.scored} rows differ"
+            yield f"repeats {item.name}: standard deviation {item.spread:.3f} within a row, {rows}"
+
+
+def _labels_without_rate(metrics: Sequence[MetricSummary]) -> Iterator[str]:
+    """Rows by label that the rates leave out. One remark for all metrics that have the same."""
+    found: dict[str, list[str]] = {}
+    for item in metrics:
+        others = Counter(item.labels) - Counter({label: rate.count for label, rate in item.label_rates.items()})
+        if others:
+            rows = ", ".join(f"{_name(label)} on {count} of {item.rows} rows" for label, count in others.items())
+            worst = f"; {item.silent} of them counted as the worst value" if item.silent else ""
+            found.setdefault(f"{rows}{worst}", []).append(item.name)
+    return (f"{text}: {first_of(names)}" for text, names in found.items())
+
+
+def _of_calls(summary: Summary) -> Iterator[str]:
+    """Waiting, calls that are in no score, and costs."""
+    if summary.waited:
+        waits = (f"{_name(name)} {_seconds(mean)}" for name, mean in summary.waited.items())
+        yield f"waiting per row: {', '.join(waits)}"
+    asked, unfinished = summary.asked, summary.calls_of_unfinished_rows
+    if unfinished:
+        tokens = f"{asked.prompt_tokens} tokens in, {asked.completion_tokens} tokens out"
+        yield f"asked altogether: {asked.calls} calls ({tokens}), {unfinished} of them for rows that were not finished"
+    for when, models in (("", summary.models), ("earlier parts of this run, ", summary.earlier)):
+        for item in models:
+            cost = item.cost()
+            if cost is not None:
+                yield f"{when}cost {item.name}: {cost}"
+            if item.repeated:
+                yield f"{when}{item.name}: {item.repeated} calls were refused or lost, and made again"
+
+
+def _jury(name: str, jury: JurySummary) -> Items:
+    """How far the jurors agree, what each of them did, and the rows on which they differ most."""
+    items = [juror_in_words(juror) for juror in jury.jurors]
+    return Items(
+        [*items, *_worst([("they differ most on", jury.disputed)])], f"jury {name}: {agreement_in_words(jury)}"
+    )
+
+
+def agreement_in_words(jury: JurySummary) -> str:
+    """Krippendorff's alpha, and rows that were tied or judged by fewer jurors."""
+    count, alpha = len(jury.jurors), jury.alpha
+    if alpha.value is None:
+        said = f"how far its {count} jurors agree is not known: {alpha.problem}"
+    else:
+        limits = f", 95 % interval {alpha.interval}" if alpha.interval else ""
+        said = f"its {count} jurors agree with Krippendorff's alpha {alpha.value:.3f}{limits}"
+    for rows, what in ((jury.tied, "tied"), (jury.incomplete, "scored by fewer of them")):
+        if rows:
+            said += f"; {rows} of {jury.rows} row{'s' * (jury.rows != 1)} {what}"
+    return said
+
+
+def juror_in_words(juror: JurorSummary) -> str:
+    """What one juror did, and what its calls cost."""
+    said = cut_middle(juror.name, LONGEST_JUROR)
+    if juror.model and f"({juror.model})" not in juror.name:
+        said += f" by {cut_middle(juror.model, LONGEST_JUROR)}"
+    said += f": mean {number(juror.mean)}, {juror.scored} scored, {juror.unscored} unscored, {juror.failed} failed"
+    usage = juror.usage
+    if usage.calls:
+        cached = f" ({usage.cached_calls} cached)" if usage.cached_calls else ""
+        said += f"; {usage.calls} call{'s' * (usage.calls != 1)}{cached}"
+    if usage.prompt_tokens or usage.completion_tokens:
+        said += f", {usage.prompt_tokens} tokens in, {usage.completion_tokens} tokens out"
+    if juror.errors:
+        said += f"; failed most often by {cut_middle(juror.errors[0][0], LONGEST_ERROR)}"
+    return said
+
+
+def _worst(named: Iterable[tuple[str, Sequence[tuple[str, float]]]]) -> list[str]:
+    """Rows to read first, each with its value, which no line break parts from it."""
+    rows = (
+        (name, [whole(f"{cut_middle(row, LONGEST_ROW)} ({value:.3g})") for row, value in rows]) for name, rows in named
+    )
+    return [f"{name}: {', '.join(shown)}" for name, shown in rows if shown]
+
+
+def _reasons(summary: Summary, state: str) -> list[str]:
+    reasons = [str(reason) for reason in summary.reasons if reason.state == state]
+    hidden = len(reasons) - MOST_REASONS
+    return reasons if hidden <= 0 else [*reasons[:MOST_REASONS], f"and {count_of(hidden, 'more reason')}"]
+
+
+def _name(name: str) -> str:
+    return cut_middle(name, LONGEST_NAME)
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.{2 if seconds < 10 else 1 if seconds < 100 else 0}f} s"

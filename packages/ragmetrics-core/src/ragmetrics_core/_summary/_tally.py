@@ -1,0 +1,227 @@
+"""One pass over the rows of a run, which may be read from a file: scores are counted as they come, metric by metric.
+
+Means are taken over the scored rows only; the counts say how many rows have no value. A mean over no rows is None: there is no
+default.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from .._calibrate._calibration import Calibration
+from .._kernel._layout import harmless
+from .._kernel._repeated import holds_verdict, judged_text
+from .._kernel._requests import Usage
+from .._kernel._score import NO_USAGE, Score, is_asked
+from .._run._columns import Scale, common_scale
+from .._run._jury import JuryTally
+from .._run._repeats import is_silence, spread_of
+from .._run._scored_rows import ScoredRows, size_in_words
+from .._run._slices import RowLabels, row_name, slice_name, slices_of
+from .._store._run_settings import MetricColumn
+from ..statistics import mean_interval, rate_interval
+from ..statistics._means import mean_of
+from ._summary import LabelRate, MetricSummary, Reason, SliceSummary, Summary
+
+MOST_WORST = 3
+"""Rows with the worst values that a summary names."""
+
+
+class Tally:
+    """Counts the scores of one metric as they come, in row order."""
+
+    def __init__(self, name: str, scale: tuple[float, float] | None, *, low_is_good: bool = False) -> None:
+        self._name = name
+        self._scale = scale
+        self._scales: set[Scale] = set()
+        self._values = array("d")
+        self._sign = -1 if low_is_good else 1
+        self._worst: list[tuple[str, float]] = []
+        self._rows = self._failed = self._verdicts = self._passed = self._unsteady = 0
+        self._spreads = array("d")
+        self._usage = Usage()
+        self._labels: Counter[str] = Counter()
+        self._own_labels: Counter[str] = Counter()
+        self._silent = 0
+        self._jury = JuryTally()
+
+    def add(self, score: Score, label: str) -> None:
+        """Count one score; the label names its row, where it is known. Rows that were not asked about are no rows here."""
+        if not is_asked(score):
+            return
+        self._rows += 1
+        self._jury.add(score, label)
+        if score.usage is not NO_USAGE:
+            self._usage += score.usage
+        if score.label is not None:
+            self._labels[score.label] += 1
+        if score.passing is not None:
+            self._verdicts += 1
+            self._passed += score.passing
+        elif score.value is not None and is_silence(score):
+            self._silent += 1  # counted as the worst value, so it did not pass
+        if score.value is None:
+            self._failed += score.error is not None
+            return
+        if score.label is not None and not is_silence(score):
+            self._own_labels[score.label] += 1
+        self._values.append(score.value)
+        self._scales.add(score.scale)
+        if label:
+            self._note_worst(label, score.value)
+        if "repeats" in score.held:  # to look into the details costs more than all the counting
+            spread = spread_of(score.details)
+            if spread is not None:
+                self._spreads.append(spread)
+                self._unsteady += spread > 0
+
+    def summary(self) -> MetricSummary:
+        """The counts so far."""
+        scale = common_scale(self._scale, self._scales)
+        verdicts = self._verdicts + self._silent if self._verdicts else 0
+        worst = self._named_worst(scale)
+        return MetricSummary(
+            name=self._name,
+            mean=mean_of(self._values),
+            interval=mean_interval(self._values, scale=scale),
+            scale=scale,
+            scored=len(self._values),
+            unscored=self._rows - len(self._values) - self._failed,
+            failed=self._failed,
+            passed=self._passed if self._verdicts else None,
+            pass_rate=self._passed / verdicts if verdicts else None,
+            pass_interval=rate_interval(self._passed, verdicts),
+            usage=self._usage,
+            lowest=worst if self._sign > 0 else (),
+            spread=mean_of(self._spreads),
+            unsteady=self._unsteady,
+            labels=dict(self._labels.most_common()),
+            silent=self._silent,
+            label_rates=self._label_rates(),
+            highest=worst if self._sign < 0 else (),
+            jury=self._jury.summary(),
+        )
+
+    def _named_worst(self, scale: tuple[float, float] | None) -> tuple[tuple[str, float], ...]:
+        """The worst rows but for those that are as good as can be; none where there are hardly others."""
+        if len(self._values) <= MOST_WORST:
+            return ()
+        best = scale[self._sign > 0] if scale else self._sign * math.inf
+        return tuple(item for item in self._worst if item[1] != best)
+
+    def _label_rates(self) -> dict[str, LabelRate]:
+        scored = len(self._values)
+        return {
+            label: LabelRate(count, count / scored, rate_interval(count, scored))
+            for label, count in self._own_labels.most_common()
+        }
+
+    def _note_worst(self, label: str, value: float) -> None:
+        sign = self._sign
+        if len(self._worst) == MOST_WORST and sign * value >= sign * self._worst[-1][1]:
+            return
+        self._worst.append((label, value))
+        self._worst.sort(key=lambda item: sign * item[1])  # a stable sort: among equals the earlier row stays first
+        del self._worst[MOST_WORST:]
+
+
+class Causes:
+    """Groups the scores without a value by cause, as the rows pass by."""
+
+    def __init__(self) -> None:
+        self._groups: dict[tuple[str, str], tuple[dict[str, int], dict[str, None]]] = {}
+
+    def add(self, metric: str, score: Score, place: str, label: str) -> None:
+        """Note a score of a metric without a value, with the place and the label of its row; not where it was not asked for."""
+        if not is_asked(score):
+            return
+        key = (score.state, _cause(score, metric, place))
+        metrics, rows = self._groups.setdefault(key, ({}, {}))
+        metrics[metric] = metrics.get(metric, 0) + 1
+        rows[label] = None
+
+    def reasons(self) -> tuple[Reason, ...]:
+        """The causes, the most common ones first."""
+        found = [
+            Reason(state, text, tuple(metrics), tuple(rows), tuple(metrics.values()))
+            for (state, text), (metrics, rows) in self._groups.items()
+        ]
+        return tuple(sorted(found, key=lambda reason: -reason.count))
+
+
+def _cause(score: Score, metric: str, place: str) -> str:
+    """Why there is no value, without the metric and the place of the row, so that equal causes are equal."""
+    error, metric, place = score.error, harmless(metric), harmless(place)  # errors show both so
+    if error is None:
+        return score.reason or ""
+    if error.startswith("MissingInput: "):
+        return error.replace(f" {metric} needs ", " needs ", 1).replace(f" in {place}: ", ": ", 1)
+    if error.startswith("InvalidInput: "):
+        return error.replace(f"{place}: ", "", 1).replace(f" {metric}: ", " ", 1)
+    return error
+
+
+def summary_of(run: ScoredRows, by: str | None = None, calibration: Calibration | None = None) -> Summary:
+    """Sum up the scores of all rows, and with ``by`` those of each slice, sorted by name; rows without a value come last.
+
+    Raises:
+        InvalidInput: ``by`` names nothing that rows have in common, or the calibration is that of another run.
+    """
+    slicing = None if by is None else RowLabels(by, "by")
+    whole, causes, with_verdicts = _tallies(run.metrics), Causes(), 0
+    parts: dict[str | None, dict[str, Tally]] = {}
+    for record in run.records:
+        name, tallies, asked = row_name(record), [whole], False
+        if slicing is not None:
+            slicing.add(record.sample, record.place)
+            tallies.append(parts.setdefault(slicing.labels[-1], _tallies(run.metrics)))
+        for metric, score in record.scores.items():
+            for tally in tallies:
+                tally[metric].add(score, name)
+            if score.value is None:
+                causes.add(metric, score, record.place, name)
+            asked = asked or score.usage.calls > 0
+        if asked:
+            with_verdicts += holds_verdict(judged_text(record.sample))
+    slices = {}
+    if slicing is not None and by is not None:
+        slicing.check()
+        for label, rows in slices_of(slicing.labels, by).items():
+            summaries = tuple(tally.summary() for tally in parts[label].values())
+            slices[label] = SliceSummary(slice_name(by, label), label, len(rows), summaries)
+    metrics = [tally.summary() for tally in whole.values()]
+    if calibration is not None:
+        metrics = [
+            replace(item, calibration=calibration.corrected_of(item.name, item.scored, item.mean)) for item in metrics
+        ]
+    size = size_in_words(len(run), len(run.metrics))
+    return Summary(
+        title=f"{run.source}: {size}" if run.source else size,
+        metrics=tuple(metrics),
+        reasons=causes.reasons(),
+        caveats=(*run.caveats, *_of_verdicts(with_verdicts), *(calibration.notes if calibration else ())),
+        seconds=run.seconds,
+        models=run.models,
+        earlier=run.earlier,
+        waited={name: total / len(run) for name, total in run.waited.items() if total and len(run)},
+        stopped=run.stopped,
+        by=by,
+        slices=slices,
+    )
+
+
+def _of_verdicts(rows: int) -> Iterator[str]:
+    """What must be known where a model was asked about so many rows whose texts hold verdicts."""
+    if rows:
+        yield (
+            f"{'1 row holds' if rows == 1 else f'{rows} rows hold'} text in the form of a verdict, such as an object with a "
+            "score; a judge that only copies one is asked again, then failed"
+        )
+
+
+def _tallies(metrics: Sequence[MetricColumn]) -> dict[str, Tally]:
+    return {item.name: Tally(item.name, item.scale, low_is_good=item.higher_is_better is False) for item in metrics}
