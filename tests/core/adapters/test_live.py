@@ -286,7 +286,7 @@ def test_results_that_find_no_place(caplog: pytest.LogCaptureFixture) -> None:
     taken = [live.tell(lambda: release.wait(60), lambda _: None) for _ in range(4)]
     assert (taken, live.counts["untold"], live.counts["dropped"]) == ([True, True, False, False], 2, 0)
     assert lines(caplog) == [
-        "a result was handed on to nobody: 2 wait for that already; further ones are only counted, see counts"
+        "a result was not handed on: 2 wait for that already; further ones are only counted, see counts"
     ]
     release.set()
     assert live.flush(60)

@@ -69,7 +69,7 @@ class Watching(LiveEvaluation[Record, Score]):
         if self._is_sampled():
             self._judge(Call(question, self.judge, slow))
 
-    def _left_out(self, record: Record) -> None:
+    def _leave_out(self, record: Record) -> None:
         self.left_out.append(record.question)
 
     def _with_problem(self, record: Record, function: str, problem: BaseException) -> Record:

@@ -64,7 +64,7 @@ class EvaluationRecord:
         scores: by name of the metric; empty where none was asked. A metric that failed has a failed score.
         status: ``scored``: the metrics were asked; ``failed``: no metric came to a score, and not only because a field is
             missing; ``error``: the chain itself failed; ``incomplete``: its answer is cut short, because a stream was closed or a
-            task cancelled; ``interrupted``: a graph waits for somebody; ``skipped``: not in the share to judge, or several
+            task cancelled; ``interrupted``: a graph waits for a person; ``skipped``: not in the share to judge, or several
             questions in one run, as with ``map()``.
         error: what the chain raised, and what went wrong with the judging.
         name: name of the root run.
@@ -165,7 +165,7 @@ def contexts_of(run: FinishedRun) -> Sequence[Any] | None:
         texts,
         run.texts if run.documents is None else None,
         written,
-        from_tools if run.documents is None else None,  # nobody searched: the generator knows what its tools told it
+        from_tools if run.documents is None else None,  # no retriever searched: the generator knows what its tools said
     ]
     return next(filter(None, surest_first), run.documents)
 
@@ -228,11 +228,11 @@ class Call(Extracted):
         record, metrics = self.record(), self._callback._metrics
         scores = {name: _outcome(metrics[name].metric, outcome) for name, outcome in outcomes.items()}
         failures = {name: score.error for name, score in scores.items() if score.error is not None}
-        told = _together(record.error, *(f"{name}: {error}" for name, error in failures.items()))
+        error = _together(record.error, *(f"{name}: {error}" for name, error in failures.items()))
         # if only fields are missing, nothing is wrong with the judges
         is_dead = any(not isinstance(outcomes[name].exception(), MissingInput | InvalidInput) for name in failures)
         has_failed = bool(metrics) and len(failures) == len(scores) and (is_dead or not scores)
-        return replace(record, scores=scores, error=told, status="failed" if has_failed else "scored")
+        return replace(record, scores=scores, error=error, status="failed" if has_failed else "scored")
 
 
 def _together(*problems: str | None) -> str | None:
@@ -254,21 +254,21 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
     """A callback handler that evaluates every call of the chains it is given to: ``config={"callbacks": [callback]}``.
 
     Args:
-        metrics: what to judge; each needs a name of its own.
-        llm: a judge for metrics that have none of their own: a LangChain chat model, or any LLM of the core.
-        embeddings: an embedding model for metrics that have none of their own, of LangChain or of the core.
+        metrics: what to judge; each needs its own name.
+        llm: a judge for metrics without one: a LangChain chat model, or any LLM of the core.
+        embeddings: an embedding model for metrics without one, of LangChain or of the core.
         question, answer, contexts: functions from a ``FinishedRun`` to the question, the answer (texts or messages), and the
             contexts (texts or documents, one or a list), instead of the built-in ones. They are called in the background. If one
             raises or returns anything else, the field stays empty and the record says why.
         config: LangChain config of the judging, such as callbacks that trace it; that of the chain is never used for it.
-        trace: whether the judging is sent to LangSmith where tracing is on. Each judgement is a trace of its own, with the tag
+        trace: whether the judging is sent to LangSmith where tracing is on. Each judgement is a separate trace, with the tag
             ``ragmetrics``.
         sample_rate: share of the complete calls to judge, 0 to 1; the others become records with the status ``skipped``.
         seed: makes the choice of these repeatable.
         only: which of these to judge: a function of the record without scores, called in the background. The others are skipped
-            too. What it raises stands in the ``error`` of the record.
+            too. What it raises is in the ``error`` of the record.
         on_result: called in the background with every record but the skipped ones, such as ``langsmith_feedback(client)``; a
-            coroutine function is run to its end. What it raises is logged, and stands in the ``error`` of the record in
+            coroutine function is run to its end. What it raises is logged, and is in the ``error`` of the record in
             ``results``.
         max_pending: calls that may wait or be judged at the same time (1000); further ones are dropped and counted in ``dropped``.
         workers: judgements (one metric on one call) that are made at the same time (4).
@@ -368,7 +368,7 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         else:
             super()._keep_and_tell(record)
 
-    def _left_out(self, record: EvaluationRecord) -> None:
+    def _leave_out(self, record: EvaluationRecord) -> None:
         self._keep(replace(record, status="skipped"))
 
     def _with_problem(self, record: EvaluationRecord, function: str, problem: BaseException) -> EvaluationRecord:

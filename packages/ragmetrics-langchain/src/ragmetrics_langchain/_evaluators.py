@@ -39,8 +39,8 @@ def as_langsmith_evaluator(
 
     Args:
         metric: any metric.
-        llm: a judge for a metric that has none of its own.
-        embeddings: an embedding model for a metric that has none of its own.
+        llm: a judge for a metric without one.
+        embeddings: an embedding model for a metric without one.
         key: name of the feedback; default: the metric's name.
         question_key: key of the question in the inputs, if it is unusual.
         answer_key: key of the answer in the outputs.
@@ -53,7 +53,7 @@ def as_langsmith_evaluator(
         try:
             _check_one(judge.name, outputs)
             return judge.result(inputs, outputs, reference_outputs, {})
-        except InvalidInput as error:  # LangSmith would file it under a name of its own
+        except InvalidInput as error:  # LangSmith would file it under another name
             return _feedback(judge.name, failed_score(metric, error))
 
     evaluator.__name__ = evaluator.__qualname__ = judge.name

@@ -34,8 +34,8 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
 
     Args:
         metric: any metric, or what ``metric.to_dict()`` wrote.
-        llm: a judge for a metric that has none of its own: a LangChain chat model, or any LLM of the core.
-        embeddings: an embedding model for a metric that has none of its own, of LangChain or of the core.
+        llm: a judge for a metric without one: a LangChain chat model, or any LLM of the core.
+        embeddings: an embedding model for a metric without one, of LangChain or of the core.
         on_error: ``raise`` errors of the model and of the input, or ``record`` them as failed scores.
         name: name of the runs; default: the metric's.
 

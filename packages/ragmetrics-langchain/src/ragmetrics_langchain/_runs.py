@@ -115,7 +115,7 @@ class Tree:
     Attributes:
         start: what is known of the root from its start.
         nodes: the runs by their ids.
-        interrupted: whether a graph waits for somebody.
+        interrupted: whether a graph waits for a person.
         last: what the root's last own step returned.
     """
 
@@ -179,7 +179,7 @@ class Tree:
             self._written.update(found or ())
 
     def documents(self, *, complete: bool) -> list[Document] | None:
-        """All that was found, each document once; None if nobody searched.
+        """All that was found, each document once; None if no retriever searched.
 
         The answer of a complete run does not rest on what a failed attempt has found.
         """
@@ -193,7 +193,7 @@ class Tree:
     def is_cut_short(self) -> bool:
         """Whether a run below the root is still open, and all runs between the two still wait for it.
 
-        A step that has ended gave up whatever it had started: a call that it cancelled never ends, but nobody waits for it.
+        A step that has ended gave up whatever it had started: a call that it cancelled never ends, but no step waits for it.
         """
         return any(
             node.is_open and all(above.is_open for above in node.ancestors() if above is not self.root)
@@ -236,7 +236,7 @@ CONTROL_FLOW = INTERRUPTS | {"GraphBubbleUp"}
 """Exceptions that control the flow of a graph; a step that raises one has not failed."""
 
 FALLBACKS = "RunnableWithFallbacks"
-NOBODY = UUID(int=0)
+NO_RUN = UUID(int=0)
 CUT_SHORT = (GeneratorExit, KeyboardInterrupt)
 
 
@@ -277,10 +277,10 @@ class Runs:
 
     def _fallbacks(self) -> Node | None:
         """The run that this one is an attempt of. LangChain gives the attempts of ``with_fallbacks`` no parent, but the config
-        that it makes for them stands in the context.
+        that it makes for them is in the context.
         """
         ambient = var_child_runnable_config.get() or {}
-        parent = self._nodes.get(getattr(ambient.get("callbacks"), "parent_run_id", None) or NOBODY)
+        parent = self._nodes.get(getattr(ambient.get("callbacks"), "parent_run_id", None) or NO_RUN)
         return parent if parent is not None and parent.name == FALLBACKS and parent.is_open else None
 
     def end(self, event: Event, *, outputs: str) -> FinishedRun | None:
@@ -322,7 +322,7 @@ class Runs:
         return tree.finished(event.get("inputs"), None, outcome, error)
 
     def wait(self, event: Event, *, waits: bool) -> None:
-        """A graph of LangGraph says that it waits for somebody, or that it goes on."""
+        """A graph of LangGraph says that it waits for a person, or that it goes on."""
         with self._lock:
             node = self._nodes.get(event["event"].run_id)
             if node is not None:
@@ -425,7 +425,7 @@ class RunWatcher(BaseCallbackHandler):
 
     @property
     def ignore_retry(self) -> bool:
-        """True: a failed attempt is a run of its own, which raises."""
+        """True: a failed attempt is a separate run, which raises."""
         return True
 
     @property

@@ -142,7 +142,7 @@ def result_of(
 ) -> MetricResult:
     """The result for a score, with what was judged.
 
-    ``threshold`` is the lowest passing value, for metrics without a verdict of their own; None: the middle of the scale.
+    ``threshold`` is the lowest passing value, for metrics that give no verdict; None: the middle of the scale.
     """
     invalid = score.value is None
     return MetricResult(
@@ -178,7 +178,7 @@ class MetricEvaluator(BaseEvaluator):
         metric: any metric; its own models take precedence.
         llm: the judge: an LLM of LlamaIndex or of ``ragmetrics_core``. None: ``Settings.llm``, looked up at each call.
         embed_model: likewise, for metrics that embed; None: ``Settings.embed_model``.
-        threshold: lowest passing score, for metrics without a verdict of their own; None: the middle of the scale.
+        threshold: lowest passing score, for metrics that give no verdict; None: the middle of the scale.
         on_error: ``"raise"`` raises failures of the model or its server, and missing inputs; ``"record"`` turns them into invalid
             results, so that one failure does not cost a batch. An unreadable reply is always an invalid result.
         raise_error: raise a ``ValueError`` for a result that does not pass or is invalid.

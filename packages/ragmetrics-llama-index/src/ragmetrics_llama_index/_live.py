@@ -226,21 +226,21 @@ class SpanListener(ByIdentity, NullSpanHandler):
             # a run of an agent carries the tags into another context
             carried = bound_args.arguments.get("tags")
             found = carried.get("instrument_tags") if isinstance(carried, dict) else None
-            self._handler._begun(id_, tags or found)
+            self._handler._begin_query(id_, tags or found)
 
     def span_exit(self, *, id_: str, bound_args: Bound, instance: Any = None, result: Any = None, **_: Any) -> None:  # type: ignore[override]
         """A span ends."""
         if _is_query(id_, instance):
             # a workflow ends with an event that holds the result
             answer = getattr(result, "result", result) if isinstance(instance, TURNS[2][0]) else result
-            self._handler._ended(id_, text_asked(*bound_args.arguments.values()), answer)
+            self._handler._end_query(id_, text_asked(*bound_args.arguments.values()), answer)
         elif isinstance(instance, StreamingAgentChatResponse) and _is_writing(id_):
             self._handler._writing.end(instance)
 
     def span_drop(self, *, id_: str, instance: Any = None, **_: Any) -> None:  # type: ignore[override]
         """A span ends with an exception."""
         if _is_query(id_, instance):
-            self._handler._ended(id_, "", None)
+            self._handler._end_query(id_, "", None)
         elif isinstance(instance, StreamingAgentChatResponse) and _is_writing(id_):
             self._handler._writing.end(instance)
 
@@ -407,17 +407,17 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
     def handle(self, event: BaseEvent, **_: Any) -> None:
         """Note an event; called by LlamaIndex. It never waits."""
         if isinstance(event, QueryStartEvent):
-            self._begun(event.span_id, event.tags)
+            self._begin_query(event.span_id, event.tags)
         elif isinstance(event, QueryEndEvent):
-            self._ended(event.span_id, text_asked(event.query), event.response)
+            self._end_query(event.span_id, text_asked(event.query), event.response)
         elif isinstance(event, SpanDropEvent):
             self._open.end(event.span_id)
 
-    def _begun(self, span_id: str | None, tags: Mapping[str, Any] | None) -> None:
+    def _begin_query(self, span_id: str | None, tags: Mapping[str, Any] | None) -> None:
         if not is_judging():
             self._open.begin(span_id, tags)
 
-    def _ended(self, span_id: str | None, asked: str, response: Any) -> None:
+    def _end_query(self, span_id: str | None, asked: str, response: Any) -> None:
         query = self._open.end(span_id)
         if query is None or response is None:
             return
@@ -446,7 +446,7 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         # a copy, as users may change their response
         self._judge(self._asked(query, Response(text, nodes_of(response) or []), tags, span_id))
 
-    def _left_out(self, record: QueryEvaluation) -> None:  # noqa: ARG002
+    def _leave_out(self, record: QueryEvaluation) -> None:  # noqa: ARG002
         self._count.add("left_out")
 
     def _keep(self, record: QueryEvaluation) -> None:

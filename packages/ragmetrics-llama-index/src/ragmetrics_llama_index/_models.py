@@ -119,7 +119,7 @@ class LlamaIndexLLM(Described[Ask, str], LLMBridge):
     Args:
         llm: an LLM of LlamaIndex, or what ``Settings.llm`` takes (a LangChain model, ``"local:..."``). None: ``Settings.llm``,
             looked up at every call, so that it may be set later.
-        overlap: whether calls may overlap. None: only if the LLM has asynchronous methods of its own, as one that computes in this
+        overlap: whether calls may overlap. None: only if the LLM has its own asynchronous methods, as one that computes in this
             process (llama.cpp, transformers) rarely survives overlapping calls.
         structured: whether to ask the server for the form of the reply, by a JSON schema, with ``response_format``. None: only if
             the LLM speaks the protocol of OpenAI; False: never.
@@ -192,9 +192,9 @@ class LlamaIndexLLM(Described[Ask, str], LLMBridge):
     def _settings(self, model: Any) -> Mapping[str, Any] | None:
         settings = super()._settings(model)
         if settings is None or own_predict(model) is not None:
-            return None  # of a predict of somebody's own, who knows what it does
+            return None  # what a predict of its author does is unknown
         is_chat_model = metadata_of(model).is_chat_model
-        found = {**settings, "is_chat_model": is_chat_model, "structured": self._is_told_the_form(model)}
+        found = {**settings, "is_chat_model": is_chat_model, "structured": self._asks_for_form(model)}
         if not is_chat_model:
             makers = (model.messages_to_prompt, model.completion_to_prompt)
             found["prompts"] = [getattr(maker, "__qualname__", maker) for maker in makers]
@@ -208,17 +208,17 @@ class LlamaIndexLLM(Described[Ask, str], LLMBridge):
             return True
         return overrides(type(model), CustomLLM, "achat" if model.metadata.is_chat_model else "acomplete")
 
-    def _is_told_the_form(self, llm: Any) -> bool:
+    def _asks_for_form(self, llm: Any) -> bool:
         if own_predict(llm) is not None:
             return False  # it takes nothing but a question
         return is_openai(llm) if self._structured is None else self._structured
 
     def _attempts(self, question: Ask) -> Attempts:
-        """The forms to try: none but plain text where a template of the user's asks for a form of its own."""
+        """The forms to try: none but plain text where a template of the user's asks for another form."""
         instructions = getattr(question.reply, "instructions", None)
         form = instructions() if instructions else ""
         is_described = bool(form) and any(form in message.content for message in question.messages)
-        return (self._forms if is_described and self._is_told_the_form(self._model) else PLAIN).attempts(question)
+        return (self._forms if is_described and self._asks_for_form(self._model) else PLAIN).attempts(question)
 
 
 def _resolved_llm(llm: Any) -> LLM:
@@ -253,7 +253,7 @@ def call_for(llm: Any, ask: Ask, parameters: dict[str, Any]) -> tuple[str, tuple
 def own_predict(llm: Any) -> str | None:
     """The method that its author has written in the place of LlamaIndex's ``apredict`` or ``predict``; None without one.
 
-    An LLM in nothing but its methods, as a mock is, has an ``apredict`` of its own.
+    An LLM in nothing but its methods, as a mock is, has its own ``apredict``.
     """
     if not issubclass(type(llm), LLM):
         return "apredict"
@@ -268,13 +268,13 @@ def metadata_of(llm: Any) -> LLMMetadata:
 
 
 def is_openai(llm: Any) -> bool:
-    """Whether it speaks the chat protocol of OpenAI, whoever serves it, and passes on what it is called with."""
+    """Whether it speaks the chat protocol of OpenAI, with any server, and passes on what it is called with."""
     classes = {(cls.__module__, cls.__name__) for cls in type(llm).__mro__}
     return ("llama_index.llms.openai.base", "OpenAI") in classes and metadata_of(llm).is_chat_model
 
 
 def _prediction(ask: Ask) -> dict[str, Any]:
-    """The question as a template and its variables, so that no brace in the data is taken for a variable."""
+    """The question as a template and its variables, so that a brace in the data is no variable."""
     texts = {f"message_{number}": message.content for number, message in enumerate(ask.messages, 1)}
     messages = [
         ChatMessage(role=MessageRole(message.role), content=f"{{{name}}}")

@@ -2,7 +2,7 @@
 
 Strategy. Markers add up, the closest one first: a class may say the rows and its methods the metrics. All metrics of a session are
 scored in one run, in which a name means one metric, so a name that two tests mean differently is an error here, before anything is
-paid for. Rows are read once, whoever names them.
+paid for. Rows are read once, however many markers name them.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ def _same_model(one: Any, other: Any) -> bool:
 
 
 def _ids(samples: Sequence[Sample]) -> Iterator[str]:
-    """What each test is called: by the id of its row where all have one of their own, else by its number."""
+    """What each test is called: by the id of its row where all have one and no two the same, else by its number."""
     texts = [str(sample.id)[:LONGEST_ID] if isinstance(sample.id, str | int) else "" for sample in samples]
     named = all(text.strip() and text.isprintable() for text in texts) and len(set(texts)) == len(texts)
     return iter(texts) if named else (f"row{number}" for number in range(1, len(samples) + 1))

@@ -96,7 +96,7 @@ def any_option(config: pytest.Config) -> bool:
 
 
 def setting(config: pytest.Config, name: str) -> Any:
-    """The value of a setting; None where nobody has set it."""
+    """The value of a setting; None where it is not set."""
     item = SETTINGS[name]
     given = config.getoption(f"ragmetrics_{name}")
     if given is None and item.variable:

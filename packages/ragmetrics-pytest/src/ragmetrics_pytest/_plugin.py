@@ -109,7 +109,7 @@ def pytest_configure_node(node: object) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: object) -> None:
-    """pytest-xdist: what a worker has scored; nobody knows that of one that crashed."""
+    """pytest-xdist: what a worker has scored; of one that crashed it is unknown."""
     output: dict[str, list[str]] = getattr(node, "workeroutput", {})
     state_of(node.config).claimed.update(output.get(CLAIMED, ()))  # type: ignore[attr-defined]
 

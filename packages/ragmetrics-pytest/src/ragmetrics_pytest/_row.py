@@ -73,7 +73,7 @@ ROWS: pytest.StashKey[list[ScoredRow]] = pytest.StashKey()
 
 
 def check_errors(item: pytest.Item, start: int = 0) -> None:
-    """Fail the test if a score of its rows failed: nobody knows how good such a row is, whatever the test looked at.
+    """Fail the test if a score of its rows failed: how good such a row is stays unknown, whatever the test looked at.
 
     Args:
         item: the test.
@@ -103,7 +103,7 @@ def printable(text: str) -> str:
 class Scorer:
     """Scores rows for one test; what the fixture ``ragmetrics_scorer`` gives.
 
-    Every call is a small run with a directory of its own, whose replies the next session finds again: a call for the same rows
+    Every call is a small run with its own directory, whose replies the next session finds again: a call for the same rows
     costs nothing then. The scores are part of the session: of its summary and of its gates.
     """
 

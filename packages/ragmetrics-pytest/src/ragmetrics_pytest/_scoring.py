@@ -216,7 +216,7 @@ def _asked_by(rows: Mapping[str, _Row], name: str) -> Callable[[Sample], bool]:
 
 
 def with_models(judged: Judged) -> Metric:
-    """The metric, with the models that its marker gives and it has none of its own of.
+    """The metric, with the models that its marker gives, where the metric has none.
 
     Raises:
         RagmetricsError: there is no model of that name, or it needs a key.

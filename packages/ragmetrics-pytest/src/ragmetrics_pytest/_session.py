@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -22,9 +21,6 @@ from ._options import problem_of_configuration, setting, settings
 from ._row import printable
 from ._scoring import JOINING, locked
 from ._state import State, in_ci
-
-if TYPE_CHECKING:
-    from ragmetrics_core import Comparison
 
 
 @dataclass
@@ -38,7 +34,7 @@ class Outcome:
         decision: what became of the gates; None if none was decided.
         comparison: with the baseline, if there is one.
         baseline: the baseline as the settings name it.
-        failures: why the session fails, besides gates, in words.
+        failures: why the session fails, other than by gates, in words.
         warnings: what is open, in words.
         unscored_tests: how many tests have no scores, and why.
         undecided_fails: whether what is open fails the session.
@@ -154,7 +150,7 @@ def _compare(config: pytest.Config, before: Evaluation, gates: Sequence[Gate], o
         what = f"{len(found.only_before)} of {found.rows_before} rows of {outcome.baseline} are not in this session"
         outcome.open(f"no drop is decided: {what}, as {chosen} chooses tests", fails=in_ci())
         return means
-    if not drops and not _asks_for_drops(config):
+    if not drops and not any(gate.of == "drop" for gate in _gates(config)):
         _judge(found, outcome)
     shared = {item.name for item in found.metrics}
     for gate in drops:
@@ -177,7 +173,7 @@ def _judge(comparison: Comparison, outcome: Outcome) -> None:
         elif item.slice is None and not item.credited:
             outcome.open(f"{where} was not compared with {baseline}: {item.why}", fails=in_ci())
         elif item.slice is None and item.verdict == "cannot say" and outcome.undecided_fails:
-            outcome.open(f"nobody can say whether {where} is worse than in {baseline}: {item.why}", fails=False)
+            outcome.open(f"it is open whether {where} is worse than in {baseline}: {item.why}", fails=False)
 
 
 def _known(gates: Sequence[Gate], outcome: Outcome) -> Iterator[Gate]:
@@ -199,10 +195,6 @@ def _chosen(config: pytest.Config, options: dict[str, str]) -> str:
     return next(given, next(named, ""))
 
 
-def _asks_for_drops(config: pytest.Config) -> bool:
-    return any(gate.of == "drop" for gate in _gates(config))
-
-
 def _gates(config: pytest.Config) -> list[Gate]:
     texts = setting(config, "gates") or []
     return list(dict.fromkeys(Gate.parse(text) for text in texts))
@@ -218,7 +210,7 @@ def _baseline(config: pytest.Config) -> Path | None:
 
 
 def add_properties(config: pytest.Config, outcome: Outcome) -> None:
-    """Give the properties to whoever writes such a report: pytest's own plugin, where ``--junit-xml`` is given."""
+    """Give the properties to the plugins that write such a report: pytest's own plugin, where ``--junit-xml`` is given."""
     for plugin in config.pluginmanager.get_plugins():
         add = getattr(plugin, "add_global_property", None)
         if callable(add):

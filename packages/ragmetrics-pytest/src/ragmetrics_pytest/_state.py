@@ -55,7 +55,7 @@ class State:
 
     @property
     def parts(self) -> Path:
-        """The directory in which what is scored together has a directory of its own."""
+        """The directory in which what is scored together has its own directory."""
         return self.run_dir / PARTS
 
     def check(self) -> None:

@@ -30,7 +30,7 @@ derives from them and says what its framework makes necessary. What they are mad
 * How is a running application evaluated? An adapter's callback or handler is a ``LiveEvaluation``, with ``LiveSettings``
   (``current_names`` knows their former names, ``shows_settings`` shows them), and hands each ``Finished`` call to it.
   ``LiveJudging`` makes the judgements in the background and accounts for them (``Background`` is one of its lines, ``settled``
-  keeps what a job comes to); ``judging`` marks it so that a judge is never taken for the application. ``OpenCalls`` tells which
+  is the outcome of a job); ``judging`` marks it, so that the calls of a judge are not evaluated. ``OpenCalls`` tells which
   calls are nested, ``heard`` and ``heard_async`` listen to streams. ``Counts`` are counters for many threads.
 
 Importing this loads no framework, no model client and no asyncio.

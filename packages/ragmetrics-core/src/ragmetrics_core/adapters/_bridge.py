@@ -131,7 +131,7 @@ class Bridge(Generic[Q, A]):
 
     Args:
         model: the framework's model.
-        overlap: whether synchronous calls may overlap. None: only if the model has asynchronous methods of its own, as one that has
+        overlap: whether synchronous calls may overlap. None: only if the model has its own asynchronous methods, as one that has
             none may compute in this process, and rarely survives overlapping calls.
         home: the event loop that the model's connections belong to; None: the first one in which this bridge is used.
     """
@@ -185,7 +185,7 @@ class Bridge(Generic[Q, A]):
         return self._given
 
     def _has_async(self, model: Any) -> bool:  # noqa: ARG002
-        """Whether the model has asynchronous methods of its own."""
+        """Whether the model has its own asynchronous methods."""
         return True
 
     def _ready(self, model: Any) -> Any:
@@ -228,7 +228,7 @@ class Bridge(Generic[Q, A]):
         return None if found is None else {**named, **found}
 
     def without_retries(self: B) -> B:
-        """The same model without the retries of its own client, for ``evaluate``, which makes lost calls again itself."""
+        """The same model without the retries of its client, for ``evaluate``, which makes lost calls again itself."""
         return self._calling(without_retries)
 
     def _calling(self: B, change: Change) -> B:

@@ -41,7 +41,7 @@ BUGS = (
     SyntaxError,
     TypeError,
 )
-"""What nobody raises to say that a server did not answer."""
+"""Errors that no library raises to say that a server did not answer."""
 
 OF_FILES = (FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
 NETWORK = re.compile(
@@ -54,7 +54,7 @@ ENDED_EARLY = {
     "LengthFinishReasonError": "the reply was cut at the token limit: allow it more tokens",
     "ContentFilterFinishReasonError": "a content filter stopped the reply",
 }
-"""Answers that OpenAI's client raises, by the name of the exception, where it was told a form of reply."""
+"""Answers that OpenAI's client raises, by the name of the exception, where it was asked for a form of reply."""
 
 OURS = ("ragmetrics", "haystack_integrations.components.evaluators.ragmetrics")
 STANDARD_LIBRARY = str(Path(traceback.__file__).parent)
@@ -69,12 +69,12 @@ CURES = {
 
 
 def is_bug(error: BaseException) -> bool:
-    """Whether an exception is an error of programming, by its class: nobody raises it to say that a server did not answer."""
+    """Whether an exception is an error of programming, by its class: no library raises it to say that a server did not answer."""
     return isinstance(error, BUGS)
 
 
 def is_of_a_client(error: BaseException, but: Container[str] = ()) -> bool:
-    """Whether an installed library defines the exception, one besides those that have nothing to do with a server.
+    """Whether an installed library defines the exception, other than those that have nothing to do with a server.
 
     Args:
         error: what was raised.

@@ -2,7 +2,7 @@
 
 Strategy. An adapter's class inherits from this one and hands over each call of the application when it has finished. What belongs
 to the user (``only``, ``on_result``, whatever a ``Finished`` has to call) is called in the background, and so are the judges; what
-it raises is logged, stands in the record, and never reaches the application. A wrong setting is refused where it is written.
+it raises is logged, is noted in the record, and never reaches the application. A wrong setting is refused where it is written.
 """
 
 from __future__ import annotations
@@ -220,17 +220,17 @@ class LiveEvaluation(Generic[R, T]):
             self._live.judge(finished.judgements(), lambda outcomes: self._keep_and_tell(finished.judged(outcomes)))
             return
         choice = Choice(finished, self._only)
-        self._live.judge(choice.judgements, partial(self._chosen, choice))
+        self._live.judge(choice.judgements, partial(self._judge_chosen, choice))
 
-    def _chosen(self, choice: Choice[R, T], outcomes: Mapping[str, Future[T]]) -> None:
+    def _judge_chosen(self, choice: Choice[R, T], outcomes: Mapping[str, Future[T]]) -> None:
         problem = choice.answer.exception()
         if problem is None and not choice.answer.result():
-            self._left_out(choice.finished.record())
+            self._leave_out(choice.finished.record())
             return
         record = choice.finished.judged(outcomes)
         self._keep_and_tell(record if problem is None else self._with_problem(record, "only", problem))
 
-    def _left_out(self, record: R) -> None:
+    def _leave_out(self, record: R) -> None:
         """What becomes of a call that ``only`` does not want."""
 
     def _with_problem(self, record: R, function: str, problem: BaseException) -> R:  # noqa: ARG002  for those who override it
@@ -246,13 +246,13 @@ class LiveEvaluation(Generic[R, T]):
     def _keep_and_tell(self, record: R) -> None:
         self._keep(record)
         if self._on_result is not None:
-            self._live.tell(partial(self._tell, record), partial(self._told, record))
+            self._live.tell(partial(self._tell, record), partial(self._note_result, record))
 
     def _tell(self, record: R) -> None:
         if self._on_result is not None:
             _call(self._on_result, record)
 
-    def _told(self, record: R, outcome: Future[None]) -> None:
+    def _note_result(self, record: R, outcome: Future[None]) -> None:
         error = outcome.exception()
         if error is None:
             self._live.log.succeeded("on_result")

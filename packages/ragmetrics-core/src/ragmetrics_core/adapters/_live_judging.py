@@ -209,13 +209,13 @@ class LiveJudging(Generic[T]):
             return True
         self._count.add("preparing")
         try:
-            self._submit(self._tellers, [(self._marked(judgements), partial(self._prepared, then))])
+            self._submit(self._tellers, [(self._marked(judgements), partial(self._begin_prepared, then))])
         except RuntimeError:
             self._count.add("preparing", -1)
             raise
         return True
 
-    def _prepared(self, then: Listener[T], outcome: Future[Judgements[T]]) -> None:
+    def _begin_prepared(self, then: Listener[T], outcome: Future[Judgements[T]]) -> None:
         self._count.add("preparing", -1)
         error = outcome.exception()
         if error is not None:
@@ -225,7 +225,7 @@ class LiveJudging(Generic[T]):
     def _begin(self, judgements: Judgements[T], then: Listener[T]) -> None:
         evaluation = Evaluation(tuple(judgements), then)
         jobs: list[Any] = [
-            (self._marked(work), partial(self._judged, evaluation, name)) for name, work in judgements.items()
+            (self._marked(work), partial(self._note_judgement, evaluation, name)) for name, work in judgements.items()
         ]
         self._submit(self._judges, jobs or [(lambda: None, lambda _: self._finish(evaluation))])
 
@@ -249,7 +249,7 @@ class LiveJudging(Generic[T]):
             is_first = not has_place and self._count.add("untold") == 1
         if is_first:
             self._logger.warning(
-                "a result was handed on to nobody: %d wait for that already; further ones are only counted, see counts",
+                "a result was not handed on: %d wait for that already; further ones are only counted, see counts",
                 self._max_pending,
             )
         if not has_place:
@@ -291,7 +291,7 @@ class LiveJudging(Generic[T]):
         with self._door:
             self._is_closed = True
 
-    def _judged(self, evaluation: Evaluation[T], name: str, outcome: Future[T]) -> None:
+    def _note_judgement(self, evaluation: Evaluation[T], name: str, outcome: Future[T]) -> None:
         checked: Future[Any] = settled(lambda: self._problem_of(outcome.result()))  # a judge may return anything
         error = checked.exception()
         problem = checked.result() if error is None else error

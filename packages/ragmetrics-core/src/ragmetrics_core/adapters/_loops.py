@@ -45,7 +45,7 @@ class HomeLoop:
 
 
 @cache  # one small entry per key, as long as the process lives: so do connections that are shared behind the user's back
-def shared_home(*key: Hashable) -> HomeLoop:  # noqa: ARG001  told apart by it
+def shared_home(*key: Hashable) -> HomeLoop:  # noqa: ARG001  the cache tells homes apart by it
     """The one home of all models with this key, such as a class and an address, which may share connections."""
     return HomeLoop()
 
@@ -53,7 +53,7 @@ def shared_home(*key: Hashable) -> HomeLoop:  # noqa: ARG001  told apart by it
 def run_blocking(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run a coroutine function to its end from synchronous code, also where an event loop is already running in this thread.
 
-    It runs in a loop of its own, with the caller's context variables; its exceptions come as they are. Ctrl-C cancels it and
+    It runs in a new loop, with the caller's context variables; its exceptions come as they are. Ctrl-C cancels it and
     returns at once.
 
     Args:
@@ -75,12 +75,12 @@ def at_once(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 class Turn:
-    """Who uses a model now; a context manager. All that use the same model take turns, whichever adapter they come through. ::
+    """The exclusive use of a model; a context manager. All users of a model take turns, whichever adapter they come through. ::
 
         with Turn.with_model(llm):
             llm.complete(...)
 
-    The model is held as long as somebody uses it, and no longer.
+    The model is held as long as it is used, and no longer.
     """
 
     _all: ClassVar[WeakValueDictionary[int, Turn]] = WeakValueDictionary()

@@ -122,7 +122,7 @@ def check_shows_data(name: str, template: Any, known: Iterable[str]) -> None:
     Args:
         name: what messages call the template.
         template: the template.
-        known: the variables that will be filled in, besides ``data``.
+        known: the variables that will be filled in, in addition to ``data``.
     """
     known = dict.fromkeys([DATA, *known])
     if set(template.variables()).isdisjoint(set(known) - {REPLY_FORM}):

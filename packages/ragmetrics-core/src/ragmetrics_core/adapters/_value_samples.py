@@ -106,7 +106,7 @@ class SampleReader(TextReader):
     def sample_in_metadata(self, metadata: Mapping[str, Any]) -> tuple[Sample, list[str]]:
         """The references that stand in the metadata of a live call, beside its other metadata, and what is wrong with the rest.
 
-        Nobody is there to catch an error, so a bad reference costs only itself. Nothing is searched as in the outputs of a
+        No caller could catch an error, so a bad reference costs only itself. Nothing is searched as in the outputs of a
         program: the metadata are written for the evaluation, so what stands there is meant as it is.
         """
         fields: dict[str, Any] = {}
@@ -251,8 +251,8 @@ class Extracted:
         if error is None:
             self.fields.update(outcome.result())
         else:
-            told = str(error) if isinstance(error, Unusable) else f"raised {type(error).__name__}: {error}"
-            self._problems.append(f"the extractor of the {name} {told}")
+            problem = str(error) if isinstance(error, Unusable) else f"raised {type(error).__name__}: {error}"
+            self._problems.append(f"the extractor of the {name} {problem}")
 
     def _field(self, name: str, found: Any) -> dict[str, Any]:
         """What an extractor returned, as a field of the sample."""

@@ -110,7 +110,7 @@ class MetricEvaluator:
     are texts or documents, as retrievers give them.
 
     Args:
-        metric: any metric. Models of its own are used first; a ``HaystackLLM`` or ``HaystackEmbeddings`` among them has the effect
+        metric: any metric. Its own models are used first; a ``HaystackLLM`` or ``HaystackEmbeddings`` among them has the effect
             of the next two arguments.
         chat_generator: answers the metric's questions, if the metric has no LLM; by default OpenAI's.
         embedder: a text embedder or a document embedder, if the metric has no embedding model.
@@ -119,7 +119,7 @@ class MetricEvaluator:
         max_concurrency: most calls at a time; a generator without ``run_async`` takes one call at a time.
         max_retries: how often a lost call is made again; the components' own clients retry nothing.
         timeout: seconds for one attempt of a call; by default learnt from the answers so far.
-        json_mode: whether the generator is told to reply with JSON, as in ``HaystackLLM``.
+        json_mode: whether the generator is asked to reply with JSON, as in ``HaystackLLM``.
 
     Raises:
         InvalidInput: ``metric`` is no metric, a component has no fitting ``run``, or a setting has no possible value.
@@ -225,7 +225,7 @@ class MetricEvaluator:
         """The component as plain values, as Haystack saves it.
 
         Raises:
-            SerializationError: the metric, or a juror, has a model of its own that is no component of Haystack.
+            SerializationError: the metric, or a juror, has its own model that is no component of Haystack.
         """
         asked = list(self._bare.models.leaves())
         own = [name for name in ("llm", "embeddings") if any(_is_foreign(getattr(one, name)) for one in asked)]

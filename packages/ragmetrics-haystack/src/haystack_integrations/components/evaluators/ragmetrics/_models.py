@@ -217,7 +217,7 @@ OPENAI = "haystack.components.generators.chat.openai"
 
 
 def default_generator() -> OpenAIChatGenerator:
-    """The generator of whoever gives none: OpenAI in JSON mode, with a fixed seed, as Haystack's own evaluators have it."""
+    """The generator where the user gives none: OpenAI in JSON mode, with a fixed seed, as Haystack's own evaluators have it."""
     from haystack.components.generators.chat import OpenAIChatGenerator  # noqa: PLC0415  loads OpenAI's client
 
     return OpenAIChatGenerator(generation_kwargs={"response_format": {"type": "json_object"}, "seed": 42})
@@ -230,7 +230,7 @@ class HaystackLLM(Component[Ask, str], LLMBridge):
         chat_generator: any chat generator.
         json_mode: ask for JSON, with ``response_format`` among the ``generation_kwargs``, where the reply is to be JSON, whatever
             the generator was set up with. A server that refuses it is asked without from then on. None: only generators of
-            the OpenAI protocol are told; False: none is.
+            the OpenAI protocol are asked; False: none is.
         overlap: whether synchronous calls may overlap. None: only if the generator has a ``run_async``, as one that has not
             may compute in this process and rarely survives overlapping calls.
 
@@ -248,36 +248,34 @@ class HaystackLLM(Component[Ask, str], LLMBridge):
         self.chat_generator = chat_generator
         self.json_mode = json_mode
         self.overlap = overlap
-        super().__init__(
-            chat_generator, forms=FormsOfReply("json" if self._is_told_the_form else "text"), overlap=overlap
-        )
+        super().__init__(chat_generator, forms=FormsOfReply("json" if self._asks_for_form else "text"), overlap=overlap)
 
     def _ask(self, model: Any, question: Ask, form: Attempts) -> Any:
-        return call(model, chat_messages(question.messages), **self._told(form.rung))
+        return call(model, chat_messages(question.messages), **self._form_arguments(form.rung))
 
     async def _ask_async(self, model: Any, question: Ask, form: Attempts) -> Any:
-        return await call_async(model, chat_messages(question.messages), **self._told(form.rung))
+        return await call_async(model, chat_messages(question.messages), **self._form_arguments(form.rung))
 
     def _read(self, answer: Any) -> Reply[str]:
         return read_answer(reply_of(answer))
 
     def _settings(self, model: Any) -> Mapping[str, Any] | None:
         settings = super()._settings(model)
-        return None if settings is None else {**settings, "json_mode": self._is_told_the_form}
+        return None if settings is None else {**settings, "json_mode": self._asks_for_form}
 
     @property
-    def _is_told_the_form(self) -> bool:
+    def _asks_for_form(self) -> bool:
         if self.json_mode is not None:
             return self.json_mode
-        # told by name, because to import the class loads OpenAI's client
+        # known by name, because to import the class loads OpenAI's client
         return any(cls.__module__ == OPENAI for cls in type(self.chat_generator).__mro__)
 
-    def _told(self, form: str) -> dict[str, Any]:
-        """What the generator is told for this form of reply."""
+    def _form_arguments(self, form: str) -> dict[str, Any]:
+        """The arguments by which the generator is asked for this form of reply."""
         own = (getattr(self.chat_generator, "generation_kwargs", None) or {}).get("response_format")
         wanted = {"type": "json_object"} if form == "json" else None
         # one of another task, such as the user's own schema, would make something else of the reply
-        return {"generation_kwargs": {"response_format": wanted}} if self._is_told_the_form and own != wanted else {}
+        return {"generation_kwargs": {"response_format": wanted}} if self._asks_for_form and own != wanted else {}
 
 
 def chat_messages(messages: Iterable[Message]) -> list[ChatMessage]:

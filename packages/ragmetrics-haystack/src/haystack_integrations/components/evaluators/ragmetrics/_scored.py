@@ -119,7 +119,7 @@ class ScoredEvaluator(LLMEvaluator):
         return prompt
 
     def _result(self, score: Score, judge: RowJudge, row: int) -> dict[str, Any]:
-        given = clean_object(judge.replies[row].text or "") or {}  # with what nobody asked for
+        given = clean_object(judge.replies[row].text or "") or {}  # with keys that were not asked for
         lists = {name: list(score.details.get(name, ())) for name in self.outputs}
         return {**given, **lists, "score": self._number(score.value or 0.0)}
 
