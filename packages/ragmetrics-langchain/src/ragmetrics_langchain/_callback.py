@@ -41,7 +41,7 @@ from ragmetrics_core.adapters import (
     shows_settings,
 )
 
-from ._runnable import MetricRunnable, untraced
+from ._runnable import MetricRunnable, no_tracing
 from ._runs import FinishedRun, RunWatcher, hearing_graphs
 from ._values import VALUES
 
@@ -359,7 +359,7 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
             self._live.tell(call.complete, lambda _: self._keep_and_tell(call.record()))
 
     def _judgement(self, runnable: MetricRunnable, sample: Sample) -> Score:
-        with nullcontext() if self._trace else untraced():
+        with nullcontext() if self._trace else no_tracing():
             return runnable.invoke(sample, self._config)
 
     def _keep_and_tell(self, record: EvaluationRecord) -> None:

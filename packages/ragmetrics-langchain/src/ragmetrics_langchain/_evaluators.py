@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from ragmetrics_core import InvalidInput, Metric, RagmetricsError, Score
 from ragmetrics_core.adapters import failed_score, settled, with_arguments_of
 
-from ._runnable import MetricRunnable, untraced
+from ._runnable import MetricRunnable, no_tracing
 from ._values import VALUES
 
 if TYPE_CHECKING:
@@ -177,5 +177,5 @@ class Judge:
         sample = VALUES.example(inputs, outputs, reference_outputs, self._keys, needs_reference=needs_reference)
         helpers = sys.modules.get("langsmith.run_helpers")
         is_local = helpers is not None and helpers.get_tracing_context().get("enabled") == "local"
-        with untraced() if is_local else nullcontext():
+        with no_tracing() if is_local else nullcontext():
             return _feedback(self.name, self._runnable.invoke(sample, **fields))

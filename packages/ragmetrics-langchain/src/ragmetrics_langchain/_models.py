@@ -75,11 +75,11 @@ class Described(Bridge[Q, A]):
     _provider = "langchain"
 
     def _inner(self, model: Any) -> Any:
-        return unbound(model)
+        return model_inside(model)
 
     def _name(self, model: Any) -> str:
         """Class and model name, such as ``ChatOpenAI 'gpt-4o-mini'``."""
-        model = unbound(model)
+        model = model_inside(model)
         names = (getattr(model, name, None) for name in MODEL_NAMES)
         name = next((name for name in names if isinstance(name, str) and name), None)
         return f"{type(model).__name__} {name!r}" if name else type(model).__name__
@@ -90,7 +90,7 @@ class Described(Bridge[Q, A]):
         return (*super()._secrets(model), *bound)
 
     def _settings(self, model: Any) -> Mapping[str, Any] | None:
-        inner = unbound(model)
+        inner = model_inside(model)
         stated: Mapping[str, Any] = {}
         if isinstance(inner, BaseLanguageModel):
             stated = inner._identifying_params  # LangChain's name for the causes of its answers
@@ -113,7 +113,7 @@ class Described(Bridge[Q, A]):
         return f"{type(self).__name__}({self._name(self._given)})"
 
 
-def unbound(model: Any) -> Any:
+def model_inside(model: Any) -> Any:
     """The model inside ``bind`` and ``with_config``."""
     while isinstance(model, RunnableBinding):
         model = model.bound
@@ -132,7 +132,7 @@ def held_by(model: Any) -> tuple[tuple[str, Any], ...]:
 
 def home_of(model: Any) -> HomeLoop:
     """The home of a model's connections."""
-    inner = unbound(model)
+    inner = model_inside(model)
     kind: Any = type(inner)
     return shared_home(kind, addresses_of(inner))
 
@@ -160,33 +160,33 @@ class Shaped:
             if len(self._known) >= MOST_FORMS:
                 self._known.clear()
             change = partial(_in_json, form=form, name=ask.prompt.name, schema=schema or {})
-            known = self._known[key] = (model, schema, _changed(model, change) or model)
+            known = self._known[key] = (model, schema, _change_models(model, change) or model)
         return known[2]
 
 
-def uncached(model: Model) -> Model:
+def drop_cache(model: Model) -> Model:
     """The same model without LangChain's cache."""
-    return _changed(model, lambda item: item.model_copy(update={"cache": False})) or model
+    return _change_models(model, lambda item: item.model_copy(update={"cache": False})) or model
 
 
-def unretrying(model: Model) -> Model:
+def drop_retries(model: Model) -> Model:
     """The same model without the retries of its client.
 
     Models in ``with_fallbacks`` keep theirs: otherwise another model would answer whatever one of them loses once.
     """
     if isinstance(model, RunnableBindingBase):
-        inner = unretrying(model.bound)
+        inner = drop_retries(model.bound)
         return model if inner is model.bound else model.model_copy(update={"bound": inner})
     return without_retries(model) if isinstance(model, BaseLanguageModel) else model
 
 
-def _changed(model: Any, change: Callable[[Any], Model | None]) -> Model | None:
+def _change_models(model: Any, change: Callable[[Any], Model | None]) -> Model | None:
     """The model with a change to every model inside; None where one of them cannot be changed."""
     if isinstance(model, RunnableBindingBase):
-        inner = _changed(model.bound, change)
+        inner = _change_models(model.bound, change)
         return None if inner is None else model.model_copy(update={"bound": inner})
     if isinstance(model, RunnableWithFallbacks):
-        first, *others = [_changed(item, change) for item in (model.runnable, *model.fallbacks)]
+        first, *others = [_change_models(item, change) for item in (model.runnable, *model.fallbacks)]
         if first is None or None in others:
             return None
         return model.model_copy(update={"runnable": first, "fallbacks": others})
@@ -264,23 +264,23 @@ class LangChainLLM(Described[Ask, str], LLMBridge):
 
     def without_cache(self) -> LangChainLLM:
         """The same model without LangChain's cache, for ``evaluate(repeats=...)``: an answer from a cache is no second answer."""
-        return self._calling(uncached)
+        return self._with_change(drop_cache)
 
     def without_retries(self) -> LangChainLLM:
         """The same model without the retries of its client; those of ``with_retry`` stay, and those in ``with_fallbacks``."""
-        return self._calling(unretrying)
+        return self._with_change(drop_retries)
 
     def _ask(self, model: Any, question: Ask, form: Attempts) -> Any:
         try:
             return self._shaped.model(model, form.rung, question).invoke(*self._sent(question))
         except finish_errors() as error:
-            return finished(error)
+            return reply_in_error(error)
 
     async def _ask_async(self, model: Any, question: Ask, form: Attempts) -> Any:
         try:
             return await self._shaped.model(model, form.rung, question).ainvoke(*self._sent(question))
         except finish_errors() as error:
-            return finished(error)
+            return reply_in_error(error)
 
     def _sent(self, ask: Ask) -> tuple[list[BaseMessage], RunnableConfig]:
         own: RunnableConfig = {"tags": TAGS, "run_name": ask.prompt.name}
@@ -358,7 +358,7 @@ def _wrapped(llm: Any) -> Any:
     return LangChainLLM(llm) if isinstance(llm, Runnable) else llm
 
 
-def bound(models: Models, config: RunnableConfig) -> Models:
+def bind_config(models: Models, config: RunnableConfig) -> Models:
     """The same models, with the config for each LLM of LangChain."""
 
     def with_config(one: Models) -> Models:
@@ -409,7 +409,7 @@ def finish_errors() -> tuple[type[Exception], ...]:
     return tuple(getattr(openai, name) for name in names if hasattr(openai, name))
 
 
-def finished(error: Any) -> Reply[str] | AIMessage:
+def reply_in_error(error: Any) -> Reply[str] | AIMessage:
     """The answer that such an error holds."""
     completion = getattr(error, "completion", None)
     if completion is None:

@@ -20,7 +20,7 @@ from langchain_core.utils.pydantic import create_model_v2
 from ragmetrics_core import InvalidInput, Metric, Models, RagmetricsError, Score, Steps, arun, run
 from ragmetrics_core.adapters import check_known, failed_score, judging
 
-from ._models import bound, models_of
+from ._models import bind_config, models_of
 from ._values import VALUES
 
 
@@ -127,7 +127,7 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
         described = (type(self.metric).__doc__ or self.metric.name).strip().splitlines()[0]
         settings = {"name": self.get_name(), "description": described, **settings}
         schema = args_schema or (None if settings.get("arg_types") else _schema(self.metric, self.metric.name))
-        worded: Any = self | _worded
+        worded: Any = self | _words_for_agent
         tool: Any = worded.as_tool(schema, **settings)
         tool.response_format = "content_and_artifact"
         return cast("BaseTool", tool)
@@ -142,13 +142,13 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
 
     def _score(self, value: Any, config: RunnableConfig, **fields: Any) -> Score:
         try:
-            return run(self._program(value, fields), bound(self._models, config))
+            return run(self._program(value, fields), bind_config(self._models, config))
         except RagmetricsError as error:
             return self._failed(error)
 
     async def _ascore(self, value: Any, config: RunnableConfig, **fields: Any) -> Score:
         try:
-            return await arun(self._program(value, fields), bound(self._models, config))
+            return await arun(self._program(value, fields), bind_config(self._models, config))
         except RagmetricsError as error:
             return self._failed(error)
 
@@ -182,12 +182,12 @@ def _schema(metric: Metric, name: str) -> Any:
     return schema
 
 
-def _worded(score: Score) -> tuple[str, dict[str, Any]]:
+def _words_for_agent(score: Score) -> tuple[str, dict[str, Any]]:
     """A score for an agent: in words, and as plain values, which any checkpoint can store."""
     return f"{score}: {score.explain()}", score.to_dict()
 
 
-def untraced() -> AbstractContextManager[Any]:
+def no_tracing() -> AbstractContextManager[Any]:
     """A ``with`` block that sends nothing to LangSmith."""
     from langsmith.run_helpers import tracing_context  # noqa: PLC0415  slow to load, and only needed here
 

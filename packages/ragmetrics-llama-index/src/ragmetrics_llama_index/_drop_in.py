@@ -110,13 +110,13 @@ class Refining(DropIn):
     metadata_mode: MetadataMode | str = field(default=MetadataMode.NONE, kw_only=True)
 
 
-def asking(prompt: str, *names: str, renamed: Mapping[str, str] | None = None, **form: Any) -> Mapping[str, Slot]:
+def single_slot(prompt: str, *names: str, renamed: Mapping[str, str] | None = None, **form: Any) -> Mapping[str, Slot]:
     """The slot of a judge that is asked once: variables with the ``names`` of the prompt's inputs, and those with other names."""
     variables = {name: f"{{{name}}}" for name in names} | dict(renamed or {})
     return {"eval_template": Slot(prompt, variables, **{"adds_form": False, **form})}
 
 
-def refining(query: str, answer: str, **aliases: str) -> Mapping[str, Slot]:
+def refine_slots(query: str, answer: str, **aliases: str) -> Mapping[str, Slot]:
     """The slots of ``Refining``: which inputs LlamaIndex calls the query and the answer so far, and further variables for both."""
     first = {"query_str": query, "context_str": "{context}"}
     refine = {"query_str": query, "existing_answer": answer, "context_msg": "{context}"}
@@ -214,7 +214,7 @@ class CorrectnessEvaluator(Graded):
     core_metric = with_prompts(Correctness(), check=None)
     positional = ("reference", "sleep_time_in_seconds")
     default_template = correctness.DEFAULT_EVAL_TEMPLATE
-    templates = asking("grade", "query", "reference_answer", "generated_answer", missing=NO_REFERENCE)
+    templates = single_slot("grade", "query", "reference_answer", "generated_answer", missing=NO_REFERENCE)
 
     eval_template: InitVar[Template | None] = None
     score_threshold: float = 4.0
@@ -237,7 +237,7 @@ class AnswerRelevancyEvaluator(Graded):
     core_metric = with_prompts(AnswerRelevanceRating(name="answer_relevancy"), check=None)
     full = 2.0
     default_template = answer_relevancy.DEFAULT_EVAL_TEMPLATE
-    templates = asking("rate", "query", "response", one_text=True)
+    templates = single_slot("rate", "query", "response", one_text=True)
 
     raise_error: bool = False
     eval_template: InitVar[Template | None] = None
@@ -267,7 +267,7 @@ class ContextRelevancyEvaluator(Refining, Graded):
     full = 4.0
     default_template = context_relevancy.DEFAULT_EVAL_TEMPLATE
     # either template may word every call
-    templates = refining("{query}", "{existing_score}", context_str="{context}", context_msg="{context}")
+    templates = refine_slots("{query}", "{existing_score}", context_str="{context}", context_msg="{context}")
 
     score_threshold: float = 4.0
     parser_function: ScoreFunction | None = None
@@ -345,7 +345,7 @@ class FaithfulnessEvaluator(YesNo):
     """
 
     core_metric = RefineFaithfulness(name="faithfulness")
-    templates = refining("{information}", "{existing_answer}")
+    templates = refine_slots("{information}", "{existing_answer}")
 
 
 class RelevancyEvaluator(YesNo):
@@ -360,7 +360,7 @@ class RelevancyEvaluator(YesNo):
     """
 
     core_metric = Relevancy()
-    templates = refining("Question: {query}\nResponse: {response}", "{existing_answer}")
+    templates = refine_slots("Question: {query}\nResponse: {response}", "{existing_answer}")
 
 
 ResponseEvaluator = FaithfulnessEvaluator
@@ -392,7 +392,7 @@ class GuidelineEvaluator(DropIn):
     """
 
     default_template = guideline.DEFAULT_EVAL_TEMPLATE
-    templates = asking("critique", "query", "response", "guidelines", adds_form=True, one_text=True)
+    templates = single_slot("critique", "query", "response", "guidelines", adds_form=True, one_text=True)
 
     guidelines: str | None = None
     eval_template: InitVar[Template | None] = None
@@ -457,7 +457,7 @@ class PairwiseComparisonEvaluator(DropIn):
 
     positional = ("second_response", "reference", "sleep_time_in_seconds")
     default_template = pairwise.DEFAULT_EVAL_TEMPLATE
-    templates = asking("compare", "query", "reference", renamed=ANSWERS, missing="")
+    templates = single_slot("compare", "query", "reference", renamed=ANSWERS, missing="")
 
     eval_template: InitVar[Template | None] = None
     parser_function: VerdictFunction | None = None

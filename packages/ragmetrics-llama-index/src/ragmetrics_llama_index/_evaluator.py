@@ -98,7 +98,7 @@ class AsJson:
         return json.dumps(values[self.name], ensure_ascii=False)
 
 
-def shown(prompt: Prompt[Any], slot: Slot) -> BasePromptTemplate:
+def template_of(prompt: Prompt[Any], slot: Slot) -> BasePromptTemplate:
     """The prompt as a template that a user can change and give back: its instructions, then the data as JSON."""
     pairs = ", ".join(f'"{name}": {{{name}}}' for name in slot.variables)
     # LlamaIndex fills in the names it knows and leaves all other braces alone
@@ -295,7 +295,7 @@ class MetricEvaluator(BaseEvaluator):
 
     def _get_prompts(self) -> dict[str, BasePromptTemplate]:
         return {
-            key: self._templates.get(key) or shown(getattr(self.metric, slot.prompt), slot)
+            key: self._templates.get(key) or template_of(getattr(self.metric, slot.prompt), slot)
             for key, slot in self.slots().items()
         }
 
@@ -303,7 +303,7 @@ class MetricEvaluator(BaseEvaluator):
         slots = self.slots()
         for key in prompts_dict.keys() & slots.keys():
             template = prompts_dict[key]
-            if template == shown(getattr(self.metric, slots[key].prompt), slots[key]):
+            if template == template_of(getattr(self.metric, slots[key].prompt), slots[key]):
                 self._templates.pop(key, None)  # as get_prompts returned it: the words of the core
             else:
                 self._templates[key] = template

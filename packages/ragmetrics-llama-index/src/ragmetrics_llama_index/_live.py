@@ -155,7 +155,7 @@ def problem_of(result: EvaluationResult) -> str | None:
     return (result.invalid_reason or "there is no score") if result.invalid_result else None
 
 
-def named(metrics: Evaluators, llm: Any, embed_model: Any, mode: MetadataMode) -> dict[str, BaseEvaluator]:
+def evaluators_by_name(metrics: Evaluators, llm: Any, embed_model: Any, mode: MetadataMode) -> dict[str, BaseEvaluator]:
     """The evaluators by name; those made of metrics record the failures of their models.
 
     ``InvalidInput`` if there is none, an item is neither a metric nor an evaluator, or two have the same name.
@@ -287,10 +287,10 @@ class Writing:
         with self._lock:
             _, done = self._waiting.pop(id(response), (None, None))
         if done is not None:
-            done(_written(response) if response.exception is None else None)
+            done(_written_text(response) if response.exception is None else None)
 
 
-def _written(response: StreamingAgentChatResponse) -> str:
+def _written_text(response: StreamingAgentChatResponse) -> str:
     """The whole answer; in older releases it is in the queues until the user has read it."""
     waiting = [*response.queue.queue, *getattr(response.aqueue, "_queue", ())]
     return response.response or f"{response.unformatted_response}{''.join(map(words_of, waiting))}".strip()
@@ -341,7 +341,7 @@ class QueryEvaluationHandler(ByIdentity, BaseEventHandler, LiveEvaluation[QueryE
         given: Any = {"keep": 10_000, **current_names(settings, {"sampling_rate": "sample_rate"})}
         LiveEvaluation.__init__(self, logging.getLogger("ragmetrics_llama_index"), problem_of, **given)
         mode = mode_of("QueryEvaluationHandler", metadata_mode)
-        self._asked = partial(Asked, named(metrics, llm, embed_model, mode), mode)
+        self._asked = partial(Asked, evaluators_by_name(metrics, llm, embed_model, mode), mode)
         self._open = OpenCalls()
         self._writing = Writing()
         self._listener = SpanListener(self)

@@ -133,7 +133,7 @@ class LlamaIndexLLM(Described[Ask, str], LLMBridge):
 
     def __init__(self, llm: Any = None, *, overlap: bool | None = None, structured: bool | None = None) -> None:
         if llm is not None and not isinstance(llm, LLM):
-            llm = _resolved_llm(llm)
+            llm = _resolve_llm(llm)
         super().__init__(llm, overlap=overlap)
         self._structured = structured
 
@@ -221,7 +221,7 @@ class LlamaIndexLLM(Described[Ask, str], LLMBridge):
         return (self._forms if is_described and self._asks_for_form(self._model) else PLAIN).attempts(question)
 
 
-def _resolved_llm(llm: Any) -> LLM:
+def _resolve_llm(llm: Any) -> LLM:
     try:
         return resolve_llm(llm)
     except AssertionError:
@@ -334,7 +334,7 @@ class LlamaIndexEmbeddings(Described[list[str], list[list[float]]], EmbeddingsBr
 
     def __init__(self, embed_model: Any = None) -> None:
         if embed_model is not None and not isinstance(embed_model, BaseEmbedding):
-            embed_model = _resolved_embeddings(embed_model)
+            embed_model = _resolve_embeddings(embed_model)
         super().__init__(embed_model, overlap=True)
 
     @property
@@ -362,7 +362,7 @@ class LlamaIndexEmbeddings(Described[list[str], list[list[float]]], EmbeddingsBr
         return Reply(answer, Usage(calls=1))
 
 
-def _resolved_embeddings(embed_model: Any) -> BaseEmbedding:
+def _resolve_embeddings(embed_model: Any) -> BaseEmbedding:
     try:
         return resolve_embed_model(embed_model)
     except (AssertionError, AttributeError):

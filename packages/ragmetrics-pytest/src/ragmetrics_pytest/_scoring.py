@@ -160,9 +160,9 @@ def _score_session(state: State, items: Sequence[pytest.Item]) -> RowsOutcome:
         noted = part.read()
         if noted.get("session") == state.session:
             state.claimed.add(ROWS)
-            return _loaded(part, noted)
+            return _load_outcome(part, noted)
         part.clear()
-        with _shown(state.config):
+        with _show_progress(state.config):
             return _score(state, rows, part)
 
 
@@ -198,7 +198,7 @@ def _in_memory(scored: Mapping[str, int], evaluation: Evaluation | None) -> dict
     return {key: dict(evaluation.records[index].scores) for key, index in scored.items()} if evaluation else {}
 
 
-def _loaded(part: Part, noted: Mapping[str, Any]) -> RowsOutcome:
+def _load_outcome(part: Part, noted: Mapping[str, Any]) -> RowsOutcome:
     evaluation = Evaluation.load(part.path) if noted["scored"] else None
     is_shown = bool(noted["problem"])  # by the process that has scored
     return RowsOutcome(_in_memory(noted["scored"], evaluation), noted["problem"], noted["needs_key"], is_shown)
@@ -206,11 +206,11 @@ def _loaded(part: Part, noted: Mapping[str, Any]) -> RowsOutcome:
 
 def _run(state: State, rows: Mapping[str, _Row], judged: Mapping[str, Judged], part: Part) -> Evaluation:
     names = dict.fromkeys(name for name in judged if any(name in row.metrics for row in rows.values()))
-    metrics = {with_models(judged[name]): _asked_by(rows, name) for name in names}
+    metrics = {with_models(judged[name]): _condition_of(rows, name) for name in names}
     return evaluate([row.sample for row in rows.values()], metrics, run_dir=part.path, **options_of(state))
 
 
-def _asked_by(rows: Mapping[str, _Row], name: str) -> Callable[[Sample], bool]:
+def _condition_of(rows: Mapping[str, _Row], name: str) -> Callable[[Sample], bool]:
     asked = {key for key, row in rows.items() if name in row.metrics}
     return lambda sample: key_of(sample) in asked
 
@@ -237,7 +237,7 @@ def options_of(state: State) -> dict[str, Any]:
 
 
 @contextmanager
-def _shown(config: pytest.Config) -> Iterator[None]:
+def _show_progress(config: pytest.Config) -> Iterator[None]:
     """Let the progress bar reach the terminal, where there is one."""
     capture: Any = config.pluginmanager.getplugin("capturemanager")
     with ExitStack() as stack:
@@ -320,14 +320,14 @@ def locked(path: Path) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(path, timeout=1.0, isolation_level=None)
     try:
-        while not _begun(connection):
+        while not _acquire(connection):
             pass  # each try waits a second, so that Ctrl-C is heard
         yield
     finally:
         connection.close()
 
 
-def _begun(connection: sqlite3.Connection) -> bool:
+def _acquire(connection: sqlite3.Connection) -> bool:
     try:
         connection.execute("BEGIN EXCLUSIVE")
     except sqlite3.OperationalError as error:

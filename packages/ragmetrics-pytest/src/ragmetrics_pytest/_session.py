@@ -115,7 +115,7 @@ def decide(config: pytest.Config, outcome: Outcome) -> None:
     if chosen and (gates or baseline):
         outcome.open(f"no gate is decided: {chosen} chooses tests by how they ended last time", fails=in_ci())
         return
-    known = list(_known(gates, outcome))
+    known = list(_decidable(gates, outcome))
     evaluation = outcome.evaluation
     if evaluation is None:
         return
@@ -176,7 +176,7 @@ def _judge(comparison: Comparison, outcome: Outcome) -> None:
             outcome.open(f"it is open whether {where} is worse than in {baseline}: {item.why}", fails=False)
 
 
-def _known(gates: Sequence[Gate], outcome: Outcome) -> Iterator[Gate]:
+def _decidable(gates: Sequence[Gate], outcome: Outcome) -> Iterator[Gate]:
     """The gates of metrics that were asked about rows of this session; the others are open."""
     evaluation = outcome.evaluation
     asked = set() if evaluation is None else {item.name for item in evaluation.summary().metrics if item.rows}

@@ -61,7 +61,7 @@ def settled(work: Callable[[], T], then: Callable[[Future[T]], object] | None = 
     return future
 
 
-def failed(error: Exception) -> Future[T]:
+def failed_outcome(error: Exception) -> Future[T]:
     """The outcome of a function that raised this."""
     from concurrent.futures import Future  # noqa: PLC0415  costs more to import than all of this package
 
@@ -220,7 +220,7 @@ class Background(Generic[T]):
             time.sleep(max(0.0, min(next_end - time.monotonic(), IDLE)))
             overdue, next_end = self._overdue()
             for job, why in overdue:
-                self._finish(job, failed(ModelError(why.format(self._timeout), transient=True)))
+                self._finish(job, failed_outcome(ModelError(why.format(self._timeout), transient=True)))
             with self._door:
                 if not self.pending:
                     self._is_watched = False

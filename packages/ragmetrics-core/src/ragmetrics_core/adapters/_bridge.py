@@ -190,7 +190,7 @@ class Bridge(Generic[Q, A]):
 
     def _ready(self, model: Any) -> Any:
         """What to call in the place of the user's model; an adapter may load or connect it here."""
-        return self._changed(model)
+        return self._copy_with_changes(model)
 
     async def _ready_async(self, model: Any) -> Any:
         """The same before an asynchronous call."""
@@ -229,16 +229,16 @@ class Bridge(Generic[Q, A]):
 
     def without_retries(self: B) -> B:
         """The same model without the retries of its client, for ``evaluate``, which makes lost calls again itself."""
-        return self._calling(without_retries)
+        return self._with_change(without_retries)
 
-    def _calling(self: B, change: Change) -> B:
+    def _with_change(self: B, change: Change) -> B:
         """The same model, of which a copy with this change is called."""
         other = self.__copy__()
         if change not in other._changes:
             other._changes += (change,)
         return other
 
-    def _changed(self, model: Any, *parts: object) -> Any:
+    def _copy_with_changes(self, model: Any, *parts: object) -> Any:
         """The model with the changes; the same copy as long as the model, and these parts of it, are the same objects.
 
         So the connections of the copy outlive a run.
@@ -251,17 +251,17 @@ class Bridge(Generic[Q, A]):
             known = self._copies[self._changes] = (now, changed)
         return known[1]
 
-    def _answered(self, question: Q) -> Reply[A]:
+    def _answer(self, question: Q) -> Reply[A]:
         """Ask synchronously."""
-        return at_once(self._answer(question, waits=False))
+        return at_once(self._run_attempts(question, waits=False))
 
-    async def _answered_async(self, question: Q) -> Reply[A]:
+    async def _answer_async(self, question: Q) -> Reply[A]:
         """Ask without blocking the running loop."""
         if self._has_async(self._model) and self._home.is_here():
-            return await self._answer(question, waits=True)
-        return await in_own_thread(partial(self._answered, question))
+            return await self._run_attempts(question, waits=True)
+        return await in_own_thread(partial(self._answer, question))
 
-    async def _answer(self, question: Q, *, waits: bool) -> Reply[A]:
+    async def _run_attempts(self, question: Q, *, waits: bool) -> Reply[A]:
         model = self._model
         called = await self._ready_async(model) if waits else self._ready(model)
         attempts = self._attempts(question)
@@ -273,7 +273,7 @@ class Bridge(Generic[Q, A]):
                 attempts.answered()
                 return self._read(answer)
             if waits and failure.is_of_other_loop:
-                return await in_own_thread(partial(self._answered, question))
+                return await in_own_thread(partial(self._answer, question))
             attempts.failed(failure)
         raise attempts.problem
 
@@ -325,11 +325,11 @@ class LLMBridge(Bridge[Ask, str]):
                 the HTTP status.
             BadReply: the model refused to answer, or a content filter stopped it, or there is no text.
         """
-        return self._answered(sendable(ask))
+        return self._answer(sendable(ask))
 
     async def agenerate(self, ask: Ask) -> Reply[str]:
         """Answer one question without blocking the running loop; otherwise the same as ``generate``."""
-        return await self._answered_async(sendable(ask))
+        return await self._answer_async(sendable(ask))
 
     def _attempts(self, question: Ask) -> Attempts:
         return self._forms.attempts(question)
@@ -355,12 +355,12 @@ class EmbeddingsBridge(Bridge[list[str], list[list[float]]]):
             InvalidInput: a lone text instead of a list, or an item that is no text.
         """
         items = readable_texts(texts)
-        return self._answered(items) if items else Reply([], Usage())
+        return self._answer(items) if items else Reply([], Usage())
 
     async def aembed(self, texts: Sequence[str]) -> Reply[list[list[float]]]:
         """One vector per text, without blocking the running loop; otherwise the same as ``embed``."""
         items = readable_texts(texts)
-        return await self._answered_async(items) if items else Reply([], Usage())
+        return await self._answer_async(items) if items else Reply([], Usage())
 
     def _ask(self, model: Any, question: list[str], form: Attempts) -> Any:  # noqa: ARG002  vectors have one form
         return self._embed(model, question)

@@ -281,9 +281,11 @@ class Explained:
         self.is_of_other_loop = False
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
-        if not isinstance(error, Exception) or isinstance(error, RagmetricsError):
-            return False
-        if not is_failure(error, self._is_bug):
+        if (
+            not isinstance(error, Exception)
+            or isinstance(error, RagmetricsError)
+            or not is_failure(error, self._is_bug)
+        ):
             return False
         self.is_of_other_loop = is_of_other_loop(error)
         self.refused = refused_by(error)

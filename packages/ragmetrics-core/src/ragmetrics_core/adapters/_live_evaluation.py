@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypedDict, T
 from .._kernel._errors import InvalidInput
 from .._kernel._settings import check_whole
 from .._support._threads import in_own_thread
-from ._background import failed, settled
+from ._background import failed_outcome, settled
 from ._heard import judging
 from ._live_judging import Judgements, LiveJudging
 from ._loops import run_blocking
@@ -281,7 +281,7 @@ class Choice(Generic[R, T]):
         self.finished.complete()
         if self._only is not None:
             only, record = self._only, self.finished.record()
-            self.answer = failed(TimeoutError("no answer in time"))
+            self.answer = failed_outcome(TimeoutError("no answer in time"))
             with judging():  # whatever it calls is not the application
                 self.answer = settled(lambda: bool(_call(only, record)))
             if not self.answer.result():

@@ -209,7 +209,7 @@ class LiveJudging(Generic[T]):
             return True
         self._count.add("preparing")
         try:
-            self._submit(self._tellers, [(self._marked(judgements), partial(self._begin_prepared, then))])
+            self._submit(self._tellers, [(self._mark(judgements), partial(self._begin_prepared, then))])
         except RuntimeError:
             self._count.add("preparing", -1)
             raise
@@ -225,7 +225,7 @@ class LiveJudging(Generic[T]):
     def _begin(self, judgements: Judgements[T], then: Listener[T]) -> None:
         evaluation = Evaluation(tuple(judgements), then)
         jobs: list[Any] = [
-            (self._marked(work), partial(self._note_judgement, evaluation, name)) for name, work in judgements.items()
+            (self._mark(work), partial(self._note_judgement, evaluation, name)) for name, work in judgements.items()
         ]
         self._submit(self._judges, jobs or [(lambda: None, lambda _: self._finish(evaluation))])
 
@@ -254,14 +254,14 @@ class LiveJudging(Generic[T]):
             )
         if not has_place:
             return False
-        work = self._marked(job)
+        work = self._mark(job)
         try:
             return self._tellers.submit(work, then)
         except RuntimeError:  # the program ends, or the system has no thread left: this one does it
             settled(partial(Context().run, work), then)
             return True
 
-    def _marked(self, job: Callable[[], Any]) -> Callable[[], Any]:
+    def _mark(self, job: Callable[[], Any]) -> Callable[[], Any]:
         """The job, which marks its context as this object's."""
 
         def work() -> Any:

@@ -45,7 +45,7 @@ def json_settings(settings: Mapping[str, Any], secrets: Iterable[str] = ()) -> d
     """
     known = tuple(secrets)
     try:
-        return _shown_items(settings, known)
+        return _json_items(settings, known)
     except _NoJson:
         return None
 
@@ -72,7 +72,7 @@ def secret_texts(settings: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_secret_texts(settings, named=False)))
 
 
-def _shown_items(settings: Mapping[Any, Any], secrets: tuple[str, ...]) -> dict[str, Any]:
+def _json_items(settings: Mapping[Any, Any], secrets: tuple[str, ...]) -> dict[str, Any]:
     def leaf(value: Any) -> Any:
         if isinstance(value, str):
             return conceal(value, secrets)
@@ -80,25 +80,22 @@ def _shown_items(settings: Mapping[Any, Any], secrets: tuple[str, ...]) -> dict[
             return value
         raise _NoJson
 
-    shown_value = json_walk(leaf, kept=NUMBERS, mapping=lambda inner: _shown_items(inner, secrets))
+    shown_value = json_walk(leaf, kept=NUMBERS, mapping=lambda inner: _json_items(inner, secrets))
     shown = {
         str(name): shown_value(value)
         for name, value in settings.items()
         if not _is_wrapped(value) and (not is_secret(name) or isinstance(value, int | float | None))
     }
-    headers = {
-        name: value for name, value in settings.items() if HEADERS.search(str(name)) and isinstance(value, Mapping)
-    }
-    for name, given in headers.items():
-        digest = routing_digest({str(key): value for key, value in given.items() if isinstance(value, str)})
-        if digest is not None:
-            shown[str(name)] = digest
+    for name, given in settings.items():
+        if HEADERS.search(str(name)) and isinstance(given, Mapping):
+            digest = routing_digest({str(key): value for key, value in given.items() if isinstance(value, str)})
+            shown |= {} if digest is None else {str(name): digest}
     return shown
 
 
 def _secret_texts(value: Any, *, named: bool) -> Iterator[str]:
     if _is_wrapped(value):
-        yield from _secret_texts(_opened(value), named=True)
+        yield from _secret_texts(_secret_in(value), named=True)
     elif isinstance(value, str):
         if named and value:
             yield value
@@ -114,7 +111,7 @@ def _is_wrapped(value: Any) -> bool:
     return not isinstance(value, type) and any(hasattr(value, name) for name in OPENERS)
 
 
-def _opened(value: Any) -> Any:
+def _secret_in(value: Any) -> Any:
     opener = next(getattr(value, name) for name in OPENERS if hasattr(value, name))
     try:
         return opener()

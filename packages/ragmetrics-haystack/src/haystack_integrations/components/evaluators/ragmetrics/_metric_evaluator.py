@@ -30,7 +30,7 @@ COMPONENTS = ("chat_generator", "embedder")
 
 def juror_models(metric: Metric) -> list[dict[str, Any]] | None:
     """The models of Haystack that the jurors have, in the order of the jurors; None where they have none."""
-    saved = [_saved(juror) for juror in _jurors(metric)] if metric.parts else []
+    saved = [_saved_models(juror) for juror in _jurors(metric)] if metric.parts else []
     return saved if any(saved) else None
 
 
@@ -46,7 +46,7 @@ def with_juror_models(metric: Metric, saved: Any) -> Metric:
     count = len(list(_jurors(metric)))
     if not isinstance(saved, Sequence) or len(saved) != count or not all(isinstance(one, Mapping) for one in saved):
         raise InvalidInput(f"MetricEvaluator: juror_models must be a list with a mapping for each of {count} jurors")
-    return _equipped(metric, iter(saved))
+    return _with_models(metric, iter(saved))
 
 
 def _jurors(metric: Metric) -> Iterator[Metric]:
@@ -55,7 +55,7 @@ def _jurors(metric: Metric) -> Iterator[Metric]:
         yield from _jurors(part) if part.parts else [part]
 
 
-def _saved(juror: Any) -> dict[str, Any]:
+def _saved_models(juror: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if isinstance(juror.llm, HaystackLLM):
         found["chat_generator"] = component_to_dict(obj=juror.llm.chat_generator, name="chat_generator")
@@ -65,9 +65,9 @@ def _saved(juror: Any) -> dict[str, Any]:
     return found
 
 
-def _equipped(metric: Any, saved: Iterator[Mapping[str, Any]]) -> Any:
+def _with_models(metric: Any, saved: Iterator[Mapping[str, Any]]) -> Any:
     if metric.parts:
-        return replace(metric, jurors=[_equipped(part, saved) for part in metric.parts])
+        return replace(metric, jurors=[_with_models(part, saved) for part in metric.parts])
     models = dict(next(saved))
     for name in COMPONENTS:
         if name in models:
@@ -262,7 +262,7 @@ class MetricEvaluator:
             if parameters.get(name):
                 deserialize_component_inplace(parameters, key=name)
         parameters["metric"] = with_juror_models(
-            _trusted(parameters.get("metric")), parameters.pop("juror_models", None)
+            _load_metric(parameters.get("metric")), parameters.pop("juror_models", None)
         )
         return default_from_dict(cls, data)
 
@@ -334,7 +334,7 @@ def _is_foreign(model: Any) -> bool:
     return model is not None and not isinstance(model, BRIDGES)
 
 
-def _trusted(data: Any) -> Any:
+def _load_metric(data: Any) -> Any:
     """The metric of a saved component; the caller may have made an object of it already."""
     if isinstance(data, Metric):
         return data

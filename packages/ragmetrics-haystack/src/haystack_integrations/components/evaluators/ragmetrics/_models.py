@@ -81,7 +81,7 @@ class Component(Bridge[Q, A]):
             if not self._is_warm:
                 call_if_any(model, "warm_up")
                 self._is_warm = True
-            return self._called(model)
+            return self._model_to_call(model)
         raise failure.problem
 
     async def _ready_async(self, model: Any) -> Any:
@@ -91,11 +91,11 @@ class Component(Bridge[Q, A]):
         with failure:
             await model.warm_up_async()
             with self._lock:
-                return self._called(model)
+                return self._model_to_call(model)
         raise failure.problem
 
-    def _called(self, model: Any) -> Any:
-        return self._changed(model, *(getattr(model, name, None) for name in ("client", "async_client")))
+    def _model_to_call(self, model: Any) -> Any:
+        return self._copy_with_changes(model, *(getattr(model, name, None) for name in ("client", "async_client")))
 
     def _settings(self, model: Any) -> Mapping[str, Any] | None:
         parameters = list(inspect.signature(type(model).__init__).parameters.values())[1:]

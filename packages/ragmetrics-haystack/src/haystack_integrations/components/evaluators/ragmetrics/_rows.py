@@ -174,14 +174,14 @@ def as_examples(
     names = names or {}
     return tuple(
         Example(
-            {str(names.get(name, name)): value for name, value in _shown(item["inputs"], inputs).items()},
-            _shown(item["outputs"], outputs),
+            {str(names.get(name, name)): value for name, value in _ordered(item["inputs"], inputs).items()},
+            _ordered(item["outputs"], outputs),
         )
         for item in examples
     )
 
 
-def _shown(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def _ordered(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     known = [name for name in names if name in values]
     return {name: readable(values[name]) for name in [*known, *sorted(values.keys() - set(known))]}
 
