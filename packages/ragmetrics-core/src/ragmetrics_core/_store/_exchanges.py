@@ -1,9 +1,9 @@
-"""What was sent for each score, and what came back: found again in the journal of a run.
+"""Finds the messages that were sent for each score and the replies to them, in the journal of a run.
 
-Strategy. A journal has replies, and no messages: those follow from the row and the metric, so the program of the metric runs once
-more, and what it asks is looked up. Nothing is asked of a model. The metric is built again from ``run.json``; if its
-settings or the words of its prompts are no longer the same, that is noticed by their digests, and nothing is shown rather than
-something that was never sent. Whatever cannot be found again has a reason, which is shown in its place.
+Strategy. A journal holds replies and no messages. The messages follow from the row and the metric: the program of the metric runs
+once more, and its questions are looked up in the journal. No model is called. The metric is built again from ``run.json``. If its
+settings or the words of its prompts have changed, their digests show it, and no message is shown rather than one that was never
+sent. Where nothing can be found, the reason is shown.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ CHANGED = "the metric had other settings, or other words in its prompts, when it
 
 
 @dataclass(frozen=True)
-class _Replayed:
+class _ReplayedMetric:
     """A metric as it was, and for each that it asks (``Ask.to``) the keys of what it asks of either kind of model."""
 
     metric: Metric
@@ -53,7 +53,7 @@ class Exchanges:
 
     Args:
         run_dir: its directory; None where it has none.
-        settings: what decided about its scores; None where nobody knows.
+        settings: what decided about its scores; None where it is not known.
         names: the names of its metrics.
 
     Attributes:
@@ -62,7 +62,7 @@ class Exchanges:
 
     def __init__(self, run_dir: Path | None, settings: RunSettings | None, names: Iterable[str]) -> None:
         self.problems = {} if settings else dict.fromkeys(names, UNKNOWN)
-        self._metrics: dict[str, _Replayed] = {}
+        self._metrics: dict[str, _ReplayedMetric] = {}
         self._repeats = int(settings.run.get("repeats", 1)) if settings else 1
         self._journal: Journal | None = None
         columns = settings.metrics if settings else ()
@@ -74,7 +74,7 @@ class Exchanges:
             self.problems = {item.name: str(error) for item in columns}
             return
         for column in columns:
-            found = _rebuilt(column, scored_by.get(column.name))
+            found = _rebuild(column, scored_by.get(column.name))
             if isinstance(found, str):
                 self.problems[column.name] = found
             elif self._journal is None:
@@ -98,12 +98,12 @@ class Exchanges:
     def _exchanges(self, name: str, reading: Reading) -> Iterator[dict[str, Any]]:
         try:
             for repeat in range(self._repeats):
-                for exchange in self._replayed(self._metrics[name], reading, repeat):
+                for exchange in self._replay(self._metrics[name], reading, repeat):
                     yield exchange if self._repeats == 1 else {"judgement": repeat + 1, **exchange}
         except RagmetricsError as error:  # the journal is damaged
             self.problems[name] = str(error)
 
-    def _replayed(self, item: _Replayed, reading: Reading, repeat: int) -> Iterator[dict[str, Any]]:
+    def _replay(self, item: _ReplayedMetric, reading: Reading, repeat: int) -> Iterator[dict[str, Any]]:
         try:
             program = item.metric.begin(reading)
         except (MissingInput, InvalidInput):
@@ -122,19 +122,19 @@ class Exchanges:
                     if isinstance(request, Ask):
                         yield _exchange(request, reply)
                 if not any(replies):
-                    return  # what comes after follows from replies that nobody has
+                    return  # later questions depend on replies that are not in the journal
                 outcomes = [
                     ModelError("its reply is not in the journal") if reply is None else reply for reply in replies
                 ]
         finally:
             program.close()
 
-    def _reply(self, request: Request, item: _Replayed, repeat: int) -> Reply[Any] | None:
+    def _reply(self, request: Request, item: _ReplayedMetric, repeat: int) -> Reply[Any] | None:
         keys = (item.llm if isinstance(request, Ask) else item.embeddings).get(request.to)
         return None if keys is None or self._journal is None else self._journal.answer_to(keys.key(request, repeat))
 
 
-def _rebuilt(column: MetricColumn, scored_by: ScoredBy | None) -> _Replayed | str:
+def _rebuild(column: MetricColumn, scored_by: ScoredBy | None) -> _ReplayedMetric | str:
     """The metric as it was; else why it cannot be had."""
     if scored_by is None:
         return UNKNOWN
@@ -145,27 +145,27 @@ def _rebuilt(column: MetricColumn, scored_by: ScoredBy | None) -> _Replayed | st
         return NAMELESS
     if any(model.whole is None for model in models):
         return EARLIER
-    metric = _built(column.saved)
+    metric = _load_metric(column.saved)
     if metric is None:
         return FOREIGN
     if ScoredBy.of(metric, Models()).settings != scored_by.settings:
         return CHANGED
-    asked = tuple(_asked(metric))
-    llm, embeddings = (_keys(model, asked) for model in (scored_by.llm, scored_by.embeddings))
-    return _Replayed(metric, llm, embeddings)
+    places = tuple(_places(metric))
+    llm, embeddings = (_keys(model, places) for model in (scored_by.llm, scored_by.embeddings))
+    return _ReplayedMetric(metric, llm, embeddings)
 
 
-def _asked(metric: Metric) -> Iterator[tuple[int, ...]]:
+def _places(metric: Metric) -> Iterator[tuple[int, ...]]:
     """Where the questions of a metric may go: to its own models, or to those of its parts, in the order of ``Models.leaves``."""
     if not metric.parts:
         yield ()
     for place, part in enumerate(metric.parts):
-        yield from ((place, *inner) for inner in _asked(part))
+        yield from ((place, *inner) for inner in _places(part))
 
 
-def _keys(model: ModelIdentity | None, asked: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], Keys | None]:
+def _keys(model: ModelIdentity | None, places: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], Keys | None]:
     known = () if model is None else model.members or (model.whole,)
-    return {to: Keys(whole) if whole else None for to, whole in zip(asked, known, strict=False)}
+    return {to: Keys(whole) if whole else None for to, whole in zip(places, known, strict=False)}
 
 
 def _exchange(request: Ask, reply: Reply[Any] | None) -> dict[str, Any]:
@@ -177,7 +177,7 @@ def _exchange(request: Ask, reply: Reply[Any] | None) -> dict[str, Any]:
     }
 
 
-def _built(saved: object) -> Metric | None:
+def _load_metric(saved: object) -> Metric | None:
     """The built-in metric that was saved so; None where that is none."""
     if not isinstance(saved, Mapping):
         return None

@@ -1,14 +1,14 @@
-"""The journal of a run: every reply that was paid for, on disk before anybody works with it.
+"""The journal of a run: every reply that was paid for, on disk before it is used.
 
-Strategy. A killed run must not ask again what it has been answered. So a reply is written in the very step in which it arrives,
-by a commit of its own: SQLite in WAL mode makes that an append to a file, some 40 microseconds, and what the operating system
-holds outlives the process. (A power cut may lose the last moments, never the order of the file.) Replies are found by a digest
-of everything that can change them; the raw reply is kept, not its reading, so a better parser reads old replies anew.
+Strategy. A run that was killed must not ask again for a reply that it has. So a reply is written in the step in which it arrives,
+by a commit of its own. SQLite in WAL mode makes that an append to a file, in some 40 microseconds, and data that the operating
+system holds outlives the process. (A power cut may lose the last moments, but leaves the file in order.) A reply is found by a
+digest of everything that can change it. The raw reply is kept and not its reading, so a better parser reads old replies anew.
 
-Failures are not replies: errors are never written, and replies that proved unreadable are struck out again. What a disk has
-spoilt is no reply either: each one stands beside a digest of itself, and one that does not fit its digest is asked for again.
+Errors are never written, and replies that proved unreadable are deleted. A reply that the disk has damaged does not match its
+digest and is asked for again.
 
-Nothing is made or changed before the first reply is kept. Files of the first version had no digests; their replies are read as
+No file is made or changed before the first reply is kept. Files of the first version have no digests; their replies are read as
 they are, and replies that are added have one.
 """
 
@@ -109,7 +109,7 @@ class Journal:
         return self._db
 
     def _open(self) -> None:
-        with self._worded():
+        with self._explain_errors():
             database = sqlite3.connect(self._path, timeout=PATIENCE, isolation_level=None)
             try:
                 (self._version,) = database.execute("PRAGMA user_version").fetchone()
@@ -129,7 +129,7 @@ class Journal:
 
     def _add_column(self, database: sqlite3.Connection, name: str) -> None:
         """Add a column that files of earlier builds do not have."""
-        with self._worded():
+        with self._explain_errors():
             try:
                 database.execute(f"ALTER TABLE replies ADD COLUMN {name} BLOB")
             except sqlite3.OperationalError as error:
@@ -137,17 +137,25 @@ class Journal:
                     raise
 
     def _patiently(self, database: sqlite3.Connection, commands: str) -> None:
+        """Run the commands; try again while another process locks the file, as SQLite does not wait while it changes to WAL."""
         latest = time.monotonic() + PATIENCE
-        with self._worded():
-            while not _performed(database, commands, last=time.monotonic() > latest):
-                time.sleep(0.05)
+        with self._explain_errors():
+            while True:
+                try:
+                    database.executescript(commands)
+                except sqlite3.OperationalError as error:  # noqa: PERF203  it waits between the attempts
+                    if "locked" not in str(error) or time.monotonic() > latest:
+                        raise
+                    time.sleep(0.05)
+                else:
+                    return
 
     def find(self, key: bytes) -> Reply[Any] | None:
         """The reply under this key, as it was when it was paid for; None where it is missing or damaged."""
         database = self._opened()
         if database is None or (self._version == 0 and not self._is_made(database)):
             return None
-        with self._worded():
+        with self._explain_errors():
             row = database.execute(self._find, (key,)).fetchone()
         if row is None:
             return None
@@ -172,12 +180,12 @@ class Journal:
         database = self._opened()
         if database is None or not self._has_questions or (self._version == 0 and not self._is_made(database)):
             return {}
-        with self._worded():
+        with self._explain_errors():
             return dict(database.execute("SELECT question, key FROM replies WHERE question IS NOT NULL ORDER BY id"))
 
     def _is_made(self, database: sqlite3.Connection) -> bool:
         """Whether another process has made the table by now."""
-        with self._worded():
+        with self._explain_errors():
             (self._version,) = database.execute("PRAGMA user_version").fetchone()
         return self._version != 0
 
@@ -189,20 +197,20 @@ class Journal:
         parts = (width, value, *tokens, int(reply.truncated))
         row = (key, *parts, _digest(key, *parts), question)
         database = self._made()
-        with self._worded():
+        with self._explain_errors():
             if database.execute(f"INSERT OR IGNORE {COLUMNS}", row).rowcount:  # the command holds no value
                 return reply
         standing = self.find(key)
         if standing is not None:
             return Reply(standing.value, usage, standing.truncated)
-        with self._worded():
+        with self._explain_errors():
             database.execute(f"INSERT OR REPLACE {COLUMNS}", row)  # the one in the file is damaged
         return reply
 
     def strike(self, keys: Iterable[bytes]) -> None:
         """Forget replies that turned out to be of no use, so that a later run asks again."""
         database = self._made()
-        with self._worded():
+        with self._explain_errors():
             database.executemany("DELETE FROM replies WHERE key = ?", ((key,) for key in keys))
 
     def close(self) -> None:
@@ -211,7 +219,7 @@ class Journal:
             self._db.close()
 
     @contextmanager
-    def _worded(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -223,17 +231,6 @@ class Journal:
             raise InvalidInput(
                 f"{self._path} is no journal of ragmetrics ({error}): give another run_dir, or move the file away"
             ) from None
-
-
-def _performed(database: sqlite3.Connection, commands: str, *, last: bool) -> bool:
-    """Whether the commands could be run: SQLite itself does not wait for others while it changes to WAL."""
-    try:
-        database.executescript(commands)
-    except sqlite3.OperationalError as error:
-        if last or "locked" not in str(error):
-            raise
-        return False
-    return True
 
 
 def _digest(key: bytes, *parts: Any) -> bytes:

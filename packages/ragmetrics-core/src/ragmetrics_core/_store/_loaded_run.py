@@ -1,10 +1,10 @@
-"""What a run has left: read from its directory, or from a file of its scores, which tells less.
+"""Reads a run back: from its directory, or from a file of its scores, which holds less.
 
-A file of scores that stands alone: what ``to_jsonl`` and ``--out`` write, read again by whoever was given it.
+A file of scores is what ``to_jsonl`` and ``--out`` write: the rows with their scores, the names and scales of the metrics, the
+names and versions of the prompts, and nothing about models and settings.
 
-Strategy. Nobody can score its rows again, as a run does with a line that a kill cut short. So every line counts: one that cannot be
-read is an error that names it, and nothing is left out. The file tells less than the directory of a run: of the metrics their names
-and scales, of the prompts their names and versions, and nothing of models and settings.
+Strategy. A run scores a row again whose line a kill has cut short. The reader of a file of scores cannot do that. So each line
+counts: one that cannot be read is an error with its number, and no line is left out.
 """
 
 from __future__ import annotations
@@ -24,21 +24,14 @@ from ._run_settings import MetricColumn, RunSettings
 from ._scores_file import ScoresFile
 
 
-def read_scores(path: Path) -> tuple[tuple[MetricColumn, ...], Records]:
-    """The metrics and the records of a file of scores; its rows are read when they are looked at.
-
-    Raises:
-        InvalidInput: the file cannot be read, a line holds no scores, or the lines have scores of different metrics.
-    """
-    records = ScoreLines(path)
-    return tuple(MetricColumn.named(name, scale, name) for name, scale in records.scales.items()), records
-
-
 class ScoreLines(Records):
-    """The records of a file of scores, one per line.
+    """The records of a file of scores, one per line; a row is read when it is used.
 
     Attributes:
         scales: by metric, in the order of the first line; None where the scores of a metric differ in their scale.
+
+    Raises:
+        InvalidInput: the file cannot be read, a line holds no scores, or the lines have scores of different metrics.
     """
 
     def __init__(self, path: Path) -> None:
@@ -119,7 +112,7 @@ class LoadedRun:
         metrics: its metrics.
         account: what became of it.
         records: its rows with their scores, read when they are looked at.
-        settings: what decides about its scores; None where nobody knows.
+        settings: what decides about its scores; None where it is not known.
         run_dir: its directory; None for a file of scores.
     """
 
@@ -131,7 +124,7 @@ class LoadedRun:
 
     @classmethod
     def of(cls, path: Path) -> LoadedRun:
-        """The run in a directory, or in a file of scores; a file inside the directory of its run stands for that directory.
+        """The run in a directory, or in a file of scores; the file of scores in a run directory means that directory.
 
         Raises:
             InvalidInput: there is neither, or it cannot be read.
@@ -142,12 +135,13 @@ class LoadedRun:
             return cls._in_directory(path.parent)
         if not path.exists():
             raise InvalidInput(f"{path} is neither the directory of a run nor a file of scores: there is no such file")
-        metrics, records = read_scores(path)
+        records = ScoreLines(path)
+        metrics = tuple(MetricColumn.named(name, scale, name) for name, scale in records.scales.items())
         return cls(metrics, RunAccount(str(path)), records)
 
     @classmethod
     def _in_directory(cls, path: Path) -> LoadedRun:
-        """Where ``run.json`` is damaged, as much as the records tell."""
+        """The run in a directory. Where ``run.json`` is damaged, metrics are known by the scores only."""
         stored = read_account(path, "read it with the version that wrote it, or score its rows again")
         if stored is None:
             raise InvalidInput(f"{path} is not the directory of a run: it holds no {ACCOUNT}")
@@ -157,20 +151,23 @@ class LoadedRun:
         scored = ScoresFile(path / SCORES, writing=False, metrics=[item.name for item in columns])
         records = scored.records()
         if stored.settings is not None:
-            return cls(columns, _checked(stored, scored), records, stored.settings, path)
+            return cls(columns, _verify(stored, scored), records, stored.settings, path)
         scores = records[0].scores if records else {}
         rebuilt = tuple(MetricColumn.named(name, score.scale, name) for name, score in scores.items())
         damaged = f"{ACCOUNT} is damaged: settings, models and costs of this run are not known"
         return cls(rebuilt, replace(stored.account, caveats=(damaged,)), records, None, path)
 
 
-def _checked(stored: StoredRun, scored: ScoresFile) -> RunAccount:
-    """The account of a run, whose scores are held against those that it ended with."""
+def _verify(stored: StoredRun, scored: ScoresFile) -> RunAccount:
+    """The account of a run, with what is wrong where its scores are not those that it ended with."""
     account, seal, there = stored.account, stored.seal, scored.seal
     if seal is None:
-        over = account.stopped != UNFINISHED
-        found = _as_far_as_read(account, scored.unreadable)
-        return replace(found, fault="unverified", caveats=(*found.caveats, UNVERIFIED)) if over else found
+        if account.stopped == UNFINISHED:
+            return account
+        stopped = account.stopped
+        if stopped is None and scored.unreadable:
+            stopped = f"{count_of(scored.unreadable, 'line')} of {SCORES} cannot be read: {CURE}"
+        return replace(account, stopped=stopped, fault="unverified", caveats=(*account.caveats, UNVERIFIED))
     if seal == there:
         return account
     what = "lines have changed since the run ended"
@@ -179,10 +176,3 @@ def _checked(stored: StoredRun, scored: ScoresFile) -> RunAccount:
     elif scored.unreadable:
         what = f"{count_of(scored.unreadable, 'line')} cannot be read"
     return replace(account, fault="damaged", stopped=f"{SCORES} is damaged: {what}: {CURE}")
-
-
-def _as_far_as_read(account: RunAccount, unreadable: int) -> RunAccount:
-    """The account of a run; one that came to its end is not complete all the same where lines of it cannot be read."""
-    if account.stopped is not None or not unreadable:
-        return account
-    return replace(account, stopped=f"{count_of(unreadable, 'line')} of {SCORES} cannot be read: {CURE}")

@@ -111,11 +111,15 @@ class Prices:
             return 0.0  # whatever it counts: it is computed here
         if id(model) not in self._known:  # the entry holds the model, so that its id stays its own
             self._known[id(model)] = (model, ModelUsage.of(model, Usage(), 0))
-        cost = replace(self._known[id(model)][1], usage=usage).cost()
+        asked = replace(self._known[id(model)][1], usage=usage)
+        cost = asked.cost()
         if cost is None:
             return 0.0
         if cost.dollars is None:
-            raise self._unknown(model, cost.source)
+            raise InvalidInput(
+                f"budget: the price of {asked.name} is not known ({cost.source}): limit its tokens, as in "
+                'budget={"tokens": 1_000_000}'
+            )
         return cost.dollars
 
     def check(self, model: Any, *, local: bool) -> None:
@@ -135,13 +139,6 @@ class Prices:
         if importlib.util.find_spec("genai_prices") is None:
             raise MissingExtra(f"a budget of dollars needs the table of prices: {INSTALL}")
         self(model, Usage(1, 1, 1))
-
-    def _unknown(self, model: Any, why: str) -> InvalidInput:
-        name = self._known[id(model)][1].name
-        return InvalidInput(f"budget: the price of {name} is not known ({why}): limit its tokens, as in {TOKENS}")
-
-
-TOKENS = 'budget={"tokens": 1_000_000}'
 
 
 def add_up(*parts: Iterable[ModelUsage]) -> tuple[ModelUsage, ...]:

@@ -30,7 +30,7 @@ from ._files import check_directory, explain_errors, free_name, make_directory, 
 from ._journal import Journal
 from ._prices import ModelUsage, add_up
 from ._records import KeptRecords, Record, Records, json_value, round_trip
-from ._run_settings import MetricColumn, RunSettings, difference, digest_of, with_earlier_models
+from ._run_settings import RunSettings, difference, digest_of, with_earlier_models
 from ._scores_file import ScoresFile, Seal
 
 
@@ -296,10 +296,9 @@ class RunDir:
             raise InvalidInput(
                 f"{scores} is not that of a run, for there is no {ACCOUNT} beside it: give another run_dir, or move the file away"
             )
-        there = _columns(self._earlier)
-        self._scores = (
-            ScoresFile(scores, writing=True, metrics=[item.name for item in there]) if scores.exists() else None
-        )
+        settings_there = self._earlier.settings if self._earlier else None
+        names = [item.name for item in settings_there.metrics] if settings_there else ()
+        self._scores = ScoresFile(scores, writing=True, metrics=names) if scores.exists() else None
         self._waiting: ScoresFile | None = None
         self._finished = 0 if self._scores is None else rows_finished(self._scores)
         self._others = False  # whether the scores there are of another run: their file is set aside
@@ -503,10 +502,6 @@ class RunDir:
     def _spent(self) -> tuple[ModelUsage, ...]:
         account = self._earlier.account if self._earlier else RunAccount()
         return add_up(account.earlier, account.models)
-
-
-def _columns(stored: StoredRun | None) -> tuple[MetricColumn, ...]:
-    return () if stored is None or stored.settings is None else stored.settings.metrics
 
 
 Keeper = InMemory | RunDir

@@ -1,14 +1,12 @@
-"""The scores of a run as a file: one JSON line per row, written as soon as the row is finished.
+"""The file of a run's scores: one line of JSON per row, written as soon as the row is finished.
 
-Strategy. While a run goes on the file only grows, so a kill at any moment costs at most the line being written. A row that is
-scored again gets a new line, and the last one counts. When the run ends, the file is written anew, one line per row in input
-order, and takes the old one's place in a single step. Two processes may write into one file: each knows where its own lines
-stand.
+Strategy. While a run goes on the file only grows, so a kill costs at most the line that is being written. A row that is scored
+again gets a new line, and the last line counts. When the run ends, the file is written again, one line per row in input order,
+and replaces the old one in a single step. Two processes may write into one file: each knows the positions of its own lines.
 
-What a finished file of scores was when its run ended: how many rows it had, and a digest of its lines.
-
-The digest is of the lines without their ends, so a copy whose line ends were changed on the way is still the same. It is there to
-find damage, so a checksum is enough: a cryptographic hash protects nothing here, as the digest lies beside the file, and is slow.
+A seal is the number of lines with a digest of them, as they were when the run ended. It covers the lines without their ends, so a
+copy whose line ends were changed is still the same. It is there to find damage: a checksum is enough and faster than a
+cryptographic hash, which would protect nothing, as the digest lies beside the file.
 """
 
 from __future__ import annotations
