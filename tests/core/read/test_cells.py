@@ -31,17 +31,17 @@ class TestLists:
         with np.printoptions(threshold=5, edgeitems=2):
             printed = str(np.array(list("abcdefgh"), dtype=object))
         assert problem({"contexts": printed}) == (
-            "contexts: the cell starts with '[' but is neither a JSON nor a Python list: numpy left texts out where the '...' "
+            "contexts: the cell starts with '[' but is no JSON or Python list: numpy left texts out where the '...' "
             "stands: write the list itself, as array.tolist() gives it"
         )
 
     def test_objects_that_python_has_printed(self) -> None:
         assert problem({"contexts": "[Document(metadata={'page': 1}, page_content='a')]"}) == (
-            "contexts: the cell starts with '[' but is neither a JSON nor a Python list: it holds Document(...) as Python prints "
+            "contexts: the cell starts with '[' but is no JSON or Python list: it holds Document(...) as Python prints "
             "it: write the texts, as in [item.page_content for item in documents]"
         )
         assert problem({"contexts": "[array(['a', 'b'], dtype=object)]"}) == (
-            "contexts: the cell starts with '[' but is neither a JSON nor a Python list: it holds arrays as numpy prints them: "
+            "contexts: the cell starts with '[' but is no JSON or Python list: it holds arrays as numpy prints them: "
             "write lists, as array.tolist() gives them"
         )
 
@@ -67,7 +67,7 @@ class TestLists:
     )
     def test_a_broken_list_is_refused(self, cell: str) -> None:
         assert problem({"My Contexts": cell}, {"contexts": "my contexts"}) == (
-            'My Contexts: the cell starts with \'[\' but is neither a JSON nor a Python list: write ["first text", "second text"]'
+            'My Contexts: the cell starts with \'[\' but is no JSON or Python list: write ["first text", "second text"]'
         )
 
     @pytest.mark.parametrize(

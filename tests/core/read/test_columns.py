@@ -241,7 +241,7 @@ class TestMapping:
 
     def test_several_texts_where_one_is_expected(self) -> None:
         assert problem({"answers": {"text": ["r", "s"]}}, {"reference": "answers.text"}) == (
-            "answers.text: holds 2 values, and reference is one text: name one of them, as in answers.text.0"
+            "answers.text: holds 2 values, and reference is one text: name one, as in answers.text.0"
         )
 
     def test_a_row_without_the_column_has_no_value(self) -> None:

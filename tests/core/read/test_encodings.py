@@ -125,7 +125,7 @@ MUNICH = "id;answer\n1;a\n2;Wo liegt München? In Bayern\n".encode("cp1252")
             "q.csv",
             b"\xef\xbb\xbfid\n1\n",
             {"encoding": "cp1252"},
-            'q.csv begins with the byte order mark of UTF-8: it is not in encoding="cp1252", leave that out',
+            'q.csv has the byte order mark of UTF-8: leave out encoding="cp1252"',
         ),
         (
             "q.csv",

@@ -97,7 +97,7 @@ class TestNesting:
         (found,) = columns.found([("row 1", {"outputs": value})])
         with pytest.raises(InvalidInput) as raised:
             columns.sample(found[1])
-        assert str(raised.value) == "text is looked for in lists nested more than 100 levels deep"
+        assert str(raised.value) == "text is looked for in lists nested more than 100 deep"
 
 
 class TestWrappers:
@@ -117,7 +117,7 @@ class TestTime:
     )
     def test_cells_that_are_nearly_lists(self, cell: str) -> None:
         def work(_: int) -> None:
-            with pytest.raises(InvalidInput, match="is neither a JSON nor a Python list"):
+            with pytest.raises(InvalidInput, match="is no JSON or Python list"):
                 sample_of({"contexts": cell if cell.startswith("[") else f"[{cell}"})
 
         assert seconds(work, 1) < 5
@@ -171,7 +171,7 @@ def test_a_row_below_the_last_one_of_a_sheet(tmp_path: Any) -> None:
             large.writestr(name, data)
     with pytest.raises(InvalidInput) as raised:
         read(tmp_path / "rows.xlsx")
-    assert str(raised.value) == "rows.xlsx has a row below row 1,048,576, the last one of a sheet: save it anew"
+    assert str(raised.value) == "rows.xlsx has rows below 1,048,576, the last of a sheet: save it anew"
 
 
 def test_standard_input_without_an_end(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,5 +184,5 @@ def test_standard_input_without_an_end(tmp_path: Any, monkeypatch: pytest.Monkey
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(InvalidInput) as raised:
         copied(cast("BinaryIO", Endless()), "stdin", None)
-    assert str(raised.value) == f"stdin cannot be copied to {tmp_path}, where it is read from: No space left on device"
+    assert str(raised.value) == f"stdin cannot be copied to {tmp_path}, to be read there: No space left on device"
     assert list(tmp_path.iterdir()) == []

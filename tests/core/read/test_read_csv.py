@@ -118,7 +118,7 @@ class TestCSV:
         path = write(tmp_path / "q.csv", f'id,contexts\n0,x\n1,"{quoted}"\n2,y\n')
         assert [problem for _, _, problem in read(path)] == [
             None,
-            f"q.csv, line 3: contexts: the cell starts with '[' but is neither a JSON nor a Python list: {cure}",
+            f"q.csv, line 3: contexts: the cell starts with '[' but is no JSON or Python list: {cure}",
             None,
         ]
 
@@ -178,7 +178,7 @@ class TestCSV:
             (
                 "id,answer\n1,x\n2,y\n3,\0\n",
                 (
-                    "q.csv, line 4: holds a NUL character, which no text has: save the file anew, as UTF-8 "
+                    "q.csv, line 4: holds a NUL character: save the file anew, as UTF-8 "
                     "(the file was read up to there: 2 rows)"
                 ),
             ),

@@ -171,7 +171,7 @@ def test_the_number_is_that_of_all_questions(folder: Path) -> None:
     [
         (
             "--unanswerable=0.5",
-            "--unanswerable and --two-passages need a language model: LexicalJudge can only leave parts of sentences blank",
+            "--unanswerable and --two-passages need a language model: LexicalJudge only leaves blanks",
         ),
         ("--two-passages=2", "--two-passages must be a share from 0 to 1, got 2.0"),
         ("--refusal= ", "--refusal must be a text that is not blank, got ' '"),

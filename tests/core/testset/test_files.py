@@ -206,7 +206,7 @@ class TestDocuments:
             ([], "documents is empty: give at least one"),
             (
                 "text",
-                "documents must be several documents, got one str: write [text], or Path(...) for a file or a folder",
+                "documents must be several documents, got one str: write [text], or Path(...) for files",
             ),
             (
                 Document("x"),
@@ -220,7 +220,7 @@ class TestDocuments:
             ([Document(id="x")], "documents[0] has no content to write questions about"),
             (
                 [Document("a", id="x"), Document("b", id="x")],
-                "two documents have the id 'x': questions could not be told apart by their document",
+                "two documents have the id 'x': their questions could not be told apart",
             ),
         ],
     )

@@ -155,7 +155,7 @@ def test_html_needs_the_extra(tmp_path: Path, without_bs4: None) -> None:
     (tmp_path / "a.html").write_text("<p>text")
     with pytest.raises(MissingExtra) as caught:
         text_of_file(tmp_path / "a.html")
-    assert str(caught.value) == 'the beautifulsoup4 package is not installed: pip install "ragmetrics-core[documents]"'
+    assert str(caught.value) == 'beautifulsoup4 is not installed: pip install "ragmetrics-core[documents]"'
 
 
 @pytest.fixture

@@ -79,12 +79,12 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     assert text_of_file(file).text == "text"
     file.write_bytes(pdf("", ""))
     assert message(file) == (
-        "a.pdf: there is no text on its 2 pages, perhaps only pictures of it: recognise the text (OCR) first"
+        "a.pdf: there is no text on its 2 pages, perhaps only pictures: recognise the text (OCR) first"
     )
     file.write_bytes(pdf(""))
     assert message(file).startswith("a.pdf: there is no text on its page, ")
     file.write_text("The library opens at nine.")
-    assert message(file).startswith("a.pdf is no PDF that can be read (Pdf")
+    assert message(file).startswith("a.pdf is no readable PDF (Pdf")
     file.unlink()
     assert message(file) == "a.pdf cannot be read: No such file or directory"
 
@@ -178,7 +178,7 @@ def test_a_file_that_may_not_be_opened(tmp_path: Path, monkeypatch: pytest.Monke
             "a.pdf is encrypted (cryptography>=3.1 is required for AES algorithm): save it without encryption",
         ),
         (PermissionError(13, "Permission denied"), "a.pdf cannot be read: Permission denied"),
-        (KeyError("/Root"), "a.pdf is no PDF that can be read (KeyError: '/Root')"),
+        (KeyError("/Root"), "a.pdf is no readable PDF (KeyError: '/Root')"),
     ],
 )
 def test_what_pypdf_raises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, text: str) -> None:

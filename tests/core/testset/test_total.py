@@ -231,7 +231,7 @@ class TestShares:
             ({"n": 5, "max_retries": -1}, "max_retries must be a whole number from 0, got -1"),
             (
                 {"n": 5, "unanswerable": 0.5, "llm": "lexical"},
-                "unanswerable and two_passages need a language model: LexicalJudge can only leave parts of sentences blank",
+                "unanswerable and two_passages need a language model: LexicalJudge only leaves blanks",
             ),
         ],
     )

@@ -14,7 +14,6 @@ import json
 import re
 import tokenize
 from collections.abc import Callable, Mapping
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -65,29 +64,24 @@ Reader = Callable[[Any, str, str | None], Any]
 """Makes of a value what its field holds; takes the name of the column and the separator of lists as well."""
 
 
-def reader_of(field: str) -> Reader | None:
-    """What reads the cells of a field; None: they stay as they are."""
-    return READERS.get(field)
-
-
 def _texts(value: Any, column: str, separator: str | None) -> Any:
-    if isinstance(value, str):
-        value = _list(value, column, separator)
-    if isinstance(value, Mapping):
-        value = [value]
-    if isinstance(value, list | tuple) and not _are_texts(value):
-        return [_content(item) for item in value]
-    return value
+    items = _items(value, column, separator)
+    return [_content(item) for item in items] if isinstance(items, list | tuple) and not _are_texts(items) else items
 
 
 def _documents(value: Any, column: str, separator: str | None) -> Any:
+    items = _items(value, column, separator)
+    return (
+        [document_of(item) for item in items]
+        if isinstance(items, list | tuple) and not _are_documents(items)
+        else items
+    )
+
+
+def _items(value: Any, column: str, separator: str | None) -> Any:
     if isinstance(value, str):
         value = _list(value, column, separator)
-    if isinstance(value, Mapping):
-        value = [value]
-    if isinstance(value, list | tuple) and not _are_documents(value):
-        return [document_of(item) for item in value]
-    return value
+    return [value] if isinstance(value, Mapping) else value
 
 
 def _object(value: Any, column: str, _: str | None) -> Any:
@@ -113,9 +107,7 @@ def one_text(value: Any, column: str, field: str, *, mapped: bool) -> Any:
     if said and (text := _said(said[-1].get("content"))) is not None:  # an earlier one belongs to an earlier turn
         return text
     if mapped and len(value) > 1:
-        raise InvalidInput(
-            f"{column}: holds {len(value)} values, and {field} is one text: name one of them, as in {column}.0"
-        )
+        raise InvalidInput(f"{column}: holds {len(value)} values, and {field} is one text: name one, as in {column}.0")
     return value
 
 
@@ -131,7 +123,7 @@ SPEAKERS = {"user_input": ("user", "human"), "response": ("assistant", "ai"), "r
 """Who says what a field holds, in a list of chat messages."""
 
 
-READERS: dict[str, Reader] = {
+READERS: Mapping[str, Reader] = {
     "retrieved_contexts": _texts,
     "reference_contexts": _texts,
     "retrieved_documents": _documents,
@@ -139,11 +131,7 @@ READERS: dict[str, Reader] = {
     "rubric": _object,
     "metadata": _object,
 }
-
-
-def is_usual(field: str) -> Callable[[Any], bool] | None:
-    """What tells that a list can be used as it is; None for a field that holds no list."""
-    return USUAL.get(field)
+"""What reads the cells of a field; those of another field stay as they are."""
 
 
 def _list(cell: str, column: str, separator: str | None) -> Any:
@@ -155,9 +143,7 @@ def _list(cell: str, column: str, separator: str | None) -> Any:
         if isinstance(value, list):
             return value
         if separator is None and not MARK.match(cell.lstrip()):
-            raise InvalidInput(
-                f"{column}: the cell starts with '[' but is neither a JSON nor a Python list: {_cure(cell)}"
-            )
+            raise InvalidInput(f"{column}: the cell starts with '[' but is no JSON or Python list: {_cure(cell)}")
     array = _postgres(cell.strip(), column) if cell.lstrip().startswith("{") else None
     if array is not None:
         return array
@@ -171,9 +157,7 @@ def _postgres(text: str, column: str) -> list[str | None] | None:
     if POSTGRES.fullmatch(text):
         return [_element(item) for item in re.findall(ELEMENT, text[1:-1], re.DOTALL)]
     if NESTED.fullmatch(text):
-        raise InvalidInput(
-            f"{column}: the cell is an array of arrays, as Postgres writes them: write one list of texts"
-        )
+        raise InvalidInput(f"{column}: the cell is an array of arrays of Postgres: write one list of texts")
     return None
 
 
@@ -227,10 +211,6 @@ def _content(item: Any) -> Any:
     return document
 
 
-def _attribute(item: Any, name: str) -> Any:
-    return getattr(item, name, None)
-
-
 def _is_text(item: Any) -> bool:
     """Whether it is a text, and no document that was written as JSON."""
     return type(item) is str and item[:1] != "{"
@@ -274,7 +254,7 @@ def document_of(item: Any) -> Any:
         found = _unwrapped(literal(item)) if item.startswith("{") else None
         return document_of(found) if isinstance(found, dict) and _is_written_document(found) else item
     item = _unwrapped(item)
-    get: Callable[[str], Any] = item.get if isinstance(item, Mapping) else partial(_attribute, item)
+    get: Callable[[str], Any] = item.get if isinstance(item, Mapping) else lambda name: getattr(item, name, None)
     node = get("node")
     content = next((text for text in map(get, CONTENTS) if isinstance(text, str)), None)
     if content is None:
@@ -286,9 +266,10 @@ def document_of(item: Any) -> Any:
     return {name: value for name, value in named.items() if value is not None}
 
 
-USUAL: dict[str, Callable[[Any], bool]] = {
+USUAL: Mapping[str, Callable[[Any], bool]] = {
     "retrieved_contexts": _are_texts,
     "reference_contexts": _are_texts,
     "retrieved_documents": _are_documents,
     "reference_documents": _are_documents,
 }
+"""What tells that the list of a field can be used as it is."""

@@ -2,14 +2,11 @@
 
 Strategy. How rows of certain columns are read is worked out once (`_plan`), so that a usual row costs one look-up and one pass over
 its fields. A user who names a column that is nowhere has made a mistake that would cost every row, so rows are held back until
-each such column was seen.
+each such column was seen. Rows may also be pydantic models, as RAGAS, LangSmith and LlamaIndex have them, and dataclasses.
 
-What was read as it stands although it may mean something else: words for a missing value, lists written as one text.
-
-Nothing is guessed: an answer may well be "None", and a text may hold a semicolon. So the texts stay as they are, and the user
-reads once per field how many rows have such a text, and where the first of them are.
-
-Rows that are objects: pydantic models, as RAGAS, LangSmith and LlamaIndex have them, and dataclasses.
+Some values may mean something else than what they say: words for a missing value, lists written as one text. Nothing is guessed: an
+answer may well be "None", and a text may hold a semicolon. So the texts stay as they are, and the user reads once per field
+how many rows have such a text, and where the first of them are.
 """
 
 from __future__ import annotations
@@ -25,9 +22,9 @@ from typing import Any
 from .._kernel._counts import count_of
 from .._kernel._errors import InvalidInput
 from .._kernel._sample import Sample, agreed, without_arrays
-from ._cells import one_text, reader_of
+from ._cells import READERS, one_text
 from ._input_file import EMPTY_CELL, BadShape, RawRow
-from ._plan import ABSENT, TEXTS, Mapped, Plan, Source, mapped_columns, may_be_opened, missing_column, plan_for
+from ._plan import ABSENT, TEXTS, Mapped, Plan, Source, mapped_columns, missing_column, plan_for
 
 PLACEHOLDERS = frozenset({"nan", "none", "null", "na", "n/a", "#n/a", "<na>", "\\n"})
 """What pandas, R, SQL and spreadsheets write where there is nothing, without regard to case."""
@@ -41,6 +38,7 @@ SEPARATED = re.compile(r"\|\||(?<=[^\s|;])[|;](?=[^\s|;])")
 ENTITY = re.compile(r"&#?\w{1,8};")
 """A character as HTML writes it, whose semicolon separates nothing."""
 
+CONTEXTS = ("retrieved_contexts", "reference_contexts")
 MOST_PLACES = 3
 
 
@@ -111,10 +109,8 @@ def placeholders(sample: Sample) -> Iterator[tuple[str, str]]:
     for name, text in texts:
         if isinstance(text, str) and len(text) <= LONGEST and text.strip().casefold() in PLACEHOLDERS:
             yield name, text.strip()
-    for name, items in (
-        ("retrieved_contexts", sample.retrieved_contexts),
-        ("reference_contexts", sample.reference_contexts),
-    ):
+    for name in CONTEXTS:
+        items = getattr(sample, name)
         for item in items if isinstance(items, (list, tuple)) else ():
             if isinstance(item, str) and len(item) <= LONGEST and item.strip().casefold() in PLACEHOLDERS:
                 yield name, item.strip()
@@ -199,10 +195,9 @@ class Columns:
         self._fields = {item.field for item in self.mapped}
         self._separator = separator
         self.doubts = Doubts()
-        planned = partial(_planned, self.mapped)
-        self._plan = lru_cache(1000)(
-            partial(_of_like_kinds, lru_cache(100)(planned))
-        )  # of a method it would be a circle
+        planned = partial(plan_for, self.mapped)
+        # a cached method would refer to its own object
+        self._plan = lru_cache(1000)(partial(_of_like_kinds, lru_cache(100)(planned)))
         self._wide_plan = partial(_of_like_kinds, lru_cache(4)(planned))
 
     def sample(self, value: Any) -> Sample:
@@ -263,7 +258,7 @@ class Columns:
         """Count what the sample holds that may mean something else; ``value`` is the raw row that it was made of."""
         for field, word in placeholders(sample):
             self.doubts.may_be_missing(field, self._column_of(field, value), place, word)
-        for field in ("retrieved_contexts", "reference_contexts") if self._separator is None else ():
+        for field in CONTEXTS if self._separator is None else ():
             items = getattr(sample, field)
             if type(items) is not list or len(items) != 1:
                 continue
@@ -318,7 +313,7 @@ class Columns:
 
     def _agreed(self, field: str, sources: Iterable[Source], row: Mapping[str, Any]) -> Any:
         values, nothing = {}, None
-        read = reader_of(field)
+        read = READERS.get(field)
         for source in sources:
             found = source.value(row)
             value = _clean(found)
@@ -339,11 +334,6 @@ def _of_like_kinds(
     unclean = float in kinds or type(EMPTY_CELL) in kinds  # only then is NaN, or an empty cell, to be looked for
     one = float if unclean else str
     return planned(names, tuple(one if kind in OF_ONE_VALUE else kind for kind in kinds), keys)
-
-
-def _planned(mapped: tuple[Mapped, ...], names: Names, kinds: tuple[type, ...], keys: tuple[Names, ...]) -> Plan:
-    opened = may_be_opened(names, kinds)
-    return plan_for(names, kinds, dict(zip(opened, keys or [()] * len(opened), strict=True)), mapped)
 
 
 def _stands_in(item: Mapped, row: Mapping[str, Any]) -> bool:

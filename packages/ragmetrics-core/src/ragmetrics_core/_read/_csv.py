@@ -6,12 +6,10 @@ MySQL and Postgres write it, is a missing value. So is an empty cell, quoted or 
 it is an empty answer (``EMPTY_CELL``). A row with too many or too few cells, or with stray quotes, is an error: read leniently, it
 would put texts under the wrong names. One column may be without a name, as the index of pandas is; of several, as spreadsheets
 write them behind the last column that was ever used, none may hold anything.
-Broken quotes and broken text end the reading, for nobody can tell where the next row starts; the message says how far it went.
+Broken quotes and broken text end the reading, as nothing tells where the next row starts; the message says how far it went.
 
-How many rows a text file holds, without reading the rows: whoever watches a run wants to know how much is left.
-
-The numbers are for a progress bar. Lines are looked at, not parsed, so a file is counted in a small part of the time that reading
-it takes. A file that cannot be counted has no number, and what is wrong with it is reported when it is read.
+Rows of text files are counted for progress bars. Lines are looked at, not parsed, so a file is counted in a small part of the time
+that reading it takes. A file that cannot be counted has no number, and what is wrong with it is reported when it is read.
 """
 
 from __future__ import annotations
@@ -80,9 +78,7 @@ def separator_told(line: str) -> str:
 def _text_lines(file: InputFile) -> Iterator[str]:
     for number, line in lines_of(file):
         if "\0" in line:  # Python 3.11 and later would read on
-            raise InvalidInput(
-                f"{file.name}, line {number}: holds a NUL character, which no text has: save the file anew, as UTF-8"
-            )
+            raise InvalidInput(f"{file.name}, line {number}: holds a NUL character: save the file anew, as UTF-8")
         yield line
 
 

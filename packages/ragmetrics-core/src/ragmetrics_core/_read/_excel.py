@@ -86,7 +86,7 @@ class ExcelFile:
                     raise InvalidInput(f"{name}, after row {number}: the file is damaged ({error})") from None
                 if number > MOST_ROWS:
                     raise InvalidInput(
-                        f"{self._file.name} has a row below row {MOST_ROWS:,}, the last one of a sheet: save it anew"
+                        f"{self._file.name} has rows below {MOST_ROWS:,}, the last of a sheet: save it anew"
                     )
                 cells = list(row)
                 while cells and _is_empty(cells[-1]):
@@ -129,9 +129,7 @@ def _chosen(book: Any, at: str | None, name: str) -> Any:
     full = [sheet for sheet in sheets.values() if sheet.sheet_state == "visible" and _holds_something(sheet)]
     if len(full) > 1:
         names = [sheet.title for sheet in full]
-        raise InvalidInput(
-            f"{name} has several sheets, {', '.join(map(repr, names))}: choose one, as in at={names[0]!r}"
-        )
+        raise InvalidInput(f"{name} has several sheets, {', '.join(map(repr, names))}: choose one: at={names[0]!r}")
     return full[0] if full else next(iter(sheets.values()))
 
 

@@ -1,8 +1,6 @@
-"""Which reader a file needs, as its name or its first line tells.
+"""Which reader a file needs: its name says so, else its first bytes do.
 
-Which format a file has: its name says so, else its first bytes do.
-
-JSON, workbooks and Parquet files cannot be taken for anything else. What is none of them is a table if a separator stands in its
+JSON, workbooks and Parquet files cannot be mistaken for anything else. What is none of them is a table if a separator stands in its
 first line; if not, nothing tells what it is.
 """
 
@@ -10,8 +8,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -20,7 +18,7 @@ from .._kernel._errors import InvalidInput
 from ._csv import count_csv, count_lines, csv_rows, separator_of, separator_told
 from ._excel import ExcelFile
 from ._frames import ParquetRows
-from ._input_file import STDIN, FileOptions, InputFile, RawRow, copied, encoding_of, lines_of
+from ._input_file import STDIN, FileOptions, InputFile, OpenFile, RawRow, copied, encoding_of, lines_of
 from ._json import JsonFile, jsonl_rows, wraps_rows
 
 SUFFIXES = {
@@ -43,17 +41,7 @@ SPREADSHEETS = {
 }
 """What cannot be read, though every program that opens it can save it as something that can."""
 
-SEPARATOR_MARKS = frozenset(",;\t|")
 MAGIC = {b"PK\x03\x04": "xlsx", b"PAR1": "parquet"}
-
-
-def format_of(file: InputFile) -> str:
-    """One of jsonl, json, csv, tsv, xlsx, parquet.
-
-    Raises:
-        InvalidInput: nothing tells it.
-    """
-    return format_named(file.name) or _sniffed(file)
 
 
 def format_named(name: str) -> str | None:
@@ -65,9 +53,7 @@ def format_named(name: str) -> str | None:
     path = Path(name)
     suffix = (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
     if suffix in SPREADSHEETS:
-        raise InvalidInput(
-            f"{name} is {SPREADSHEETS[suffix]}, which is not read: save it as .xlsx, or as .csv in UTF-8"
-        )
+        raise InvalidInput(f"{name} is {SPREADSHEETS[suffix]}, which is not read: save it as .xlsx or as .csv in UTF-8")
     return SUFFIXES.get(suffix)
 
 
@@ -82,7 +68,7 @@ def _sniffed(file: InputFile) -> str:
         return "jsonl"  # without rows, like any empty file
     begin = lines[0].lstrip()[:1]
     if begin not in "{[":
-        if not separator_told(lines[0]) and SEPARATOR_MARKS.isdisjoint(lines[0]):
+        if not separator_told(lines[0]) and SEPARATORS.keys().isdisjoint(lines[0]):
             raise InvalidInput(
                 f"the name of {file.name!r} does not tell its format, nor does its first line: "
                 "let it end in .jsonl, .json, .csv or .tsv (.gz may follow), in .xlsx or in .parquet"
@@ -102,27 +88,7 @@ def _json(line: str) -> object:
         return None
 
 
-Counting = Callable[[int | None], int | None]
-"""Counts rows, up to a limit if one is given; None where they cannot be counted."""
-
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-
-
-@dataclass(frozen=True)
-class OpenFile:
-    """A file that is open for reading.
-
-    Attributes:
-        name: what messages call it.
-        rows: its raw rows.
-        count: counts them.
-        form: says how it is read, such as "CSV with semicolons, UTF-8".
-    """
-
-    name: str
-    rows: Iterator[RawRow]
-    count: Counting
-    form: Callable[[], str]
 
 
 def open_file(path: Path, options: FileOptions | None) -> OpenFile:
@@ -147,7 +113,7 @@ def open_file(path: Path, options: FileOptions | None) -> OpenFile:
     else:
         file = InputFile.of(path, options)
     known = options or FileOptions()
-    opened = _opened(file, format_of(file), known)
+    opened = _opened(file, format_named(file.name) or _sniffed(file), known)
     form = opened.form if file.path.is_file() else lambda: "a pipe"  # which cannot be looked at once more
     return replace(opened, rows=_at_least_one(file.name, opened.rows), form=form)
 
@@ -168,7 +134,7 @@ def _opened(file: InputFile, kind: str, options: FileOptions) -> OpenFile:
         return OpenFile(name, book.rows(), book.count, lambda: f"Excel, sheet {book.sheet!r}")
     if kind == "json":
         whole = JsonFile(file, options.at)
-        return OpenFile(name, whole.rows(), whole.count, lambda: f"JSON{_found_at(whole)}{_encoded(file)}")
+        return OpenFile(name, whole.rows(), whole.count, lambda: f"JSON{whole.where}{_encoded(file)}")
     if kind == "jsonl":
         return OpenFile(name, jsonl_rows(file), partial(count_lines, file), lambda: f"JSON lines{_encoded(file)}")
     tab = "\t" if kind == "tsv" else None
@@ -180,18 +146,13 @@ def _opened(file: InputFile, kind: str, options: FileOptions) -> OpenFile:
     return OpenFile(name, csv_rows(file, tab), partial(count_csv, file), form)
 
 
-def _found_at(file: JsonFile) -> str:
-    return f", rows at {file.at}" if file.at else ""
-
-
 def _encoded(file: InputFile) -> str:
     return f", {encoding_of(file)}{', gzipped' if file.zipped else ''}"
 
 
 def _at_least_one(name: str, rows: Iterator[RawRow]) -> Iterator[RawRow]:
-    empty = True
-    for row in rows:
-        empty = False
-        yield row
-    if empty:
+    first = next(rows, None)
+    if first is None:
         raise InvalidInput(f"{name} holds no rows")
+    yield first
+    yield from rows

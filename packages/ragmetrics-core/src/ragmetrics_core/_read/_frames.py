@@ -1,6 +1,6 @@
-"""Parquet, read a batch at a time, so that a large file is never held whole.
+"""Parquet files, read a batch at a time, and DataFrames, a part at a time, so that no large table is copied whole.
 
-DataFrames. Nothing here imports pandas: whoever has a frame has imported it.
+Nothing here imports pandas: a caller who has a frame has imported it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .._kernel._errors import InvalidInput, MissingExtra
-from ._input_file import InputFile, RawRow, first_double
+from ._input_file import InputFile, RawRow, at_most, first_double
 
 INDEX = re.compile(r"__index_level_\d+__")
 """Columns in which pandas keeps the index of a frame: they are no columns of it."""
@@ -56,10 +56,9 @@ class ParquetRows:
         except (ValueError, OSError) as error:
             raise InvalidInput(f"{self._name}, after row {number}: the file is damaged ({error})") from None
 
-    def count(self, most: int | None) -> int:
+    def count(self, most: int | None) -> int | None:
         """The number of rows, or ``most``."""
-        total: int = self._file.metadata.num_rows
-        return total if most is None else min(total, most)
+        return at_most(self._file.metadata.num_rows, most)
 
 
 CHUNK = 1000

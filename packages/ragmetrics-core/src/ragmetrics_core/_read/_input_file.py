@@ -1,15 +1,10 @@
-"""What the readers of text files share: numbered lines, and what a row is before it has a sample.
-
-Which encoding the bytes of a text file are in: what a byte order mark proves, else what the user says, else UTF-8.
-
-Most encodings cannot be told from each other by their bytes, so none is guessed. But where text is not UTF-8, it is mostly what
-Windows writes in Western Europe and America, and a person sees at once whether it is: so the message shows what would stand there.
-
-A file to read rows from: where its bytes are, what it is called in messages, and what its user knows about it.
+"""A file to read rows from: its bytes, its encoding, its lines, and what its user says about it.
 
 Strategy. What follows from the bytes is never asked: a byte order mark is proof, and where no name tells the format, the first line
-does. What bytes do not tell, such as CP1252 instead of Latin-1, is an option and never a guess. Standard input is copied to a
-temporary file first: then its rows can be counted, and all readers work as with any other file.
+does. What bytes do not tell, such as CP1252 instead of Latin-1, is an option and never a guess. But where text is not UTF-8, it is
+mostly what Windows writes in Western Europe and America, and a person sees at once whether it is: so the message shows what would
+stand there. Standard input is copied to a temporary file first: then its rows can be counted, and all readers work as with any
+other file.
 """
 
 from __future__ import annotations
@@ -22,10 +17,10 @@ import shutil
 import tempfile
 import weakref
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar, cast
 
 from .._kernel._errors import InvalidInput
 
@@ -51,12 +46,15 @@ class Codec(NamedTuple):
     Attributes:
         name: the encoding, as Python names it.
         mark: the byte order mark at the beginning.
-        is_wide: whether a line does not end in the byte that ends it in ASCII, as in UTF-16.
     """
 
     name: str
-    mark: bytes = b""
-    is_wide: bool = False
+    mark: bytes
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether a line does not end in the byte that ends it in ASCII, as in UTF-16."""
+        return "\n".encode(self.name) != b"\n"
 
 
 def check_encoding(name: object) -> None:
@@ -73,24 +71,22 @@ def check_encoding(name: object) -> None:
     raise InvalidInput(f"encoding must be one such as cp1252, latin-1, utf-16 or utf-8, got {name!r}")
 
 
-def codec_of(start: bytes, told: str | None, file: str) -> Codec:
-    """The codec of a file that starts with these bytes, of which the user has told the encoding or not.
+def codec_of(start: bytes, given: str | None, file: str) -> Codec:
+    """The codec of a file that starts with these bytes, of which the user has given the encoding or not.
 
     Raises:
         InvalidInput: the byte order mark says another encoding, or the text looks like UTF-16 and nothing says so.
     """
-    mark, proven = next(((mark, name) for mark, name in MARKS if start.startswith(mark)), (b"", ""))
-    if told is None:
+    mark, proven = next((item for item in MARKS if start.startswith(item[0])), (b"", ""))
+    if given is None:
         likely = "" if proven else _likely(start[::2], start[1::2])
         if likely:
             raise InvalidInput(f'{file} looks like UTF-16 text without a byte order mark: give encoding="{likely}"')
-        return _codec(proven or "utf-8", mark)
-    name = codecs.lookup(told).name
+        return Codec(proven or "utf-8", mark)
+    name = codecs.lookup(given).name
     if proven and not (proven.startswith(name) or name.startswith(proven)):  # utf-16 or utf-8-sig are no contradiction
-        raise InvalidInput(
-            f'{file} begins with the byte order mark of {proven.upper()}: it is not in encoding="{told}", leave that out'
-        )
-    return _codec(proven or WITHOUT_MARK.get(name, name), mark)
+        raise InvalidInput(f'{file} has the byte order mark of {proven.upper()}: leave out encoding="{given}"')
+    return Codec(proven or WITHOUT_MARK.get(name, name), mark)
 
 
 def _likely(odd: bytes, even: bytes) -> str:
@@ -100,16 +96,12 @@ def _likely(odd: bytes, even: bytes) -> str:
     return "utf-16-be" if odd and even and not any(odd) and all(even) else ""
 
 
-def _codec(name: str, mark: bytes) -> Codec:
-    return Codec(name, mark, "\n".encode(name) != b"\n")
-
-
-def not_text(error: UnicodeDecodeError, told: str | None) -> str:
+def not_text(error: UnicodeDecodeError, given: str | None) -> str:
     """What is wrong with a line that cannot be decoded, and what to do."""
     line: bytes = error.object
     where = f"(byte 0x{line[error.start]:02X} at position {error.start + 1})"
-    if told is not None:
-        return f"not text in {told} {where}: name another encoding with encoding=..., or save the file as UTF-8"
+    if given is not None:
+        return f"not text in {given} {where}: name another encoding with encoding=..., or save the file as UTF-8"
     try:
         before = line[: error.start].decode("cp1252", "replace")[-AROUND:].lstrip()
         after = line[error.start :].decode("cp1252")[:AROUND].rstrip()
@@ -210,9 +202,7 @@ def copied(stream: BinaryIO, name: str, options: FileOptions | None) -> InputFil
             zipped = there.read(len(GZIP)) == GZIP
     except OSError as error:  # the disk is full
         path.unlink()
-        raise InvalidInput(
-            f"{name} cannot be copied to {path.parent}, where it is read from: {error.strerror}"
-        ) from None
+        raise InvalidInput(f"{name} cannot be copied to {path.parent}, to be read there: {error.strerror}") from None
     except BaseException:  # Ctrl-C, while nothing comes in
         path.unlink()
         raise
@@ -223,6 +213,39 @@ def copied(stream: BinaryIO, name: str, options: FileOptions | None) -> InputFil
 
 RawRow = tuple[str, Any]
 """The place of a row, and its value: a mapping, or the ``InvalidInput`` that says why there is none."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Opened(Generic[T]):
+    """A file, or rows in memory, open for reading.
+
+    Attributes:
+        name: what messages call the file; "" for rows in memory.
+        rows: the rows, pulled lazily.
+        count: counts the rows to come, up to a limit if one is given; None where their number cannot be known beforehand.
+        form: says how it is read, such as "CSV with semicolons, UTF-8".
+    """
+
+    name: str
+    rows: Iterator[T]
+    count: Callable[[int | None], int | None]
+    form: Callable[[], str]
+
+    @property
+    def total(self) -> int | None:
+        """How many rows will come, where that can be known; a file is read for it, without making rows."""
+        return self.count(None)
+
+
+OpenFile = Opened[RawRow]
+
+
+def at_most(total: int | None, most: int | None) -> int | None:
+    """The smaller of two numbers; None for the limit means that there is none."""
+    return total if total is None or most is None else min(total, most)
+
 
 NOT_UTF8 = "not UTF-8 text: save the file as UTF-8"
 

@@ -3,11 +3,9 @@
 A key that stands twice in an object is legal JSON, and every parser silently keeps the last value. Here it makes the row a bad
 one: only its author knows which of the two answers should be scored.
 
-Where in a JSON file the rows are: exports wrap them, and each tool does so in its own way.
-
-Strategy. A list that is the whole file, or stands where data sets and well-known tools have it, is taken. Otherwise the file is
-searched through its objects for lists of objects. One such list can only be meant; of several one must be chosen, and the message
-names them with what is in them.
+Exports wrap the rows of a JSON file, and each tool does so in its own way. A list that is the whole file, or stands where data sets
+and well-known tools have it, is taken. Otherwise the file is searched through its objects for lists of objects. If there is one, it
+is taken; of several the user must choose one, and the message names them with what is in them.
 """
 
 from __future__ import annotations
@@ -157,8 +155,9 @@ class JsonFile:
         Raises:
             InvalidInput: the file is not JSON, or it is not clear which list in it is meant.
         """
-        where = f"{self.at} item" if "." in self.at else "item"
-        for number, item in enumerate(self._found[1], 1):
+        at, rows = self._found
+        where = f"{at} item" if "." in at else "item"
+        for number, item in enumerate(rows, 1):
             yield f"{self._file.name}, {where} {number}", _object(item)
 
     def count(self, most: int | None) -> int | None:
@@ -169,9 +168,9 @@ class JsonFile:
             return None
 
     @property
-    def at(self) -> str:
-        """The path to the list of rows; "" where it is the whole file."""
-        return self._found[0]
+    def where(self) -> str:
+        """Where the list of rows is; "" where it is the whole file."""
+        return f", rows at {self._found[0]}" if self._found[0] else ""
 
     @cached_property
     def _found(self) -> tuple[str, list[Any]]:

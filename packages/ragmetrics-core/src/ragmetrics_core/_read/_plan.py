@@ -6,11 +6,10 @@ another common name, the very name before one that only resembles it; numbered c
 the columns of traces hold, such as ``outputs.answer``. Columns of the same rank must agree. What no field is read from becomes
 metadata.
 
-Which columns a user says that fields are read from: ``columns={"question": "prompt"}``, ``--map question=prompt``.
-
-Strategy. The field stands first, as RAGAS' ``column_map`` has it: ``{"user_input": "question"}``. Where only the second name can be
-a field, it is meant the other way round; a name with a ``*`` can only be columns. A column is found under its very name, then
-without regard to case, then as a path into what a column holds (``outputs.answer``).
+The user names columns as ``columns={"question": "prompt"}`` or ``--map question=prompt``. The field stands first, as RAGAS'
+``column_map`` has it. Where only the second name can be a field, it is meant the other way round; a name with a ``*`` can only be
+columns. A column is found under its very name, then without regard to case, then as a path into what a column holds
+(``outputs.answer``).
 """
 
 from __future__ import annotations
@@ -25,13 +24,12 @@ from typing import Any
 
 from .._kernel._errors import InvalidInput
 from .._kernel._sample import ALIASES, FIELD_NAMES, fields_of, plain_name, without_arrays
-from ._cells import is_usual, literal, reader_of
+from ._cells import READERS, USUAL, literal
 from ._input_file import MOST_DEEP
 
 ABSENT: Any = object()
 """What stands where a row has nothing, not even None."""
 
-LISTS = frozenset({"retrieved_contexts", "reference_contexts", "retrieved_documents", "reference_documents"})
 
 MOST_SHOWN = 20
 """Columns that a message names; the rest is counted."""
@@ -133,7 +131,7 @@ def _mapped(first: object, second: object) -> Mapped:
             f"columns: neither {given[0]!r} nor {given[1]!r} is a field{hint} (the fields are {', '.join(sorted(FIELD_NAMES))})"
         )
     field, column = found
-    if "*" in column and field not in LISTS:
+    if "*" in column and field not in USUAL:
         raise InvalidInput(f"columns: {column!r} may be several columns, and {field} is one value: name one column")
     return Mapped(field, column, (given[0], given[1]))
 
@@ -166,9 +164,7 @@ def _walk(value: Any, path: tuple[Step, ...], lists: int = 0) -> Any:
         InvalidInput: there are too many lists inside each other.
     """
     if lists > MOST_DEEP:
-        raise InvalidInput(
-            f"{'.'.join(map(str, path))} is looked for in lists nested more than {MOST_DEEP} levels deep"
-        )
+        raise InvalidInput(f"{'.'.join(map(str, path))} is looked for in lists nested more than {MOST_DEEP} deep")
     for depth, step in enumerate(path):
         value = literal(value) if isinstance(value, str) else without_arrays(value)
         if isinstance(value, Mapping) and isinstance(step, re.Pattern):
@@ -249,17 +245,14 @@ LONGEST_NUMBERED = 60
 PARTS = {"inputs": "user_input", "vars": "user_input", "outputs": "response", "reference_outputs": "reference"}
 """Columns of traces and examples that are no field, and the field whose value they may hold; columns that are fields may too."""
 
+RETRIEVED = ("retrieved_contexts", "retrieved_documents")
+
 INSIDE: dict[str, dict[str, str]] = {
-    "user_input": {
-        name: name
-        for name in ("user_input", "retrieved_contexts", "retrieved_documents", "reference", "reference_contexts")
-    },
-    "response": {name: name for name in ("response", "retrieved_contexts", "retrieved_documents", "reference")},
+    "user_input": {name: name for name in ("user_input", "reference", "reference_contexts", *RETRIEVED)},
+    "response": {name: name for name in ("response", "reference", *RETRIEVED)},
     "reference": {
-        "response": "reference",
-        "reference": "reference",
-        "retrieved_contexts": "reference_contexts",
-        "reference_contexts": "reference_contexts",
+        **dict.fromkeys(("response", "reference"), "reference"),
+        **dict.fromkeys(("retrieved_contexts", "reference_contexts"), "reference_contexts"),
     },
 }
 """Which fields are looked for inside of such a column, and what they mean there: an answer among expected outputs is expected."""
@@ -298,16 +291,20 @@ Sources = dict[str, list[Source]]
 
 
 def plan_for(
-    columns: tuple[Any, ...], kinds: tuple[type, ...], keys: Mapping[Any, tuple[Any, ...]], mapped: tuple[Mapped, ...]
+    mapped: tuple[Mapped, ...], columns: tuple[Any, ...], kinds: tuple[type, ...], inside: tuple[tuple[Any, ...], ...]
 ) -> Plan:
     """How rows are read that have these columns, with values of these types.
 
     Args:
+        mapped: what the user says.
         columns: the columns.
         kinds: the type of the value of each.
-        keys: of columns that may be opened, the keys of what they hold.
-        mapped: what the user says.
+        inside: the keys of the mappings in columns of traces; none as long as it is not known which columns these are.
     """
+    traces = [
+        name for name, kind in zip(columns, kinds, strict=True) if issubclass(kind, Mapping) and _part(name, columns)
+    ]
+    keys = dict(zip(traces, inside or [()] * len(traces), strict=True))
     found: Sources = {}
     for item in mapped:
         found.setdefault(item.field, []).append(item.source(columns))
@@ -315,18 +312,12 @@ def plan_for(
     free = tuple(column for column in columns if column not in claimed)
     inner = _inside(free, keys)
     opened = {path[0] for sources in inner.values() for source in sources for path in source.paths}
-    meant = fields_of(tuple(column for column in free if column not in opened))
-    for rank in (_named(meant), _numbered(free), inner):
+    named: Sources = {}
+    for column, field in fields_of(tuple(column for column in free if column not in opened)).items():
+        named.setdefault(field, []).append(Source(str(column), ((column,),)))
+    for rank in (named, _numbered(free), inner):
         found.update({field: sources for field, sources in rank.items() if field not in found})
     return _plan(columns, kinds, tuple(keys), found)
-
-
-def may_be_opened(columns: Iterable[Any], kinds: Iterable[type]) -> tuple[Any, ...]:
-    """The columns of traces among these that hold mappings."""
-    names = tuple(columns)
-    return tuple(
-        name for name, kind in zip(names, kinds, strict=True) if issubclass(kind, Mapping) and _part(name, names)
-    )
 
 
 def _plan(columns: tuple[Any, ...], kinds: tuple[type, ...], opened: tuple[Any, ...], found: Sources) -> Plan:
@@ -340,25 +331,15 @@ def _plan(columns: tuple[Any, ...], kinds: tuple[type, ...], opened: tuple[Any, 
         if len(sources) > 1 or not sources[0].is_column or column not in types or (field in TEXTS and is_list):
             others.append((field, tuple(sources)))
         else:
-            direct.append((field, column, column in unclean, _reader(field, types[column])))
+            direct.append(
+                (field, column, column in unclean, None if types[column] is type(None) else READERS.get(field))
+            )
     used = {path[0] for sources in found.values() for source in sources for path in source.paths if len(path) == 1}
     unused = tuple((column, column in unclean) for column in columns if column not in used)
     as_it_is = not others and not unused and not unclean and all(item[0] == item[1] != "metadata" for item in direct)
-    lists = [(item[1], is_usual(item[0])) for item in direct if item[3] is not None]
+    lists = [(item[1], USUAL.get(item[0])) for item in direct if item[3] is not None]
     usual = as_it_is and all(types[column] is list and check for column, check in lists)
     return Plan(tuple(direct), tuple(others), unused, opened, tuple(lists) if usual else None)
-
-
-def _reader(field: str, kind: type) -> Any:
-    return None if kind is type(None) else reader_of(field)
-
-
-def _named(meant: Mapping[Any, str]) -> Sources:
-    """Fields that columns name."""
-    found: Sources = {}
-    for column, field in meant.items():
-        found.setdefault(field, []).append(Source(str(column), ((column,),)))
-    return found
 
 
 def _numbered(names: Iterable[Any]) -> Sources:

@@ -1,20 +1,16 @@
-"""Raw rows become rows: here columns get their names, missing cells become None, and bad rows get their message.
+"""Raw rows become rows: columns get their names, missing cells become None, and bad rows get their message.
 
-What a row may hold so that it can be written down again: limits to nesting, numbers and size.
-
-Strategy. Metadata is only carried through, so nobody looks at it before it is written. One row that no file can hold must cost that
-row and no other, so it is found where the row is read. Values are walked through without recursion, and the type alone tells
-that a value is plain, as nearly all are.
-
-A few rows out of many, drawn at random.
+Strategy. Metadata is only carried through, so nothing looks at it before it is written. One row that no file can hold must cost
+that row and no other, so a row that is nested too deep or too large is found where it is read. Values are walked through without
+recursion, and the type alone tells that a value is plain, as nearly all are.
 """
 
 from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, replace
 from functools import partial
 from itertools import islice
 from operator import attrgetter
@@ -24,9 +20,9 @@ from typing import Any
 from .._kernel._errors import InvalidInput
 from .._kernel._sample import Document, Row, Sample
 from ._columns import Columns, Understood, is_model
-from ._files import Counting, OpenFile, open_file
+from ._files import open_file
 from ._frames import frame_rows
-from ._input_file import MOST_DEEP, BadShape, FileOptions, RawRow
+from ._input_file import MOST_DEEP, BadShape, FileOptions, Opened, OpenFile, RawRow, at_most
 
 MOST_DIGITS = 4000
 """Python itself writes no numbers of more than 4,300 digits."""
@@ -98,26 +94,7 @@ def _are_plain_documents(items: list[Any] | tuple[Any, ...]) -> bool:
     return True
 
 
-@dataclass(frozen=True)
-class OpenRows:
-    """Rows that are open for reading, whatever they come from.
-
-    Attributes:
-        name: the file name, or "" for rows in memory.
-        rows: the rows, pulled lazily.
-        count: counts the rows to come, up to a limit; None where their number cannot be known beforehand.
-        form: says how a file is read, such as "CSV with semicolons, UTF-8".
-    """
-
-    name: str
-    rows: Iterator[Row]
-    count: Counting
-    form: Callable[[], str]
-
-    @property
-    def total(self) -> int | None:
-        """How many rows will come, where that can be known; a file is read for it, without making rows."""
-        return self.count(None)
+OpenRows = Opened[Row]
 
 
 def open_rows(
@@ -134,7 +111,7 @@ def open_rows(
     """
     file = _opened(samples, options)
     opened = OpenRows(file.name, rows_of(islice(file.rows, limit), columns), file.count, file.form)
-    return opened if limit is None else replace(opened, count=lambda most: file.count(least(limit, most)))
+    return opened if limit is None else replace(opened, count=lambda most: file.count(at_most(limit, most)))
 
 
 def understood_rows(
@@ -168,16 +145,7 @@ def _opened(samples: Any, options: FileOptions | None) -> OpenFile:
     if options is not None:
         options.refuse("rows in memory")
     total = len(samples) if hasattr(samples, "__len__") else None
-    return OpenFile("", _in_memory(samples), partial(_up_to, total), lambda: "rows in memory")
-
-
-def _up_to(total: int | None, most: int | None) -> int | None:
-    return total if most is None or total is None else min(total, most)
-
-
-def least(limit: int, most: int | None) -> int:
-    """The smaller of two limits, where the second one may be None."""
-    return limit if most is None else min(limit, most)
+    return OpenFile("", _in_memory(samples), partial(at_most, total), lambda: "rows in memory")
 
 
 def rows_of(raw_rows: Iterable[RawRow], columns: Columns | None = None) -> Iterator[Row]:
@@ -251,7 +219,7 @@ def sampled(opened: OpenRows, count: int, seed: int) -> OpenRows:
     The rows are read to their end in one pass, and no more of them are held than are drawn (Vitter 1985, ACM TOMS 11:37,
     algorithm R).
     """
-    return replace(opened, rows=_rows(opened.rows, count, seed), count=lambda most: opened.count(least(count, most)))
+    return replace(opened, rows=_rows(opened.rows, count, seed), count=lambda most: opened.count(at_most(count, most)))
 
 
 def _rows(rows: Iterator[Row], count: int, seed: int) -> Iterator[Row]:

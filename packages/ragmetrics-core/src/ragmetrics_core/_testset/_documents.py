@@ -70,13 +70,11 @@ def text_of_pdf(path: Path) -> FileText:
     except OSError as error:
         raise InvalidInput(f"{path.name} cannot be read: {error.strerror or error}") from None
     except (PyPdfError, *DAMAGED) as error:
-        raise InvalidInput(
-            f"{path.name} is no PDF that can be read ({type(error).__name__}: {str(error)[:LONGEST]})"
-        ) from None
+        raise InvalidInput(f"{path.name} is no readable PDF ({type(error).__name__}: {str(error)[:LONGEST]})") from None
     if not any(pages):
         count = "its page" if len(pages) == 1 else f"its {len(pages)} pages"
         raise InvalidInput(
-            f"{path.name}: there is no text on {count}, perhaps only pictures of it: recognise the text (OCR) first"
+            f"{path.name}: there is no text on {count}, perhaps only pictures: recognise the text (OCR) first"
         )
     return _joined(pages)
 
@@ -239,18 +237,14 @@ def documents_of(documents: Any) -> tuple[list[GivenDocument], list[Skipped]]:
     seen: set[str] = set()
     for document in given:
         if document.id in seen:
-            raise InvalidInput(
-                f"two documents have the id {document.id!r}: questions could not be told apart by their document"
-            )
+            raise InvalidInput(f"two documents have the id {document.id!r}: their questions could not be told apart")
         seen.add(document.id)
     return given, skipped
 
 
 def _from_memory(documents: Any) -> Iterator[GivenDocument]:
     if isinstance(documents, str):
-        raise InvalidInput(
-            "documents must be several documents, got one str: write [text], or Path(...) for a file or a folder"
-        )
+        raise InvalidInput("documents must be several documents, got one str: write [text], or Path(...) for files")
     if isinstance(documents, Mapping | Document) or hasattr(documents, "iloc") or not isinstance(documents, Iterable):
         raise InvalidInput(
             "documents must be a list of texts, Documents or mappings with 'content', or the Path of a file or a folder, "

@@ -209,9 +209,7 @@ class Generation:
             raise InvalidInput("generate_testset needs a model: give llm=...")
         self._llm = llm_named(llm)
         if isinstance(self._llm, LexicalJudge) and (options.unanswerable or options.two_passages):
-            raise InvalidInput(
-                "unanswerable and two_passages need a language model: LexicalJudge can only leave parts of sentences blank"
-            )
+            raise InvalidInput("unanswerable and two_passages need a language model: LexicalJudge only leaves blanks")
         self._options = options
         self._caveat = ModelTraits.of(self._llm).testset_caveat
         prices = Prices()

@@ -157,9 +157,7 @@ def _html_pieces(page: str) -> Iterator[Piece]:
         from bs4 import BeautifulSoup  # noqa: PLC0415  an extra
         from bs4.element import PreformattedString, Tag  # noqa: PLC0415
     except ImportError:
-        raise MissingExtra(
-            'the beautifulsoup4 package is not installed: pip install "ragmetrics-core[documents]"'
-        ) from None
+        raise MissingExtra('beautifulsoup4 is not installed: pip install "ragmetrics-core[documents]"') from None
     page = NULL.sub("\ufffd", NO_TEXT.sub(" ", page))
     left_out = _left_out(page)
     end = page.rfind(">") + 1  # what begins behind it is no tag, and takes the parser quadratic time
