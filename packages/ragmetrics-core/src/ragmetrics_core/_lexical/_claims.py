@@ -268,8 +268,7 @@ _ABBREVIATION = re.compile(
     r"|Rep|Mt|[Aa]pprox|[Ff]ig|[Vv]ol|bzw|ca|usw|Nr|ed|al|i\.e|e\.g|z\.B|d\.h))\.$"
 )
 _END = re.compile(
-    rf"(?<![.!?…])[.!?…]+[\"'”’»)\]*]*(?=\s|$)(?!(?<=\bNo\.) ?\d)(?!(?<=\d\.) {_MONTH})"
-    r"|[。！？｡؟।॥]+[」』”）]*|\n+"
+    rf"(?<![.!?…])[.!?…]+[\"'”’»)\]*]*(?=\s|$)(?!(?<=\bNo\.) ?\d)(?!(?<=\d\.) {_MONTH})|[。！？｡؟।॥]+[」』”）]*|\n+"
 )
 _BREAK = re.compile(r"[,;:()\[\]{}\"“”„«»|/=<>，、；：（）「」『』،؛—–]|\s-+\s|\*\*")
 _JOINS = frozenset({"-", "‐", "‑", "'", "’"})  # within a compound

@@ -162,11 +162,8 @@ _UNSPACED = (
 )
 _TOKEN = re.compile(
     r"(?P<citation>\[\^?\d{1,3}(?:\s?[,;–-]\s?\^?\d{1,3})*\]|【\d{1,3}[^】\n]{0,30}】)"
-    rf"|(?P<date>(?<!\d)\d{{4}}-\d\d?-\d\d?(?!\d))"
-    rf"|(?P<number>\d+(?:[.,:]\d+)*)(?P<ordinal>(?:st|nd|rd|th|s|['’]s)\b)?"
-    rf"|(?P<unspaced>{_UNSPACED}+)"
-    rf"|(?P<initials>\b(?:[A-Za-z]\.){{2,}})"
-    rf"|(?P<not>(?<=[a-z])n['’]t\b|\bn['’]t\b)"
+    rf"|(?P<date>(?<!\d)\d{{4}}-\d\d?-\d\d?(?!\d))|(?P<number>\d+(?:[.,:]\d+)*)(?P<ordinal>(?:st|nd|rd|th|s|['’]s)\b)?"
+    rf"|(?P<unspaced>{_UNSPACED}+)|(?P<initials>\b(?:[A-Za-z]\.){{2,}})|(?P<not>(?<=[a-z])n['’]t\b|\bn['’]t\b)"
     rf"|(?P<clitic>(?<=\w)['’](?:s|re|ve|ll|d|m)\b)"
     rf"|(?P<word>(?:(?!n['’]t\b|{_UNSPACED}){_LETTER})(?:(?!n['’]t\b|{_UNSPACED})(?:{_LETTER}|\d))*)"
 )

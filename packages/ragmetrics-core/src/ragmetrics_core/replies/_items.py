@@ -51,8 +51,7 @@ _OFFERS = (
     r"i(?:'m| am|'d be| would be| will be) (?:(?:always|very|ready|happy|glad|here|pleased|delighted) ){1,2}to (?:help|assist)\b"
     r"|(?:i can|i will|i'll|let me) (?:help|assist) you\b|how (?:can|may|could) i (?:help|assist)(?=\W*(?:you\b|\Z))"
     r"|please (?:provide|share|give|send|paste|specify|tell|let me know|enter|upload)\b|feel free to\b"
-    r"|(?:just )?let me know(?= (?:if you (?:need|want|have|would)|what|how|which)\b|\W*\Z)"
-    r"|is there anything else\b"
+    r"|(?:just )?let me know(?= (?:if you (?:need|want|have|would)|what|how|which)\b|\W*\Z)|is there anything else\b"
     r"|i(?:'ll| will)? need (?:the|your|more) (?:question|answer|text|context|response|information|details)\b)"
     r"|(?:gerne|natürlich)?,? ?(?:ich )?(?:helfe|unterstütze) (?:ich )?(?:ihnen|dir)\b"
     r"|bitte (?:geben|gib|teilen|teile|senden|stellen)\b|n'hésitez pas\b|je suis (?:là|prête?|ravie?) (?:à|de|pour)\b"
@@ -114,9 +113,7 @@ _LABEL = (
 _ITEM = re.compile(
     rf"(?P<indent>\s{{0,40}})(?:>\s?)?\**"
     rf"(?:(?P<number>[(\[#]?(?:(?:{_LABEL})\s?)?[0-9０-９]{{1,3}}\s?(?:[.)\]:：、．）]|\s[-–—]\s)(?![0-9])|[a-h]\))"
-    rf"|(?P<bullet>[-*•–—‣▪◦●○+·▸►]\s|[•●▪])"
-    rf"|(?P<circled>[①-⑳])"
-    rf"|(?P<label>(?:{_LABEL})\s?[:：]))"
+    rf"|(?P<bullet>[-*•–—‣▪◦●○+·▸►]\s|[•●▪])|(?P<circled>[①-⑳])|(?P<label>(?:{_LABEL})\s?[:：]))"
     r"\**\s{0,20}(?P<text>\S.*)",
     re.IGNORECASE,
 )

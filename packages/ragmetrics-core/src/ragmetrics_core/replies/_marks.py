@@ -21,15 +21,14 @@ from typing import NamedTuple
 from .._kernel._repeated import SENT
 from .._kernel._wording import asked_of
 from ._numbers import COMPARED, NUMBER, WORDS, Scale, bare_numbers, written_out
-from ._text import Unreadable, tidy, without_emoji
+from ._text import Unreadable, on_line, tidy, without_emoji
 from ._whose import QUOTED, declines, own_words
 
 _SCORE = (
     r"(?:the|my|gesamt|end|quality|total)?"
     r"(?:scores?|ratings?|grades?|marks?|punktzahl|wertung|bewertung|punktestand|puntuación|puntuacion|calificación|calificacion|"
     r"punteggio|voto|valutazione|pontuação|pontuacao|avaliação|nota|notation|évaluation|beoordeling|cijfer|betyg|ocena|wynik|hodnocení|"
-    r"skóre|puan)|note|оценка|балл|рейтинг|оцінка|"
-    r"评分|評分|得分|分数|分數|打分|評価|評点|得点|点数|點數|总分|總分|総点|採点|スコア|점수|평점|평가|등급|총점|스코어"
+    r"skóre|puan)|note|оценка|балл|рейтинг|оцінка|评分|評分|得分|分数|分數|打分|評価|評点|得点|点数|點數|总分|總分|総点|採点|スコア|점수|평점|평가|등급|총점|스코어"
 )
 # Labels that also introduce other things: they count only at the head of a line with a colon.
 _WEAK = (
@@ -43,8 +42,7 @@ _SEPARATOR = (
     r"|\b(?:is|was|of|as|to|at|at a|is a|ist|beträgt|est|es|è|é|de)\b\s{0,3}:?|은|는|이|가|を|は|为|是|為)?"
 )
 _BEFORE = (
-    r"[\s\"'*_`\[({$|\\]{0,12}(?:boxed\s?\{\s?|text\s?\{\s?)?"
-    r"(?:about|around|approximately|roughly|only|just)?\s{0,3}"
+    r"[\s\"'*_`\[({$|\\]{0,12}(?:boxed\s?\{\s?|text\s?\{\s?)?(?:about|around|approximately|roughly|only|just)?\s{0,3}"
 )
 _COUNT = "|".join(sorted((re.escape(word) for word in WORDS if len(word) > 1), key=len, reverse=True))
 _VALUE = (
@@ -98,13 +96,11 @@ GRANTS = re.compile(
     r"(?:\s?/\s?(?P<of>\d{1,3}))?(?=\s{0,2}(?:$|[.,;:!)\n]))"
     rf"|(?<![\d.])(?P<points>{_DIGITS})\]{{0,2}}\s{{0,2}}점(?!\s{{0,2}}만점)"
     r"(?=\s{0,2}(?:으로|을|를|이|입니다|정도|만|주|$|[.,]))"
-    rf"|(?:给|給|打|评为|評為|得)\s{{0,2}}(?P<fen>{_DIGITS})\s{{0,2}}分"
-    rf"|{_SUBJECT}"
+    rf"|(?:给|給|打|评为|評為|得)\s{{0,2}}(?P<fen>{_DIGITS})\s{{0,2}}分|{_SUBJECT}"
     r"(?:(?:set|put|place|fix)\s(?:(?:the|my|its|this|overall|final)\s){0,2}(?:rating|score|grade|mark)\s(?:at|to|as)\s"
     r"|(?:go with|go for|settle (?:on|for)|opt for|call it|call this|say it's|assign)\s(?:an?\s)?(?:(?:score|rating|grade)\sof\s)?)"
     rf"{_VALUE.replace('?P<', '?P<put_')}(?=\s{{0,2}}(?:$|[.,;:!)\n]|points?\b(?!\s[a-z])|stars?\b"
-    r"|to (?:it|this)\b|because\b|since\b))"
-    r"|(?:(?:\A|\n|[.!?:]\s)(?:yo\s|eu\s)?(?:le\s|lhe\s)?dar[ií]a"
+    r"|to (?:it|this)\b|because\b|since\b))|(?:(?:\A|\n|[.!?:]\s)(?:yo\s|eu\s)?(?:le\s|lhe\s)?dar[ií]a"
     r"|\b(?:ich\s(?:gebe|vergebe|würde|bewerte)|je\s(?:(?:lui|leur|le|la)\s)?(?:donne|donnerais|mets|mettrais|attribue)|doy|"
     r"asigno|pongo|otorgo|assegno|attribuisco|darei|do\sun|dou|atribuo|ik\sgeef|я\s(?:ставлю|даю|оцениваю)))\b"
     rf"(?:\s[^\W\d]{{1,30}}){{0,5}}?\s(?P<given>{_DIGITS})(?:\s?/\s?(?P<given_of>\d{{1,3}}))?"
@@ -186,93 +182,48 @@ def find_marks(text: str, scale: Scale) -> Iterator[Mark]:
 
 
 def _labelled(text: str, scale: Scale) -> Iterator[Mark]:
+    """Scores behind a label ("Score: 4", "the rating is 4"), unless the label is another's or the number is no score of it."""
     for match in LABELLED.finditer(text):
-        label = _Label(text, match)
-        if label.counts():
-            mark = _mark(scale, match, label.rank, match["number"] or match["word"], text)
-            yield mark._replace(part=label.is_of_part())
+        label = match.start("label"), match.end("label")
+        # What stands before the label in its sentence, and between the label and the number.
+        head = BOUNDARY.split(text[max(0, match.start() - _SHORT) : match.start()])[-1]
+        gap = text[label[1] : match.start("number") if match["number"] else match.end()]
+        separator = (match["separator"] or "").strip()
+        leads = len(head.split()) <= 4 and (not separator or separator[0] in ":=-–—→⇒" or separator[-1] == ":")
+        bracketed = head.endswith("[") and "]" in gap
+        announced = bracketed and match["label"] == "result"  # "[RESULT] 2" says what it is, whatever stands before it
+        if (
+            (not announced and OTHERS.search(head.replace("_", " ")))
+            or (text[label[1]] not in "\"'" and _is_quoted(text, label[0]))
+            or ("\n" in gap and not _fills_line(text, match))  # the number stands on the next line, with more behind it
+            or (match["weak"] and not (bracketed or (leads and separator[:1] in {":", "="})))
+            or (not (leads or announced) and UNREAL.search(head))
+            or _names_something(text, match.end(), separator, head, gap)
+        ):
+            continue
+        final = announced or FINAL.search(head + match["label"])
+        rank = FINAL_RANK if final else LABEL_RANK if leads else SENTENCE_RANK
+        words = head.split()
+        part = rank == LABEL_RANK and bool(words) and words[-1].isalpha() and not _WHOLE.search(head)
+        yield _mark(scale, match, rank, match["number"] or match["word"], text)._replace(part=part)
 
 
-class _Label:
-    """A label of a score with a number behind it, and what stands around the two."""
-
-    def __init__(self, text: str, match: re.Match[str]) -> None:
-        self.text = text
-        self.match = match
-        self.head = BOUNDARY.split(text[max(0, match.start() - _SHORT) : match.start()])[-1]
-        """What stands before it in its sentence."""
-        self.gap = text[match.end("label") : match.start("number") if match["number"] else match.end()]
-        self.separator = (match["separator"] or "").strip()
-        self.leads = len(self.head.split()) <= 4 and (
-            not self.separator or self.separator[0] in ":=-–—→⇒" or self.separator[-1] == ":"
-        )
-        """Whether it stands at the head of its sentence."""
-        self.bracketed = self.head.endswith("[") and "]" in self.gap
-        # "[RESULT] 2" says what it is, whatever stands before it
-        self.announced = self.bracketed and match["label"] == "result"
-
-    def counts(self) -> bool:
-        """Whether the number is a score of what is judged."""
-        return not (
-            self._is_anothers() or self._is_torn() or self._is_weak() or self._is_unreal() or self._names_something()
-        )
-
-    @property
-    def rank(self) -> int:
-        """How much it counts."""
-        if self.announced or FINAL.search(self.head + self.match["label"]):
-            return FINAL_RANK
-        return LABEL_RANK if self.leads else SENTENCE_RANK
-
-    def is_of_part(self) -> bool:
-        """Whether it is the score of a part ("accuracy score: 3"), beside which there can be one of the whole."""
-        words = self.head.split()
-        return self.rank == LABEL_RANK and bool(words) and words[-1].isalpha() and not _WHOLE.search(self.head)
-
-    def _is_anothers(self) -> bool:
-        """Whether it is a score of something else, or quoted."""
-        if not self.announced and OTHERS.search(self.head.replace("_", " ")):
-            return True
-        in_quotes = self.text[self.match.end("label")] in "\"'"
-        return not in_quotes and _is_quoted(self.text, self.match.start("label"))
-
-    def _is_torn(self) -> bool:
-        """Whether the number stands on the next line, with more behind it."""
-        return "\n" in self.gap and not _fills_line(self.text, self.match)
-
-    def _is_weak(self) -> bool:
-        """Whether it is a label that also introduces other things, and here it may."""
-        return bool(self.match["weak"]) and not (self.bracketed or (self.leads and self.separator[:1] in {":", "="}))
-
-    def _is_unreal(self) -> bool:
-        """Whether the sentence speaks of a score that is not given."""
-        return not (self.leads or self.announced) and bool(UNREAL.search(self.head))
-
-    def _names_something(self) -> bool:
-        """Whether the sentence goes on about something else: "a score of 4 means", "score 3 claims"."""
-        if self.separator == "of":
-            loose = set(self.head.split()) <= ANY
-        else:
-            loose = not self.separator and not any(sign in self.gap for sign in "[]\n")
-        return loose and NOUN_AFTER.match(self.text, self.match.end()) is not None
+def _names_something(text: str, end: int, separator: str, head: str, gap: str) -> bool:
+    """Whether a sentence goes on about something else: "a score of 4 means", "score 3 claims"."""
+    loose = set(head.split()) <= ANY if separator == "of" else not (separator or set(gap) & set("[]\n"))
+    return loose and NOUN_AFTER.match(text, end) is not None
 
 
 def _markers(text: str, scale: Scale) -> Iterator[Mark]:
     for match in MARKER.finditer(text):
-        start = max(text.rfind("\n", 0, match.start()) + 1, match.start() - 200)
-        before = text[start : match.start()]
+        before, _ = on_line(text, *match.span(), 200)
         alone = not before.strip(" \t\"'*_`#>$-|:")
-        if _is_quoted(text, match.start()) or (not alone and _is_others_marker(before)):
+        # Behind a colon, a marker is that of a criterion.
+        labelled = before.rstrip(" *_`\"'").endswith((":", "：", "=")) and not FINAL.search(before)
+        if _is_quoted(text, match.start()) or (not alone and (labelled or UNREAL.search(before))):
             continue
         digits = match["number"] or match["word"] or match["boxed_number"] or match["boxed_word"]
         yield _mark(scale, match, LABEL_RANK if alone or match["boxed_number"] else SENTENCE_RANK, digits, text)
-
-
-def _is_others_marker(before: str) -> bool:
-    """Whether the words before a marker speak of a score not given, or are the label of something else, such as a criterion."""
-    if UNREAL.search(before):
-        return True
-    return before.rstrip(" *_`\"'").endswith((":", "：", "=")) and not FINAL.search(before)
 
 
 def _lone_lines(text: str, scale: Scale) -> Iterator[Mark]:
@@ -283,19 +234,15 @@ def _lone_lines(text: str, scale: Scale) -> Iterator[Mark]:
         others = [other for _, other in lines[:_MOST_LINES]]
         leads = index == 0 and not any(map(NUMBERED_LINE.match, others[1:]))
         match = None if COMPARED.search(line) else ALONE.match(line[:_MAX_LINE])
-        digits = match and _digits_alone(match, leads=leads)
+        digits = match and (match["number"] or match["word"])
+        if match and leads and not digits:
+            digits = match["lead_number"] or match["lead_word"]
         item = MARKED_LINE.match(line[:_MAX_LINE])
         if match and digits:
             yield _mark(scale, match, LABEL_RANK, digits, line, shift=start)
         elif item and not any(_counts_on(item, MARKED_LINE.match(other)) for other in others):
             # "1. The text demands ...": a list of one item, or the judge's score. It is no answer, but it can contradict one.
             yield _mark(scale, item, HINT_RANK, item["number"], line, shift=start)
-
-
-def _digits_alone(match: re.Match[str], *, leads: bool) -> str | None:
-    """The number of a line that is nothing else; ``leads``: one with words behind it counts as well."""
-    alone: str | None = match["number"] or match["word"]
-    return alone or (match["lead_number"] or match["lead_word"] if leads else None)
 
 
 def _counts_on(one: re.Match[str], two: re.Match[str] | None) -> bool:
@@ -344,8 +291,7 @@ def _grants_more(text: str, match: re.Match[str], before: str, digits: str) -> b
 
 
 def _fills_line(text: str, match: re.Match[str]) -> bool:
-    end = text.find("\n", match.end())
-    return not text[match.end() : end if end >= 0 else len(text)].strip(" \t\"'*_`])}>.!|。分点점")
+    return not on_line(text, *match.span())[1].strip(" \t\"'*_`])}>.!|。分点점")
 
 
 def _mark(scale: Scale, match: re.Match[str], rank: int, digits: str | None, text: str, *, shift: int = 0) -> Mark:
@@ -365,15 +311,10 @@ def _mark(scale: Scale, match: re.Match[str], rank: int, digits: str | None, tex
 
 def _is_quoted(text: str, position: int) -> bool:
     """Whether a quotation that began on the same line is still open at ``position``; quotes around a whole line are none."""
-    start = max(text.rfind("\n", 0, position) + 1, position - _MAX_LINE)
-    before = text[start:position]
+    before, rest = on_line(text, position, position, _MAX_LINE)
     if before.count('"') % 2 == 0 or before.rstrip().endswith((':"', '="', ': "')):
         return False
-    end = text.find("\n", position, position + _MAX_LINE)
-    return not (
-        before.lstrip(" *_`>").startswith('"')
-        and text[position : end if end >= 0 else position + _MAX_LINE].rstrip(" *_`.").endswith('"')
-    )
+    return not (before.lstrip(" *_`>").startswith('"') and rest.rstrip(" *_`.").endswith('"'))
 
 
 _MAX_MARKS = 500

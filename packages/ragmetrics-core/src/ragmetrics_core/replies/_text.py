@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import html
 import re
+import sys
 import unicodedata
 from collections.abc import Callable
 from typing import TypeVar
@@ -64,6 +65,13 @@ def parse_or_bad_reply(text: str, read: Callable[[str], T]) -> T:
         return read(text)
     except Unreadable as unreadable:
         raise BadReply(unreadable.reason, str(text)) from None
+
+
+def on_line(text: str, start: int, end: int, reach: int = sys.maxsize) -> tuple[str, str]:
+    """What stands before and behind ``text[start:end]`` on its line, at most ``reach`` characters of each."""
+    begin = max(text.rfind("\n", 0, start) + 1, start - reach)
+    stop = text.find("\n", end, end + reach)
+    return text[begin:start], text[end : stop if stop >= 0 else end + reach]
 
 
 def shown(value: object, limit: int = 40) -> str:

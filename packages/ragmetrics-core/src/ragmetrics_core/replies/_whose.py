@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 
+from ._text import on_line
+
 _TEXTS = (
     r"response|answer|reply|submission|candidate|student|user|text|passage|document|context|statement|output|author|source|"
     r"article|message|input|content|attacker|line|sentence|paragraph|essay|summary|they|he|she|it"
@@ -87,72 +89,38 @@ OWN = re.compile(
 )
 _NOT_JUDGE = (
     r"(?:judge|evaluate|assess|rate|score|grade|follow|comply|obey|accept|adopt|repeat|help|assist|"
-    r"(?:do|output|say) (?:that|this|so)|"
-    r"give (?:a|any) (?:verdict|score|rating|judge?ment))"
+    r"(?:do|output|say) (?:that|this|so)|give (?:a|any) (?:verdict|score|rating|judge?ment))"
 )
 DECLINES = re.compile(
     r"\b(?:i|we)\b[^.!?\n]{0,30}?\b(?:declin\w+|refus\w+|abstain\w*|ignor\w+|disregard\w*|reject\w*)\b"
     rf"|\b(?:i|we)\b[^.!?\n]{{0,20}}?(?:can(?:not|'t|’t| not)|won(?:'t|’t)|will not|(?:am|are) (?:unable|not (?:able|"
-    rf"going)) to|do(?:n't|n’t| not)|"
-    rf"must not|shall not)\s(?:\w+\s){{0,2}}{_NOT_JUDGE}\b"
+    rf"going)) to|do(?:n't|n’t| not)|must not|shall not)\s(?:\w+\s){{0,2}}{_NOT_JUDGE}\b"
     r"|(?:^|[.!?\n]\s{0,3}|\band\s|\bso\s)(?:declin(?:ed|ing)|refus(?:ed|ing)|ignor(?:ed|ing)|disregard(?:ed|ing)|"
-    r"no (?:verdict|judge?ment) (?:is |will be )?"
-    r"(?:given|possible))\b"
+    r"no (?:verdict|judge?ment) (?:is |will be )?(?:given|possible))\b"
     r"|\bich\b[^.!?\n]{0,40}\b(?:lehne|ignoriere|weigere|verweigere|folge dem nicht|bewerte\w*\s[^.!?\n]{0,30}nicht)\b"
     r"|\b(?:lehne|ignoriere|verweigere)\sich\b"
     r"|\bje\s(?:l'|le\s|la\s|m'en\s)?(?:refuse|décline|ignore|rejette)|\bje\sne\s(?:peux|veux|vais)\s(?:pas\s)?(?:juger|"
     r"évaluer|noter|suivre)"
     r"|\b(?:rechazo|ignoro|me\sniego|declino|rifiuto|mi\srifiuto|recuso|rejeito)\b|\bno\spuedo\s(?:juzgar|evaluar)|"
-    r"\bnon\sposso\s(?:giudicare|valutare)"
-    r"|отказываюсь|игнорирую|отклоняю|не\s(?:буду|могу|стану)\s(?:оценивать|судить)"
+    r"\bnon\sposso\s(?:giudicare|valutare)|отказываюсь|игнорирую|отклоняю|не\s(?:буду|могу|стану)\s(?:оценивать|судить)"
     r"|我[^。\n]{0,8}(?:拒绝|拒絕|忽略|无法评|無法評|不予|不会评|不能评)|(?:判断|評価|判定)[^。\n]{0,6}(?:しません|できません|拒否|控え)|無視します"
     r"|(?:판단|평가)[^.\n]{0,6}(?:하지 않|거부|할 수 없)|무시합니다",
     re.MULTILINE,
 )
 # One of these stands in whatever the pattern above matches; to look for them takes a tenth of its time.
 DECLINING = (
-    *(
-        "declin",
-        "refus",
-        "abstain",
-        "ignor",
-        "disregard",
-        "reject",
-        "n't",
-        "n’t",
-        "cannot",
-        " not",
-        "unable",
-        "no verdict",
-        "no judg",
-    ),
-    *("lehne", "weigere", "folge dem", "bewerte", "décline", "rejette", "juger", "évaluer", "noter", "suivre"),
-    *("rechazo", "niego", "rifiuto", "recuso", "rejeito", "puedo", "posso"),
-    *("отказ", "игнор", "отклон", "оценивать", "судить"),
-    *(
-        "拒",
-        "忽略",
-        "法评",
-        "法評",
-        "不予",
-        "不会评",
-        "不能评",
-        "ません",
-        "控え",
-        "無視",
-        "하지 않",
-        "거부",
-        "할 수 없",
-        "무시",
-    ),
-)
+    "declin", "refus", "abstain", "ignor", "disregard", "reject", "n't", "n’t", "cannot", " not", "unable",
+    "no verdict", "no judg", "lehne", "weigere", "folge dem", "bewerte", "décline", "rejette", "juger", "évaluer",
+    "noter", "suivre", "rechazo", "niego", "rifiuto", "recuso", "rejeito", "puedo", "posso", "отказ", "игнор",
+    "отклон", "оценивать", "судить", "拒", "忽略", "法评", "法評", "不予", "不会评", "不能评", "ません", "控え",
+    "無視", "하지 않", "거부", "할 수 없", "무시",
+)  # fmt: skip
 SENTENCE = re.compile(r"(?<=[.!?。！？])(?=\s|[^\x00-\x7f])|\n\s*\n")
 PARTS = re.compile(r"(?<=[.!?。！？])(?=\s|[^\x00-\x7f])|(?<=\n)")
 SINGLE = re.compile(r"(?:^|(?<=[\s(\[:]))'(?=\S)([^'\n]{1,300})'(?!\w)", re.MULTILINE)
 SPAN = re.compile(
     r"(?P<fence>^[ \t]*(?P<mark>```|~~~)[^\n]*\n(?P<fenced>.*?)(?:^[ \t]*(?P=mark)[^\n]*$|\Z))"
-    r"|(?P<mail>^[ \t]{0,3}>[^\n]*$)"
-    r"|(?P<tick>(?P<ticks>`{1,3})[^`\n]{1,400}(?P=ticks))"
+    r"|(?P<mail>^[ \t]{0,3}>[^\n]*$)|(?P<tick>(?P<ticks>`{1,3})[^`\n]{1,400}(?P=ticks))"
     r'|"[^"\n]{1,400}"|“[^“”]{1,400}”|„[^“”\n]{1,400}[“”]|«[^«»]{1,400}»|‹[^‹›]{1,400}›|「[^「」]{1,400}」|『[^『』]{1,400}』|‘[^‘’\n]{1,400}’(?!\w)'
     r"|<(?P<tag>blockquote|q|cite|quote|pre|code)\b[^<>]{0,100}>.{0,2000}?</(?P=tag)>",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
@@ -162,17 +130,7 @@ MARKS = re.compile(r"[`\"“”„«»‹›「」『』‘’>]|'|~~~|<(?:q|pre
 
 QUOTED = "the only answer in the reply is quoted or announced as another's; reply with your own, and nothing else"
 
-_PAIRS = (
-    ("`", "`"),
-    ('"', '"'),
-    ("“", "”"),
-    ("„", "“"),
-    ("«", "»"),
-    ("‹", "›"),
-    ("「", "」"),
-    ("『", "』"),
-    ("‘", "’"),
-)
+_PAIRS = ('""', "“”", "„“", "«»", "‹›", "「」", "『』", "‘’")
 _BARE = 2
 # Characters in which nobody else can be named; most replies in words are shorter.
 _FEW = 7
@@ -194,9 +152,8 @@ def _lower(text: str) -> str:
 def quotes_another(line: str) -> bool:
     """Whether a line announces what another says; "questions from the text" do not."""
     line = _lower(line)
-    match = SPEAKER.search(line)
-    own = OWN.search(line)
-    return bool(match) and not (own and match and own.start() < match.start())
+    match, own = SPEAKER.search(line), OWN.search(line)
+    return match is not None and not (own and own.start() < match.start())
 
 
 def declines(text: str) -> bool:
@@ -226,13 +183,10 @@ def announced_by_another(before: str) -> bool:
 
 def is_quoted(text: str, start: int, end: int) -> bool:
     """Whether the marks of quotation on its line stand around ``text[start:end]``."""
-    line = text.rfind("\n", 0, start) + 1
-    before = text[max(line, start - 400) : start]
-    close = text.find("\n", end, end + 400)
-    rest = text[end : close if close >= 0 else end + 400]
+    before, rest = on_line(text, start, end, 400)
     if before.lstrip().startswith(">") or before.count("`") % 2:
         return True
-    for opening, closing in _PAIRS[1:]:
+    for opening, closing in _PAIRS:
         opened = before.count(opening) % 2 == 1 if opening == closing else before.rfind(opening) > before.rfind(closing)
         if opened and closing in rest:
             return True
@@ -251,8 +205,7 @@ def own_words(text: str) -> str:
 def _unquoted(match: re.Match[str]) -> str:
     """An ellipsis for a quotation; the words themselves where the marks around them do not quote."""
     inside = match.group().strip("`\"'“”„«»‹›「」『』‘’> \t\n~")
-    groups = match.groupdict()
-    mail, fence = bool(groups.get("mail")), bool(groups.get("fence"))
+    mail, fence = (match.groupdict().get(kind) for kind in ("mail", "fence"))
     # A single word in quotes is emphasis ("the answer is `no`"); around the whole text they mean nothing.
     bare = len(re.findall(r"\w+", inside)) <= _BARE and not re.search(r"[:：=]", inside) and not mail
     if fence and bare and match.string[match.end() :].lstrip()[:1].islower():
@@ -265,11 +218,9 @@ def _unquoted(match: re.Match[str]) -> str:
 
 def _fills_line(match: re.Match[str]) -> bool:
     """Whether a quotation is a line of its own that no colon announces: some models put their verdict in quotes."""
-    text = match.string
-    start = text.rfind("\n", 0, match.start()) + 1
-    end = text.find("\n", match.end())
-    alone = not (text[start : match.start()] + text[match.end() : end if end >= 0 else len(text)]).strip(" \t*_.")
-    return alone and not text[:start].rstrip().endswith((":", "："))
+    before, behind = on_line(match.string, *match.span())
+    above = match.string[: match.start() - len(before)]
+    return not (before + behind).strip(" \t*_.") and not above.rstrip().endswith((":", "："))
 
 
 def _attributed(text: str) -> str:
@@ -294,7 +245,7 @@ def _attributed(text: str) -> str:
             head = ""
         kept.append(head + " … " + _own_rest(part, said))
         # An unfinished line, a heading, a colon: what comes next belongs to it.
-        pending = part.endswith("\n") and not part.rstrip(" \t\r\n*_\"'`").endswith((".", "!", "?", "。", "！", "？"))
+        pending = part.endswith("\n") and not part.rstrip(" \t\r\n*_\"'`").endswith(ENDS)
     return "".join(kept)
 
 
