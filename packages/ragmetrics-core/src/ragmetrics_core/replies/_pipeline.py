@@ -13,7 +13,7 @@ lets a word decide between two answers that disagree, for any word may belong to
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -21,7 +21,7 @@ from .._kernel._repeated import SENT, holds_object
 from .._kernel._wording import Asked, asked_of
 from ._answer_part import answer_part
 from ._json_text import Found, decode, scan, unfenced, views
-from ._text import Unreadable, parse_or_bad_reply
+from ._text import Unreadable, on_line, parse_or_bad_reply
 from ._whose import QUOTED, announced_by_another, declines, is_quoted, own_words, speaks_of_another
 
 T = TypeVar("T")
@@ -124,24 +124,18 @@ _LABEL = re.compile(r"(?:```|~~~)[\w+-]{0,20}|\b(?:json|output|answer|result|res
 _TORN = re.compile(r"[\"'][\w ]{1,40}[\"']\s{0,9}:[^{}]{0,400}\}")
 _AROUND = re.compile(r"\A(?:\w{1,20}\s?){1,2}[:：]\s?|\s(?:but|however|yet|although)\W{0,3}\Z", re.IGNORECASE)
 _FOLLOWS = re.compile(r"[\s\"'`*_”»]*(?:,|;|–|—|-|\(|[^\W\d_])")
-_CLOSED = frozenset({"whole", "closed", "open"})
+_ENDS = (":", "：", "=", ".", "!", ")", "]", ">", "}")
+"""Signs behind which a new sentence, or an answer, begins."""
 _CUT = frozenset({"cut", "broken"})
 _SHORT = 80
 _MAX_FOUND = 64
 
 
-class _Answer(NamedTuple):
-    """An object that is an answer."""
-
-    item: Found
-    value: Any
-
-
-class _BadAnswer(NamedTuple):
-    """An object that was meant as an answer and is none."""
-
-    item: Found
-    why: Bad
+_UNFINISHED = {
+    "broken": Bad("the JSON in the reply is broken or repeats a key with another value"),
+    "open": Bad("the reply ends inside a list; reply with the whole list, more briefly"),
+    "cut": Bad("the reply ends in the middle of its JSON; reply with the whole object, more briefly"),
+}
 
 
 def choose(text: str, found: list[Found], reader: Reader[T]) -> Reading[T]:
@@ -149,80 +143,64 @@ def choose(text: str, found: list[Found], reader: Reader[T]) -> Reading[T]:
     if len(found) > _MAX_FOUND:
         return Bad("the reply holds too many objects; give one")
     asked = asked_of(text)
-    answers, bad = _read_each(found, reader, asked)
-    if not answers:
-        return bad[-1].why if bad else None
-    if _is_alone(text, found) and not _sent(text, found[0], asked):
-        return Fit(answers[0].value)
-    return _decide(text, found, answers, bad, reader)
-
-
-def _read_each(found: list[Found], reader: Reader[Any], asked: Asked) -> tuple[list[_Answer], list[_BadAnswer]]:
-    answers: list[_Answer] = []
-    bad: list[_BadAnswer] = []
+    answers: list[tuple[Found, T]] = []
+    bad: list[tuple[Found, Bad]] = []
     for item in found:
-        reading = reader.in_value(item.value if item.state in _CLOSED else _beginning(item.value))
-        if reading is None:
-            continue
-        if item.state in _CUT or (item.state == "open" and not _proven(item.value, asked)):
-            bad.append(_BadAnswer(item, _unfinished(item)))
-        elif isinstance(reading, Bad):
-            bad.append(_BadAnswer(item, reading))
-        else:
-            answers.append(_Answer(item, reading.value))
-    return answers, bad
-
-
-def _is_alone(text: str, found: list[Found]) -> bool:
-    """Whether a text is one object and nothing else but a label or a fence."""
-    return len(found) == 1 and not _WORDS.search(_LABEL.sub(" ", text[: found[0].start] + text[found[0].end :]))
+        reading = reader.in_value(_beginning(item.value) if item.state in _CUT else item.value)
+        if reading is not None and (
+            item.state in _CUT or (item.state == "open" and not _is_complete(item.value, asked))
+        ):
+            reading = _UNFINISHED[item.state]
+        if isinstance(reading, Bad):
+            bad.append((item, reading))
+        elif reading is not None:
+            answers.append((item, reading.value))
+    if not answers:
+        return bad[-1][1] if bad else None
+    outside = _outside(text, found)
+    if len(found) == 1 and not (_WORDS.search(_LABEL.sub(" ", outside)) or _is_sent(text, found[0])):
+        return Fit(answers[0][1])  # nothing else but a label or a fence
+    return _decide(text, outside, answers, bad, reader)
 
 
 def _decide(
-    text: str, found: list[Found], answers: list[_Answer], bad: list[_BadAnswer], reader: Reader[T]
+    text: str, outside: str, answers: list[tuple[Found, T]], bad: list[tuple[Found, Bad]], reader: Reader[T]
 ) -> Fit[T] | Bad:
-    asked = asked_of(text)
-    own = [answer for answer in answers if not _sent(text, answer.item, asked)]
+    own = [(item, value) for item, value in answers if not _is_sent(text, item)]
     if not own:
         return Bad(SENT)
-    outside = _outside(text, found)
-    before = _words_before(text, [*answers, *bad])
-    wrong = [one.why for one in bad if not (_sent(text, one.item, asked) or _DRAFT.search(before[one.item.start]))]
+    # What stands between an object that is meant as an answer and the one before it, by where the object starts.
+    items = sorted((item for item, _ in (*answers, *bad)), key=lambda item: item.start)
+    ends = [0, *(item.end for item in items)]
+    before = {item.start: text[end : item.start] for end, item in zip(ends, items, strict=False)}
+    wrong = [why for item, why in bad if not (_is_sent(text, item) or _DRAFT.search(before[item.start]))]
     if wrong:
         return wrong[-1]
     if _TORN.search(outside):
         return Bad("the JSON in the reply is broken: it goes on behind its end")
-    if not all(reader.same(own[0].value, answer.value) for answer in own[1:]):
-        return _final(own, before, outside)
-    clear = [answer for answer in own if not _anothers(text, answer.item, before[answer.item.start], outside)]
+    if not all(reader.same(own[0][1], value) for _, value in own[1:]):
+        drafts = all(_DRAFT.search(before[item.start]) for item, _ in own[:-1])
+        final = drafts and _is_final(before[own[-1][0].start], outside)
+        return Fit(own[-1][1]) if final else TWO_ANSWERS
+    clear = [value for item, value in own if not _is_anothers(text, item, before[item.start], outside)]
     if not clear or (len(own) == len(answers) and declines(outside)):
         return Bad(QUOTED)
-    return Fit(clear[0].value)
+    return Fit(clear[0])
 
 
-def _words_before(text: str, meant: Sequence[_Answer | _BadAnswer]) -> dict[int, str]:
-    """What stands between an object that is meant as an answer and the one before it, by where the object starts."""
-    items = sorted((one.item for one in meant), key=lambda item: item.start)
-    ends = [0, *(item.end for item in items)]
-    return {item.start: text[end : item.start] for end, item in zip(ends, items, strict=False)}
-
-
-def _final(own: list[_Answer], before: dict[int, str], outside: str) -> Fit[Any] | Bad:
-    """A final answer after drafts of the judge's own, where nothing around them can be a quotation."""
-    drafts = all(_DRAFT.search(before[fit.item.start]) for fit in own[:-1])
-    intro = before[own[-1].item.start]
+def _is_final(intro: str, outside: str) -> bool:
+    """Whether an answer is announced as the final one after the judge's own drafts, and nothing around it can be a quotation."""
     final = _FINAL.search(intro)
-    words = re.search(r"\w", intro[: final.start()]) if final else None
-    if drafts and final and (words is None or _SELF.search(intro)) and not speaks_of_another(outside):
-        return Fit(own[-1].value)
-    return TWO_ANSWERS
+    first = final is not None and not re.search(r"\w", intro[: final.start()])
+    return final is not None and (first or bool(_SELF.search(intro))) and not speaks_of_another(outside)
 
 
-def _sent(text: str, item: Found, asked: Asked) -> bool:
+def _is_sent(text: str, item: Found) -> bool:
     """Whether an object stands in the data that was sent, as it is written here or written in another way."""
-    if not asked.known:
-        return False
-    return asked.holds(text[item.start : item.end]) or (asked.has_braces and holds_object(item.value, asked))
+    asked = asked_of(text)
+    return asked.known and (
+        asked.holds(text[item.start : item.end]) or (asked.has_braces and holds_object(item.value, asked))
+    )
 
 
 def _outside(text: str, items: list[Found]) -> str:
@@ -234,26 +212,19 @@ def _outside(text: str, items: list[Found]) -> str:
     return " … ".join([*parts, text[start:]])
 
 
-def _anothers(text: str, item: Found, before: str, outside: str) -> bool:
+def _is_anothers(text: str, item: Found, before: str, outside: str) -> bool:
     """Whether what stands around an answer shows that it may be another's."""
     if announced_by_another(before):
         return True
-    end = text.find("\n", item.end)
-    rest = text[item.end : end if end >= 0 else len(text)]
-    if _FOLLOWS.match(rest) and (
-        speaks_of_another(rest[:200]) or (_WORDS.search(rest) and _begins_sentence(text, item.start))
-    ):
+    line, rest = on_line(text, item.start, item.end)
+    line = line.strip(" \t`*_>\"'")
+    goes_on = _WORDS.search(rest) and _WORDS.search(line) and not line.endswith(_ENDS)
+    if _FOLLOWS.match(rest) and (goes_on or speaks_of_another(rest[:200])):
         return True
     return is_quoted(text, item.start, item.end) and speaks_of_another(outside)
 
 
-def _begins_sentence(text: str, end: int) -> bool:
-    """Whether the line up to ``end`` holds words that go on behind it."""
-    line = text[text.rfind("\n", 0, end) + 1 : end].strip(" \t`*_>\"'")
-    return bool(_WORDS.search(line)) and not line.endswith((":", "：", "=", ".", "!", ")", "]", ">", "}"))
-
-
-def unless_doubted(value: T, doubted: tuple[str, ...], read: Callable[[str], T], same: Callable[[T, T], bool]) -> T:
+def _unless_doubted(value: T, doubted: tuple[str, ...], reader: Reader[T]) -> T:
     """The answer, unless what was left out in doubt holds another one, or says that this one is none.
 
     Raises:
@@ -261,35 +232,34 @@ def unless_doubted(value: T, doubted: tuple[str, ...], read: Callable[[str], T],
     """
     for other in doubted:
         try:
-            said = _said(other, read)
+            said = _in_doubted(other, reader)
         except Unreadable as unreadable:
             if unreadable.reason in {TWO_ANSWERS.reason, QUOTED}:
                 raise Unreadable(TWO_ANSWERS.reason) from None
             said = value
-        if not same(value, said):
+        if not reader.same(value, said):
             raise Unreadable(TWO_ANSWERS.reason)
         if declines(other) or announced_by_another(other):
             raise Unreadable(QUOTED)
     return value
 
 
-def _said(text: str, read: Callable[[str], T]) -> T:
+def _in_doubted(text: str, reader: Reader[T]) -> T:
     """What a text says; where a short one cannot be read, what it says without the words around its answer ("So: 1. But")."""
     try:
-        return read(text)
-    except Unreadable:
+        return _read_part(text, reader)
+    except Unreadable as unreadable:
         line = text.strip().rpartition("\n")[2]
         bare = _AROUND.sub("", line) if len(line) <= _SHORT else ""
         if bare in {"", text}:
             raise
         try:
-            return read(asked_of(text).on(bare))
+            return _read_part(asked_of(text).on(bare), reader)
         except Unreadable:
-            pass
-        raise
+            raise unreadable from None
 
 
-def _proven(value: Any, asked: Asked) -> bool:
+def _is_complete(value: Any, asked: Asked) -> bool:
     """Whether a list that was still open at the end is known to be complete: it has as many items as were asked for."""
     while isinstance(value, dict) and value:
         value = list(value.values())[-1]
@@ -301,14 +271,6 @@ def _beginning(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _beginning(inner) for key, inner in list(value.items())[:50]}
     return [_beginning(inner) for inner in value[:3]] if isinstance(value, list) else value
-
-
-def _unfinished(item: Found) -> Bad:
-    if item.state == "broken":
-        return Bad("the JSON in the reply is broken or repeats a key with another value")
-    if item.state == "open":
-        return Bad("the reply ends inside a list; reply with the whole list, more briefly")
-    return Bad("the reply ends in the middle of its JSON; reply with the whole object, more briefly")
 
 
 _NO_COLON = re.compile(
@@ -332,29 +294,21 @@ def _read(text: str, reader: Reader[T]) -> T:
     elif whole is not None and (reader.takes_scalars or isinstance(whole[0], (dict, list))):
         return reader.settled(reader.in_value(whole[0]))
     part, doubted = answer_part(text)
-    return unless_doubted(_read_part(part, reader), doubted, lambda other: _read_part(other, reader), reader.same)
+    return _unless_doubted(_read_part(part, reader), doubted, reader)
 
 
 def _read_part(part: str, reader: Reader[T]) -> T:
     """The answer in the part of a reply that is neither thinking nor an invented turn."""
-    part = _with_colon(part)
+    asked = asked_of(part)
+    if lost := _NO_COLON.fullmatch(part):
+        part = asked.on(f"{{{lost['key']}: {lost['value']}}}")
     for view in views(part):
         found = reader.candidates(scan(view), view)
         reading = reader.together(found, view) or choose(view, found, reader) or reader.rejected(found)
         if reading is not None:
-            answer = reader.settled(reading)
-            return reader.confirmed(answer, _part(view, 0, found[0].start), _part(view, found[-1].end, None))
+            before, after = view[: found[0].start], view[found[-1].end :]
+            return reader.confirmed(reader.settled(reading), asked.on(before), asked.on(after))
     return reader.in_words(part)
-
-
-def _part(view: str, start: int, end: int | None) -> str:
-    return asked_of(view).on(view[start:end])
-
-
-def _with_colon(part: str) -> str:
-    """An object of one key that lost its colon, with it."""
-    lost = _NO_COLON.fullmatch(part)
-    return asked_of(part).on(f"{{{lost['key']}: {lost['value']}}}") if lost else part
 
 
 def read_prose(
@@ -379,7 +333,7 @@ def read_prose(
             raise Unreadable(QUOTED)
         others = {read(own(other)) for other in doubted} - {None, value}
         if value is not None and others:
-            raise Unreadable("the reply gives two different answers; give one")
+            raise Unreadable(TWO_ANSWERS.reason)
         return value, str(part)
 
     return parse_or_bad_reply(text, found)
