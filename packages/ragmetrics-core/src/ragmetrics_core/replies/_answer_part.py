@@ -10,53 +10,49 @@ although it might be the answer is kept as ``doubted``: an answer in there that 
 from __future__ import annotations
 
 import re
+import sys
 from bisect import bisect_right
 from itertools import pairwise
 from typing import NamedTuple
 
 from .._kernel._wording import Asked, asked_of
-from ._json_text import OPENER, Found, decode, scan
-from ._text import TOKEN, Unreadable, without_tokens
+from ._json_text import OPENER, decode, scan
+from ._text import TOKEN, Unreadable, on_line, without_tokens
 from ._whose import declines, is_quoted, speaks_of_another
 
-SHORT = 80
+_SHORT = 80
 """Characters of a line that can be an answer."""
 _JSON = re.compile(r"\{|\[\s*[\"'“]")
 
 
-def is_genuine(match: re.Match[str], asked: Asked) -> bool:
+def _is_genuine(match: re.Match[str], asked: Asked) -> bool:
     """Whether a tag or token counts, for it can be no quotation."""
     return not is_quoted(match.string, *match.span()) and not asked.holds_mark(match.group())
 
 
-class JsonSpans:
-    """The complete JSON values of a text, asked which positions they cover."""
-
-    def __init__(self, found: list[Found], shift: int = 0) -> None:
-        whole = [item for item in found if item.state == "whole"]
-        self.starts = [item.start + shift for item in whole]
-        self.ends = [item.end + shift for item in whole]
-
-    def cover(self, position: int) -> bool:
-        """Whether a position lies inside one of them."""
-        index = bisect_right(self.starts, position) - 1
-        return index >= 0 and position < self.ends[index]
+def _json_spans(text: str, start: int = 0) -> list[tuple[int, int]]:
+    """Where the complete JSON values in a text from ``start`` on begin and end."""
+    return [(start + item.start, start + item.end) for item in scan(text[start:]) if item.state == "whole"]
 
 
-def unless_clear(kept: str, left_out: str, doubted: list[str]) -> None:
+def _is_inside(spans: list[tuple[int, int]], position: int) -> bool:
+    index = bisect_right(spans, (position, sys.maxsize)) - 1
+    return index >= 0 and position < spans[index][1]
+
+
+def _doubt_unless_clear(kept: str, left_out: str, doubted: list[str]) -> None:
     """Doubt what is left out, unless what was kept before it is an answer and nothing else, or nothing."""
     bare = without_tokens(kept).strip()
-    if not bare or decode(bare) is not None or (_ends_with_answer(bare) and not _JSON.search(left_out)):
-        return
-    doubted.append(left_out)
+    if bare and decode(bare) is None and (_JSON.search(left_out) or not _ends_with_answer(bare)):
+        doubted.append(left_out)
 
 
 def _ends_with_answer(bare: str) -> bool:
-    """Whether a text in words ends with a line that can be its answer, and nobody else is said to speak."""
-    lines = [line.strip() for line in bare.splitlines() if line.strip()]
-    if _JSON.search(bare) or not lines or len(lines[-1]) > SHORT or lines[-1].startswith(">") or declines(bare):
+    """Whether a text in words ends with a line that can be its answer, and the text speaks of no other speaker."""
+    *above, last = [line.strip() for line in bare.splitlines() if line.strip()]
+    if _JSON.search(bare) or len(last) > _SHORT or last.startswith(">") or declines(bare):
         return False
-    return not speaks_of_another(lines[-1]) and not (len(lines) > 1 and lines[-2].endswith((":", "：")))
+    return not speaks_of_another(last) and not (above and above[-1].endswith((":", "：")))
 
 
 _ASSISTANT = re.compile(
@@ -84,17 +80,16 @@ def own_turn(text: str, asked: Asked, doubted: list[str]) -> str:
     header = _ASSISTANT.search(text)
     if header and (not text[: header.start()].strip() or TOKEN.match(text.lstrip())):
         text = text[header.end() :]
-    if _TURN_END.search(text) is None:
-        return text
-    spans = JsonSpans(scan(text))
+    ends = list(_TURN_END.finditer(text))
+    spans = _json_spans(text) if ends else []
     before = 0
-    for match in _TURN_END.finditer(text):
-        if spans.cover(match.start()) or not is_genuine(match, asked):
+    for match in ends:
+        if _is_inside(spans, match.start()) or not _is_genuine(match, asked):
             continue
         if without_tokens(text[before : match.start()]).strip():
             left_out = text[match.end() :]
             if TOKEN.match(left_out.lstrip()):
-                unless_clear(text[: match.start()], left_out, doubted)
+                _doubt_unless_clear(text[: match.start()], left_out, doubted)
             else:
                 doubted.append(left_out)  # a template begins a new turn with a token
             return text[: match.start()]
@@ -104,15 +99,14 @@ def own_turn(text: str, asked: Asked, doubted: list[str]) -> str:
 
 def before_new_turn(text: str, doubted: list[str]) -> str:
     """Drop the conversation that a model invents after its answer."""
-    if _NEW_TURN.search(text) is None:
-        return text
-    spans = JsonSpans(scan(text))
+    turns = list(_NEW_TURN.finditer(text))
+    spans = _json_spans(text) if turns else []
     content = len(text) - len(text.lstrip())
-    for match in _NEW_TURN.finditer(text):
+    for match in turns:
         before = text[max(0, match.start() - 80) : match.start()].rstrip()
         # After a colon the turn is quoted, as an example of a better answer.
-        if match.start() > content and not before.endswith((":", "：")) and not spans.cover(match.start()):
-            unless_clear(text[: match.start()], text[match.start() :], doubted)
+        if match.start() > content and not before.endswith((":", "：")) and not _is_inside(spans, match.start()):
+            _doubt_unless_clear(text[: match.start()], text[match.start() :], doubted)
             return text[: match.start()]
     return text
 
@@ -151,6 +145,21 @@ def last_channel(text: str, doubted: list[str]) -> str:
     return text[: match.start()] + text[end + len("<|end|>") :]
 
 
+def _closes(tag: re.Match[str]) -> bool:
+    return any(tag.groups())
+
+
+def _tags(text: str, asked: Asked) -> list[re.Match[str]]:
+    """The tags that count. A reply that begins with thinking ends it somewhere, even if its closing tag looks quoted."""
+    every = list(_TAG.finditer(text))
+    leads = bool(every) and not _closes(every[0]) and not text[: every[0].start()].strip()
+    tags = [tag for number, tag in enumerate(every) if _is_genuine(tag, asked) or (leads and number == 0)]
+    if leads and not any(map(_closes, tags)):
+        closing = [tag for tag in every if _closes(tag)]
+        tags += [tag for tag in closing if not is_quoted(text, *tag.span())][:1] or closing[-1:]
+    return tags
+
+
 def without_thinking(text: str, asked: Asked, doubted: list[str]) -> str:
     """A text without closed blocks of thinking, and without everything before a lone closing tag.
 
@@ -160,114 +169,66 @@ def without_thinking(text: str, asked: Asked, doubted: list[str]) -> str:
     tags = _tags(text, asked)
     if len(tags) > _MAX_TAGS:
         raise Unreadable("the reply holds very many blocks of thinking; give the answer and nothing else")
-    return _Cutter(text, tags, asked, doubted).cut() if tags else text
-
-
-def _closes(tag: re.Match[str]) -> bool:
-    return any(tag.groups())
-
-
-def _tags(text: str, asked: Asked) -> list[re.Match[str]]:
-    """The tags that count. A reply that begins with thinking ends it somewhere, even if its closing tag looks quoted."""
-    every = list(_TAG.finditer(text))
-    leads = bool(every) and not _closes(every[0]) and not text[: every[0].start()].strip()
-    tags = [tag for number, tag in enumerate(every) if is_genuine(tag, asked) or (leads and number == 0)]
-    if leads and not any(map(_closes, tags)):
-        closing = [tag for tag in every if _closes(tag)]
-        tags += [tag for tag in closing if not is_quoted(text, *tag.span())][:1] or closing[-1:]
-    return tags
-
-
-class _Cutter:
-    """Goes through a text from tag to tag and cuts the thinking out."""
-
-    def __init__(self, text: str, tags: list[re.Match[str]], asked: Asked, doubted: list[str]) -> None:
-        self.text = text
-        self.tags = tags
-        self.asked = asked
-        self.doubted = doubted
-        self.last = max((number for number, tag in enumerate(tags) if _closes(tag)), default=-1)
-        self.kept = ""
-        self.start = 0
-        """Where the text begins that is neither kept nor cut out yet."""
-        self.looks = 0
-        self.spans = JsonSpans([])
-
-    def cut(self) -> str:
-        """What is left.
-
-        Raises:
-            Unreadable: the text ends inside its thinking, and holds nothing else.
-        """
-        index = self._next(0)
-        while index < len(self.tags):
-            tag = self.tags[index]
-            before = self.text[self.start : tag.start()]
-            self.start = tag.end()
-            if _closes(tag):
-                self.doubted.extend(_doubt(self.kept + before, tag, self.asked))
-                self.kept = ""
-            else:
-                self.kept += before
-                close = self._closing(index)
-                if close is not None:
-                    unless_clear(self.kept, self.text[self.start : self.tags[close].start()], self.doubted)
-                    self.start = self.tags[close].end()
-                    index = close
-                elif _SURE.search(tag.group()):
-                    return self._before_open_end()
-            index = self._next(index + 1)
-        return self.kept + self.text[self.start :]
-
-    def _before_open_end(self) -> str:
-        """What stands before thinking that never ends."""
-        if not self.kept.strip():
-            raise Unreadable("the reply ends before its thinking does")
-        unless_clear(self.kept, self.text[self.start :], self.doubted)
-        return self.kept
-
-    def _next(self, index: int) -> int:
-        """The number of the next tag from ``index`` on that stands inside no JSON value."""
-        if index == len(self.tags):
-            return index
-        if self.looks < _MAX_LOOKS and OPENER.search(self.text, self.start, self.tags[index].start()):
+    last = max((number for number, tag in enumerate(tags) if _closes(tag)), default=-1)
+    kept = ""
+    start = index = looks = 0  # start: where the text begins that is neither kept nor cut out yet
+    spans: list[tuple[int, int]] = []
+    while index < len(tags):
+        if looks < _MAX_LOOKS and OPENER.search(text, start, tags[index].start()):
             # Thinking may hold half a JSON value that swallows what follows, so each rest is looked at afresh.
-            self.looks += 1
-            self.spans = JsonSpans(scan(self.text[self.start :]), self.start)
-        while index < len(self.tags) and self.spans.cover(self.tags[index].start()):
+            looks += 1
+            spans = _json_spans(text, start)
+        while index < len(tags) and _is_inside(spans, tags[index].start()):
             index += 1
-        return index
+        if index == len(tags):
+            break
+        tag = tags[index]
+        kept += text[start : tag.start()]
+        start = tag.end()
+        close = None if _closes(tag) else _closing(tags, index, last)
+        if _closes(tag):
+            doubted.extend(_doubt(kept, tag, asked))
+            kept = ""
+        elif close is not None:
+            _doubt_unless_clear(kept, text[start : tags[close].start()], doubted)
+            start = tags[close].end()
+            index = close
+        elif _SURE.search(tag.group()):
+            if not kept.strip():
+                raise Unreadable("the reply ends before its thinking does")
+            _doubt_unless_clear(kept, text[start:], doubted)
+            return kept
+        index += 1
+    return kept + text[start:]
 
-    def _closing(self, opening: int) -> int | None:
-        """The number of the tag that closes a block: the one that matches its opening, else the first."""
-        depth = 0
-        first = None
-        for number in range(opening, self.last + 1):
-            if _closes(self.tags[number]):
-                depth -= 1
-                first = number if first is None else first
-                if depth == 0:
-                    return number
-            else:
-                depth += 1
-        return first
+
+def _closing(tags: list[re.Match[str]], opening: int, last: int) -> int | None:
+    """The number of the tag that closes a block: the one that matches its opening, else the first (``last`` is the last)."""
+    depth = 0
+    first = None
+    for number in range(opening, last + 1):
+        depth += -1 if _closes(tags[number]) else 1
+        if _closes(tags[number]):
+            first = number if first is None else first
+            if depth == 0:
+                return number
+    return first
 
 
 def _doubt(before: str, tag: re.Match[str], asked: Asked) -> list[str]:
     """What of the text before a lone closing tag may be the judge's own words after all."""
-    alone = not tag.string[tag.string.rfind("\n", 0, tag.start()) + 1 : tag.start()].strip()
     stripped = before.strip()
     if (
-        not alone
+        on_line(tag.string, *tag.span())[0].strip()  # the tag does not begin its line
         or stripped.endswith((":", "："))
         or stripped[:1] in set("{[`~<>\"'")
         or _LABELLED_JSON.match(stripped)
     ):
         return [before]
-    if not asked.known and (declines(stripped) or speaks_of_another(stripped[-SHORT:])):
+    if not asked.known and (declines(stripped) or speaks_of_another(stripped[-_SHORT:])):
         return [before]
     first = stripped.partition("\n")[0]
-    return [first] if len(first) <= SHORT and "{" not in first else []
+    return [first] if len(first) <= _SHORT and "{" not in first else []
 
 
 class AnswerPart(NamedTuple):
