@@ -23,7 +23,7 @@ from ._items import says_nothing, split_lines
 from ._json_text import embedded
 from ._keys import ASIDES, CONTAINERS, NUMBERED, REASONS, RELATED, WRITTEN, is_blank, is_schema, name, stem
 from ._numbers import WORDS, scale_of, without_angles
-from ._plan import FieldPlan, ModelPlan, bare, is_subclass, issubclass_mapping, item_hint, members, plan_of
+from ._plan import FieldPlan, ModelPlan, bare, fields_of, is_subclass, issubclass_mapping, item_hint, members, plan_of
 from ._text import Misfit, Unreadable, plain, shown
 from ._verdict import truth
 
@@ -38,13 +38,7 @@ _LONGEST_CHOICE = 500
 _HEAD = re.compile(r"[^\w]*(.{1,60}?)\s*(?:[:,.;(–—]|\s-\s|-\s|$)", re.DOTALL)
 
 
-def _is_flag(key: str) -> bool:
-    """Whether a key names a verdict, so that a whole number under it is a yes or a no."""
-    group = RELATED.get(stem(key))
-    return group is WRITTEN["verdict"] or group is WRITTEN["noncommittal"]
-
-
-def fit_bool(data: Any) -> bool:
+def _fit_bool(data: Any) -> bool:
     said = truth(data)
     if said is None:
         raise Unreadable(f"must be true or false, not {shown(data)}")
@@ -82,7 +76,9 @@ def _number(data: Any, key: str, limit: float | None) -> int | float | None:
             return value
     elif not isinstance(data, bool):
         return data if isinstance(data, (int, float)) else None
-    said = truth(data) if _is_flag(key) else None
+    # Under a key that names a verdict, a number is a yes or a no.
+    is_flag = RELATED.get(stem(key)) in (WRITTEN["verdict"], WRITTEN["noncommittal"])
+    said = truth(data) if is_flag else None
     return None if said is None else int(said)
 
 
@@ -100,23 +96,20 @@ def _numeral(text: str, limit: float | None) -> int | float | None:
 
 def fit_text(data: Any, key: str) -> str:
     """A text; numbers become text, a list of reasons one reason, and a reason that is null an empty one."""
-    text = _text(data, is_reason=stem(key) in REASONS)
-    if text is None:
-        raise Unreadable(f"must be a text, not {shown(data)}")
-    return text
-
-
-def _text(data: Any, *, is_reason: bool) -> str | None:
-    if isinstance(data, str):
-        return data
-    if isinstance(data, (int, float)) and not isinstance(data, bool):
-        return str(data)
-    if isinstance(data, list) and all(isinstance(item, str) for item in data):
-        return "; ".join(data) if is_reason or len(data) == 1 else None
-    if isinstance(data, dict):
+    texts = []
+    is_reason = stem(key) in REASONS
+    if isinstance(data, (str, int, float)) and not isinstance(data, bool):
+        texts = [str(data)]
+    elif isinstance(data, list) and all(isinstance(item, str) for item in data):
+        texts = ["; ".join(data)] if is_reason else data
+    elif isinstance(data, dict):
         texts = [value for value in data.values() if isinstance(value, str)]
-        return texts[0] if len(texts) == 1 else None
-    return "" if data is None and is_reason else None
+    elif data is None and is_reason:
+        texts = [""]
+    if len(texts) != 1:
+        raise Unreadable(f"must be a text, not {shown(data)}")
+    text: str = texts[0]
+    return text
 
 
 def _label(value: Any) -> str:
@@ -203,16 +196,11 @@ _NUMBERED = re.compile(r"\D{0,30}?(\d{1,4})\D{0,3}")
 
 
 def items_of(data: Any, item: Any, key: str) -> list[Any]:
-    """The items of a list under ``key`` whose items have the type ``item``, in their order.
+    """The items of a list under ``key`` whose items have the type ``item``, in their order, in whatever form the list comes.
 
     Raises:
         Unreadable: there is no list, or its numbers do not tell the order.
     """
-    return _ordered(_items_of(data, item, key), item)
-
-
-def _items_of(data: Any, item: Any, key: str) -> list[Any]:
-    """The items of a list, in whatever form it comes."""
     if isinstance(data, str):
         data = embedded(data)
     items: list[Any] | None = None
@@ -228,7 +216,7 @@ def _items_of(data: Any, item: Any, key: str) -> list[Any]:
         items = [data]
     if items is None:
         raise Unreadable("must be a list")
-    return items
+    return _ordered(items, item)
 
 
 def is_numbered(data: dict[str, Any]) -> bool:
@@ -254,7 +242,7 @@ def _by_number(data: dict[str, Any], item: Any) -> list[Any]:
     if sorted(numbers) not in (list(range(len(numbers))), list(range(1, len(numbers) + 1))):
         raise Unreadable("does not number its items one by one")
     pairs = sorted(zip(numbers, data.values(), strict=True), key=itemgetter(0))
-    fields = plan_of(item).fields if is_subclass(item, BaseModel) else ()
+    fields = fields_of(item)
     asked = next((field for field in fields if field.is_number), None)
     return [value if asked is None else _with_number(value, number, asked, fields) for number, value in pairs]
 
@@ -304,7 +292,7 @@ def _ordered(items: list[Any], item: Any) -> list[Any]:
     """Items in the order of their numbers, when they carry numbers that the model itself does not ask for."""
     if not items or not all(isinstance(value, dict) for value in items):
         return items
-    asked = {name(field.name) for field in plan_of(item).fields} if is_subclass(item, BaseModel) else set()
+    asked = {name(field.name) for field in fields_of(item)}
     for key in items[0]:
         if name(key) not in WRITTEN["number"] or name(key) in asked:
             continue
@@ -360,21 +348,16 @@ def fit_model(data: Any, model: type[BaseModel]) -> Any:
         data = embedded(data)
     if isinstance(data, dict) and not (plan.list_field and is_numbered(data)):
         return _fit_fields(data, plan)
-    if plan.list_field is not None and isinstance(data, (list, dict)):
-        return _as_list(data, plan.list_field)
+    if (field := plan.list_field) is not None and isinstance(data, (list, dict)):
+        if isinstance(data, list) and len(data) > 1 and all(holds_list(item, field.name) for item in data):
+            raise Unreadable("holds several answers; give one")
+        return {field.key: _at(field.name, _fit_list, data, field.hint, field.name)}  # the list is all there is
     if isinstance(data, list) and len(data) == 1:
         data = data[0]
     scalar = plan.scalar_field
     if scalar is not None and not isinstance(data, list) and (isinstance(data, str) or scalar.is_choice):
         return {scalar.key: _fit_field(data, scalar)}
     raise Unrelated("must be an object")
-
-
-def _as_list(data: Any, field: FieldPlan) -> dict[str, Any]:
-    """The list that is all there is, as the only list of the model."""
-    if isinstance(data, list) and len(data) > 1 and all(holds_list(item, field.name) for item in data):
-        raise Unreadable("holds several answers; give one")
-    return {field.key: _at(field.name, _fit_list, data, field.hint, field.name)}
 
 
 def _at(path: str, fit: Any, *arguments: Any) -> Any:
@@ -421,8 +404,7 @@ def _fit_fields(data: dict[str, Any], plan: ModelPlan) -> dict[str, Any]:
             value = data[matched[field.name]]
             if value is not None or field.needs_value:
                 fitted[field.key] = _fit_field(value, field)
-                _check_others(data, field, fitted[field.key], used)
-                _check_twins(data, field, fitted[field.key], used)
+                _check_beside(data, field, fitted[field.key], used)
             elif item_hint(field.hint) is int:
                 fitted[field.key] = []  # said, unlike a key that is missing
         elif field.required:
@@ -432,24 +414,21 @@ def _fit_fields(data: dict[str, Any], plan: ModelPlan) -> dict[str, Any]:
     return fitted
 
 
-def _check_others(data: dict[str, Any], field: FieldPlan, value: Any, matched: set[str]) -> None:
-    """Nothing that the reply says beside a verdict may take it back: "supported": true, "verdict": "not supported"."""
-    if not isinstance(value, bool):
-        return
-    for key, other in data.items():
-        if str(key) not in matched and name(str(key)) in _JUDGED and truth(other) is (not value):
-            raise Misfit(f"and {str(key)!r} say different things; give one", field.name)
+def _check_beside(data: dict[str, Any], field: FieldPlan, value: Any, matched: set[str]) -> None:
+    """Check that what stands beside the fields does not contradict one of them.
 
-
-def _check_twins(data: dict[str, Any], field: FieldPlan, value: Any, matched: set[str]) -> None:
-    """A field that comes under two of its names has one value: "for": [1] beside "supported_by": [] would be either."""
-    if len(data) <= len(matched) or stem(field.name) in REASONS:
-        return
+    A verdict may not be taken back ("supported": true, "verdict": "not supported"), and a field that comes under two of its names
+    has one value ("for": [1] beside "supported_by": [] would be either).
+    """
+    is_reason = stem(field.name) in REASONS
     for key, other in data.items():
-        if str(key) in matched or other is None or not field.is_named(str(key)):
+        beside = str(key)
+        if beside in matched:
             continue
-        if _fit_field(other, field) != value:
-            raise Misfit(f"and {str(key)!r} say different things; give one", field.name)
+        reversed_ = isinstance(value, bool) and name(beside) in _JUDGED and truth(other) is (not value)
+        is_twin = other is not None and not is_reason and field.is_named(beside)
+        if reversed_ or (is_twin and _fit_field(other, field) != value):
+            raise Misfit(f"and {beside!r} say different things; give one", field.name)
 
 
 def _fit(data: Any, hint: Any, key: str, limit: float | None = None) -> Any:
@@ -459,17 +438,15 @@ def _fit(data: Any, hint: Any, key: str, limit: float | None = None) -> Any:
     if hint is int or hint is float:
         return fit_number(data, key, limit, whole=hint is int)
     if hint is bool:
-        return fit_bool(data)
+        return _fit_bool(data)
     if hint is str:
         return _no_blank(fit_text(data, key))
     if hint is type(None):
-        return _fit_null(data)
+        if data is not None and not _is_null(data):
+            raise Unreadable("must be null")
+        return None
     if get_origin(hint) is Literal:
         return fit_choice(data, get_args(hint))
-    return _fit_nested(data, hint, key)
-
-
-def _fit_nested(data: Any, hint: Any, key: str) -> Any:
     if is_subclass(hint, BaseModel):
         return fit_model(data, hint)
     if is_subclass(hint, Enum):
@@ -479,11 +456,6 @@ def _fit_nested(data: Any, hint: Any, key: str) -> Any:
     if issubclass_mapping(get_origin(hint)) and isinstance(data, dict) and not is_schema(data):
         return {inner: _at(f"[{inner!r}]", _fit, value, get_args(hint)[1], key) for inner, value in data.items()}
     return data
-
-
-def _fit_null(data: Any) -> None:
-    if data is not None and not _is_null(data):
-        raise Unreadable("must be null")
 
 
 def _is_null(data: Any) -> bool:
@@ -496,20 +468,16 @@ def _no_blank(text: str) -> str:
     return text
 
 
-def _is_already(data: Any, option: Any) -> bool:
-    """Whether data has a plain type, or is one of the values of a Literal."""
-    if get_origin(option) is Literal:
-        return any(is_same(value, data) for value in get_args(option))
-    return option in _EXACT and type(data) is option
-
-
 def _fit_union(data: Any, options: tuple[Any, ...], key: str, limit: float | None) -> Any:
     """The value as the member of a union that it is already, else as the first that it can be made to fit."""
     if type(None) in options and (data is None or (str not in options and _is_null(data))):
         return None
     for option in options:
-        if _is_already(data, option) and not (option is str and len(options) > _OPTIONAL):
-            return data if get_origin(option) is Literal else _fit(data, option, key, limit)
+        if get_origin(option) is Literal and any(is_same(value, data) for value in get_args(option)):
+            return data
+        # Among several types, a text may be another one that is written as text.
+        if option in _EXACT and type(data) is option and not (option is str and len(options) > _OPTIONAL):
+            return _fit(data, option, key, limit)
     first: Unreadable | None = None
     for option in sorted(options, key=lambda option: (option is type(None), option is str)):
         try:

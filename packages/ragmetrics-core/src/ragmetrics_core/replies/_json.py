@@ -28,7 +28,7 @@ from ._json_text import Found, clean_json, decoder_of, embedded, is_jsonish
 from ._keys import ASIDES, REASONS, RELATED, WRAPPERS, WRITTEN, is_quotation, is_schema, name, singular, stem
 from ._markup import lines_of_table, read_block, read_numbered, read_table, read_tags
 from ._pipeline import TWO_ANSWERS, Bad, Fit, Reader, Reading, read_reply
-from ._plan import ModelPlan, bare, is_subclass, item_hint, plan_of, shape_of
+from ._plan import ModelPlan, bare, fields_of, is_subclass, item_hint, plan_of, shape_of
 from ._text import Unreadable, ticked, unboxed
 from ._verdict import read_verdict, truth
 
@@ -176,8 +176,7 @@ class ModelReader(Reader[M]):
 def _are_items(first: dict[str, Any], item: Any) -> bool:
     """Whether an object is an item of the list asked for, by the lists in it, rather than an answer with the whole list."""
     lists = [key for key, value in first.items() if isinstance(value, list)]
-    fields = plan_of(item).fields if lists and is_subclass(item, BaseModel) else ()
-    return all(any(field.is_named(key) for field in fields) for key in lists)
+    return all(any(field.is_named(key) for field in fields_of(item)) for key in lists)
 
 
 def _may_hold_answer(key: str, value: Any, *, alone: bool) -> bool:

@@ -224,6 +224,11 @@ def plan_of(model: type[BaseModel]) -> ModelPlan:
     return ModelPlan(fields, list_field, scalar_field, extra, top, known, twins, others)
 
 
+def fields_of(item: Any) -> tuple[FieldPlan, ...]:
+    """The fields of a model; none of another type."""
+    return plan_of(item).fields if is_subclass(item, BaseModel) else ()
+
+
 def _known(hint: Any, seen: set[Any]) -> frozenset[str] | None:
     """All keys of a model and the models in it; None when some part takes keys of any name."""
     hint = bare(hint)
