@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, lru_cache
-from itertools import combinations
+from itertools import chain
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from pydantic import AliasChoices, BaseModel, RootModel
@@ -100,7 +100,7 @@ class FieldPlan:
 class ModelPlan(NamedTuple):
     """The fields of a model, the only list among them, and every key that its clean JSON may hold.
 
-    ``twins`` are keys that validation takes for the same field, in pairs; ``others`` are those that are not its first.
+    ``synonyms`` are the sets of keys that validation takes for the same field; ``others`` are those that are not its first.
     """
 
     fields: tuple[FieldPlan, ...]
@@ -109,7 +109,7 @@ class ModelPlan(NamedTuple):
     extra: str | None
     top: frozenset[str]
     known: frozenset[str] | None
-    twins: frozenset[frozenset[str]]
+    synonyms: tuple[frozenset[str], ...]
     others: frozenset[str]
 
     def knows(self, data: dict[str, Any]) -> bool:
@@ -128,7 +128,7 @@ class ModelPlan(NamedTuple):
         return type(data) is dict and bool(data) and self.top.issuperset(data) and self._has_each_field_once(data)
 
     def _has_each_field_once(self, data: dict[str, Any]) -> bool:
-        return self.others.isdisjoint(data) or not any(pair <= data.keys() for pair in self.twins)
+        return self.others.isdisjoint(data) or all(len(keys & data.keys()) < 2 for keys in self.synonyms)
 
 
 def bare(hint: Any) -> Any:
@@ -176,22 +176,11 @@ def is_choice(hint: Any) -> bool:
     )
 
 
-def _key_of(field: str, info: FieldInfo) -> str:
+def _keys_of(field: str, info: FieldInfo) -> tuple[str, ...]:
+    """All keys that validation takes for a field, the one that it looks for first in front."""
     alias = info.validation_alias
-    if isinstance(alias, str):
-        return alias
-    if isinstance(alias, AliasChoices):
-        return next((choice for choice in alias.choices if isinstance(choice, str)), field)
-    return field
-
-
-def _keys_of(field: str, info: FieldInfo) -> frozenset[str]:
-    """All keys that validation takes for a field."""
-    alias = info.validation_alias
-    names = (
-        {choice for choice in alias.choices if isinstance(choice, str)} if isinstance(alias, AliasChoices) else set()
-    )
-    return frozenset(names or {_key_of(field, info)})
+    choices = alias.choices if isinstance(alias, AliasChoices) else (alias,)
+    return tuple(choice for choice in choices if isinstance(choice, str)) or (field,)
 
 
 def _limit(info: FieldInfo) -> float | None:
@@ -206,7 +195,7 @@ def _limit(info: FieldInfo) -> float | None:
 def plan_of(model: type[BaseModel]) -> ModelPlan:
     """The plan of a model; cached, for it depends on the class alone."""
     fields = tuple(
-        FieldPlan(field, _key_of(field, info), info.annotation, info.is_required(), _limit(info))
+        FieldPlan(field, _keys_of(field, info)[0], info.annotation, info.is_required(), _limit(info))
         for field, info in model.model_fields.items()
     )
     lists = [field for field in fields if item_hint(field.hint) is not None]
@@ -214,14 +203,20 @@ def plan_of(model: type[BaseModel]) -> ModelPlan:
     list_field = lists[0] if len(lists) == 1 and all(field is lists[0] for field in required) else None
     choices = [field for field in fields if field.is_choice and stem(field.name) not in WRITTEN["number"]]
     scalar_field = required[0] if len(required) == 1 else choices[0] if not required and len(choices) == 1 else None
-    top = frozenset[str]().union(*(_keys_of(field, info) for field, info in model.model_fields.items()))
-    extra = model.model_config.get("extra")
-    seen: set[Any] = set()
-    known = _known(model, seen)
-    inner = [item for part in {model, *seen} for item in part.model_fields.items()]
-    twins = frozenset(frozenset(pair) for item in inner for pair in combinations(_keys_of(*item), 2))
-    others = frozenset[str]().union(*(_keys_of(*item) - {_key_of(*item)} for item in inner))
-    return ModelPlan(fields, list_field, scalar_field, extra, top, known, twins, others)
+    parts: dict[type[BaseModel], None] = {}
+    is_closed = _gather(model, parts)
+    names = {part: [_keys_of(*item) for item in part.model_fields.items()] for part in parts}
+    every = [keys for part in parts for keys in names[part]]
+    return ModelPlan(
+        fields,
+        list_field,
+        scalar_field,
+        extra=model.model_config.get("extra"),
+        top=frozenset(chain(*names[model])),
+        known=frozenset(chain(*every)) if is_closed else None,
+        synonyms=tuple(frozenset(keys) for keys in every if len(keys) > 1),
+        others=frozenset(chain(*(keys[1:] for keys in every))),
+    )
 
 
 def fields_of(item: Any) -> tuple[FieldPlan, ...]:
@@ -229,30 +224,20 @@ def fields_of(item: Any) -> tuple[FieldPlan, ...]:
     return plan_of(item).fields if is_subclass(item, BaseModel) else ()
 
 
-def _known(hint: Any, seen: set[Any]) -> frozenset[str] | None:
-    """All keys of a model and the models in it; None when some part takes keys of any name."""
+def _gather(hint: Any, parts: dict[type[BaseModel], None]) -> bool:
+    """Add a model and the models in it to ``parts``; False when some part takes keys of any name."""
     hint = bare(hint)
-    keys: set[str] = set()
     if is_subclass(hint, BaseModel):
-        if hint in seen:
-            return frozenset()
-        seen.add(hint)
-        if hint.model_config.get("extra") == "allow":
-            return None
-        keys.update(*(_keys_of(field, info) for field, info in hint.model_fields.items()))
+        if hint in parts:
+            return True
+        parts[hint] = None
         inner = [info.annotation for info in hint.model_fields.values()]
-    elif hint in _KEYLESS or get_origin(hint) is Literal or is_subclass(hint, Enum):
-        return frozenset()
-    elif get_origin(hint) is None or issubclass_mapping(get_origin(hint)):
-        return None
-    else:
-        inner = [argument for argument in get_args(hint) if argument is not Ellipsis]
-    for part in inner:
-        below = _known(part, seen)
-        if below is None:
-            return None
-        keys |= below
-    return frozenset(keys)
+        return hint.model_config.get("extra") != "allow" and all(_gather(part, parts) for part in inner)
+    if hint in _KEYLESS or get_origin(hint) is Literal or is_subclass(hint, Enum):
+        return True
+    if get_origin(hint) is None or issubclass_mapping(get_origin(hint)):
+        return False
+    return all(_gather(argument, parts) for argument in get_args(hint) if argument is not Ellipsis)
 
 
 def issubclass_mapping(origin: Any) -> bool:
