@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from ._markup import behind_each
 from ._text import Unreadable, plain, without_tokens
 from ._whose import QUOTED, declines, quotes_another
 
@@ -247,8 +248,7 @@ def _inline(lines: list[str]) -> list[str]:
     marks = list(_INLINE.finditer(lines[0]))
     if len(marks) < 2 or [int(mark[1]) for mark in marks] != list(range(1, len(marks) + 1)):
         return []
-    ends = [mark.start() for mark in marks[1:]] + [len(lines[0])]
-    return [lines[0][mark.end() : end] for mark, end in zip(marks, ends, strict=True)]
+    return behind_each(marks)
 
 
 def _bare(lines: list[str]) -> list[str]:

@@ -29,7 +29,7 @@ from ._keys import (
 )
 from ._markup import read_tags
 from ._pipeline import Bad, Fit, Reader, Reading, read_reply
-from ._text import Unreadable
+from ._text import Unreadable, outside
 
 _ENVELOPES = ("choices", "tool_calls", "candidates")
 _MAX_NESTING = 5
@@ -154,13 +154,8 @@ def _telling_text(item: dict[str, Any]) -> str | None:
 
 def _without_objects(part: str) -> str:
     """The prose around objects that are no answer, such as an echoed schema."""
-    kept = []
-    start = 0
-    for item in scan(part):
-        if item.state == "whole" and isinstance(item.value, dict):
-            kept.append(part[start : item.start])
-            start = item.end
-    return "".join(kept) + part[start:]
+    objects = [item for item in scan(part) if item.state == "whole" and isinstance(item.value, dict)]
+    return outside(part, [(item.start, item.end) for item in objects], "")
 
 
 def _is_data(value: Any) -> bool:

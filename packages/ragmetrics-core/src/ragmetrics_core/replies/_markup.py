@@ -10,7 +10,7 @@ import html
 import re
 from typing import Any, NamedTuple
 
-from ._text import tidy, without_tokens
+from ._text import outside, tidy, without_tokens
 from ._words import word_set
 
 _TAG = re.compile(r"<(?P<close>/?)(?P<tag>[A-Za-z_][\w.-]{0,40})(?:\s[^<>]{0,200})?(?P<empty>/?)>")
@@ -24,17 +24,13 @@ _MOST_TAGS_DEEP = 20
 class _Element:
     """An open tag: its children by name, and the text between them."""
 
-    __slots__ = ("children", "tag", "text")
-
     def __init__(self, tag: str) -> None:
         self.tag = tag
         self.children: dict[str, list[Any]] = {}
-        self.text: list[str] = []
+        self.text = ""
 
-    def value(self) -> Any:
-        if self.children:
-            return {tag: values[0] if len(values) == 1 else values for tag, values in self.children.items()}
-        return html.unescape("".join(self.text)).strip()
+    def as_object(self) -> dict[str, Any]:
+        return {tag: values[0] if len(values) == 1 else values for tag, values in self.children.items()}
 
 
 def read_tags(text: str) -> dict[str, Any] | None:
@@ -47,7 +43,7 @@ def read_tags(text: str) -> dict[str, Any] | None:
         tag = match["tag"].casefold()
         if tag in _MARKUP:
             continue
-        stack[-1].text.append(text[position : match.start()])
+        stack[-1].text += text[position : match.start()]
         position = match.end()
         if match["empty"]:
             continue
@@ -58,28 +54,27 @@ def read_tags(text: str) -> dict[str, Any] | None:
         elif any(element.tag == tag for element in stack[1:]):
             _close(stack, tag)
     # What is still open was never closed by anything: not an element.
-    root = stack[0]
-    return {tag: values[0] if len(values) == 1 else values for tag, values in root.children.items()} or None
+    return stack[0].as_object() or None
 
 
 def outside_tags(text: str) -> str:
     """What stands outside of all closed elements."""
-    parts = []
-    position = 0
+    spans: list[tuple[int, int]] = []
     for match in _TAG.finditer(text):
-        if match["close"] or match["empty"] or match.start() < position or match["tag"].casefold() in _MARKUP:
+        is_inside = bool(spans) and match.start() < spans[-1][1]
+        if match["close"] or match["empty"] or is_inside or match["tag"].casefold() in _MARKUP:
             continue
         end = text.find(f"</{match['tag']}>", match.end())
         if end >= 0:
-            parts.append(text[position : match.start()])
-            position = end + len(match["tag"]) + 3
-    return " … ".join([*parts, text[position:]])
+            spans.append((match.start(), end + len(match["tag"]) + 3))
+    return outside(text, spans)
 
 
 def _close(stack: list[_Element], tag: str) -> None:
     while True:
         element = stack.pop()
-        stack[-1].children.setdefault(element.tag, []).append(element.value())
+        value = element.as_object() or html.unescape(element.text).strip()
+        stack[-1].children.setdefault(element.tag, []).append(value)
         if element.tag == tag:
             return
 
@@ -105,10 +100,10 @@ def _parts(text: str) -> tuple[str, list[str], list[list[str]], str] | None:
 
 def read_table(text: str) -> list[dict[str, str | None]] | None:
     """The rows of a text that is one table, or None."""
-    parts = _parts(text)
-    if parts is None or parts[0].strip() or parts[3].strip() or any(len(row) != len(parts[1]) for row in parts[2]):
+    before, head, rows, after = _parts(text) or (text, [], [], "")
+    if before.strip() or after.strip() or any(len(row) != len(head) for row in rows):
         return None
-    return [dict(zip(parts[1], (cell or None for cell in row), strict=True)) for row in parts[2]]
+    return [dict(zip(head, (cell or None for cell in row), strict=True)) for row in rows]
 
 
 def lines_of_table(text: str) -> str:
@@ -224,6 +219,11 @@ def read_numbered(text: str) -> list[str] | None:
         or sorted(numbers) != list(range(1, len(marks) + 1))
     ):
         return None
-    ends = [mark.start() for mark in marks[1:]] + [len(normal)]
-    texts = {number: normal[mark.end() : end].strip() for number, mark, end in zip(numbers, marks, ends, strict=True)}
-    return [texts[number] for number in sorted(texts)]
+    return [said.strip() for _, said in sorted(zip(numbers, behind_each(marks), strict=True))]
+
+
+def behind_each(marks: list[re.Match[str]]) -> list[str]:
+    """What stands in a text behind each of some marks, up to the next one."""
+    text = marks[0].string
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    return [text[mark.end() : end] for mark, end in zip(marks, ends, strict=True)]

@@ -21,7 +21,7 @@ from .._kernel._repeated import SENT, holds_object
 from .._kernel._wording import Asked, asked_of
 from ._answer_part import answer_part
 from ._json_text import Found, decode, scan, unfenced, views
-from ._text import Unreadable, on_line, parse_or_bad_reply
+from ._text import Unreadable, on_line, outside, parse_or_bad_reply
 from ._whose import QUOTED, announced_by_another, declines, is_quoted, own_words, speaks_of_another
 
 T = TypeVar("T")
@@ -157,14 +157,14 @@ def choose(text: str, found: list[Found], reader: Reader[T]) -> Reading[T]:
             answers.append((item, reading.value))
     if not answers:
         return bad[-1][1] if bad else None
-    outside = _outside(text, found)
-    if len(found) == 1 and not (_WORDS.search(_LABEL.sub(" ", outside)) or _is_sent(text, found[0])):
+    around = outside(text, [(item.start, item.end) for item in found])
+    if len(found) == 1 and not (_WORDS.search(_LABEL.sub(" ", around)) or _is_sent(text, found[0])):
         return Fit(answers[0][1])  # nothing else but a label or a fence
-    return _decide(text, outside, answers, bad, reader)
+    return _decide(text, around, answers, bad, reader)
 
 
 def _decide(
-    text: str, outside: str, answers: list[tuple[Found, T]], bad: list[tuple[Found, Bad]], reader: Reader[T]
+    text: str, around: str, answers: list[tuple[Found, T]], bad: list[tuple[Found, Bad]], reader: Reader[T]
 ) -> Fit[T] | Bad:
     own = [(item, value) for item, value in answers if not _is_sent(text, item)]
     if not own:
@@ -176,23 +176,23 @@ def _decide(
     wrong = [why for item, why in bad if not (_is_sent(text, item) or _DRAFT.search(before[item.start]))]
     if wrong:
         return wrong[-1]
-    if _TORN.search(outside):
+    if _TORN.search(around):
         return Bad("the JSON in the reply is broken: it goes on behind its end")
     if not all(reader.same(own[0][1], value) for _, value in own[1:]):
         drafts = all(_DRAFT.search(before[item.start]) for item, _ in own[:-1])
-        final = drafts and _is_final(before[own[-1][0].start], outside)
+        final = drafts and _is_final(before[own[-1][0].start], around)
         return Fit(own[-1][1]) if final else TWO_ANSWERS
-    clear = [value for item, value in own if not _is_anothers(text, item, before[item.start], outside)]
-    if not clear or (len(own) == len(answers) and declines(outside)):
+    clear = [value for item, value in own if not _is_anothers(text, item, before[item.start], around)]
+    if not clear or (len(own) == len(answers) and declines(around)):
         return Bad(QUOTED)
     return Fit(clear[0])
 
 
-def _is_final(intro: str, outside: str) -> bool:
+def _is_final(intro: str, around: str) -> bool:
     """Whether an answer is announced as the final one after the judge's own drafts, and nothing around it can be a quotation."""
     final = _FINAL.search(intro)
     first = final is not None and not re.search(r"\w", intro[: final.start()])
-    return final is not None and (first or bool(_SELF.search(intro))) and not speaks_of_another(outside)
+    return final is not None and (first or bool(_SELF.search(intro))) and not speaks_of_another(around)
 
 
 def _is_sent(text: str, item: Found) -> bool:
@@ -203,16 +203,7 @@ def _is_sent(text: str, item: Found) -> bool:
     )
 
 
-def _outside(text: str, items: list[Found]) -> str:
-    parts = []
-    start = 0
-    for item in items:
-        parts.append(text[start : item.start])
-        start = max(start, item.end)
-    return " … ".join([*parts, text[start:]])
-
-
-def _is_anothers(text: str, item: Found, before: str, outside: str) -> bool:
+def _is_anothers(text: str, item: Found, before: str, around: str) -> bool:
     """Whether what stands around an answer shows that it may be another's."""
     if announced_by_another(before):
         return True
@@ -221,7 +212,7 @@ def _is_anothers(text: str, item: Found, before: str, outside: str) -> bool:
     goes_on = _WORDS.search(rest) and _WORDS.search(line) and not line.endswith(_ENDS)
     if _FOLLOWS.match(rest) and (goes_on or speaks_of_another(rest[:200])):
         return True
-    return is_quoted(text, item.start, item.end) and speaks_of_another(outside)
+    return is_quoted(text, item.start, item.end) and speaks_of_another(around)
 
 
 def _unless_doubted(value: T, doubted: tuple[str, ...], reader: Reader[T]) -> T:

@@ -43,7 +43,10 @@ class FieldPlan:
     @cached_property
     def is_choice(self) -> bool:
         """Whether it takes verdicts or numbers rather than free text."""
-        return is_choice(self.hint)
+        return any(
+            member in (bool, int, float) or get_origin(member) is Literal or is_subclass(member, Enum)
+            for member in members(self.hint)
+        )
 
     @cached_property
     def is_number(self) -> bool:
@@ -166,14 +169,6 @@ def item_hint(hint: Any) -> Any | None:
         if origin in _LISTS or (origin is tuple and len(arguments) == 2 and arguments[1] is Ellipsis):
             return arguments[0]
     return None
-
-
-def is_choice(hint: Any) -> bool:
-    """Whether a type takes verdicts or numbers rather than free text."""
-    return any(
-        member in (bool, int, float) or get_origin(member) is Literal or is_subclass(member, Enum)
-        for member in members(hint)
-    )
 
 
 def _keys_of(field: str, info: FieldInfo) -> tuple[str, ...]:

@@ -23,9 +23,10 @@ T = TypeVar("T")
 _MAX_NESTING = 6
 _MAX_ITEMS = 100
 _FINAL = 1
-
-Ranked = dict[int, list[tuple[str, Any]]]
+_Ranked = dict[int, list[tuple[str, Any]]]
 """The keys of an object that may name the answer, with their values, by rank."""
+_WEAK = 4
+"""From this rank of a key on, a value that cannot be read was not meant as the answer."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,6 @@ class ScalarReader(Reader[Answer[T]]):
 
     key: str  # what the instructions call the answer; it decides, and other names count where it is absent
     rank: Callable[[str], int]  # 1 is a final answer, 2 the surest name for one, and so on; 0 is none
-    weak: int  # from this rank on, a value that cannot be read was not meant as the answer
     read: Callable[[Any], T]  # may raise Unreadable, as ``read_text`` may
     read_text: Callable[[str], Answer[T]]
     wanted: str
@@ -81,7 +81,7 @@ class ScalarReader(Reader[Answer[T]]):
         """The answer in tags or in prose."""
         part = asked_of(part).on(lines_of_table(ticked(part)))
         closed, tag = close_tag(part)
-        tags = read_tags(closed if self.single and tag and 0 < self.rank(tag) <= self.weak else part)
+        tags = read_tags(closed if self.single and tag and 0 < self.rank(tag) <= _WEAK else part)
         reading = self._in_object(_once(tags), 0) if tags is not None else None
         if reading is None:
             return self.read_text(asked_of(part).on(without_role(part)))
@@ -121,7 +121,7 @@ class ScalarReader(Reader[Answer[T]]):
     def _in_object(self, data: dict[str, Any], depth: int) -> Reading[Answer[T]]:
         if is_schema(data):
             return None
-        ranked: Ranked = {}
+        ranked: _Ranked = {}
         for key, value in data.items():
             if rank := self.rank(key):
                 ranked.setdefault(rank, []).append((key, value))
@@ -130,24 +130,26 @@ class ScalarReader(Reader[Answer[T]]):
             return reading
         names = {key: name(key) for key in data}
         reading = self._in_children(data, names, depth) or self._only_candidate(data, names)
-        if reading is None and depth == 0 and (ranked or REASONS.intersection(names.values())) and not _blank(data):
+        if reading is None and depth == 0 and (ranked or REASONS.intersection(names.values())):
+            if any(map(is_template, data.values())):
+                return None  # a form that was not filled in
             return Bad(f"the answer is missing from the JSON; give {self.wanted}")
         return reading
 
-    def _under_asked_key(self, data: dict[str, Any], ranked: Ranked, depth: int) -> Reading[Answer[T]]:
+    def _under_asked_key(self, data: dict[str, Any], ranked: _Ranked, depth: int) -> Reading[Answer[T]]:
         """What stands under the key that was asked for, unless a final answer beside it says something else."""
         asked = [(rank, *pair) for rank, pairs in ranked.items() for pair in pairs if name(pair[0]) == self.key]
-        reading = _agreed([self._under(key, value, depth, weak=rank >= self.weak) for rank, key, value in asked])
+        reading = _agreed([self._under(key, value, depth, weak=rank >= _WEAK) for rank, key, value in asked])
         if not isinstance(reading, Fit):
             return reading
         final = _agreed([self._under(*pair, depth, weak=True) for pair in ranked.get(_FINAL, ())])
         value = (final if isinstance(final, Fit) else reading).value.value
         return Fit(Answer(value, reading.value.reason or reason_in(data)))
 
-    def _under_other_keys(self, data: dict[str, Any], ranked: Ranked, depth: int) -> Reading[Answer[T]]:
+    def _under_other_keys(self, data: dict[str, Any], ranked: _Ranked, depth: int) -> Reading[Answer[T]]:
         """What stands under the surest of the other names."""
         for rank in sorted(ranked):
-            reading = _agreed([self._under(*pair, depth, weak=rank >= self.weak) for pair in ranked[rank]])
+            reading = _agreed([self._under(*pair, depth, weak=rank >= _WEAK) for pair in ranked[rank]])
             if isinstance(reading, Fit):
                 agreed = _agreed([reading, *(self._beside(rank, ranked, depth) if self.single else ())])
                 if not isinstance(agreed, Fit):
@@ -157,7 +159,7 @@ class ScalarReader(Reader[Answer[T]]):
                 return reading
         return None
 
-    def _beside(self, rank: int, ranked: Ranked, depth: int) -> list[Fit[Answer[T]]]:
+    def _beside(self, rank: int, ranked: _Ranked, depth: int) -> list[Fit[Answer[T]]]:
         """The answers under less sure names; beside a final answer none counts."""
         pairs = [pair for other in ranked if other > rank > _FINAL for pair in ranked[other]]
         readings = [self._under(*pair, depth, weak=True) for pair in pairs]
@@ -233,11 +235,6 @@ def _agreed(readings: list[Reading[Answer[T]]]) -> Reading[Answer[T]]:
     if any(fit.value.value != fits[0].value.value for fit in fits[1:]):
         return TWO_ANSWERS
     return fits[0] if fits else None
-
-
-def _blank(data: dict[str, Any]) -> bool:
-    """Whether an object is a template that was not filled in."""
-    return any(is_template(value) for value in data.values())
 
 
 def reason_in(data: dict[str, Any]) -> str:

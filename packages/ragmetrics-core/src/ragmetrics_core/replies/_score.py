@@ -73,7 +73,7 @@ def number_reader(key: str, low: float, high: float, choices: tuple[int, ...] = 
                 return read_marks(value, scale)
             raise
 
-    return ScalarReader(key=key, rank=_rank, weak=4, read=read, read_text=read_text, wanted=scale.wanted)
+    return ScalarReader(key=key, rank=_rank, read=read, read_text=read_text, wanted=scale.wanted)
 
 
 def _reason(text: str, scale: Scale) -> str:

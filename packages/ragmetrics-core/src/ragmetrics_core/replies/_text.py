@@ -14,7 +14,7 @@ import html
 import re
 import sys
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from .._kernel._errors import BadReply
@@ -72,6 +72,16 @@ def on_line(text: str, start: int, end: int, reach: int = sys.maxsize) -> tuple[
     begin = max(text.rfind("\n", 0, start) + 1, start - reach)
     stop = text.find("\n", end, end + reach)
     return text[begin:start], text[end : stop if stop >= 0 else end + reach]
+
+
+def outside(text: str, spans: Iterable[tuple[int, int]], gap: str = " … ") -> str:
+    """What stands outside of some parts of a text, with ``gap`` in the place of each."""
+    parts = []
+    start = 0
+    for begin, end in spans:
+        parts.append(text[start:begin])
+        start = max(start, end)
+    return gap.join([*parts, text[start:]])
 
 
 def shown(value: object, limit: int = 40) -> str:

@@ -51,7 +51,7 @@ def _read_text(text: str) -> Answer[bool]:
     return Answer(read_verdict(text), words_beside_verdict(text))
 
 
-_READER = ScalarReader(key="answer", rank=_rank, weak=4, read=_read, read_text=_read_text, wanted=_WANTED, single=True)
+_READER = ScalarReader(key="answer", rank=_rank, read=_read, read_text=_read_text, wanted=_WANTED, single=True)
 
 
 @dataclass(frozen=True)
