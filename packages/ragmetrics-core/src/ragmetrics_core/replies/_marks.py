@@ -18,10 +18,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from .._kernel._repeated import SENT
-from .._kernel._wording import asked_of
 from ._numbers import COMPARED, NUMBER, WORDS, Scale, bare_numbers, written_out
-from ._text import Unreadable, on_line, tidy, without_emoji
+from ._text import Unreadable, on_line, tidy, without_emoji, without_sent
 from ._whose import QUOTED, declines, own_words
 
 _SCORE = (
@@ -328,16 +326,11 @@ def read_marks(text: str, scale: Scale) -> float:
     Raises:
         Unreadable: there is none, or the strongest signs disagree, or it may be quoted.
     """
-    asked = asked_of(text)
     normal = _normal(text, scale)
     marks = list(islice(find_marks(normal, scale), _MAX_MARKS + 1))
     if len(marks) > _MAX_MARKS:
         raise Unreadable(f"the reply gives very many scores; give one, {scale.wanted}")
-    left = marks
-    if asked.known and len(normal.split()) > 2:
-        left = [mark for mark in marks if not asked.holds_saying(normal[mark.start : mark.end])]
-        if marks and not left:
-            raise Unreadable(SENT)
+    left = without_sent(marks, lambda mark: normal[mark.start : mark.end], text, normal)
     value = _decided(left, scale)
     own = own_words(text)
     if own != text and not any(mine.value == value for mine in find_marks(_normal(own, scale), scale)):

@@ -18,12 +18,16 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from .._kernel._errors import BadReply
+from .._kernel._repeated import SENT
+from .._kernel._wording import asked_of
 from ._words import CONCLUSION, NEGATIVE
 
 T = TypeVar("T")
 
 MAX_REPLY = 1_000_000
 """Characters of a reply that is read at all: far beyond any answer, and read within a second or two."""
+_BARE = 2
+"""Words of a reply that is a bare answer."""
 MAX_BRACKETS = 100_000
 """Opening brackets in it, which cost most."""
 
@@ -82,6 +86,21 @@ def outside(text: str, spans: Iterable[tuple[int, int]], gap: str = " … ") -> 
         parts.append(text[start:begin])
         start = max(start, end)
     return gap.join([*parts, text[start:]])
+
+
+def without_sent(signs: list[T], said: Callable[[T], str], text: str, normal: str) -> list[T]:
+    """The signs of an answer in a reply whose words do not stand in the data that was sent; all of them in a bare reply.
+
+    Raises:
+        Unreadable: all of them stand there.
+    """
+    asked = asked_of(text)
+    if not asked.known or len(normal.split()) <= _BARE:
+        return signs
+    left = [sign for sign in signs if not asked.holds_saying(said(sign))]
+    if signs and not left:
+        raise Unreadable(SENT)
+    return left
 
 
 def shown(value: object, limit: int = 40) -> str:

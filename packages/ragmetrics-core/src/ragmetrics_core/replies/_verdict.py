@@ -15,9 +15,8 @@ import re
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from .._kernel._repeated import SENT
 from .._kernel._wording import asked_of
-from ._text import ANOTHERS, Unreadable, plain_labels, tidy, undress, without_colour
+from ._text import ANOTHERS, Unreadable, plain_labels, tidy, undress, without_colour, without_sent
 from ._whose import QUOTED, declines, own_words, speaks_of_another
 from ._words import CJK_NO, CJK_YES, CONCLUSION, FINAL, HEDGES, NEGATIVE, NO, POSITIVE, REASON, YES
 
@@ -225,7 +224,12 @@ def _sign_in(sentence: str, *, first: bool, digits: bool) -> Sign | None:
 def _bare_sign(sentence: str, *, first: bool, digits: bool) -> Sign | None:
     """The answer that a sentence without symbols gives."""
     corrected = bool(CORRECTION.match(sentence))
-    body = _without_lead_in(sentence)
+    body = sentence
+    for _ in range(_MOST_LEAD_INS):  # "so", "therefore", "it's a"
+        opening = LEAD_IN.match(body)
+        if opening is None or opening.end() == len(body):
+            break
+        body = body[opening.end() :]
     answer = answer_at(body, digits=digits)
     if answer is None or not answer.explicit:
         sign = _said_of_label(body, answer, corrected=corrected)
@@ -241,26 +245,13 @@ def _bare_sign(sentence: str, *, first: bool, digits: bool) -> Sign | None:
 def _said_of_label(body: str, answer: _Answer | None, *, corrected: bool) -> Sign | None:
     """The answer behind a label at the head of a sentence, or behind "the answer is"."""
     label = LABELLED.match(body)
-    sign = _labelled_sign(label, corrected=corrected) if label and not (answer and _explains(label)) else None
+    # "not supported - the text ..." is an answer with its reason, "supported: no" a label.
+    is_label = label is not None and (answer is None or body[label.end("label")] in ":=：")
+    sign = _labelled_sign(label, corrected=corrected) if label and is_label else None
     if sign is None and CONCLUDES.search(body, 0, MAX_SENTENCE):
         says = SAYS.search(body[:MAX_SENTENCE])
         sign = _labelled_sign(says, corrected=corrected) if says else None
     return sign
-
-
-def _without_lead_in(sentence: str) -> str:
-    """A sentence without "so", "therefore", "it's a" and the like before its answer."""
-    for _ in range(_MOST_LEAD_INS):
-        opening = LEAD_IN.match(sentence)
-        if opening is None or opening.end() == len(sentence):
-            break
-        sentence = sentence[opening.end() :]
-    return sentence
-
-
-def _explains(match: re.Match[str]) -> bool:
-    """Whether what looks like a label is an answer with its reason: "not supported - the text ...", but "supported: no"."""
-    return match.string[match.end("label")] not in ":=："
 
 
 def _labelled_sign(match: re.Match[str], *, corrected: bool, nested: int = 0) -> Sign | None:
@@ -340,14 +331,9 @@ def read_verdict(text: str) -> bool:
     Raises:
         Unreadable: there is none, or two that disagree, or it may be quoted.
     """
-    asked = asked_of(text)
     normal = _normal(text)
     signs = find_signs(normal)
-    left = signs
-    if asked.known and len(normal.split()) > 2:
-        left = [sign for sign in signs if sign.said == normal or not asked.holds_saying(sign.said)]
-        if signs and not left:
-            raise Unreadable(SENT)
+    left = without_sent(signs, lambda sign: "" if sign.said == normal else sign.said, text, normal)
     plain = _copulas(normal)
     answer = _decided(left, normal) if left else _agreed(plain)
     if left and ((not answer) in plain or _answers_more(left, answer, text, normal)):
@@ -359,9 +345,7 @@ def read_verdict(text: str) -> bool:
 
 def _answers_more(signs: list[Sign], answer: bool, text: str, normal: str) -> bool:
     """Whether the other answer stands in some other place for one, where no label says which of them is the verdict."""
-    if max(sign.rank for sign in signs) >= CONCLUDED:
-        return False
-    if not _slots(normal, not answer):
+    if max(sign.rank for sign in signs) >= CONCLUDED or not _slots(normal, not answer):
         return False
     asked = asked_of(text)
     return any(not asked.holds_saying(said) for said in _slots(_normal(own_words(text)), not answer))
@@ -390,7 +374,10 @@ def _normal(text: str) -> str:
         normal = MENU.sub(_menu, normal)
     normal = COMMA_MENU.sub(_menu, normal)
     normal = NUMBERED.sub("number ", normal).strip()
-    if len(normal) <= MAX_SENTENCE and (item := ITEM.match(normal)) and _is_item(normal, item["body"]):
+    item = ITEM.match(normal) if len(normal) <= MAX_SENTENCE else None
+    answer = answer_at(item["body"], digits=False) if item else None
+    # Behind a letter, an answer has to stand alone.
+    if item and answer and answer.truth is not None and ("1" in normal[:2] or len(item["body"].split()) == 1):
         return item["body"]
     return normal
 
@@ -408,12 +395,6 @@ def _menu(match: re.Match[str]) -> str:
         return " either "
     opposed = bool(AFFIRMS.match(match.group("one"))) != bool(AFFIRMS.match(match.group("two")))
     return " " if opposed else match.group()
-
-
-def _is_item(text: str, body: str) -> bool:
-    """Whether what follows a list marker is an answer; behind a letter it has to stand alone."""
-    answer = answer_at(body, digits=False)
-    return answer is not None and answer.truth is not None and ("1" in text[:2] or len(body.split()) == 1)
 
 
 def _decided(signs: list[Sign], text: str) -> bool:
@@ -470,6 +451,6 @@ def truth(value: Any) -> bool | None:
         return bool(value) if value in (0, 1) else None
     if isinstance(value, str):
         return _truth_of_text(value) if len(value) < _LONGEST_VALUE else None
-    if isinstance(value, list) and len(value) == 1:
-        return truth(value[0]) if not isinstance(value[0], list) else None
+    if isinstance(value, list) and len(value) == 1 and not isinstance(value[0], list):
+        return truth(value[0])
     return None
