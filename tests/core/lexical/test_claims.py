@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core._lexical import split_claims
-from ragmetrics_core._lexical._claims import sentences
+from ragmetrics_core._lexical._claims import sentences, split_claims
 
 
 def test_a_sentence_and_its_pieces() -> None:

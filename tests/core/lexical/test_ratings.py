@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core._lexical import agreement, noncommittal, questions_from, relevance, relevant_sentences
+from ragmetrics_core._lexical._ratings import agreement, noncommittal, questions_from, relevance, relevant_sentences
 
 QUESTION = "What is the capital of France?"
 

@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import assert_linear
-from ragmetrics_core._lexical import Support, split_claims, support, verify
+from ragmetrics_core._lexical._claims import split_claims
+from ragmetrics_core._lexical._support import Support, verify
+
+
+def support(claim: str, contexts: list[str]) -> Support:
+    return verify([claim], contexts)[0]
 
 
 def verdicts(answer: str, *contexts: str) -> dict[str, bool]:

@@ -13,11 +13,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .. import _lexical as lexical
 from .._kernel._errors import ModelError
 from .._kernel._requests import ONE_CALL, Ask, Reply
 from ._claims import ends_in_refusal, is_greeting, is_question, is_refusal, sentences, split_claims
-from ._ratings import noncommittal, relevance
+from ._ratings import (
+    agreement,
+    check_cloze,
+    cloze_questions,
+    fill_in,
+    noncommittal,
+    questions_from,
+    relevance,
+    relevant_sentences,
+)
 from ._support import Support, verify
 from ._words import guess_language
 
@@ -46,6 +54,8 @@ def _declines(response: str) -> str:
 
 
 Data = Mapping[str, Any]
+
+VERSION = "7"  # of the rules: raised by every change that can change an answer
 
 
 def extract_claims(data: Data) -> str:
@@ -113,7 +123,7 @@ class LexicalJudge:
     @property
     def identity(self) -> Mapping[str, Any]:
         """What can change a reply: the version of the rules."""
-        return {"provider": "lexical", "version": lexical.VERSION}
+        return {"provider": "lexical", "version": VERSION}
 
     def generate(self, ask: Ask) -> Reply[str]:
         """Answer a built-in prompt.
@@ -121,9 +131,9 @@ class LexicalJudge:
         Raises:
             ModelError: the prompt is not a built-in one.
         """
-        answer = ANSWERS.get(ask.prompt.name)
+        answer, needed = ANSWERS.get(ask.prompt.name, (None, ""))
         # a user's own prompt may have the name of a built-in one, but hardly its inputs
-        if answer is None or not NEEDED[ask.prompt.name] <= ask.inputs.keys():
+        if answer is None or not ask.inputs.keys() >= set(needed.split()):
             raise ModelError(
                 f"the offline LexicalJudge cannot answer the prompt {ask.prompt.name!r}; it knows the prompts of the built-in "
                 "metrics except RubricScore, Guideline and CustomJudge: use a language model, such as OpenAILLM('gpt-4o-mini')",
@@ -142,8 +152,8 @@ def supported_by_context(data: Data) -> str:
 
 
 def usefulness(question: str, answer: str, context: str) -> dict[str, Any]:
-    claims = lexical.split_claims(question, answer)
-    found = [support for support in lexical.verify(claims, [context]) if support.supported]
+    claims = split_claims(question, answer)
+    found = [support for support in verify(claims, [context]) if support.supported]
     return {"reason": f"{len(found)} of {len(claims)} parts of the answer are in the context", "useful": bool(found)}
 
 
@@ -160,7 +170,7 @@ def judge_usefulness_of_all(data: Data) -> str:
 
 
 def rate_contexts(data: Data) -> str:
-    signal = lexical.relevance(data["question"], "\n".join(data["contexts"]))
+    signal = relevance(data["question"], "\n".join(data["contexts"]))
     return rated(signal, (0, 1, 2), f"the contexts hold {signal:.0%} of the words of the question")
 
 
@@ -170,34 +180,34 @@ def rate_groundedness(data: Data) -> str:
 
 
 def rate_answer(data: Data) -> str:
-    signal = lexical.agreement(data["answer"], data["reference"])
+    signal = agreement(data["answer"], data["reference"])
     return rated(signal, (0, 2, 4), f"the words of answer and reference agree to {signal:.0%}")
 
 
 def compare_answers(data: Data) -> str:
-    signal = lexical.agreement(data["second_answer"], data["first_answer"])
+    signal = agreement(data["second_answer"], data["first_answer"])
     return rated(signal, (0, 2, 4), f"the words of both answers agree to {signal:.0%}")
 
 
 def questions_of_answer(data: Data) -> str:
     answer = data["answer"]
-    questions = lexical.questions_from(answer, data["number_of_questions"])
-    return json.dumps({"questions": questions, "noncommittal": lexical.noncommittal(answer)})
+    questions = questions_from(answer, data["number_of_questions"])
+    return json.dumps({"questions": questions, "noncommittal": noncommittal(answer)})
 
 
 def find_relevant_statements(data: Data) -> str:
-    return json.dumps({"relevant_statements": lexical.relevant_sentences(data["question"], data["contexts"])})
+    return json.dumps({"relevant_statements": relevant_sentences(data["question"], data["contexts"])})
 
 
 def grade_correctness(data: Data) -> str:
     answer, reference = data["generated_answer"], data["reference_answer"]
-    if lexical.noncommittal(answer) and not (reference and lexical.noncommittal(reference)):
+    if noncommittal(answer) and not (reference and noncommittal(reference)):
         return "1\nthe answer says that it has no answer"
     if reference:
-        signal, words = lexical.agreement(answer, reference), "the words of answer and reference agree"
+        signal, words = agreement(answer, reference), "the words of answer and reference agree"
     else:
         signal, words = (
-            lexical.relevance(data["query"], answer),
+            relevance(data["query"], answer),
             "without a reference, the answer holds words of the query",
         )
     grade = round(2 * (1 + 4 * signal)) / 2  # 1 to 5, in halves
@@ -206,9 +216,9 @@ def grade_correctness(data: Data) -> str:
 
 def in_line_with_context(data: Data) -> str:
     query, response, context = data["query"], data["response"], data["context"]
-    if lexical.noncommittal(response):
+    if noncommittal(response):
         return yes_or_no(False, "the response says that it has no answer")
-    addressed = lexical.relevance(query, f"{response}\n{context}") >= SLIGHTLY
+    addressed = relevance(query, f"{response}\n{context}") >= SLIGHTLY
     share = supported_share(response, [context])
     reason = (
         f"the context holds {share:.0%} of the parts of the response"
@@ -219,14 +229,14 @@ def in_line_with_context(data: Data) -> str:
 
 
 def rate_answer_relevance(data: Data) -> str:
-    if lexical.noncommittal(data["response"]):
+    if noncommittal(data["response"]):
         return "0\nthe response says that it has no answer"
-    signal = lexical.relevance(data["query"], data["response"])
+    signal = relevance(data["query"], data["response"])
     return f"{rating(signal, (0, 1, 2))}\nthe response holds {signal:.0%} of the words of the query"
 
 
 def rate_context_relevance(data: Data) -> str:
-    signal = lexical.relevance(data["query"], data["context"])
+    signal = relevance(data["query"], data["context"])
     score = max(round(2 * 4 * signal) / 2, data.get("existing_score", 0.0))  # 0 to 4, in halves
     return f"{score:g}\nthe context holds {signal:.0%} of the words of the query"
 
@@ -240,82 +250,50 @@ def compare_responses(data: Data) -> str:
 
 def write_questions(data: Data) -> str:
     asked, number = data.get("already_asked", ()), data["number_of_questions"]
-    found = lexical.cloze_questions(data["document"], number + len(asked))
+    found = cloze_questions(data["document"], number + len(asked))
     return json.dumps([question for question in found if question not in asked][:number])
 
 
 def answer_from_document(data: Data) -> str:
-    cloze = lexical.fill_in(data["question"], data["document"])
+    cloze = fill_in(data["question"], data["document"])
     return json.dumps(
         {"evidence": cloze.sentence if cloze else "", "answer": cloze.answer if cloze else ""}, ensure_ascii=False
     )
 
 
 def check_question(data: Data) -> str:
-    return json.dumps(lexical.check_cloze(data["question"], data["answer"], data["evidence"]))
+    return json.dumps(check_cloze(data["question"], data["answer"], data["evidence"]))
 
 
-ANSWERS: Mapping[str, Callable[[Data], str]] = {
-    "extract_claims": extract_claims,
-    "verify_claims": verify_claims,
-    "judge_abstention": judge_abstention,
-    "split_and_check": split_and_check,
-    "supported_by_context": supported_by_context,
-    "refine_supported": supported_by_context,
-    "judge_usefulness": judge_usefulness,
-    "judge_usefulness_of_all": judge_usefulness_of_all,
-    "rate_contexts": rate_contexts,
-    "rate_contexts_again": rate_contexts,
-    "rate_groundedness": rate_groundedness,
-    "rate_groundedness_again": rate_groundedness,
-    "rate_answer": rate_answer,
-    "compare_answers": compare_answers,
-    "questions_of_answer": questions_of_answer,
-    "find_relevant_statements": find_relevant_statements,
-    "grade_correctness": grade_correctness,
-    "in_line_with_context": in_line_with_context,
-    "refine_in_line": in_line_with_context,
-    "rate_answer_relevance": rate_answer_relevance,
-    "rate_context_relevance": rate_context_relevance,
-    "refine_context_relevance": rate_context_relevance,
-    "compare_responses": compare_responses,
-    "write_questions": write_questions,
-    "answer_from_document": answer_from_document,
-    "check_question": check_question,
+ANSWERS: Mapping[str, tuple[Callable[[Data], str], str]] = {
+    "extract_claims": (extract_claims, "question answer"),
+    "verify_claims": (verify_claims, "claims contexts"),
+    "judge_abstention": (judge_abstention, "question contexts response"),
+    "split_and_check": (split_and_check, "question answer contexts"),
+    "supported_by_context": (supported_by_context, "information context"),
+    "refine_supported": (supported_by_context, "information context"),
+    "judge_usefulness": (judge_usefulness, "question answer context"),
+    "judge_usefulness_of_all": (judge_usefulness_of_all, "question answer contexts"),
+    "rate_contexts": (rate_contexts, "question contexts"),
+    "rate_contexts_again": (rate_contexts, "question contexts"),
+    "rate_groundedness": (rate_groundedness, "response contexts"),
+    "rate_groundedness_again": (rate_groundedness, "response contexts"),
+    "rate_answer": (rate_answer, "answer reference"),
+    "compare_answers": (compare_answers, "first_answer second_answer"),
+    "questions_of_answer": (questions_of_answer, "answer number_of_questions"),
+    "find_relevant_statements": (find_relevant_statements, "question contexts"),
+    "grade_correctness": (grade_correctness, "query generated_answer reference_answer"),
+    "in_line_with_context": (in_line_with_context, "query response context"),
+    "refine_in_line": (in_line_with_context, "query response context"),
+    "rate_answer_relevance": (rate_answer_relevance, "query response"),
+    "rate_context_relevance": (rate_context_relevance, "query context"),
+    "refine_context_relevance": (rate_context_relevance, "query context existing_score"),
+    "compare_responses": (compare_responses, "query reference response_a response_b"),
+    "write_questions": (write_questions, "document number_of_questions"),
+    "answer_from_document": (answer_from_document, "document question"),
+    "check_question": (check_question, "question answer evidence"),
 }
-
-NEEDED: Mapping[str, frozenset[str]] = {
-    name: frozenset(inputs.split())
-    for name, inputs in {
-        "extract_claims": "question answer",
-        "verify_claims": "claims contexts",
-        "judge_abstention": "question contexts response",
-        "split_and_check": "question answer contexts",
-        "supported_by_context": "information context",
-        "refine_supported": "information context",
-        "judge_usefulness": "question answer context",
-        "judge_usefulness_of_all": "question answer contexts",
-        "rate_contexts": "question contexts",
-        "rate_contexts_again": "question contexts",
-        "rate_groundedness": "response contexts",
-        "rate_groundedness_again": "response contexts",
-        "rate_answer": "answer reference",
-        "compare_answers": "first_answer second_answer",
-        "questions_of_answer": "answer number_of_questions",
-        "find_relevant_statements": "question contexts",
-        "grade_correctness": "query generated_answer reference_answer",
-        "in_line_with_context": "query response context",
-        "refine_in_line": "query response context",
-        "rate_answer_relevance": "query response",
-        "rate_context_relevance": "query context",
-        "refine_context_relevance": "query context existing_score",
-        "compare_responses": "query reference response_a response_b",
-        "write_questions": "document number_of_questions",
-        "answer_from_document": "document question",
-        "check_question": "question answer evidence",
-    }.items()
-}
-"""The inputs that each built-in prompt is asked with."""
+"""What answers each built-in prompt, and the inputs that the prompt is asked with."""
 
 SLIGHTLY, MOSTLY = 0.25, 0.75
 """Signals below the first count as nothing, from the second on as everything, and in between as a part."""
@@ -329,18 +307,18 @@ def supported_share(text: str, contexts: Sequence[str]) -> float:
 
     A text that only says that it has no answer needs no support.
     """
-    if lexical.noncommittal(text):
+    if noncommittal(text):
         return 1.0
-    claims = lexical.split_claims(None, text) or [text]
-    found = lexical.verify(claims, contexts)
+    claims = split_claims(None, text) or [text]
+    found = verify(claims, contexts)
     return sum(support.supported for support in found) / len(found)
 
 
 def merit(data: Data, response: str) -> float:
     """What speaks for a response: its agreement with the reference, else what it holds of the query."""
     if data["reference"]:
-        return lexical.agreement(response, data["reference"])
-    return 0.0 if lexical.noncommittal(response) else lexical.relevance(data["query"], response)
+        return agreement(response, data["reference"])
+    return 0.0 if noncommittal(response) else relevance(data["query"], response)
 
 
 def yes_or_no(yes: bool, reason: str) -> str:

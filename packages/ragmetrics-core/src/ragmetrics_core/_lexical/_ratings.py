@@ -51,7 +51,12 @@ def clozes(sentence: str, language: str) -> Iterator[Cloze]:
 
 def cloze_questions(document: str, n: int) -> list[str]:
     """At most ``n`` different questions with a blank, the sentences of ``document`` taking turns."""
-    turns = chain.from_iterable(zip_longest(*_blanks(document)))
+    return _taking_turns(_blanks(document), n)
+
+
+def _taking_turns(asked: list[list[Cloze]], n: int) -> list[str]:
+    """At most ``n`` different questions, the first of each list before the second of any."""
+    turns = chain.from_iterable(zip_longest(*asked))
     return list(dict.fromkeys(cloze.question for cloze in turns if cloze is not None))[: max(n, 0)]
 
 
@@ -119,14 +124,7 @@ def questions_from(answer: str, n: int) -> list[str]:
     """
     language = guess_language(answer)
     said = [s for s in sentences(answer) if not is_greeting(s)]
-    turns = chain.from_iterable(zip_longest(*((c.question for c in clozes(s, language)) for s in said[: max(n, 0)])))
-    questions: dict[str, None] = {}
-    for question in turns:
-        if len(questions) >= n:
-            break
-        if question is not None:
-            questions[question] = None
-    return list(questions)
+    return _taking_turns([list(clozes(s, language)) for s in said[: max(n, 0)]], n)
 
 
 def _held(text: str, words: Sequence[Word], other: str, language: str) -> float:

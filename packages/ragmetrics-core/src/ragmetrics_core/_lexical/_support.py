@@ -148,23 +148,15 @@ class Support(NamedTuple):
     """The verdict on one claim.
 
     ``share`` is the part of the claim's content words found in the contexts (0 to 1), ``supported`` the verdict, and
-    ``reason`` says in a sentence what it rests on. ``denied`` is whether the contexts say the opposite.
+    ``reason`` says in a sentence what it rests on. ``denied`` is whether the contexts say the opposite, ``decisive`` whether they
+    lack a name or a number.
     """
 
     share: float
     supported: bool
     reason: str
     denied: bool = False
-
-
-class _Reading(NamedTuple):
-    verdict: Support
-    decisive: bool  # a name or a number is missing
-
-
-def support(claim: str, contexts: Sequence[str]) -> Support:
-    """Judge one claim by itself against all ``contexts``."""
-    return verify([claim], contexts)[0]
+    decisive: bool = False
 
 
 def verify(claims: Sequence[str], contexts: Sequence[str]) -> list[Support]:
@@ -176,7 +168,7 @@ def verify(claims: Sequence[str], contexts: Sequence[str]) -> list[Support]:
     language = guess_language(*contexts, *claims)
     index = index_of(tuple(contexts), language)
     verdicts: list[Support] = []
-    pieces: list[_Reading] = []
+    pieces: list[Support] = []
     whole, at, first = "", 0, 0
     words: tuple[Word, ...] = ()
     denied: list[bool] = []
@@ -187,7 +179,7 @@ def verify(claims: Sequence[str], contexts: Sequence[str]) -> list[Support]:
             pieces, whole, at, first = [], claim, 0, 0
             words = words_of(claim, language)
             denied = _denied(words)
-            verdicts.append((_answer(claim, contexts, index) or _read(words, denied, index)).verdict)
+            verdicts.append(_answer(claim, contexts, index) or _read(words, denied, index))
             continue
         at = found + len(claim)
         while first < len(words) and words[first].start < found:
@@ -200,35 +192,35 @@ def verify(claims: Sequence[str], contexts: Sequence[str]) -> list[Support]:
     return verdicts + _together(pieces)
 
 
-def _together(pieces: list[_Reading]) -> list[Support]:
+def _together(pieces: list[Support]) -> list[Support]:
     """The verdicts on the pieces of one sentence, each beside its neighbours."""
     decisive = [number for number, piece in enumerate(pieces) if piece.decisive]
-    verdicts = [piece.verdict for piece in pieces]
+    verdicts = list(pieces)
     for number in decisive:
-        why = f"stands beside words that are not supported: {pieces[number].verdict.reason}"
+        why = f"stands beside words that are not supported: {pieces[number].reason}"
         for beside in range(max(0, number - _BESIDE), min(len(pieces), number + _BESIDE + 1)):
             if verdicts[beside].supported:
                 verdicts[beside] = Support(verdicts[beside].share, supported=False, reason=why)
     return verdicts
 
 
-def _read(words: Sequence[Word], denied: Sequence[bool], index: Index) -> _Reading:
+def _read(words: Sequence[Word], denied: Sequence[bool], index: Index) -> Support:
     """Judge a claim by its own words; ``denied`` says of each whether the claim negates it."""
     content = [word for word in words if word.kind not in {"stop", "negation"}]
     if not content:
-        return _Reading(_read_small(words, index), decisive=False)
+        return _read_small(words, index)
     missing = _missing(content, index)
     share = 1 - len(missing) / len(content)
     decisive = [word for word in missing if word.kind in {"number", "name"}]
     if decisive or (missing and (len(content) <= _SHORT or share < _SHARE)):
         names = ", ".join(dict.fromkeys(word.text for word in decisive or missing))
-        return _Reading(Support(share, supported=False, reason=f"the contexts do not mention {names}"), bool(decisive))
+        return Support(share, supported=False, reason=f"the contexts do not mention {names}", decisive=bool(decisive))
     disorder = _disorder(words, content, index)
     against = disorder or _conflict(words, denied, index)
     if against:
-        return _Reading(Support(share, supported=False, reason=against, denied=not disorder), decisive=False)
+        return Support(share, supported=False, reason=against, denied=not disorder)
     found = f"{len(content) - len(missing)} of {len(content)} content words"
-    return _Reading(Support(share, supported=True, reason=f"the contexts hold {found}"), decisive=False)
+    return Support(share, supported=True, reason=f"the contexts hold {found}")
 
 
 def _read_small(words: Sequence[Word], index: Index) -> Support:
@@ -286,7 +278,7 @@ def _conflict(words: Sequence[Word], denied: Sequence[bool], index: Index) -> st
     return f"it denies what the contexts say of {negated[0].text}" if negated else ""
 
 
-def _answer(claim: str, contexts: Sequence[str], index: Index) -> _Reading | None:
+def _answer(claim: str, contexts: Sequence[str], index: Index) -> Support | None:
     """Judge a bare *yes* or *no* to a question (``"No: is it open?"``), or None for any other claim.
 
     Contexts that begin with a yes or no decide by it. Otherwise either holds if the contexts speak of what is asked:
@@ -302,9 +294,9 @@ def _answer(claim: str, contexts: Sequence[str], index: Index) -> _Reading | Non
         if said_there is not None:
             agrees = said_there is positive
             reason = f"the contexts say {word.strip(' .,!')}"
-            return _Reading(Support(float(agrees), supported=agrees, reason=reason, denied=not agrees), decisive=False)
+            return Support(float(agrees), supported=agrees, reason=reason, denied=not agrees)
     content = [word for word in words_of(question, index.language) if word.kind not in {"stop", "negation"}]
     missing = _missing(content, index)
     share = 1 - len(missing) / len(content) if content else 0.0
     reason = f"the contexts hold {len(content) - len(missing)} of {len(content)} content words of the question"
-    return _Reading(Support(share, supported=share >= _SHARE, reason=reason), decisive=False)
+    return Support(share, supported=share >= _SHARE, reason=reason)

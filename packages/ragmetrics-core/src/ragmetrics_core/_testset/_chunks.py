@@ -19,7 +19,7 @@ from typing import Any
 from .._kernel._errors import InvalidInput
 from .._kernel._sample import Document
 from .._kernel._settings import check_whole
-from .._lexical import sentence_ends
+from .._lexical._claims import sentence_ends
 from ._documents import GivenDocument
 
 CHUNK_SIZE = 1000
