@@ -153,6 +153,7 @@ _GRANTED = ("number", "word", "points", "fen", "rated", "earned", "given", "put_
 _TOPS = ("top", "lead_top", "boxed_top", "put_top", "of", "given_of")
 _PERCENTS = ("percent", "lead_percent", "boxed_percent", "put_percent")
 _WHOLE = re.compile(r"\b(?:the|my|a|an|is|as|quoted|injected|demanded)\s*\Z")
+_HEADS = re.compile(r"(?:[:=\-–—→⇒].*|.*:)?", re.DOTALL)
 _SHORT = 80
 _MAX_LINE = 400
 _MOST_LINES = 50
@@ -180,30 +181,43 @@ def find_marks(text: str, scale: Scale) -> Iterator[Mark]:
 
 
 def _labelled(text: str, scale: Scale) -> Iterator[Mark]:
-    """Scores behind a label ("Score: 4", "the rating is 4"), unless the label is another's or the number is no score of it."""
+    """Scores behind a label: "Score: 4", "the rating is 4"."""
     for match in LABELLED.finditer(text):
-        label = match.start("label"), match.end("label")
         # What stands before the label in its sentence, and between the label and the number.
         head = BOUNDARY.split(text[max(0, match.start() - _SHORT) : match.start()])[-1]
-        gap = text[label[1] : match.start("number") if match["number"] else match.end()]
-        separator = (match["separator"] or "").strip()
-        leads = len(head.split()) <= 4 and (not separator or separator[0] in ":=-–—→⇒" or separator[-1] == ":")
-        bracketed = head.endswith("[") and "]" in gap
-        announced = bracketed and match["label"] == "result"  # "[RESULT] 2" says what it is, whatever stands before it
-        if (
-            (not announced and OTHERS.search(head.replace("_", " ")))
-            or (text[label[1]] not in "\"'" and _is_quoted(text, label[0]))
-            or ("\n" in gap and not _fills_line(text, match))  # the number stands on the next line, with more behind it
-            or (match["weak"] and not (bracketed or (leads and separator[:1] in {":", "="})))
-            or (not (leads or announced) and UNREAL.search(head))
-            or _names_something(text, match.end(), separator, head, gap)
-        ):
-            continue
-        final = announced or FINAL.search(head + match["label"])
-        rank = FINAL_RANK if final else LABEL_RANK if leads else SENTENCE_RANK
-        words = head.split()
-        part = rank == LABEL_RANK and bool(words) and words[-1].isalpha() and not _WHOLE.search(head)
-        yield _mark(scale, match, rank, match["number"] or match["word"], text)._replace(part=part)
+        gap = text[match.end("label") : match.start("number") if match["number"] else match.end()]
+        rank = _rank_of_label(match, head, gap)
+        if rank is not None:
+            words = head.split()
+            part = rank == LABEL_RANK and bool(words) and words[-1].isalpha() and not _WHOLE.search(head)
+            yield _mark(scale, match, rank, match["number"] or match["word"], text)._replace(part=part)
+
+
+def _rank_of_label(match: re.Match[str], head: str, gap: str) -> int | None:
+    """How much a labelled number counts; None where it is another's, or no score of what is judged."""
+    text = match.string
+    separator = (match["separator"] or "").strip()
+    leads = len(head.split()) <= 4 and _HEADS.fullmatch(separator) is not None  # at the head of its sentence
+    bracketed = head.endswith("[") and "]" in gap
+    announced = bracketed and match["label"] == "result"  # "[RESULT] 2" says what it is, whatever stands before it
+    if (
+        _is_anothers_label(match, "" if announced else head)
+        or ("\n" in gap and not _fills_line(text, match))  # the number stands on the next line, with more behind it
+        or (match["weak"] and not (bracketed or (leads and separator[:1] in {":", "="})))
+        or (not (leads or announced) and UNREAL.search(head))
+        or _names_something(text, match.end(), separator, head, gap)
+    ):
+        return None
+    if announced or FINAL.search(head + match["label"]):
+        return FINAL_RANK
+    return LABEL_RANK if leads else SENTENCE_RANK
+
+
+def _is_anothers_label(match: re.Match[str], head: str) -> bool:
+    """Whether a label names something else than the score of what is judged, or is quoted."""
+    if OTHERS.search(head.replace("_", " ")):
+        return True
+    return match.string[match.end("label")] not in "\"'" and _is_quoted(match.string, match.start("label"))
 
 
 def _names_something(text: str, end: int, separator: str, head: str, gap: str) -> bool:
