@@ -3,3 +3,5 @@
 Pure functions of their arguments: the same texts give the same answer, on every machine. They are a baseline, meant to
 be measured against people's judgement and to be beaten by a real judge.
 """
+
+__all__ = []
