@@ -158,19 +158,15 @@ def read_lines(text: str, *, marked_only: bool = False) -> list[str]:
         Unreadable: there are none.
     """
     items, marked = _items(without_tokens(text))
-    if not items:
+    if marked and items:
+        return items
+    if items and marked_only and not all(item.rstrip().endswith(ASKS) for item in items):
+        raise Unreadable("the reply is prose, not a list")
+    if items and declines(text):
+        raise Unreadable(QUOTED)
+    is_prose = len(items) == 1 and len(items[0]) > _MAX_BARE
+    if not items or is_prose or _REFUSAL.match(items[0]) or all(map(is_small_talk, items)):
         raise Unreadable("the reply lists nothing; write one item per line")
-    if not marked:
-        if marked_only and not all(item.rstrip().endswith(ASKS) for item in items):
-            raise Unreadable("the reply is prose, not a list")
-        if declines(text):
-            raise Unreadable(QUOTED)
-        if (
-            _REFUSAL.match(items[0])
-            or all(map(is_small_talk, items))
-            or (len(items) == 1 and len(items[0]) > _MAX_BARE)
-        ):
-            raise Unreadable("the reply lists nothing; write one item per line")
     return items
 
 

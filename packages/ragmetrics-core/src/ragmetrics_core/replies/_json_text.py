@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple
@@ -96,16 +97,15 @@ def _one_escape(match: re.Match[str]) -> str:
     return match.group() if code.isalnum() else code
 
 
-def _join(match: re.Match[str]) -> str:
-    pair = match.group()
-    return chr(0x10000 + ((ord(pair[0]) - 0xD800) << 10) + (ord(pair[1]) - 0xDC00))
+def _one_pair(match: re.Match[str]) -> str:
+    return match.group().encode("utf-16", "surrogatepass").decode("utf-16")
 
 
 def unescape(text: str) -> str:
     """Undo backslash escapes; illegal ones lose their backslash (punctuation) or keep it (letters)."""
     if "\\" not in text:
         return text
-    return _SURROGATES.sub(_join, _ESCAPE.sub(_one_escape, text))
+    return _SURROGATES.sub(_one_pair, _ESCAPE.sub(_one_escape, text))
 
 
 def read_string(text: str, position: int, *, in_object: bool) -> tuple[str, int] | None:
@@ -158,7 +158,7 @@ def read_bare(text: str, position: int, *, in_object: bool) -> tuple[Any, int]:
     token = _COMMENT.split(match.group(), maxsplit=1)[0].strip()
     if token in {"...", "…"}:
         raise Stopped(position, cut=True)
-    end = position + len(match.group().rstrip()) if token == match.group().rstrip() else position + len(token)
+    end = position + len(token)
     if not _AFTER_BARE.match(text, end):
         raise Stopped(end)
     if token in _LITERALS:
@@ -302,10 +302,7 @@ def _step(text: str, position: int, stack: list[_Frame]) -> int:
         return position + 1
     in_object = frame.closer == "}"
     quoted = read_string(text, position, in_object=in_object)
-    if quoted is None:
-        value, position = read_bare(text, position, in_object=in_object)
-    else:
-        value, position = quoted
+    value, position = quoted or read_bare(text, position, in_object=in_object)
     frame.add(value)
     return position
 
@@ -332,11 +329,8 @@ def _at_end(stack: list[_Frame], start: int, position: int) -> tuple[Found | Non
         return None, max(position, start + 1), 0
     listing = any(frame.closer == "]" for frame in stack)
     value = _fold(stack)
-    if complete:
-        state: State = "broken" if stack[0].repeated else "open" if listing else "closed"
-    else:
-        state = "cut"
-    return Found(value, start, position, state), max(position, start + 1), 0
+    state: State = "broken" if stack[0].repeated else "open" if listing else "closed"
+    return Found(value, start, position, state if complete else "cut"), max(position, start + 1), 0
 
 
 def _cut(stack: list[_Frame], start: int, value: Any) -> tuple[Found, int, int]:
@@ -366,13 +360,9 @@ _ENTITY = re.compile(r"&(?:quot|apos|lbrace|lcub|lbrack|lsqb|#x?[0-9a-f]{2,4});"
 
 def _finite(digits: str) -> float:
     value = float(digits)
-    if value in (float("inf"), float("-inf")):
+    if not math.isfinite(value):
         raise ValueError("not a finite number")
     return value
-
-
-def _constant(word: str) -> Any:
-    raise ValueError(f"{word} is no JSON")
 
 
 def decoder_of(is_known: Callable[[dict[str, Any]], bool] | None = None) -> json.JSONDecoder:
@@ -386,7 +376,7 @@ def decoder_of(is_known: Callable[[dict[str, Any]], bool] | None = None) -> json
             raise ValueError("a key is not known")
         return made
 
-    return json.JSONDecoder(object_pairs_hook=built, parse_float=_finite, parse_constant=_constant, strict=False)
+    return json.JSONDecoder(object_pairs_hook=built, parse_float=_finite, parse_constant=_finite, strict=False)
 
 
 _DECODER = decoder_of()
@@ -404,23 +394,15 @@ def clean_json(text: str, decoder: json.JSONDecoder = _DECODER) -> tuple[Any] | 
         # A ValueError is bad syntax, what the decoder refuses, or an integer of thousands of digits; a RecursionError is nesting
         # beyond any answer.
         return None
-    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+    if text.count("[") + text.count("{") > MAX_DEPTH and _is_deeper(value, MAX_DEPTH):
         return None
     return (value,)
 
 
-def _depth(value: Any) -> int:
-    depth = 0
-    level = [value]
-    while level:
-        depth += 1
-        level = [
-            child
-            for item in level
-            if isinstance(item, (dict, list))
-            for child in (item.values() if isinstance(item, dict) else item)
-        ]
-    return depth
+def _is_deeper(value: Any, levels: int) -> bool:
+    """Whether values stand inside each other on more than so many levels."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return levels == 0 or any(_is_deeper(child, levels - 1) for child in inner)
 
 
 def decode(text: str) -> tuple[Any] | None:
@@ -462,10 +444,6 @@ def views(text: str) -> Iterator[str]:
     asked = asked_of(text)
     if _ENTITY.search(text):
         # html.unescape is not used: only the characters that JSON is made of matter here.
-        yield asked.on(_ENTITY.sub(_one_entity, text))
+        yield asked.on(_ENTITY.sub(lambda match: html.unescape(match.group()), text))
     if '\\"' in text:
         yield asked.on(unescape(text))
-
-
-def _one_entity(match: re.Match[str]) -> str:
-    return html.unescape(match.group())

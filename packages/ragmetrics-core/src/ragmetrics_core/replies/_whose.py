@@ -130,7 +130,7 @@ MARKS = re.compile(r"[`\"“”„«»‹›「」『』‘’>]|'|~~~|<(?:q|pre
 
 QUOTED = "the only answer in the reply is quoted or announced as another's; reply with your own, and nothing else"
 
-_PAIRS = ('""', "“”", "„“", "«»", "‹›", "「」", "『』", "‘’")
+_PAIRS = tuple(zip('"“„«‹「『‘', '"”“»›」』’', strict=True))
 _BARE = 2
 # Characters in which nobody else can be named; most replies in words are shorter.
 _FEW = 7
