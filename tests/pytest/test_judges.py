@@ -145,8 +145,8 @@ def test_no_judge_at_all_is_an_error_that_names_the_setting(suite) -> None:
     result.assert_outcomes(errors=1, skipped=2, failed=1)
     result.stdout.fnmatch_lines(
         [
-            "faithfulness asks an LLM, but none is set: name one by ragmetrics_llm in the configuration of pytest, *",
-            "FAILED 3 tests without scores: faithfulness asks an LLM, but none is set: name one by ragmetrics_llm in *",
+            "faithfulness asks an LLM, but none is set in *: give ragmetrics_llm in the configuration of pytest*",
+            "FAILED 3 tests without scores: faithfulness asks an LLM, but none is set in *: give ragmetrics_llm in *",
         ]
     )
 
@@ -172,7 +172,7 @@ def test_the_session_fails_also_where_the_first_error_is_expected(suite) -> None
     result = suite.run()
     result.assert_outcomes(xfailed=1, skipped=2)
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["FAILED 3 tests without scores: faithfulness asks an LLM, but none is set: *"])
+    result.stdout.fnmatch_lines(["FAILED 3 tests without scores: faithfulness asks an LLM, but none is set in *: *"])
 
 
 def test_repeats(suite, server: OpenAIServer) -> None:

@@ -49,14 +49,17 @@ class TestRealMetrics:
         result = call("evaluate", EXAMPLE, "-m", "faithfulness")
         assert (result.exit_code, result.stderr) == (
             2,
-            "ragmetrics: faithfulness asks an LLM, but none is set: add --llm MODEL (or --llm lexical, offline)\n",
+            (
+                "ragmetrics: faithfulness asks an LLM, but none is set in the metric or the run: give --llm MODEL "
+                "(or --llm lexical, offline)\n"
+            ),
         )
         result = call("evaluate", EXAMPLE, "-m", "semantic_similarity")
         assert (result.exit_code, result.stderr) == (
             2,
             (
-                "ragmetrics: semantic_similarity asks an embedding model, but none is set: "
-                "add --embeddings MODEL (or --embeddings hashing, offline)\n"
+                "ragmetrics: semantic_similarity asks an embedding model, but none is set in the metric or the run: "
+                "give --embeddings MODEL (or --embeddings hashing, offline)\n"
             ),
         )
 

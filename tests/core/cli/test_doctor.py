@@ -269,7 +269,7 @@ class TestFailures:
             "address",
             (
                 f"judge: the answer of {server.base_url} is not one of the OpenAI protocol (it is an HTML page, not JSON): does "
-                "--base-url end in /v1, as it does for most servers?"
+                "the base URL end in /v1, as it does for most servers?"
             ),
             1,
         )
@@ -281,7 +281,7 @@ class TestFailures:
             "key",
             (
                 f"judge: {server.base_url} refuses the API key (401): Incorrect API key provided: ***. You can find your API key "
-                "in your account settings. Set the environment variable OPENROUTER_API_KEY."
+                "in your account settings. Set the environment variable OPENROUTER_API_KEY or, in Python, api_key."
             ),
             1,
         )
@@ -294,8 +294,8 @@ class TestFailures:
                 "key": (
                     "no",
                     (
-                        "no API key for OpenAI: set the environment variable OPENAI_API_KEY, or give --base-url for a server of "
-                        "your own that needs none"
+                        "no API key for OpenAI: set the environment variable OPENAI_API_KEY or, in Python, api_key; for a server "
+                        "of your own that needs none, give --base-url"
                     ),
                 )
             },
@@ -327,7 +327,7 @@ class TestFailures:
             "model",
             (
                 f'judge: {server.base_url} has no such model or address (404): model "judge" not found, try pulling it first. '
-                "Check the model name and --base-url. -> ollama pull judge, or use one of those that are there: loopback"
+                "Check the model name and the base URL. -> ollama pull judge, or use one of those that are there: loopback"
             ),
         )
 
@@ -507,7 +507,7 @@ class TestEmbeddings:
                 "no",
                 (
                     f"e: {server.base_url} has no such model or address (404): no such model. Check the model name and "
-                    "--base-url."
+                    "the base URL."
                 ),
             ),
         )
@@ -571,5 +571,8 @@ class TestThisMachine:
 def test_a_name_that_is_wrong() -> None:
     assert doctor("--llm", "openrouter:a/b") == (
         2,
-        "ragmetrics: the provider 'openrouter' needs a key (set the environment variable OPENROUTER_API_KEY)",
+        (
+            "ragmetrics: the provider 'openrouter' needs a key "
+            "(set the environment variable OPENROUTER_API_KEY or, in Python, api_key)"
+        ),
     )

@@ -122,7 +122,7 @@ class TestOwnMetric:
     def test_a_metric_that_failed_on_every_row_is_told_first_and_ends_with_status_2(self, folder: Path) -> None:
         (folder / "q.jsonl").write_text('{"response": 3, "reference": "a"}\n{"response": "a"}\n')
         result = call("evaluate", "q.jsonl", "-m", f"token_f1,exact_match,{OWN}", "--fail-under", "shortness=1")
-        cure = "add it to the data as a column 'reference', or leave the metric out"
+        cure = "give it, or leave the metric out for this sample"
         assert (result.exit_code, result.stderr) == (
             2,
             (
@@ -158,14 +158,14 @@ class TestOwnMetric:
     def test_a_field_that_no_column_is_named_after(self, folder: Path) -> None:
         (folder / "q.jsonl").write_text('{"Antwort": "a", "input": {"x": "b"}, "contexts": ["c"]}\n')
         result = call("evaluate", "q.jsonl", "-m", "token_f1,faithfulness", "--llm", "lexical")
-        cure = "which is missing: add it to the data as a column 'response', or leave the metric out"
+        cure = "which is missing: give it, or leave the metric out for this sample"
         assert (result.exit_code, result.stderr.splitlines()) == (
             2,
             [
                 f"ragmetrics: token_f1 failed on every row: MissingInput: needs 'response', {cure}",
                 "ragmetrics: faithfulness failed on every row: InvalidInput: user_input must be a str, got dict",
                 (
-                    "ragmetrics: where the data has it under another name: --map answer=COLUMN,question=COLUMN "
+                    "ragmetrics: where the data has it under another name: --map answer=COLUMN,reference=COLUMN,question=COLUMN "
                     "(`ragmetrics look` shows the columns)"
                 ),
             ],
@@ -355,7 +355,8 @@ class TestMessages:
                 ["q.jsonl", "-m", OWN, "--llm", "azure:gpt-4o"],
                 (
                     "the provider 'azure' needs an address (set the environment variable AZURE_OPENAI_ENDPOINT, or give "
-                    "--base-url) and a key (set the environment variable AZURE_OPENAI_API_KEY or AZURE_OPENAI_AD_TOKEN)"
+                    "it as the base URL) and a key (set the environment variable AZURE_OPENAI_API_KEY or AZURE_OPENAI_AD_TOKEN "
+                    "or, in Python, api_key)"
                 ),
             ),
             (["q.jsonl", "-m", OWN, "--out", "no/s.jsonl"], "--out: there is no directory no"),

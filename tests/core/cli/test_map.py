@@ -58,14 +58,14 @@ def test_look_shows_what_the_option_does(tmp_path: Path) -> None:
         (
             "question=promt",
             (
-                "--map: question=promt reads 'user_input' from the column 'promt', which is in no row; did you mean 'prompt'? "
+                "--map question=promt reads 'user_input' from the column 'promt', which is in no row; did you mean 'prompt'? "
                 "(there are: prompt, Answer, context_1, context_2, context_10, a,b, lang)"
             ),
         ),
         (
             "qestion=prompt",
             (
-                "--map: neither 'qestion' nor 'prompt' is a field; did you mean 'question'? (the fields are id, metadata, "
+                "--map qestion=prompt: neither name is a field; did you mean 'question'? (the fields are id, metadata, "
                 "reference, reference_contexts, reference_documents, response, retrieved_contexts, retrieved_documents, rubric, "
                 "user_input)"
             ),

@@ -91,14 +91,14 @@ class TestRunDir:
             2,
             "",
             (
-                "ragmetrics: --run-dir runs holds the finished scores of another data set: none of the first rows of other.jsonl "
-                "is among them. Give another --run-dir, or add --replace, which keeps those scores as scores.1.jsonl\n"
+                "ragmetrics: runs holds the finished scores of another data set: none of the first rows of other.jsonl "
+                "is among them: give another directory, or --replace, which keeps those scores as scores.1.jsonl\n"
             ),
         ), "nothing to go on with here"
         found = call("evaluate", "my rows.jsonl", "-m", "relevancy", "--llm", "lexical", "--run-dir", "runs")
         assert found.stderr == (
-            "ragmetrics: --run-dir runs holds the finished scores of other metrics (there: faithfulness; here: relevancy). Give "
-            "another --run-dir, or add --replace, which keeps those scores as scores.1.jsonl\n"
+            "ragmetrics: runs holds the finished scores of other metrics (there: faithfulness; here: relevancy): give "
+            "another directory, or --replace, which keeps those scores as scores.1.jsonl\n"
         )
         assert lines() == [1, 2, 3]
 
@@ -111,8 +111,8 @@ class TestRunDir:
             2,
             "",
             (
-                f"ragmetrics: --run-dir runs holds the finished scores of other settings: the LLM is judge at {server.base_url} "
-                "there, LexicalJudge here. Give another --run-dir, or add --replace, which keeps those scores as "
+                f"ragmetrics: runs holds the finished scores of other settings: the LLM is judge at {server.base_url} "
+                "there, LexicalJudge here: give another directory, or --replace, which keeps those scores as "
                 "scores.1.jsonl\n"
             ),
         )
@@ -120,7 +120,7 @@ class TestRunDir:
         assert call(*other, "--run-dir", "runs", "--replace").exit_code == 0
         assert Path("runs/scores.1.jsonl").read_bytes() == before
         assert call(*other, "--replace").stderr == (
-            "ragmetrics: --replace is about the scores in a --run-dir: add --run-dir DIR, or leave --replace out\n"
+            "ragmetrics: --replace is about the scores in a directory: give --run-dir, or leave it out\n"
         )
 
     def test_a_forgotten_model(self, folder: Path, server: OpenAIServer) -> None:
@@ -129,7 +129,10 @@ class TestRunDir:
         found = call("evaluate", "my rows.jsonl", "-m", "faithfulness", "--run-dir", "runs")
         assert (found.exit_code, found.stderr) == (
             2,
-            ("ragmetrics: faithfulness asks an LLM, but none is set: add --llm MODEL (or --llm lexical, offline)\n"),
+            (
+                "ragmetrics: faithfulness asks an LLM, but none is set in the metric or the run: give --llm MODEL "
+                "(or --llm lexical, offline)\n"
+            ),
         )
         assert {path.name: path.read_bytes() for path in Path("runs").iterdir()} == before
 
@@ -196,7 +199,7 @@ class TestSettings:
         done = call(*arguments(server, "--run-dir", "runs", "--dry-run"))
         assert (done.exit_code, done.stderr) == (0, "")
         assert done.stdout.startswith(f"{ROWS} rows of my rows.jsonl: about {2 * ROWS} calls, ")
-        assert "(--limit 20 --run-dir DIR)" in " ".join(done.stdout.split())
+        assert "Run the first 20 rows and keep their replies in a directory" in " ".join(done.stdout.split())
         assert max(map(len, done.stdout.splitlines())) <= 80
         assert server.requests == []
         assert not Path("runs").exists()
@@ -214,7 +217,7 @@ class TestSettings:
             assert done.stderr.startswith("ragmetrics: a budget of dollars needs the table of prices: pip install ")
         else:
             assert done.stderr.startswith("ragmetrics: budget: the price of judge is not known (")
-            assert done.stderr.endswith("): limit its tokens, as in --budget tokens=1_000_000\n")
+            assert done.stderr.endswith("): limit its tokens, as in --budget tokens=1000000\n")
 
     def test_a_budget_can_be_written_in_groups(self, folder: Path, server: OpenAIServer) -> None:
         done = call(*arguments(server, "--budget", "calls=1_000", "--budget", " tokens = 1_000_000 "))
@@ -310,8 +313,8 @@ class TestWords:
         assert (found.exit_code, found.stderr) == (
             2,
             (
-                "ragmetrics: --llm 'server:judge' does not tell where the server is: add --base-url, such as "
-                "http://localhost:8000/v1\n"
+                "ragmetrics: --llm 'server:judge' does not say where the server is: give "
+                "--base-url 'http://localhost:8000/v1' or set OPENAI_BASE_URL\n"
             ),
         )
 

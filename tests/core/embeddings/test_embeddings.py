@@ -83,7 +83,7 @@ WRONG_ANSWERS = [
     ),
     (
         error(404, "unknown"),
-        "small: {url} has no such model or address (404): unknown. Check the model name and base_url.",
+        "small: {url} has no such model or address (404): unknown. Check the model name and the base URL.",
     ),
 ]
 
@@ -330,7 +330,10 @@ def test_embedding_factory(server: OpenAIServer, key: str) -> None:
         *(
             (
                 lambda more=more: embedding_factory("azure", "e", api_key="k", **more),
-                "the provider 'azure' needs an address (set the environment variable AZURE_OPENAI_ENDPOINT, or pass base_url=...)",
+                (
+                    "the provider 'azure' needs an address "
+                    "(set the environment variable AZURE_OPENAI_ENDPOINT, or give it as the base URL)"
+                ),
             )
             for more in ({}, {"base_url": None}, {"base_url": ""})
         ),

@@ -179,7 +179,7 @@ class TestDollars:
             evaluate(questions(3), Rated(), llm=model, budget={"dollars": 5})
         why = why.replace("VERSION", importlib.metadata.version("genai-prices"))
         assert str(caught.value) == (
-            f'budget: the price of mine is not known ({why}): limit its tokens, as in budget={{"tokens": 1_000_000}}'
+            f"budget: the price of mine is not known ({why}): limit its tokens, as in budget={{'tokens': 1000000}}"
         )
         assert model.asked == []
 

@@ -72,7 +72,7 @@ class TestErrors:
         assert [score.state for score in result.scores["rated"]] == ["scored", "scored"]
         assert result.scores["length"][1].error == (
             "MissingInput: length needs 'response', which is missing in row 2: "
-            "give response=... or leave the metric out for this sample"
+            "give it, or leave the metric out for this sample"
         )
 
     @pytest.mark.parametrize("column", ["Response", " response ", "ANSWER", "Generated Answer", "predicted-answer"])
@@ -111,7 +111,8 @@ class TestErrors:
         assert [score.value for score in result.scores["length"]] == [0.1, None, 0.3]
         for name in ("length", "again"):
             assert result.scores[name][1].error == (
-                "InvalidInput: row 2: the columns 'answer' and 'response' both mean 'response' but differ: keep one of them"
+                "InvalidInput: row 2: the columns 'answer' and 'response' both mean 'response' but differ: keep one of them, "
+                "or choose: columns={'response': 'answer'}"
             )
         assert result.rows[1] == Sample(id="q2")
 
@@ -208,7 +209,7 @@ class TestArguments:
                 {"llm": "bedrock:gpt-4o"},
                 (
                     f"llm='bedrock:gpt-4o': there is no provider 'bedrock': use openai:MODEL, {SERVERS}, server:MODEL or lexical; "
-                    "a model of that name on a server of your own is OpenAILLM('bedrock:gpt-4o', base_url=...)"
+                    "a model of that name on a server of your own needs base_url=..."
                 ),
             ),
             (
@@ -249,7 +250,10 @@ class TestArguments:
             ),
             (
                 {"metrics": [Length(), Rated(name="length")]},
-                "two metrics are named 'length' (Length() and Rated(name='length')): give one of them another name=...",
+                (
+                    "two metrics are named 'length' (Length() and Rated(name='length')): give one of them another name, "
+                    "as in name='length_2'"
+                ),
             ),
             ({"max_concurrency": 0}, "max_concurrency must be a whole number from 1, got 0"),
             ({"max_concurrency": 2.5}, "max_concurrency must be a whole number from 1, got 2.5"),

@@ -102,7 +102,7 @@ class TestModels:
     def test_a_missing_model_stops_the_run_and_is_no_failed_score(self) -> None:
         with pytest.raises(ModelError) as caught:
             evaluate(questions(3), [Length(), Rated()])
-        assert str(caught.value) == ("rated asks an LLM, but none is set: give llm=... to the metric or to evaluate()")
+        assert str(caught.value) == ("rated asks an LLM, but none is set in the metric or the run: give llm=...")
         assert len(caught.value.partial) == 0
 
     def test_sync_only_models_run_on_threads_side_by_side(self) -> None:

@@ -135,11 +135,11 @@ def test_model_errors_become_values_and_bugs_propagate() -> None:
 def test_a_missing_model_is_named_with_its_cure() -> None:
     with pytest.raises(ModelError) as caught:
         run(COLOUR.ask(thing="x"), Models(metric="faithfulness"))
-    assert str(caught.value) == (
-        "faithfulness asks an LLM, but none is set: give llm=... to the metric or to evaluate()"
-    )
+    assert str(caught.value) == ("faithfulness asks an LLM, but none is set in the metric or the run: give llm=...")
     assert caught.value.fatal
-    with pytest.raises(ModelError, match="asks an embedding model, but none is set: give embeddings="):
+    with pytest.raises(
+        ModelError, match="asks an embedding model, but none is set in the metric or the run: give embeddings="
+    ):
         run(embed(["a"]), Models())
 
 

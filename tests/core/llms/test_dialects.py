@@ -29,6 +29,11 @@ def failure(llm: Any, ask: Any) -> ModelError:
     return caught.value
 
 
+SET_KEY = "Set the environment variable OPENAI_API_KEY or, in Python, api_key."
+NO_KEY_SENT = (
+    "This model sends only a key that is given in Python, as api_key; openai:MODEL sends the one in OPENAI_API_KEY."
+)
+
 CASES = [
     (
         dialects.openrouter_failed(502, "Provider returned error"),
@@ -72,7 +77,8 @@ CASES = [
     (
         dialects.ollama_lacks("judge"),
         (
-            'has no such model or address (404): model "judge" not found, try pulling it first. Check the model name and base_url.'
+            'has no such model or address (404): model "judge" not found, try pulling it first. '
+            "Check the model name and the base URL."
         ),
         ("fatal",),
     ),
@@ -90,7 +96,7 @@ def test_errors(
 ) -> None:
     server.queue.append(response)
     error = failure(llm, ask(schema=None))
-    cure = "Set OPENAI_API_KEY, or pass api_key=..." if isinstance(llm, OpenAILLM) else "Pass api_key=..."
+    cure = SET_KEY if isinstance(llm, OpenAILLM) else NO_KEY_SENT
     assert str(error) == f"judge: {server.base_url} {words.format(cure=cure)}"
     assert tuple(name for name in ("fatal", "transient", "rate_limited") if getattr(error, name)) == traits
     assert len(server.requests) == 1

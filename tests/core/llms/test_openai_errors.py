@@ -43,7 +43,7 @@ FAILURES = [
     ),
     (
         error(404, "The model `judge` does not exist", code="model_not_found"),
-        "judge: {url} has no such model or address (404): The model `judge` does not exist. Check the model name and base_url.",
+        "judge: {url} has no such model or address (404): The model `judge` does not exist. Check the model name and the base URL.",
         {"fatal": True, "transient": False},
     ),
     (
@@ -131,7 +131,7 @@ def test_no_answer_in_time(server: OpenAIServer, key: str, ask: Any, way: str) -
     server.responder = lambda body: Response(hang=True)
     found = failure(OpenAILLM("judge", base_url=server.base_url, api_key=key, max_retries=0, timeout=0.1), ask(), way)
     assert str(found) == (
-        f"judge: no answer from {server.base_url} in time: is the server overloaded? Pass a longer timeout=..."
+        f"judge: no answer from {server.base_url} in time: is the server overloaded? A longer timeout may help."
     )
     assert vars(found)["transient"] is True
 
@@ -148,8 +148,8 @@ def test_there_is_no_key(ask: Any, way: str, model: Any) -> None:
     with pytest.raises(ModelError) as caught:
         call()
     assert str(caught.value) == (
-        "no API key for OpenAI: set the environment variable OPENAI_API_KEY, or pass api_key=..., or pass base_url=... for a "
-        "server of your own that needs none"
+        "no API key for OpenAI: set the environment variable OPENAI_API_KEY or, in Python, api_key; for a "
+        "server of your own that needs none, give base_url=..."
     )
     assert caught.value.fatal
 
@@ -208,7 +208,7 @@ def test_a_refused_key_is_shown_nowhere(
         assert server.requests[0].headers["authorization"] == f"Bearer {secret}"
     assert found.fatal
     assert str(found).startswith(f"judge: {server.base_url} refuses the API key (401): ")
-    assert str(found).endswith(" Set OPENAI_API_KEY, or pass api_key=...")
+    assert str(found).endswith(" Set the environment variable OPENAI_API_KEY or, in Python, api_key.")
     own_words = "".join(traceback.format_exception(found)) + repr(found) + repr(llm) + repr(llm.identity)
     assert secret not in own_words
     assert "mnop" not in own_words

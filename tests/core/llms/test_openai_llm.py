@@ -130,7 +130,7 @@ def test_an_answer_in_parts(server: OpenAIServer, key: str, ask: Any, way: str) 
         ('{"id": "x", "choices": []}', "it holds no choices"),
         ('{"error": {"message": "upstream gone", "code": "gone"}}', "upstream gone"),
         ('"just text"', "it is not a JSON object: just text"),
-        ("<html>proxy login</html>", "it is an HTML page, not JSON): does base_url end in /v1"),
+        ("<html>proxy login</html>", "it is an HTML page, not JSON): does the base URL end in /v1"),
         ('{"choices": [', 'it is not a JSON object: {"choices": ['),
         ("", "it is empty"),
         ("word " * 100, f"it is not a JSON object: {'word ' * 16} ...)"),
@@ -149,7 +149,7 @@ def test_an_answer_of_another_protocol(
 
 def test_an_html_page_with_its_own_type(server: OpenAIServer, key: str, ask: Any) -> None:
     server.responder = lambda _: Response(body="<html>login</html>", headers={"Content-Type": "text/html"})
-    with pytest.raises(ModelError, match=r"it is an HTML page, not JSON\): does base_url end in /v1"):
+    with pytest.raises(ModelError, match=r"it is an HTML page, not JSON\): does the base URL end in /v1"):
         OpenAILLM("judge", base_url=server.base_url, api_key=key).generate(ask())
 
 

@@ -268,7 +268,7 @@ WRONG_SETTINGS = [
     ({"base_url": "http://host/v1?version=3"}, "base_url must end with the path, such as /v1: "),
     (
         {"base_url": "http://me:secret@host/v1", "api_key": "x"},
-        "api_key is given, and base_url holds credentials too: ",
+        "an API key is given, and the base URL holds credentials too: ",
     ),
     ({"api_key": 4711}, "api_key must be a str, got int"),
     ({"base_url": "http://[::1/v1"}, "base_url must be an address such as http://localhost:8000/v1: "),

@@ -138,7 +138,7 @@ def test_a_redirect_is_named_and_not_followed(server: OpenAIServer, llm: OpenAIS
     server.responder = lambda _: Response(status=307, body="", headers={"Location": "https://elsewhere.example/v1/x"})
     assert str(failure(llm, ask())) == (
         f"judge: {server.base_url} refuses the request (307): it redirects to https://elsewhere.example/v1/x: give the address "
-        "where the server is as base_url."
+        "where the server is."
     )
 
 
@@ -237,7 +237,7 @@ def test_no_answer_in_time(server: OpenAIServer, key: str, ask: Any) -> None:
     found = failure(OpenAIServerLLM(server.base_url, "judge", api_key=key, timeout=0.2), ask())
     assert 0.15 < time.monotonic() - start < 30  # the server would never answer
     assert str(found) == (
-        f"judge: no answer from {server.base_url} in time: is the server overloaded? Pass a longer timeout=..."
+        f"judge: no answer from {server.base_url} in time: is the server overloaded? A longer timeout may help."
     )
     assert (found.fatal, found.transient) == (False, True)
 
@@ -292,15 +292,19 @@ def test_a_refused_key_is_shown_nowhere(
     found = caught.value
     assert found.fatal
     assert str(found).startswith(f"judge: {server.base_url} refuses the API key (401): ")
-    assert str(found).endswith(" Pass api_key=...")
+    assert str(found).endswith(" openai:MODEL sends the one in OPENAI_API_KEY.")
     shown = "".join(traceback.format_exception(found)) + repr(found) + repr(llm) + caplog.text
     assert secret not in shown + "".join(capfd.readouterr())
     assert "mnop" not in shown
 
 
 def test_the_cure_for_openais_own_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert OpenAIServerLLM("https://api.openai.com/v1", "gpt")._failures.key_cure.startswith("Set OPENAI_API_KEY")
-    assert OpenAIServerLLM("https://api.openai.com/v1", "gpt", api_key="x")._failures.key_cure == "Pass api_key=..."
+    assert OpenAIServerLLM("https://api.openai.com/v1", "gpt")._failures.key_cure.startswith(
+        "Set the environment variable OPENAI_API_KEY"
+    )
+    assert OpenAIServerLLM("https://api.openai.com/v1", "gpt", api_key="x")._failures.key_cure.startswith(
+        "This model sends only a key that is given in Python, as api_key"
+    )
 
 
 def test_a_proxy_of_the_environment(ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,7 +91,7 @@ def test_without_a_model_the_error_names_the_cure() -> None:
     with pytest.raises(ModelError) as caught:
         SemanticSimilarity().score(response="a", reference="b")
     assert str(caught.value) == (
-        "semantic_similarity asks an embedding model, but none is set: give embeddings=... to the metric or to evaluate()"
+        "semantic_similarity asks an embedding model, but none is set in the metric or the run: give embeddings=..."
     )
 
 

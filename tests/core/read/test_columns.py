@@ -77,7 +77,7 @@ class TestNames:
         assert sample_of({first: "q", second: "q"}) == Sample("q")
         assert sample_of({first: None, second: "q"}) == Sample("q")
         message = f"the columns {first!r} and {second!r} both mean 'user_input' but differ: keep one of them"
-        assert problem({first: "q", second: "p"}) == message
+        assert problem({first: "q", second: "p"}) == f"{message}, or choose: columns={{'user_input': {first!r}}}"
         with pytest.raises(InvalidInput, match=f"^{message}$"):
             Sample.from_mapping({first: "q", second: "p"})
 
@@ -98,7 +98,8 @@ class TestNames:
         """Where cells are texts that no list or object begins with."""
         row = {name: f"x{text}" for name, text in row.items() if "context" not in name and "document" not in name}
         row = {name: text for name, text in row.items() if "rubric" not in name}
-        assert outcome(sample_of, row) == outcome(Sample.from_mapping, row)
+        read, made = (outcome(way, row) for way in (sample_of, Sample.from_mapping))
+        assert read == made or (isinstance(read, str) and read.startswith(f"{made}, or choose: "))
 
 
 class TestNumbered:
@@ -183,7 +184,7 @@ class TestMapping:
 
     def test_two_for_one_field_must_agree(self) -> None:
         assert problem({"a": "1", "b": "2"}, {"question": "a", "user_input": "b"}) == (
-            "the columns 'a' and 'b' both mean 'user_input' but differ: keep one of them"
+            "the columns 'a' and 'b' both mean 'user_input' but differ: keep one of them, or choose: columns={'user_input': 'a'}"
         )
 
     @pytest.mark.parametrize(
@@ -233,7 +234,7 @@ class TestMapping:
 
     def test_fields_that_are_no_texts_must_agree_too(self) -> None:
         assert sample_of({"Id": 5, "ID": 5}) == Sample(id=5)  # type: ignore[arg-type]
-        assert problem({"Id": 5, "ID": 6}) == "the columns 'Id' and 'ID' both mean 'id' but differ: keep one of them"
+        assert problem({"Id": 5, "ID": 6}).startswith("the columns 'Id' and 'ID' both mean 'id' but differ: ")
 
     def test_what_a_path_leaves_is_unused(self) -> None:
         row = {"answers": {"text": ["r"], "answer_start": [1]}}
@@ -266,28 +267,28 @@ class TestColumnsThatAreNowhere:
             (
                 {"question": "promt"},
                 (
-                    "columns: question=promt reads 'user_input' from the column 'promt', which is in no row; did you mean "
+                    "columns={'question': 'promt'} reads 'user_input' from the column 'promt', which is in no row; did you mean "
                     "'prompt'? (there are: prompt, answer, out.text, late)"
                 ),
             ),
             (
                 {"response": "out.txt"},
                 (
-                    "columns: response=out.txt reads 'response' from the column 'out.txt', which is in no row; did you mean "
+                    "columns={'response': 'out.txt'} reads 'response' from the column 'out.txt', which is in no row; did you mean "
                     "'out.text'? (there are: out.text, prompt, answer, late)"
                 ),
             ),
             (
                 {"answer": "response"},
                 (
-                    "columns: answer=response reads 'response' from the column 'response', which is in no row; did you mean "
+                    "columns={'answer': 'response'} reads 'response' from the column 'response', which is in no row; did you mean "
                     "response=answer? (there are: answer, prompt, out.text, late)"
                 ),
             ),
             (
                 {"contexts": "passage_*"},
                 (
-                    "columns: contexts=passage_* reads 'retrieved_contexts' from the column 'passage_*', which is in no row "
+                    "columns={'contexts': 'passage_*'} reads 'retrieved_contexts' from the column 'passage_*', which is in no row "
                     "(there are: prompt, answer, out.text, late)"
                 ),
             ),
@@ -309,7 +310,7 @@ class TestColumnsThatAreNowhere:
             list(open_rows(iter(rows), columns=Columns({"question": "b"})).rows)
         listed = ", ".join(f"a{number}" for number in range(20))
         assert str(caught.value) == (
-            "columns: question=b reads 'user_input' from the column 'b', which is in no row of the first 3 "
+            "columns={'question': 'b'} reads 'user_input' from the column 'b', which is in no row of the first 3 "
             f"(there are: {listed} and 10 more)"
         )
 
@@ -331,7 +332,7 @@ class TestColumnsThatAreNowhere:
         (
             {"qestion": "prompt"},
             (
-                "columns: neither 'qestion' nor 'prompt' is a field; did you mean 'question'? (the fields are id, metadata, "
+                "columns={'qestion': 'prompt'}: neither name is a field; did you mean 'question'? (the fields are id, metadata, "
                 "reference, reference_contexts, reference_documents, response, retrieved_contexts, retrieved_documents, rubric, "
                 "user_input)"
             ),
@@ -339,13 +340,13 @@ class TestColumnsThatAreNowhere:
         (
             {"a_*": "b_*"},
             (
-                "columns: neither 'a_*' nor 'b_*' is a field (the fields are id, metadata, reference, reference_contexts, "
+                "columns={'a_*': 'b_*'}: neither name is a field (the fields are id, metadata, reference, reference_contexts, "
                 "reference_documents, response, retrieved_contexts, retrieved_documents, rubric, user_input)"
             ),
         ),
         (
             {"question": "context_*"},
-            "columns: 'context_*' may be several columns, and user_input is one value: name one column",
+            "columns={'question': 'context_*'}: 'context_*' may be several columns, and user_input is one value: name one column",
         ),
     ],
 )
@@ -458,7 +459,8 @@ class TestTraces:
 
     def test_places_must_agree(self) -> None:
         assert problem({"outputs": {"answer": "a", "output": "b"}}) == (
-            "the columns 'outputs.answer' and 'outputs.output' both mean 'response' but differ: keep one of them"
+            "the columns 'outputs.answer' and 'outputs.output' both mean 'response' but differ: keep one of them, or choose: "
+            "columns={'response': 'outputs.answer'}"
         )
 
 
@@ -489,7 +491,6 @@ class TestLookingAtRows:
         found = list(understood_rows(rows)[1])
         assert found[0] == ("row 1", Understood(sample, {}, ()))
         assert [place for place, _ in found] == ["row 1", "row 2", "row 3"]
-        assert [str(problem) for _, problem in found[1:]] == [
-            "the columns 'question' and 'query' both mean 'user_input' but differ: keep one of them",
-            "a row must be a Sample or a mapping from column names to values, got int",
-        ]
+        first, second = (str(problem) for _, problem in found[1:])
+        assert first.startswith("the columns 'question' and 'query' both mean 'user_input' but differ: ")
+        assert second == "a row must be a Sample or a mapping from column names to values, got int"

@@ -82,7 +82,7 @@ MUNICH = "id;answer\n1;a\n2;Wo liegt München? In Bayern\n".encode("cp1252")
             {},
             (
                 "q.csv, line 3: not UTF-8 text (byte 0xFC at position 13): if '2;Wo liegt München? In B' is right there, give "
-                'encoding="cp1252"; else name its encoding, or save the file as UTF-8 (the file was read up to there: 1 row)'
+                "encoding='cp1252'; else name its encoding, or save the file as UTF-8 (the file was read up to there: 1 row)"
             ),
         ),
         (
@@ -99,7 +99,7 @@ MUNICH = "id;answer\n1;a\n2;Wo liegt München? In Bayern\n".encode("cp1252")
             b"id;answer\n1;\x81\n",
             {"encoding": "cp1252"},
             (
-                "q.csv, line 2: not text in cp1252 (byte 0x81 at position 3): name another encoding with encoding=..., or save "
+                "q.csv, line 2: not text in cp1252 (byte 0x81 at position 3): give another encoding, or save "
                 "the file as UTF-8"
             ),
         ),
@@ -113,19 +113,19 @@ MUNICH = "id;answer\n1;a\n2;Wo liegt München? In Bayern\n".encode("cp1252")
             "q.tsv",
             "id\tanswer".encode("utf-16-le"),
             {},
-            'q.tsv looks like UTF-16 text without a byte order mark: give encoding="utf-16-le"',
+            "q.tsv looks like UTF-16 text without a byte order mark: give encoding='utf-16-le'",
         ),
         (
             "q.json",
             "[]".encode("utf-16-be"),
             {},
-            'q.json looks like UTF-16 text without a byte order mark: give encoding="utf-16-be"',
+            "q.json looks like UTF-16 text without a byte order mark: give encoding='utf-16-be'",
         ),
         (
             "q.csv",
             b"\xef\xbb\xbfid\n1\n",
             {"encoding": "cp1252"},
-            'q.csv has the byte order mark of UTF-8: leave out encoding="cp1252"',
+            "q.csv has the byte order mark of UTF-8: leave out encoding='cp1252'",
         ),
         (
             "q.csv",
@@ -165,7 +165,7 @@ def test_a_line_of_jsonl_costs_one_row(tmp_path: Path) -> None:
     path = write(tmp_path / "q.jsonl", b'{"response": "a"}\n{"response": "\xfc"}\n{"response": "b"}\n')
     assert read(path, encoding=None)[1][2] == (
         'q.jsonl, line 2: not UTF-8 text (byte 0xFC at position 15): if \'response": "ü"}\' is right there, give '
-        'encoding="cp1252"; else name its encoding, or save the file as UTF-8'
+        "encoding='cp1252'; else name its encoding, or save the file as UTF-8"
     )
     assert [sample.response for sample in samples(path)] == ["a", None, "b"]
     assert [sample.response for sample in samples(path, encoding="cp1252")] == ["a", "ü", "b"]
@@ -180,7 +180,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         2,
         (
             "ragmetrics: q.csv.gz, line 2: not UTF-8 text (byte 0xF6 at position 2): if 'Köln;Köln' is right there, give "
-            "--encoding cp1252; else name its encoding, or save the file as UTF-8\n"
+            "--encoding 'cp1252'; else name its encoding, or save the file as UTF-8\n"
         ),
     )
     assert call(*command, "--encoding", "cp1252").exit_code == 0

@@ -57,12 +57,12 @@ NONE = 'q.json must hold a list of rows, or an object with such a list under "sa
         (
             {"a": ROWS, "b": {"c": [*ROWS, {}]}},
             None,
-            'lists that could be the rows: a (2), b.c (3): choose one, as in at="b.c"',
+            "lists that could be the rows: a (2), b.c (3): choose one, as in at='b.c'",
         ),
         (
             {f"list {number}": ROWS for number in range(10)},
             None,
-            f'{", ".join(f"list {number} (2)" for number in range(8))} and 2 more: choose one, as in at="list 0"',
+            f"{', '.join(f'list {number} (2)' for number in range(8))} and 2 more: choose one, as in at='list 0'",
         ),
         ({"a": [1, 2], "b": "c"}, None, NONE),
         (
@@ -100,5 +100,5 @@ def test_the_command_names_its_option(tmp_path: Path, monkeypatch: pytest.Monkey
     )
     assert call("look", "q.json", "--at", "my rows").stdout.startswith("q.json: JSON, rows at my rows, UTF-8: 4 rows\n")
     assert call("look", "q.json", "--at", "my").stderr == (
-        "ragmetrics: q.json: there is no 'my' in the file for --at my, which has a, my rows\n"
+        "ragmetrics: q.json: there is no 'my' in the file for --at 'my', which has a, my rows\n"
     )

@@ -205,7 +205,7 @@ class TestCSV:
         with pytest.raises(InvalidInput) as caught:
             evaluate(path, Length())
         assert str(caught.value) == (
-            "q.csv, line 4: not UTF-8 text (byte 0xE9 at position 3): if '3,é' is right there, give encoding=\"cp1252\"; "
+            "q.csv, line 4: not UTF-8 text (byte 0xE9 at position 3): if '3,é' is right there, give encoding='cp1252'; "
             "else name its encoding, or save the file as UTF-8 (the file was read up to there: 2 rows)"
         )
         assert [row.id for row in caught.value.partial.rows] == ["1", "2"]

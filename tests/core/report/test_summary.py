@@ -289,7 +289,7 @@ def test_one_missing_column_is_one_reason_for_all_metrics_and_long_ids_are_cut()
     (reason,) = evaluate(rows, [Length(), Length(name="b")]).summary().reasons
     assert str(reason) == (
         "2 rows in each of length, b: MissingInput: needs 'response', which is missing: "
-        f"give response=... or leave the metric out for this sample ({'i' * 19}...{'i' * 18}, b)"
+        f"give it, or leave the metric out for this sample ({'i' * 19}...{'i' * 18}, b)"
     )
     assert (reason.counts, reason.count) == ((2, 2), 4)
     assert reason.rows == ("i" * 50, "b")

@@ -117,6 +117,16 @@ def settings(config: pytest.Config, *names: str) -> dict[str, Any]:
     return {name: _number(name, value) for name, value in found.items() if value is not None}
 
 
+def as_option(setting: Any) -> str:
+    """How a setting that a message of the core names is set here; as an argument of Python where it cannot be set here."""
+    name, value = setting.name, setting.value
+    if name not in SETTINGS:
+        return str(setting)
+    if value is ...:
+        return f"ragmetrics_{name} in the configuration of pytest, or --ragmetrics-{name.replace('_', '-')}"
+    return f"ragmetrics_{name}" if value is None else f"ragmetrics_{name}={value}"
+
+
 def _number(name: str, value: Any) -> Any:
     kind = {"min_coverage": float, "max_failed": float, "repeats": int, "max_concurrency": int}.get(name)
     if kind is None:

@@ -8,7 +8,6 @@ them scores while the others that need scores wait, and then read its results.
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -23,6 +22,7 @@ from ragmetrics_core import (
     Evaluation,
     InvalidInput,
     Metric,
+    ModelError,
     RagmetricsError,
     Sample,
     Score,
@@ -34,13 +34,11 @@ from ragmetrics_core import (
 )
 
 from ._marks import Judged, key_of, marked, registry_of
-from ._options import settings
+from ._options import as_option, settings
 from ._row import PARAM, RowParam, ScoredRow, note_scores, printable
 from ._state import Part, State, in_ci, state_of
 
 ROWS = "rows"
-NO_MODEL = re.compile(r"give (llm|embeddings)=\.\.\. to the metric or to evaluate\(\)")
-"""What the core says where a metric has no model."""
 NO_ROWS = (
     "the rows of this test were not collected: tests of unittest cannot be given rows (write a function or a plain class, or use "
     "assert_score without the marker), and a marker that is added after collection comes too late"
@@ -100,8 +98,7 @@ def prepare(item: pytest.Item) -> None:
 
 def in_pytest_words(error: RagmetricsError) -> str:
     """What is wrong, with the names that settings have here."""
-    text = printable(str(error))
-    return NO_MODEL.sub(r"name one by ragmetrics_\1 in the configuration of pytest, or by --ragmetrics-\1", text)
+    return printable(error.message(as_option))
 
 
 def stop(problem: str, *, needs_key: bool) -> NoReturn:
@@ -294,7 +291,7 @@ class Call:
             yield {"samples": self._samples, "metrics": metrics, "run_dir": self._part.path, **options}
         except RagmetricsError as error:
             words = in_pytest_words(error)
-            if not (error.needs_key or words != printable(str(error))):
+            if not error.needs_key and (not isinstance(error, ModelError) or words == printable(str(error))):
                 raise
             stop(words, needs_key=error.needs_key)
 

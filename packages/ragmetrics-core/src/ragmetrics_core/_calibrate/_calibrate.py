@@ -17,7 +17,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from .._kernel._errors import InvalidInput
+from .._kernel._errors import InvalidInput, Setting
 from .._run._slices import as_label, slices_of
 from .._show._tables import cut_middle
 from .._store._labels import Label, check_rows, read_labels
@@ -426,7 +426,8 @@ def lines_to_label(run: ScoredRows, n: int, metric: str | None, labels: Any, see
     left = len(own.rows) - len(without)
     if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= left:
         raise InvalidInput(
-            f"n must lie between 1 and {left}, the number of rows with a score of {name} and without a label, got {n!r}"
+            Setting("n"),
+            f" must lie between 1 and {left}, the number of rows with a score of {name} and without a label, got {n!r}",
         )
     if len(set(judged.names)) < len(judged.names):
         raise InvalidInput(
@@ -455,8 +456,6 @@ def _only(run: ScoredRows, metric: str | None) -> str:
     if metric is None and len(names) == 1:
         return names[0]
     if metric not in names:
-        problem = (
-            "metric=... is missing: name one of" if metric is None else f"there is no metric {metric!r}; there are"
-        )
-        raise InvalidInput(f"{problem} {', '.join(names) or 'none'}")
+        problem = " is missing: name one of" if metric is None else f": there is no metric {metric!r}; there are"
+        raise InvalidInput(Setting("metric"), f"{problem} {', '.join(names) or 'none'}")
     return metric

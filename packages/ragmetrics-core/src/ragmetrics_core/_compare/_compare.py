@@ -13,7 +13,7 @@ from functools import partial
 
 from .._calibrate._calibration import Calibration
 from .._kernel._counts import count_of
-from .._kernel._errors import InvalidInput
+from .._kernel._errors import InvalidInput, Setting
 from .._run._columns import Run
 from .._run._scored_rows import ScoredRows
 from .._run._slices import RowGroups
@@ -181,7 +181,7 @@ def compared(
 
 def _check_margin(margin: object) -> None:
     if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 < margin <= 1:
-        raise InvalidInput(f"margin is a share of a metric's scale, above 0 and at most 1, got {margin!r}")
+        raise InvalidInput(Setting("margin"), f" is a share of a metric's scale, above 0 and at most 1, got {margin!r}")
 
 
 def _shared_metrics(one: Run, two: Run) -> list[str]:
@@ -225,7 +225,7 @@ def _read(before: ScoredRows, after: ScoredRows, by: str | None, cluster: str | 
     if not any(one.slices or ()):
         if by in one.columns:
             raise InvalidInput(
-                f"by={by!r}: this metric gives rows no labels, and no column of the metadata has its name"
+                Setting("by", by), ": this metric gives rows no labels, and no column of the metadata has its name"
             )
         for group in groups:
             group.check_slices()

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .._kernel._counts import count_of
-from .._kernel._errors import InvalidInput
+from .._kernel._errors import InvalidInput, Setting
 from .._kernel._sample import ALIASES
 from .._kernel._score import NOT_ASKED
 from .._run._columns import REFERENCES, Column, Run, RunRow
@@ -287,8 +287,9 @@ def _clusters(pairing: Pairing, path: str) -> list[str | None]:
     without = [before.rows[one].name for one, _ in pairing.pairs if found[one] is None]
     if without:
         raise InvalidInput(
-            f"cluster={path!r}: {len(without):,} of {len(pairing.pairs):,} pairs {'has' if len(without) == 1 else 'have'} none, or "
-            f"several ({first_of(without)}): give each row one; a row that shares nothing with others gets one of its own"
+            Setting("cluster", path),
+            f": {len(without):,} of {len(pairing.pairs):,} pairs {'has' if len(without) == 1 else 'have'} none, or "
+            f"several ({first_of(without)}): give each row one; a row that shares nothing with others gets one of its own",
         )
     return found
 

@@ -164,13 +164,13 @@ class Estimate:
             else:
                 notes.append(
                     "tokens: those that are sent are a guess from the texts; those that are written, and the number of claims, are "
-                    "assumed, and may be half or double; a model that reasons writes several times as much. Run the first rows "
-                    "(limit=20 with a run_dir), and the price of the others is measured by them"
+                    "assumed, and may be half or double; a model that reasons writes several times as much. Run the first 20 "
+                    "rows and keep their replies in a directory, and the price of the others is measured by them"
                 )
         if self.unforeseen:
             notes.append(
                 f"not counted: what comes after the prompts {', '.join(map(printable, self.unforeseen))}, whose replies cannot be "
-                "foreseen; run the first rows (limit=20 with a run_dir)"
+                "foreseen; run the first 20 rows and keep their replies in a directory"
             )
         return notes
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-from .._kernel._errors import InvalidInput
+from .._kernel._errors import InvalidInput, Setting
 from .._kernel._score import is_asked, not_asked
 from .._store._files import check_directory, make_directory, replace_file
 from .._store._loaded_run import LoadedRun
@@ -91,7 +91,7 @@ def _check_free(path: Path, *, replace: bool) -> None:
     check_directory(path)
     if not replace and ((path / SCORES).exists() or read_account(path) is not None):
         raise InvalidInput(
-            f"run_dir {path} holds a run already ({SCORES}, {ACCOUNT}): give another run_dir, or write replace=True"
+            f"{path} holds a run already ({SCORES}, {ACCOUNT}): give another directory, or ", Setting("replace", True)
         )
 
 

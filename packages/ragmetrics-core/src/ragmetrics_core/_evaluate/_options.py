@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from .._kernel._errors import InvalidInput
+from .._kernel._errors import InvalidInput, Setting
 from .._kernel._metric import Metric
 from .._kernel._requests import AnyEmbeddings, AnyLLM
 from .._kernel._sample import Row, Sample
@@ -127,7 +127,8 @@ def check_names(metrics: Sequence[Metric]) -> None:
         if len(namesakes) > 1:
             first, second = namesakes[:2]
             raise InvalidInput(
-                f"two metrics are named {item.name!r} ({first!r} and {second!r}): give one of them another name=..."
+                f"two metrics are named {item.name!r} ({first!r} and {second!r}): give one of them another name, "
+                f"as in name='{item.name}_2'"
             )
 
 
@@ -136,13 +137,18 @@ def check_replace(value: object, run_dir: object) -> None:
     if not isinstance(value, bool):
         raise InvalidInput(f"replace must be True or False, got {value!r}")
     if value and run_dir is None:
-        raise InvalidInput("replace=True is about the scores in a run_dir: give run_dir=..., or leave replace out")
+        raise InvalidInput(
+            Setting("replace"),
+            " is about the scores in a directory: give ",
+            Setting("run_dir", ...),
+            ", or leave it out",
+        )
 
 
 def check_choice(name: str, value: object, *known: str) -> None:
     """One of the known words."""
     if value not in known:
-        raise InvalidInput(f"{name} must be {' or '.join(map(repr, known))}, got {value!r}")
+        raise InvalidInput(Setting(name), f" must be {' or '.join(map(repr, known))}, got {value!r}")
 
 
 Condition = Callable[[Sample], object]

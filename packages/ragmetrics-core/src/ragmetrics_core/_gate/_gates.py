@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from .._kernel._errors import InvalidInput
+from .._kernel._errors import InvalidInput, Setting
 
 Of = Literal["mean", "drop"]
 """What a gate is about."""
@@ -131,7 +131,7 @@ class Conditions:
         """
         for name, value in (("min_coverage", self.min_coverage), ("max_failed", self.max_failed)):
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-                raise InvalidInput(f"{name} must be a share of the rows, from 0 to 1, got {value!r}")
+                raise InvalidInput(Setting(name), f" must be a share of the rows, from 0 to 1, got {value!r}")
 
     def unmet(self, rows: int, scored: int, failed: int, of: str = "", have: str = "have a score") -> Iterator[str]:
         """The conditions that rows of a run do not meet, one sentence each.
@@ -144,9 +144,9 @@ class Conditions:
             have: what the scored rows have.
         """
         if failed > self.max_failed * rows + ROUNDING:
-            yield f"{failed} of {rows} rows{of} failed, more than max_failed={self.max_failed:g}"
+            yield f"{failed} of {rows} rows{of} failed, more than a share of {self.max_failed:g}"
         if scored < self.min_coverage * rows - ROUNDING:
-            yield f"{scored} of {rows} rows{of} {have}, less than min_coverage={self.min_coverage:g}"
+            yield f"{scored} of {rows} rows{of} {have}, less than a share of {self.min_coverage:g}"
 
 
 Scales = Mapping[str, tuple[float, float] | None]

@@ -16,7 +16,7 @@ from itertools import starmap
 from typing import Any, TypeVar
 
 from .._support._threads import in_loop, in_own_thread, in_threads, start
-from ._errors import InvalidInput, ModelError
+from ._errors import InvalidInput, ModelError, Setting
 from ._model_traits import (
     KINDS,
     ModelTraits,
@@ -123,7 +123,8 @@ class Models:
                 if one.voice is not None and one.voice == other.voice and one.are_the_same(other):
                     raise InvalidInput(
                         f"{self.metric}: two members ask the same of the same model ({', '.join(one.names)}), which would be one "
-                        "voice counted twice: give one of them another model, or judge several times with repeats=..."
+                        "voice counted twice: give one of them another model, or judge several times with ",
+                        Setting("repeats", ...),
                     )
 
     def _voices(self) -> Iterator[Models]:
@@ -236,7 +237,8 @@ class Models:
         model = getattr(self, attribute)
         if model is None:
             raise ModelError(
-                f"{self.metric or 'this metric'} asks {what}, but none is set: give {attribute}=... to the metric or to evaluate()",
+                f"{self.metric or 'this metric'} asks {what}, but none is set in the metric or the run: give ",
+                Setting(attribute, ...),
                 fatal=True,
             )
         if is_of_langchain(model):

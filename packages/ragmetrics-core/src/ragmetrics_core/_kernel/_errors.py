@@ -13,14 +13,35 @@ ever recorded in a score by a run over many samples; anything outside this tree 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ._layout import harmless
 
 
+@dataclass(frozen=True)
+class Setting:
+    """A setting that a message names: an argument in Python, an option on the command line and in pytest.
+
+    Attributes:
+        name: of the argument.
+        value: that it has or should have; ``...`` where the user is to choose one, None where only the name matters.
+    """
+
+    name: str
+    value: object = None
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return self.name
+        return f"{self.name}={'...' if self.value is ... else repr(self.value)}"
+
+
 class RagmetricsError(Exception):
     """Root of all errors of this library.
+
+    The arguments are the parts of the message: texts, and each ``Setting`` that is named between them.
 
     Attributes:
         partial: what was finished, where the error stopped a run over many samples: an ``Evaluation``, or the ``Testset`` of a
@@ -31,9 +52,16 @@ class RagmetricsError(Exception):
     partial: Any = None
     needs_key: bool = False
 
+    def message(self, write: Callable[[Setting], str] = str) -> str:
+        """The message, with control characters as escapes, as it may quote data and replies.
+
+        Args:
+            write: how a setting is called where the message is shown; default: as an argument in Python.
+        """
+        return harmless("".join(write(part) if isinstance(part, Setting) else str(part) for part in self.args))
+
     def __str__(self) -> str:
-        """The message, which quotes data and replies: what a terminal would obey is shown as an escape."""
-        return harmless(super().__str__())
+        return self.message()
 
 
 class MissingInput(RagmetricsError, ValueError):
@@ -51,8 +79,9 @@ class MissingInput(RagmetricsError, ValueError):
         self.problem = problem
         self.cure = cure
 
-    def __str__(self) -> str:
-        cure = self.cure or f"give {self.field}=... or leave the metric out for this sample"
+    def message(self, write: Callable[[Setting], str] = str) -> str:  # noqa: ARG002  no setting is named
+        """The message, the same everywhere."""
+        cure = self.cure or "give it, or leave the metric out for this sample"
         return harmless(f"{self.metric} needs {self.field!r}, which {self.problem}: {cure}")
 
 
@@ -87,14 +116,13 @@ class ModelError(RagmetricsError):
 
     def __init__(
         self,
-        message: str,
-        *,
+        *message: str | Setting,
         fatal: bool = False,
         transient: bool = False,
         rate_limited: bool = False,
         retry_after: float | None = None,
     ) -> None:
-        super().__init__(message)
+        super().__init__(*message)
         self.fatal = fatal
         self.transient = transient
         self.rate_limited = rate_limited

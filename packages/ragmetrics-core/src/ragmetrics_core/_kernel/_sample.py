@@ -326,4 +326,4 @@ class Row:
         """The same error, naming the row as well."""
         if isinstance(error, MissingInput):
             return MissingInput(error.metric, error.field, f"{error.problem} in {self.place}", error.cure)
-        return InvalidInput(f"{self.place}: {error}")
+        return InvalidInput(f"{self.place}: ", *error.args)

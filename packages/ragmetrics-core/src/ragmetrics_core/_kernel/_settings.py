@@ -6,7 +6,7 @@ import difflib
 import os
 from collections.abc import Iterable
 
-from ._errors import InvalidInput
+from ._errors import InvalidInput, Setting
 
 
 def check_whole(name: str, value: object, *, least: int | None = None) -> None:
@@ -21,7 +21,8 @@ def check_whole(name: str, value: object, *, least: int | None = None) -> None:
         InvalidInput: it is not.
     """
     if isinstance(value, bool) or not isinstance(value, int) or (least is not None and value < least):
-        raise InvalidInput(f"{name} must be a whole number{'' if least is None else f' from {least}'}, got {value!r}")
+        at_least = "" if least is None else f" from {least}"
+        raise InvalidInput(Setting(name), f" must be a whole number{at_least}, got {value!r}")
 
 
 def check_seconds(name: str, value: object) -> None:
@@ -33,7 +34,7 @@ def check_seconds(name: str, value: object) -> None:
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
-        raise InvalidInput(f"{name} must be a positive number of seconds, got {value!r}")
+        raise InvalidInput(Setting(name), f" must be a positive number of seconds, got {value!r}")
 
 
 def check_run_dir(path: object) -> None:
@@ -45,7 +46,7 @@ def check_run_dir(path: object) -> None:
     if path is None:
         return
     if not isinstance(path, str | os.PathLike) or not str(path).strip() or "\0" in str(path):
-        raise InvalidInput(f"run_dir must be the path of a directory, got {path!r}")
+        raise InvalidInput(Setting("run_dir"), f" must be the path of a directory, got {path!r}")
 
 
 def check_switch(name: str, value: object) -> None:

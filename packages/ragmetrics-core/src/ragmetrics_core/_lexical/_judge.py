@@ -136,7 +136,7 @@ class LexicalJudge:
         if answer is None or not ask.inputs.keys() >= set(needed.split()):
             raise ModelError(
                 f"the offline LexicalJudge cannot answer the prompt {ask.prompt.name!r}; it knows the prompts of the built-in "
-                "metrics except RubricScore, Guideline and CustomJudge: use a language model, such as OpenAILLM('gpt-4o-mini')",
+                "metrics except RubricScore, Guideline and CustomJudge: use a language model, such as 'openai:gpt-4o-mini'",
                 fatal=True,
             )
         return Reply(answer(ask.inputs), ONE_CALL)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from .._kernel._errors import InvalidInput
+from .._kernel._errors import InvalidInput, Setting
 
 FINE_TUNED = "ft"
 """What the names of OpenAI's fine-tuned models start with: ``ft:gpt-4o-mini-2024-07-18:acme::7p4lURel``."""
@@ -66,20 +66,24 @@ def _check_llm_name(model: str, server: str | None) -> None:
     provider, colon, name = _parts(model)
     names = f"openai:MODEL, {_servers()}, server:MODEL or lexical"
     if not colon and provider == "":
-        raise InvalidInput(f"llm is an empty text: write {names}")
+        raise InvalidInput(Setting("llm"), f" is an empty text: write {names}")
     known = is_server(provider) and bool(colon or not server)
     if (known or provider in ("openai", "server")) and not name:
-        raise InvalidInput(f"llm={model!r} lacks the name of the model: write {provider}:MODEL")
+        raise InvalidInput(Setting("llm", model), f" lacks the name of the model: write {provider}:MODEL")
     if known or server or not colon:
         return
     if provider == "server":
         raise InvalidInput(
-            f"llm={model!r} does not tell where the server is: write OpenAIServerLLM(base_url, {name!r}) or set OPENAI_BASE_URL"
+            Setting("llm", model),
+            " does not say where the server is: give ",
+            Setting("base_url", "http://localhost:8000/v1"),
+            " or set OPENAI_BASE_URL",
         )
     if provider not in ("openai", FINE_TUNED):
         raise InvalidInput(
-            f"llm={model!r}: there is no provider {provider!r}: use {names}; a model of that name on a server of your own "
-            f"is OpenAILLM({model!r}, base_url=...)"
+            Setting("llm", model),
+            f": there is no provider {provider!r}: use {names}; a model of that name on a server of your own needs ",
+            Setting("base_url", ...),
         )
 
 
@@ -96,14 +100,16 @@ def embeddings_named(model: Any, base_url: str | None = None) -> Any:
     remote = provider == "openai" or is_server(provider)
     if not remote and provider not in OWN_EMBEDDINGS:
         raise InvalidInput(
-            f"embeddings={model!r}: there is no provider {provider!r}: use openai:MODEL, {_servers()}, sentence-transformers:MODEL "
-            "or hashing"
+            Setting("embeddings", model),
+            f": there is no provider {provider!r}: use openai:MODEL, {_servers()}, sentence-transformers:MODEL or hashing",
         )
     if not name and provider not in ("openai", "azure", "hashing"):
         example = f", such as {provider}:all-MiniLM-L6-v2" if provider in OWN_EMBEDDINGS else ""
-        raise InvalidInput(f"embeddings={model!r} lacks the name of the model: write {provider}:MODEL{example}")
+        raise InvalidInput(
+            Setting("embeddings", model), f" lacks the name of the model: write {provider}:MODEL{example}"
+        )
     if name and not remote and not OWN_EMBEDDINGS[provider]:
-        raise InvalidInput(f"embeddings={model!r}: {provider} uses no model: write {provider} alone")
+        raise InvalidInput(Setting("embeddings", model), f": {provider} uses no model: write {provider} alone")
     settings = {"base_url": base_url} if base_url and remote else {}
     from .. import embeddings  # noqa: PLC0415  loaded where a name is used
 

@@ -20,7 +20,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from .._kernel._counts import count_of
-from .._kernel._errors import InvalidInput
+from .._kernel._errors import InvalidInput, Setting
 from .._kernel._sample import Sample, agreed, without_arrays
 from ._cells import READERS, one_text
 from ._input_file import EMPTY_CELL, BadShape, RawRow
@@ -191,7 +191,7 @@ class Columns:
     def __init__(self, columns: Mapping[str, str] | None = None, separator: str | None = None) -> None:
         self.mapped = mapped_columns(columns)
         if separator is not None and not (isinstance(separator, str) and separator):
-            raise InvalidInput(f"separator must be a text such as '||', got {separator!r}")
+            raise InvalidInput(Setting("separator"), f" must be a text such as '||', got {separator!r}")
         self._fields = {item.field for item in self.mapped}
         self._separator = separator
         self.doubts = Doubts()
@@ -323,7 +323,12 @@ class Columns:
             elif field in TEXTS:
                 value = one_text(value, source.name, field, mapped=not source.is_column or field in self._fields)
             values[source.name] = value
-        value = agreed(field, values)
+        try:
+            value = agreed(field, values)
+        except InvalidInput as error:
+            first = next(name for name in values if values[name] is not None)
+            choice = () if "," in first else (", or choose: ", Setting("columns", {field: first}))
+            raise InvalidInput(*error.args, *choice) from None
         return nothing if value is None else value
 
 

@@ -60,7 +60,7 @@ def csv_rows(file: InputFile, separator: str | None) -> Iterator[RawRow]:
     except csv.Error as error:
         raise InvalidInput(f"{file.name}, line {line}: {_explain(error)}{_so_far(rows)}") from None
     except InvalidInput as error:
-        raise InvalidInput(f"{error}{_so_far(rows)}") from None
+        raise InvalidInput(*error.args, _so_far(rows)) from None
 
 
 def separator_of(file: InputFile) -> str:

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any
 from zipfile import BadZipFile
 
-from .._kernel._errors import InvalidInput, MissingExtra
+from .._kernel._errors import InvalidInput, MissingExtra, Setting
 from ._csv import cells_row, header_of, no_name
 from ._input_file import InputFile, RawRow
 
@@ -129,7 +129,9 @@ def _chosen(book: Any, at: str | None, name: str) -> Any:
     full = [sheet for sheet in sheets.values() if sheet.sheet_state == "visible" and _holds_something(sheet)]
     if len(full) > 1:
         names = [sheet.title for sheet in full]
-        raise InvalidInput(f"{name} has several sheets, {', '.join(map(repr, names))}: choose one: at={names[0]!r}")
+        raise InvalidInput(
+            f"{name} has several sheets, {', '.join(map(repr, names))}: choose one: ", Setting("at", names[0])
+        )
     return full[0] if full else next(iter(sheets.values()))
 
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar, cast
 
-from .._kernel._errors import InvalidInput
+from .._kernel._errors import InvalidInput, Setting
 
 MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before the mark that it begins with
@@ -68,7 +68,7 @@ def check_encoding(name: object) -> None:
             return
     except (LookupError, ValueError):
         pass
-    raise InvalidInput(f"encoding must be one such as cp1252, latin-1, utf-16 or utf-8, got {name!r}")
+    raise InvalidInput(Setting("encoding"), f" must be one such as cp1252, latin-1, utf-16 or utf-8, got {name!r}")
 
 
 def codec_of(start: bytes, given: str | None, file: str) -> Codec:
@@ -81,11 +81,15 @@ def codec_of(start: bytes, given: str | None, file: str) -> Codec:
     if given is None:
         likely = "" if proven else _likely(start[::2], start[1::2])
         if likely:
-            raise InvalidInput(f'{file} looks like UTF-16 text without a byte order mark: give encoding="{likely}"')
+            raise InvalidInput(
+                f"{file} looks like UTF-16 text without a byte order mark: give ", Setting("encoding", likely)
+            )
         return Codec(proven or "utf-8", mark)
     name = codecs.lookup(given).name
     if proven and not (proven.startswith(name) or name.startswith(proven)):  # utf-16 or utf-8-sig are no contradiction
-        raise InvalidInput(f'{file} has the byte order mark of {proven.upper()}: leave out encoding="{given}"')
+        raise InvalidInput(
+            f"{file} has the byte order mark of {proven.upper()}: leave out ", Setting("encoding", given)
+        )
     return Codec(proven or WITHOUT_MARK.get(name, name), mark)
 
 
@@ -96,20 +100,25 @@ def _likely(odd: bytes, even: bytes) -> str:
     return "utf-16-be" if odd and even and not any(odd) and all(even) else ""
 
 
-def not_text(error: UnicodeDecodeError, given: str | None) -> str:
-    """What is wrong with a line that cannot be decoded, and what to do."""
+def not_text(error: UnicodeDecodeError, given: str | None) -> tuple[str | Setting, ...]:
+    """What is wrong with a line that cannot be decoded, and what to do, as the parts of a message."""
     line: bytes = error.object
     where = f"(byte 0x{line[error.start]:02X} at position {error.start + 1})"
     if given is not None:
-        return f"not text in {given} {where}: name another encoding with encoding=..., or save the file as UTF-8"
+        return f"not text in {given} {where}: give another ", Setting("encoding"), ", or save the file as UTF-8"
     try:
         before = line[: error.start].decode("cp1252", "replace")[-AROUND:].lstrip()
         after = line[error.start :].decode("cp1252")[:AROUND].rstrip()
     except UnicodeDecodeError:
-        return f"not UTF-8 text {where}: name its encoding with encoding=..., or save the file as UTF-8"
+        return (
+            f"not UTF-8 text {where}: name its encoding with ",
+            Setting("encoding", ...),
+            ", or save the file as UTF-8",
+        )
     return (
-        f'not UTF-8 text {where}: if {before + after!r} is right there, give encoding="cp1252"; '
-        "else name its encoding, or save the file as UTF-8"
+        f"not UTF-8 text {where}: if {before + after!r} is right there, give ",
+        Setting("encoding", "cp1252"),
+        "; else name its encoding, or save the file as UTF-8",
     )
 
 
@@ -140,7 +149,9 @@ class FileOptions:
     def __post_init__(self) -> None:
         check_encoding(self.encoding)
         if self.at is not None and not (isinstance(self.at, str) and self.at.strip()):
-            raise InvalidInput(f"at must be the name of a sheet or the path to a list in a JSON file, got {self.at!r}")
+            raise InvalidInput(
+                Setting("at"), f" must be the name of a sheet or the path to a list in a JSON file, got {self.at!r}"
+            )
 
     def refuse(self, what: str, *names: str) -> None:
         """Refuse those of the named options that are given, as they say nothing about ``what``.
@@ -151,7 +162,7 @@ class FileOptions:
         for name in names or tuple(item.name for item in fields(self)):
             value = getattr(self, name)
             if value is not None:
-                raise InvalidInput(f"{name}={value!r} says nothing about {what}: leave it out")
+                raise InvalidInput(Setting(name, value), f" says nothing about {what}: leave it out")
 
 
 @dataclass(frozen=True)
@@ -281,7 +292,7 @@ def lines_of(file: InputFile) -> Iterator[tuple[int, str]]:
     """
     for number, line in text_lines(file):
         if isinstance(line, InvalidInput):
-            raise InvalidInput(f"{file.name}, line {number}: {line}")
+            raise InvalidInput(f"{file.name}, line {number}: ", *line.args)
         yield number, line
 
 
@@ -308,7 +319,7 @@ def _decoded(raw: bytes, codec: str, file: InputFile) -> str | BadShape:
     try:
         return raw.decode(codec)
     except UnicodeDecodeError as error:
-        return BadShape(not_text(error, file.encoding) if file.has_options else NOT_UTF8)
+        return BadShape(*(not_text(error, file.encoding) if file.has_options else (NOT_UTF8,)))
 
 
 def _coded_lines(file: InputFile) -> Iterator[tuple[int, bytes, str]]:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from .._kernel._errors import InvalidInput
+from .._kernel._errors import InvalidInput, Setting
 from .._kernel._sample import ALIASES, FIELD_NAMES
 from ._input_file import BadShape, InputFile, RawRow, first_double, lines_of, text_lines
 
@@ -56,8 +56,8 @@ def find_rows(data: Any, at: str | None, name: str) -> tuple[str, list[Any]]:
         named = [f"{path} ({len(rows)})" for path, rows in found.items()]
         more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
         raise InvalidInput(
-            f"{name} holds several lists that could be the rows: {', '.join(named[:MOST_NAMED])}{more}: choose one, as in "
-            f'at="{max(found, key=lambda path: len(found[path]))}"'
+            f"{name} holds several lists that could be the rows: {', '.join(named[:MOST_NAMED])}{more}: choose one, as in ",
+            Setting("at", max(found, key=lambda path: len(found[path]))),
         )
     return next(iter(found.items()))
 
@@ -79,11 +79,11 @@ def _at(data: Any, at: str, name: str) -> list[Any]:
         if not isinstance(found, dict) or key not in found:
             keys = ", ".join(map(str, list(found)[:MOST_NAMED])) if isinstance(found, dict) else "no keys"
             raise InvalidInput(
-                f"{name}: there is no {key!r} in {reached or 'the file'} for at={at!r}, which has {keys}"
+                f"{name}: there is no {key!r} in {reached or 'the file'} for ", Setting("at", at), f", which has {keys}"
             )
         found, reached = found[key], f"{reached}.{key}".lstrip(".")
     if not isinstance(found, list):
-        raise InvalidInput(f"{name}: at={at!r} is no list of rows")
+        raise InvalidInput(f"{name}: ", Setting("at", at), " is no list of rows")
     return found
 
 

@@ -56,7 +56,7 @@ class Look:
     values: dict[str, Any] = field(default_factory=dict)
     doubts: Doubts = field(default_factory=Doubts)
     first: list[tuple[str, Sample]] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
+    problems: list[InvalidInput] = field(default_factory=list)
 
     @property
     def sample(self) -> Sample:
@@ -100,14 +100,14 @@ def look_at(
     try:
         for place, found in rows:
             if isinstance(found, BadShape) and not look.rows:
-                return look, InvalidInput(f"{place}: {found}")  # no run would begin either
+                return look, InvalidInput(f"{place}: ", *found.args)  # no run would begin either
             look.rows += 1
             problem = found if isinstance(found, InvalidInput) else _problem(found.sample)
             if isinstance(found, Understood):
                 look.add(found)
             if problem is not None:
                 if len(look.problems) < MOST_PROBLEMS:
-                    look.problems.append(f"{place}: {problem}")
+                    look.problems.append(InvalidInput(f"{place}: ", *problem.args))
                 continue
             look.good += 1
             if len(look.first) < shown and isinstance(found, Understood):

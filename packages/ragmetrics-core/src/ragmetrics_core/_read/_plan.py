@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from .._kernel._errors import InvalidInput
+from .._kernel._errors import InvalidInput, Setting
 from .._kernel._sample import ALIASES, FIELD_NAMES, fields_of, plain_name, without_arrays
 from ._cells import READERS, USUAL, literal
 from ._input_file import MOST_DEEP
@@ -128,11 +128,15 @@ def _mapped(first: object, second: object) -> Mapped:
         close = [match for name in given for match in difflib.get_close_matches(name, [*FIELD_NAMES, *ALIASES], n=1)]
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise InvalidInput(
-            f"columns: neither {given[0]!r} nor {given[1]!r} is a field{hint} (the fields are {', '.join(sorted(FIELD_NAMES))})"
+            Setting("columns", {given[0]: given[1]}),
+            f": neither name is a field{hint} (the fields are {', '.join(sorted(FIELD_NAMES))})",
         )
     field, column = found
     if "*" in column and field not in USUAL:
-        raise InvalidInput(f"columns: {column!r} may be several columns, and {field} is one value: name one column")
+        raise InvalidInput(
+            Setting("columns", {given[0]: given[1]}),
+            f": {column!r} may be several columns, and {field} is one value: name one column",
+        )
     return Mapped(field, column, (given[0], given[1]))
 
 
@@ -152,8 +156,9 @@ def missing_column(mapped: Mapped, columns: Iterable[str], where: str) -> Invali
     listed = [*close, *(name for name in names if name not in close)]
     others = f" and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else ""
     return InvalidInput(
-        f"columns: {first}={second} reads {mapped.field!r} from the column {mapped.column!r}, which is in no row{where}{hint} "
-        f"(there are: {', '.join(listed[:MOST_SHOWN])}{others})"
+        Setting("columns", {first: second}),
+        f" reads {mapped.field!r} from the column {mapped.column!r}, which is in no row{where}{hint} "
+        f"(there are: {', '.join(listed[:MOST_SHOWN])}{others})",
     )
 
 

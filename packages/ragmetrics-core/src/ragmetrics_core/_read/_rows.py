@@ -168,7 +168,7 @@ def _row(index: int, place: str, value: Any, reading: Columns) -> Row:
         _check_bounds(sample)
         reading.note(place, value, sample)
     except InvalidInput as error:
-        problem = InvalidInput(f"{place}: {error}")
+        problem = InvalidInput(f"{place}: ", *error.args)
         if index == 0 and isinstance(error, BadShape):
             raise problem from None
         known = getattr(value, "sample", None)

@@ -17,7 +17,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._kernel._errors import InvalidInput
+from .._kernel._errors import InvalidInput, Setting
 from .._kernel._layout import printable
 from .._kernel._sample import ALIASES, FIELD_NAMES, Row, Sample
 from .._show._tables import cut_middle, first_of
@@ -47,7 +47,7 @@ class RowLabels:
             InvalidInput: the path is empty.
         """
         if not isinstance(path, str) or not path.strip(". "):
-            raise InvalidInput(f"{argument} must name a column, such as 'metadata.lang', got {path!r}")
+            raise InvalidInput(Setting(argument), f" must name a column, such as 'metadata.lang', got {path!r}")
         self.labels: list[str | None] = []
         self.path, self._argument = path, argument
         self._without: list[str] = []
@@ -64,8 +64,9 @@ class RowLabels:
             kind = "an object" if isinstance(value, Mapping) else "a list"
             inside = f", such as {self.path}.{next(iter(value))}" if isinstance(value, Mapping) and value else ""
             raise InvalidInput(
-                f"{printable(place)}: {self._argument}={self.path!r} is {kind}: name a column with one value per row"
-                + printable(inside)
+                f"{printable(place)}: ",
+                Setting(self._argument, self.path),
+                f" is {kind}: name a column with one value per row" + printable(inside),
             )
         label = as_label(value)
         self.labels.append(label)
@@ -89,14 +90,15 @@ class RowLabels:
             there = first_of(list(self._columns)) or "none"
             none = f"none of the first {len(self.labels):,} rows has it" if more else "no row has it"
             raise InvalidInput(
-                f"{self._argument}={self.path!r}: {none}; columns of the metadata: {there}; fields have their own "
-                "names, such as 'user_input'"
+                Setting(self._argument, self.path),
+                f": {none}; columns of the metadata: {there}; fields have their own names, such as 'user_input'",
             )
         if every_row:
             count = len(self._without)
             raise InvalidInput(
-                f"{self._argument}={self.path!r}: {count} of {len(self.labels)} rows {'has' if count == 1 else 'have'} none "
-                f"({first_of(self._without)}): give each row one; a row that shares nothing with others gets one of its own"
+                Setting(self._argument, self.path),
+                f": {count} of {len(self.labels)} rows {'has' if count == 1 else 'have'} none "
+                f"({first_of(self._without)}): give each row one; a row that shares nothing with others gets one of its own",
             )
 
 
@@ -181,8 +183,9 @@ def slices_of(labels: Sequence[str | None], path: str) -> dict[str | None, list[
         found.setdefault(label, []).append(index)
     if len(found) > MOST_SLICES:
         raise InvalidInput(
-            f"by={path!r}: {len(found)} different values in {len(labels)} rows are no slices (at most {MOST_SLICES}): name a "
-            "column that many rows share"
+            Setting("by", path),
+            f": {len(found)} different values in {len(labels)} rows are no slices (at most {MOST_SLICES}): "
+            "name a column that many rows share",
         )
     return dict(sorted(found.items(), key=lambda item: (item[0] is None, item[0] or "")))
 

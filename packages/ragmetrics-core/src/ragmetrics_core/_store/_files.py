@@ -14,7 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from .._kernel._errors import InvalidInput, RagmetricsError
+from .._kernel._errors import InvalidInput, RagmetricsError, Setting
 
 OWNER_ONLY = 0o700
 """The replies in a run directory are private to the user who ran it."""
@@ -29,7 +29,7 @@ def make_directory(path: Path) -> None:
     try:
         path.mkdir(mode=OWNER_ONLY, parents=True, exist_ok=True)
     except OSError as error:
-        raise InvalidInput(f"run_dir {path} cannot be made a directory: {error.strerror}") from None
+        raise InvalidInput(Setting("run_dir", str(path)), f" cannot be made a directory: {error.strerror}") from None
 
 
 def check_directory(path: Path) -> None:
@@ -40,9 +40,9 @@ def check_directory(path: Path) -> None:
     """
     there = next(above for above in (path, *path.absolute().parents) if above.exists() or above.is_symlink())
     if not there.is_dir():
-        raise InvalidInput(f"run_dir {path} cannot be made a directory: {there} is a file")
+        raise InvalidInput(Setting("run_dir", str(path)), f" cannot be made a directory: {there} is a file")
     if not os.access(there, os.W_OK | os.X_OK):
-        raise InvalidInput(f"run_dir {path} cannot be written: Permission denied")
+        raise InvalidInput(Setting("run_dir", str(path)), " cannot be written: Permission denied")
 
 
 def temporary_name(path: Path) -> Path:

@@ -115,7 +115,7 @@ class Journal:
                 (self._version,) = database.execute("PRAGMA user_version").fetchone()
                 if self._version not in (0, WITHOUT_DIGESTS, VERSION):
                     raise InvalidInput(
-                        f"{self._path} was written by another version of ragmetrics: give another run_dir"
+                        f"{self._path} was written by another version of ragmetrics: give another directory"
                     )
                 self._patiently(database, OPEN)
                 if self._version != 0:
@@ -229,7 +229,7 @@ class Journal:
             UnicodeDecodeError,
         ) as error:  # the second: the names of its tables are damaged
             raise InvalidInput(
-                f"{self._path} is no journal of ragmetrics ({error}): give another run_dir, or move the file away"
+                f"{self._path} is no journal of ragmetrics ({error}): give another directory, or move the file away"
             ) from None
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from .._kernel._errors import InvalidInput, MissingExtra
+from .._kernel._errors import InvalidInput, MissingExtra, Setting
 from .._kernel._model_traits import ModelTraits, is_instant
 from .._kernel._requests import Usage
 
@@ -117,8 +117,8 @@ class Prices:
             return 0.0
         if cost.dollars is None:
             raise InvalidInput(
-                f"budget: the price of {asked.name} is not known ({cost.source}): limit its tokens, as in "
-                'budget={"tokens": 1_000_000}'
+                f"budget: the price of {asked.name} is not known ({cost.source}): limit its tokens, as in ",
+                Setting("budget", {"tokens": 1_000_000}),
             )
         return cost.dollars
 

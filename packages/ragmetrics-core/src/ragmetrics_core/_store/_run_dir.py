@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal, NoReturn
 
 from .._engine._reply_store import ReplyStore
-from .._kernel._errors import BadReply, InvalidInput, ModelError
+from .._kernel._errors import BadReply, InvalidInput, ModelError, Setting
 from .._kernel._requests import Reply
 from .._kernel._sample import Row, Sample
 from .._kernel._score import is_asked
@@ -180,7 +180,7 @@ def write_account(path: Path, settings: RunSettings, account: RunAccount, seal: 
         file.write((json.dumps(content, ensure_ascii=True, indent=1) + "\n").encode())
 
 
-def read_account(path: Path, cure: str = "give another run_dir") -> StoredRun | None:
+def read_account(path: Path, cure: str = "give another directory") -> StoredRun | None:
     """The run in this directory; None where there is none.
 
     Args:
@@ -194,7 +194,7 @@ def read_account(path: Path, cure: str = "give another run_dir") -> StoredRun | 
     if not file.exists():
         return None
     if not file.is_file():
-        raise InvalidInput(f"{file} is not that of a run, for it is no regular file: give another run_dir")
+        raise InvalidInput(f"{file} is not that of a run, for it is no regular file: give another directory")
     damaged = StoredRun(None, RunAccount(stopped=UNFINISHED))
     try:
         content: Any = json.loads(file.read_text(encoding="utf-8"))
@@ -294,7 +294,7 @@ class RunDir:
         scores = path / SCORES
         if self._earlier is None and scores.is_file() and scores.stat().st_size:
             raise InvalidInput(
-                f"{scores} is not that of a run, for there is no {ACCOUNT} beside it: give another run_dir, or move the file away"
+                f"{scores} is not that of a run, for there is no {ACCOUNT} beside it: give another directory, or move the file away"
             )
         settings_there = self._earlier.settings if self._earlier else None
         names = [item.name for item in settings_there.metrics] if settings_there else ()
@@ -416,7 +416,7 @@ class RunDir:
             return
         if difference(latest.settings, self._settings):
             raise InvalidInput(
-                f"another process has just started a run of other settings in {self.path}: give another run_dir"
+                f"another process has just started a run of other settings in {self.path}: give another directory"
             )
         self._others, self._earlier, self._scores = False, latest, None
         self.earlier = self._spent()
@@ -460,8 +460,9 @@ class RunDir:
     def _refuse(self, what: str) -> NoReturn:
         kept = free_name(self.path / SCORES).name
         raise InvalidInput(
-            f"run_dir {self.path} holds the finished scores of {what}. Give another run_dir, or write replace=True, which keeps "
-            f"those scores as {kept}"
+            f"{self.path} holds the finished scores of {what}: give another directory, or ",
+            Setting("replace", True),
+            f", which keeps those scores as {kept}",
         )
 
     def _other_data(self, scores: ScoresFile, first: list[Row], name: str) -> str | None:

@@ -196,7 +196,7 @@ class ScoresFile:
     def _open(self, path: Path, mode: str) -> None:
         try:
             if path.exists() and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
-                raise InvalidInput(f"{path} is no regular file: give another run_dir")
+                raise InvalidInput(f"{path} is no regular file: give another directory")
             # no buffer: a line is in the hands of the operating system as soon as it is written
             self._use(path.open(mode, buffering=0))
         except OSError as error:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from .._kernel._errors import InvalidInput
+from .._kernel._errors import InvalidInput, Setting
 from .._kernel._sample import Document
 from .._kernel._settings import check_whole
 from .._lexical._claims import sentence_ends
@@ -98,7 +98,7 @@ def check_sizes(size: int, overlap: int) -> None:
     check_whole("chunk_size", size, least=1)
     check_whole("chunk_overlap", overlap, least=0)
     if overlap >= size:
-        raise InvalidInput(f"chunk_overlap must be less than chunk_size, got {overlap} and {size}")
+        raise InvalidInput(Setting("chunk_overlap"), f" must be less than the size of a chunk, {size}, got {overlap}")
 
 
 def chunks_of(document: GivenDocument, size: int = CHUNK_SIZE, overlap: int = CHUNK_OVERLAP) -> list[Chunk]:

@@ -28,7 +28,7 @@ from .._engine import Answers, Budget, Rules
 from .._engine._pending import PendingCall, RowMemory
 from .._engine._reply_store import ReplyStore
 from .._kernel._drive import Models
-from .._kernel._errors import InvalidInput
+from .._kernel._errors import InvalidInput, Setting
 from .._kernel._model_traits import prepared
 from .._kernel._requests import AnyLLM
 from .._kernel._sample import Sample
@@ -63,7 +63,7 @@ def check_share(name: str, value: object) -> None:
         InvalidInput: it is not.
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise InvalidInput(f"{name} must be a share from 0 to 1, got {value!r}")
+        raise InvalidInput(Setting(name), f" must be a share from 0 to 1, got {value!r}")
 
 
 def counts_of(total: int, shares: Mapping[str, float], rest: str) -> dict[str, int]:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._engine import Budget, Rules
-from .._kernel._errors import InvalidInput, RagmetricsError
+from .._kernel._errors import InvalidInput, RagmetricsError, Setting
 from .._kernel._model_traits import ModelTraits
 from .._kernel._prompt import Prompt
 from .._kernel._requests import AnyLLM
@@ -164,7 +164,7 @@ class Options:
         for name in ("unanswerable", "two_passages"):
             check_share(name, getattr(self, name))
         if not isinstance(self.refusal, str) or not self.refusal.strip():
-            raise InvalidInput(f"refusal must be a text that is not blank, got {self.refusal!r}")
+            raise InvalidInput(Setting("refusal"), f" must be a text that is not blank, got {self.refusal!r}")
         for name in ("write", "answer"):
             if not isinstance(getattr(self, name), Prompt):
                 raise InvalidInput(f"{name} must be a Prompt, got {type(getattr(self, name)).__name__}")
@@ -174,7 +174,7 @@ class Options:
         if self.n is None:
             for name in ("unanswerable", "two_passages"):
                 if getattr(self, name):
-                    raise InvalidInput(f"{name} is a share of all questions: give n, their number, too")
+                    raise InvalidInput(Setting(name), " is a share of all questions: give n, their number, too")
             return
         if self.questions_per_document is not None:
             raise InvalidInput("give n, the number of all questions, or questions_per_document, and not both")
@@ -209,7 +209,12 @@ class Generation:
             raise InvalidInput("generate_testset needs a model: give llm=...")
         self._llm = llm_named(llm)
         if isinstance(self._llm, LexicalJudge) and (options.unanswerable or options.two_passages):
-            raise InvalidInput("unanswerable and two_passages need a language model: LexicalJudge only leaves blanks")
+            raise InvalidInput(
+                Setting("unanswerable"),
+                " and ",
+                Setting("two_passages"),
+                " need a language model: LexicalJudge only leaves blanks",
+            )
         self._options = options
         self._caveat = ModelTraits.of(self._llm).testset_caveat
         prices = Prices()

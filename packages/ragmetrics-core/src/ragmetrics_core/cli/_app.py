@@ -233,7 +233,7 @@ def _evaluate(data: str, *, out: Path | None, run_dir: Path | None, dry_run: boo
         progress=parse_progress(given["progress"]),
         **passed_on,
     )
-    report(Run(data, selected, options, wanted.check_first).block(), out, run_dir, wanted)
+    report(Run(data, selected, options, wanted.check_first).block(), selected, out, run_dir, wanted)
 
 
 app.command(cls=Command, help=LOOK, short_help="Show how the rows of a file are understood.")(look)

@@ -22,7 +22,6 @@ from ..llms._openai._probe import as_openai
 from ._diagnosis import Diagnosis
 from ._environment import environment
 from ._examine import examine_embeddings, examine_llm
-from ._messages import in_cli_words
 from ._output import clear_errors, say
 
 DOCTOR = """Ask a server a few small questions, and say what works: key, model, forms of reply, speed.
@@ -86,7 +85,7 @@ async def _examined(llm: str | None, embeddings: str | None, base_url: str | Non
 def _plain(found: Diagnosis) -> dict[str, Any]:
     plain = asdict(found)
     for check in plain["checks"]:
-        check.update({name: conceal(in_cli_words(check[name])) for name in ("seen", "cure")})
+        check.update({name: conceal(check[name]) for name in ("seen", "cure")})
     return plain
 
 

@@ -22,6 +22,7 @@ from ..llms._openai._llm import OpenAILLM
 from ..llms._openai._probe import RUNGS, Found, Rung, models_of, probe
 from ..metrics.claims import VERIFY_CLAIMS
 from ._diagnosis import Diagnosis, reached, why_not
+from ._output import in_cli_words
 
 INPUTS = {
     "contexts": ["The library opens at nine and closes at six."],
@@ -54,7 +55,7 @@ async def examine_llm(name: str, llm: OpenAILLM, timeout: float) -> Diagnosis:
     try:
         first = await asked("text")
     except ModelError as error:  # no key, or one that cannot be sent
-        return found.give_up("key", str(error))
+        return found.give_up("key", in_cli_words(error))
     if first.reply is None and not isinstance(first.problem, BadReply):
         return await why_not(found, name, llm, first, timeout)
     reached(found, llm)
@@ -191,7 +192,7 @@ async def examine_embeddings(name: str, model: Any, timeout: float) -> Diagnosis
     except asyncio.TimeoutError:  # not the built-in TimeoutError before Python 3.11
         return found.give_up("vectors", f"no answer within {timeout:g} s")
     except ModelError as error:
-        return found.give_up("vectors", str(error))
+        return found.give_up("vectors", in_cli_words(error))
     seconds = time.perf_counter() - start
     if not all(any(vector) for vector in vectors):
         return found.give_up("vectors", "a vector is all zeros, which has no direction")

@@ -12,7 +12,6 @@ from .._evaluate._evaluation import Comparison, Evaluation, gated
 from .._gate._gates import FORMS, Conditions, Gate, Of, parsed_gates
 from .._gate._results import Decision, GateResult
 from .._kernel._errors import InvalidInput
-from ._messages import in_cli_words
 
 GateTexts = Annotated[
     list[str] | None,
@@ -136,7 +135,7 @@ def parse_gates(
 def decision_of(
     gates: Gates, evaluation: Evaluation, by: str | None, cluster: str | None, comparison: Comparison | None = None
 ) -> Decision:
-    """What becomes of the gates, in the words of the command line; nothing where there are none.
+    """What becomes of the gates; nothing where there are none.
 
     Raises:
         InvalidInput: a gate is about nothing that is here or out of reach, or a column to go by is not there.
@@ -144,8 +143,7 @@ def decision_of(
     if not gates.gates:
         return Decision(())
     conditions = replace(gates.conditions, stopped=evaluation.stopped)
-    decision = gated(evaluation, gates.gates, conditions, by=by, cluster=cluster, comparison=comparison)
-    return Decision(tuple(replace(item, unmet=tuple(map(in_cli_words, item.unmet))) for item in decision.results))
+    return gated(evaluation, gates.gates, conditions, by=by, cluster=cluster, comparison=comparison)
 
 
 def _names(results: Iterable[GateResult]) -> str:

@@ -21,9 +21,8 @@ from .._read import Columns, FileOptions, Look, keys_of, likely, look_at, rule
 from .._show._tables import first_of, hanging, room, whole, wrapped, wrapped_items
 from ._columns import SHORT, Map, Separator, map_for, parse_columns
 from ._files import At, Data, Encoding
-from ._messages import in_cli_words
 from ._metrics import fitting_metrics
-from ._output import clear_errors, complain, say
+from ._output import clear_errors, complain, in_cli_words, say
 
 LOOK = """Show how the rows of DATA are understood: format, columns, first rows, problems, metrics that fit. No model is asked.
 

@@ -49,7 +49,8 @@ def propose_metrics(data: str, columns: Columns, file: FileOptions) -> NoReturn:
     row = next(opened.rows)
     if row.problem is not None:
         raise InvalidInput(
-            f"choose metrics with --metrics a,b; none can be proposed, for the first row cannot be read: {row.problem}"
+            "choose metrics with --metrics a,b; none can be proposed, for the first row cannot be read: ",
+            *row.problem.args,
         )
     fitting = ", ".join(fitting_metrics(row.sample))
     if not fitting:

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
 import typer
 
 from .._evaluate._evaluation import Evaluation
-from .._kernel._errors import InvalidInput
+from .._kernel._errors import InvalidInput, MissingInput
+from .._kernel._inputs import Input
+from .._kernel._metric import Metric
 from .._kernel._sample import Sample
 from .._read import keys_of
 from .._show._tables import hanging, room
 from .._summary._summary import Summary
 from ._columns import SHORT, map_for
 from ._fail_under import compared_with_least
-from ._messages import in_cli_words
-from ._output import complain, how_to_continue, say, stop, write
+from ._output import complain, how_to_continue, in_cli_words, say, stop, write
 from ._wanted import Wanted
 from ._written import to_stdout
 
-UNREAD = re.compile(r"MissingInput: needs '(\w+)'|InvalidInput: (\w+) must be a str, got (?:dict|list)\b")
-"""Failures of a field that stands in another column, or deeper inside its own."""
 
-
-def report(evaluation: Evaluation, out: Path | None, run_dir: Path | None, wanted: Wanted) -> None:
+def report(
+    evaluation: Evaluation, metrics: Sequence[Metric], out: Path | None, run_dir: Path | None, wanted: Wanted
+) -> None:
     """Write the file, print the table and what became of the gates, and end with the status that they deserve."""
     summary, sliceless = _summed_up(evaluation, wanted.by)
     if objects := _objects(evaluation):
@@ -34,7 +32,7 @@ def report(evaluation: Evaluation, out: Path | None, run_dir: Path | None, wante
     dead = summary.failed_everywhere
     for name in dead:
         complain(f"{name} failed on every row: {_why(summary, name)}")
-    if unread := _unread(_why(summary, name) for name in dead):
+    if unread := _unread(evaluation, [metric for metric in metrics if metric.name in dead]):
         complain(f"where the data has it under another name: {map_for(unread)} (`ragmetrics look` shows the columns)")
     try:
         if out is not None:
@@ -50,9 +48,9 @@ def report(evaluation: Evaluation, out: Path | None, run_dir: Path | None, wante
 def _summed_up(evaluation: Evaluation, by: str | None) -> tuple[Summary, list[str]]:
     """The summary, with its slices where there are any, and why there are none: the run is paid for, so its table comes anyhow."""
     try:
-        return summary_in_cli_words(evaluation.summary(by)), []
+        return evaluation.summary(by), []
     except InvalidInput as error:
-        return summary_in_cli_words(evaluation.summary()), [in_cli_words(str(error))]
+        return evaluation.summary(), [in_cli_words(error)]
 
 
 def _decide(evaluation: Evaluation, summary: Summary, wanted: Wanted, *, err: bool) -> tuple[int, list[str]]:
@@ -61,7 +59,7 @@ def _decide(evaluation: Evaluation, summary: Summary, wanted: Wanted, *, err: bo
     try:
         decision = wanted.decision(evaluation)
     except InvalidInput as error:  # the table is out, and what stopped the run is still to be told
-        return 2, [in_cli_words(str(error))]
+        return 2, [in_cli_words(error)]
     lines = [line for text in reached for line in hanging(f"fail-under: {text}", room())]
     if decision.results:
         lines.append(str(decision))
@@ -97,17 +95,21 @@ def _objects(evaluation: Evaluation) -> str:
     return ", ".join(name for name, text in texts.items() if isinstance(text, str) and keys_of(text))
 
 
-def _unread(causes: Iterable[str]) -> list[str]:
-    """The fields that such failures are about, each once."""
-    found = (UNREAD.match(cause) for cause in causes)
-    return list(dict.fromkeys(match[1] or match[2] for match in found if match))
+def _unread(evaluation: Evaluation, metrics: Sequence[Metric]) -> list[str]:
+    """The fields that the metrics need and the first row has no text in: they may stand in another column, or inside their own."""
+    row = next((row for row in evaluation.rows if row.to_dict().keys() - {"id"}), None)
+    inputs = dict.fromkeys(item for metric in metrics for item in metric.inputs)
+    return [] if row is None else [item.name for item in inputs if _is_unread(item, row)]
 
 
-def summary_in_cli_words(summary: Summary) -> Summary:
-    """The summary, with cures that speak of options and columns."""
-    reasons = tuple(replace(reason, text=in_cli_words(reason.text)) for reason in summary.reasons)
-    stopped = summary.stopped and in_cli_words(summary.stopped)
-    return replace(summary, reasons=reasons, stopped=stopped)
+def _is_unread(field: Input, row: Sample) -> bool:
+    try:
+        field.read("", row)
+    except MissingInput:
+        return True
+    except InvalidInput:
+        return field.kind == "text" and isinstance(row.get(field.name), dict | list)
+    return False
 
 
 def _why(summary: Summary, metric: str) -> str:

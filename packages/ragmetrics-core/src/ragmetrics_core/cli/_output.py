@@ -13,7 +13,7 @@ import re
 import shlex
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -24,13 +24,18 @@ import typer
 from typer.core import TyperCommand
 
 from .._evaluate._evaluation import Evaluation
-from .._kernel._errors import InvalidInput, RagmetricsError
+from .._kernel._errors import InvalidInput, RagmetricsError, Setting
 from .._kernel._layout import harmless
 from .._read import STDIN
 from .._show._progress import Progress
 from .._support._secrets import conceal
-from ._messages import in_cli_words
 from ._written import check_place, put_file, to_stdout
+
+OPTIONS = {"columns": "--map", "n": "--suggest"}
+"""Options of another name than the argument."""
+
+OFFLINE = {"llm": "lexical", "embeddings": "hashing"}
+"""Models that need no server."""
 
 BUG = 70
 """Exit status of a crash (EX_SOFTWARE of sysexits.h): 1 is taken by failed gates, and they must not be mixed up."""
@@ -106,6 +111,22 @@ def complain(message: str, command: str = "") -> None:
         _silence(sys.stderr)  # the status says it all the same
 
 
+def in_cli_words(error: RagmetricsError) -> str:
+    """The message, with options in the place of arguments."""
+    return error.message(_as_option)
+
+
+def _as_option(setting: Setting) -> str:
+    """A setting as an option of the command that takes it."""
+    name, value = setting.name, setting.value
+    option = OPTIONS.get(name, f"--{name.replace('_', '-')}")
+    if value is ... and name in OFFLINE:
+        return f"{option} MODEL (or {option} {OFFLINE[name]}, offline)"
+    if isinstance(value, Mapping):
+        return f"{option} {shlex.quote(','.join(f'{key}={item}' for key, item in value.items()))}"
+    return option if value in (None, True, ...) else f"{option} {value!r}"
+
+
 def loaded(run: Path, *, said: bool = False) -> Evaluation:
     """The run in a directory or a file; that it is damaged or unverified is said at once.
 
@@ -159,7 +180,7 @@ def clear_errors(out: Path | None = None, run_dir: Path | None = None) -> Iterat
     except typer.Exit:
         raise
     except RagmetricsError as error:
-        message = in_cli_words(str(error))
+        message = in_cli_words(error)
         # where nothing was started there is nothing to go on with
         remark, command = how_to_continue(run_dir) if error.partial and run_dir else ("", "")
         stop(message + _save(error, out) + remark, 2, command)

@@ -15,12 +15,9 @@ from .._evaluate._evaluation import Evaluation
 from .._kernel._errors import InvalidInput
 from .._kernel._evidence import Line
 from .._kernel._layout import printable
-from .._kernel._score import Score
 from .._run._slices import row_name
 from .._run._worst_rows import failed_lines, full_lines, why_no_worst
 from .._show._tables import first_of, hanging, room
-from ._messages import in_cli_words
-from ._outcome import summary_in_cli_words
 from ._output import clear_errors, loaded, say
 from ._paint import say_lines
 
@@ -129,7 +126,7 @@ def show(
             say_lines(_worst(evaluation, names, USUAL if worst is None else worst))
         else:
             calibration = None if labels is None else evaluation.calibrate(labels)
-            say(str(summary_in_cli_words(evaluation.summary(by, calibration=calibration))))
+            say(str(evaluation.summary(by, calibration=calibration)))
 
 
 def _names(evaluation: Evaluation, metric: str | None) -> list[str]:
@@ -184,7 +181,7 @@ def _called(evaluation: Evaluation, name: str) -> list[Record]:
 
 def _show_failed(evaluation: Evaluation, names: Sequence[str]) -> None:
     found = (
-        (record, {name: _worded(record.scores[name]) for name in names if record.scores[name].error is not None})
+        (record, {name: record.scores[name] for name in names if record.scores[name].error is not None})
         for record in evaluation.records
     )
     parts = [failed_lines(record, scores, room()) for record, scores in found if scores]
@@ -192,8 +189,3 @@ def _show_failed(evaluation: Evaluation, names: Sequence[str]) -> None:
         say_lines(parts)
     else:
         say(f"no score failed in {len(evaluation)} row{'s' * (len(evaluation) != 1)}")
-
-
-def _worded(score: Score) -> Score:
-    """The score, with a cure that speaks of options and columns."""
-    return Score.from_dict({**score.to_dict(), "error": in_cli_words(score.error or "")})

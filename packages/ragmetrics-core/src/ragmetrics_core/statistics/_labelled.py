@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from .._kernel._errors import InvalidInput
+from .._kernel._errors import InvalidInput, Setting
 from ._interval import ROUNDING, check_clusters, check_scale, checked_values, is_bool, is_finite
 from ._means import clustered_mean
 
@@ -397,7 +397,9 @@ def suggest(
     excluded = set(without)
     rows = [row for row in range(len(judged)) if row not in excluded]
     if not 1 <= n <= len(rows):
-        raise InvalidInput(f"n must lie between 1 and {len(rows)}, the number of rows that can be drawn, got {n!r}")
+        raise InvalidInput(
+            Setting("n"), f" must lie between 1 and {len(rows)}, the number of rows that can be drawn, got {n!r}"
+        )
     unsure = uncertainty(judged, scale)
     chances = _chances([unsure[row] for row in rows], n)
     order = list(range(len(rows)))

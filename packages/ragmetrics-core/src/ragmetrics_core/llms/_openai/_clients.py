@@ -152,7 +152,7 @@ class Clients:
     @property
     def key_cure(self) -> str:
         """What to do about a key that is refused."""
-        return f"Set {self.key_variable}, or pass api_key=..."
+        return f"Set the environment variable {self.key_variable} or, in Python, api_key."
 
     @property
     def sends_key(self) -> bool:

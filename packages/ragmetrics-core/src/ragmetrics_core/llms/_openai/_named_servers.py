@@ -140,10 +140,10 @@ def _check_complete(
     missing = []
     if url_variable is None and server.url.startswith("/"):
         variables = " or ".join(server.url_variables)
-        missing.append(f"an address (set the environment variable {variables}, or pass base_url=...)")
+        missing.append(f"an address (set the environment variable {variables}, or give it as the base URL)")
     if server.needs_key and key_variable is None and not (given.get("api_key") or given.get("key_variable")):
         variables = " or ".join(server.key_variables)
-        missing.append(f"a key (set the environment variable {variables}, or pass api_key=...)")
+        missing.append(f"a key (set the environment variable {variables} or, in Python, api_key)")
     if missing:
         problem = InvalidInput(f"the provider {name!r} needs {' and '.join(missing)}")
         problem.needs_key = True

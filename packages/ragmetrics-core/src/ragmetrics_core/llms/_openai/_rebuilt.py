@@ -10,17 +10,12 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ..._kernel._errors import ModelError
+from ..._kernel._errors import ModelError, Setting
 from .._wire._api_keys import check_header, tidy_key
 from ._bounded import bounded_client, is_bounded
 
 NO_KEY = "no-key"
 """Sent to servers of the user's own, which need none, because the openai package insists on a key."""
-
-MISSING_KEY = (
-    "no API key for OpenAI: set the environment variable {}, or pass api_key=..., "
-    "or pass base_url=... for a server of your own that needs none"
-)
 
 OWN_WAYS = ("azure_ad_token_provider", "provider", "workload_identity")
 """Settings by which a client fetches its credentials: those of one kind are of no use to the other."""
@@ -38,7 +33,12 @@ def own_client(kind: str, settings: Mapping[str, Any]) -> Any:
     key = settings.get("api_key") or tidy_key(os.environ.get(variable))
     if key is None:
         if not settings.get("base_url") and not os.environ.get("OPENAI_BASE_URL"):
-            problem = ModelError(MISSING_KEY.format(variable), fatal=True)
+            problem = ModelError(
+                f"no API key for OpenAI: set the environment variable {variable} or, in Python, api_key; for a server of your own "
+                "that needs none, give ",
+                Setting("base_url", ...),
+                fatal=True,
+            )
             problem.needs_key = True
             raise problem
         key = NO_KEY

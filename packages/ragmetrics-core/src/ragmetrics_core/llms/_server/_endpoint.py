@@ -72,7 +72,7 @@ class Endpoint:
         self.base_url = bare_url(base_url)
         parts = urlsplit(base_url)
         if api_key is not None and parts.username is not None:
-            raise InvalidInput("api_key is given, and base_url holds credentials too: leave one of them out")
+            raise InvalidInput("an API key is given, and the base URL holds credentials too: leave one of them out")
         self._login = (unquote(parts.username or ""), unquote(parts.password or "")) if "@" in parts.netloc else None
         self._given_key = api_key
         self._timeout = timeout

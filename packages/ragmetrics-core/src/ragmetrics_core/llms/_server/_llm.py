@@ -14,12 +14,16 @@ from typing import Any
 from ..._kernel._errors import InvalidInput, ModelError
 from ..._kernel._requests import Ask, Reply
 from .._wire._attempts import Attempts, chat_parameters
-from .._wire._failures import Failures, Refused
+from .._wire._failures import SET_KEY, Failures, Refused
 from .._wire._hidden import hashed, shown
 from .._wire._known_parameters import check_near_misses
 from .._wire._structured import Ladder, Rung
 from .._wire._urls import is_of_this_machine
 from ._endpoint import Endpoint, to_json
+
+NO_KEY_SENT = (
+    "This model sends only a key that is given in Python, as api_key; openai:MODEL sends the one in OPENAI_API_KEY."
+)
 
 FROM_OPENAI_LLM = "OpenAILLM(..., client=openai.AsyncOpenAI(...))"
 SET_ELSEWHERE = {
@@ -75,10 +79,9 @@ class OpenAIServerLLM:
         self.model = model
         self.structured = structured
         self._endpoint = Endpoint(base_url, api_key, timeout)
-        cure = (
-            "Set OPENAI_API_KEY, or pass api_key=..." if self._endpoint.wants_key_of_environment else "Pass api_key=..."
+        self._failures = Failures(
+            model, self._endpoint, SET_KEY if self._endpoint.wants_key_of_environment else NO_KEY_SENT
         )
-        self._failures = Failures(model, self._endpoint, cure)
         self._ladder = Ladder(structured)
 
     @property

@@ -15,6 +15,8 @@ from typing import Any, Protocol
 from ..._kernel._errors import BadReply, InvalidInput, ModelError
 from ..._support._secrets import LONGEST, mask
 
+SET_KEY = "Set the environment variable OPENAI_API_KEY or, in Python, api_key."
+
 LARGEST = 64 * 2**20
 """The most bytes that are read of an unpacked answer: no judge says more, and a few packed bytes may hold gigabytes."""
 
@@ -85,12 +87,12 @@ class Failures:
 
     model: str
     place: Place
-    key_cure: str = "Set OPENAI_API_KEY, or pass api_key=..."
+    key_cure: str = SET_KEY
 
     @staticmethod
     def redirected(location: str | None) -> str:
         """What to say of an answer that leads elsewhere: no redirect is followed."""
-        return f"it redirects to {location}: give the address where the server is as base_url"
+        return f"it redirects to {location}: give the address where the server is"
 
     def refused(self, refused: Refused) -> ModelError:
         """An answer with an error status."""
@@ -103,7 +105,7 @@ class Failures:
     def too_late(self) -> ModelError:
         """No answer in time."""
         return ModelError(
-            f"{self.model}: no answer from {self.place.base_url} in time: is the server overloaded? Pass a longer timeout=...",
+            f"{self.model}: no answer from {self.place.base_url} in time: is the server overloaded? A longer timeout may help.",
             transient=True,
         )
 
@@ -146,7 +148,7 @@ class Failures:
         """An answer that says something else."""
         return ModelError(
             f"{self.model}: the answer of {self.place.base_url} is not one of the OpenAI protocol "
-            f"({mask(found, self.place.secrets)}): does base_url end in /v1, as it does for most servers?",
+            f"({mask(found, self.place.secrets)}): does the base URL end in /v1, as it does for most servers?",
             transient=transient,
         )
 
@@ -162,7 +164,7 @@ class Failures:
             return ModelError(f"{who} forbids this (403): {said} Does the key have access to it?", fatal=True)
         if status == 404:
             return ModelError(
-                f"{who} has no such model or address (404): {said} Check the model name and base_url.", fatal=True
+                f"{who} has no such model or address (404): {said} Check the model name and the base URL.", fatal=True
             )
         if refused.code == "model_not_found":  # some gateways say it with status 400
             return ModelError(f"{who} has no such model ({status}): {said} Check the model name.", fatal=True)
