@@ -100,6 +100,10 @@ class ContextReader(FieldNames, ABC):
         text = self.said_in(value) if isinstance(value, self.message) else value
         return text if isinstance(text, str) and text.strip() else None
 
+    def is_from_tool(self, message: Any) -> bool:
+        """Whether it is what a tool said."""
+        return isinstance(message, self.of_tools)
+
     def last_question(self, messages: Sequence[Any]) -> str | None:
         """What the user said last."""
         asked = (self.text_of(message) for message in reversed(messages) if isinstance(message, self.of_users))
@@ -116,7 +120,7 @@ class ContextReader(FieldNames, ABC):
         If the assistant's last message is blank and there is no other, so is the answer.
         """
         said = self.this_turn(messages)
-        if said and isinstance(said[-1], self.of_tools):  # a tool that answers directly
+        if said and self.is_from_tool(said[-1]):  # a tool that answers directly
             return self.said_in(said[-1]) or None
         answers = [message for message in said if isinstance(message, self.of_models) and not self.calls_tools(message)]
         texts = filter(None, map(self.text_of, reversed(answers)))
@@ -188,7 +192,7 @@ class ContextReader(FieldNames, ABC):
 
     def found_by_tools(self, messages: Sequence[Any]) -> list[Any]:
         """What the tools of this turn found: the documents in their artifacts, else what they said, unless that is the answer."""
-        said = [message for message in self.this_turn(messages) if isinstance(message, self.of_tools)]
+        said = [message for message in self.this_turn(messages) if self.is_from_tool(message)]
         left = (self.document_lists(getattr(message, "artifact", None)) for message in said)
         documents = self.distinct(document for lists in left for found in lists for document in found)
         before = said[:-1] if said and said[-1] is messages[-1] else said
