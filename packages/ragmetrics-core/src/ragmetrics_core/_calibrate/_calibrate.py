@@ -1,13 +1,12 @@
-"""From labels and a run to a calibration: read both, bring them together by row, and reckon metric by metric.
+"""From labels and a run to a calibration: rows and labels are brought together, and ``statistics`` does the arithmetic.
 
-`_labels_in_force` leaves out labels of rows that changed.
-`_row_labels` makes one label of what several people say of a row, `_judged_rows` reads what the judge says, ``statistics`` does the
-arithmetic, `_labelled_claims` goes claim by claim, `_calibrated_slices` slice by slice, `_label_doubts` warns.
+A claim is named by its text, as a report writes it, or by its number among the claims of the row. Claims of one row are alike, so
+each row is a cluster. Among many slices some look bad by chance, so the intervals of their differences hold for all slices together
+(Bonferroni).
 
-The rows to label next, as lines to fill in: what was asked and answered, no score, and the weight that the draw gives the row.
-
-A weight is told beside a uniform draw: 1 counts as much as a row drawn uniformly, 2 is the most there can be. So lines of several
-draws, and labels of rows that were drawn uniformly, may stand together.
+The rows to label next are lines to fill in: what was asked and answered, no score, and the weight that the draw gives the row. A
+weight of 1 counts as much as a row drawn uniformly, 2 is the most there can be. So lines of several draws, and labels of rows that
+were drawn uniformly, may stand together.
 """
 
 from __future__ import annotations
@@ -15,10 +14,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._kernel._errors import InvalidInput, Setting
-from .._run._slices import as_label, slices_of
+from .._run._columns import Run
+from .._run._scored_rows import ScoredRows
+from .._run._slices import RowGroups, as_label, slices_of
 from .._show._tables import cut_middle
 from .._store._labels import Label, check_rows, read_labels
 from .._store._records import is_given, json_value
@@ -38,21 +39,7 @@ from ..statistics._interval import difference_of_means
 from ..statistics._labelled import FEWEST_LABELS, LabelledRows
 from ..statistics._means import mean_of
 from ._calibration import Calibration, ClaimCalibration, MetricCalibration, SliceCalibration
-from ._rows import (
-    JudgedMetric,
-    JudgedRows,
-    MetricLabels,
-    digested_rows,
-    doubts,
-    is_stale,
-    judged_rows,
-    labels_in_force,
-    metric_labels,
-)
-
-if TYPE_CHECKING:
-    from .._run._scored_rows import ScoredRows
-
+from ._rows import JudgedMetric, MetricLabels, claims_by_row, doubts, labels_in_force, metric_labels, stale_labels
 
 UNIT = (0.0, 1.0)
 
@@ -65,9 +52,10 @@ def calibrated(run: ScoredRows, labels: Any, metric: str | None, by: str | None,
     """
     given = known_labels(run, labels, metric)
     names = [item.name for item in run.metrics if any(label.metric == item.name for label in given)]
-    claims = {name: {item.id for item in given if item.metric == name and item.claim is not None} for name in names}
-    rows = judged_rows(run, names, by, cluster, claims=claims, digests=digested_rows(given))
-    check_rows(given, rows.names)
+    groups = RowGroups(by, cluster)
+    rows = Run.of(run, "", groups)
+    groups.check()
+    check_rows(given, [row.name for row in rows.rows])
     given, notes = labels_in_force(given, rows)
     found = tuple(_calibrated_metric(name, [item for item in given if item.metric == name], rows, by) for name in names)
     problems = [item.problem or (item.claims.problem if item.claims else None) for item in found]
@@ -95,21 +83,21 @@ def known_labels(run: ScoredRows, labels: Any, metric: str | None) -> list[Label
     return found
 
 
-def _calibrated_metric(name: str, labels: Sequence[Label], rows: JudgedRows, by: str | None) -> MetricCalibration:
-    judged = rows.metrics[name]
+def _calibrated_metric(name: str, labels: Sequence[Label], run: Run, by: str | None) -> MetricCalibration:
+    judged = JudgedMetric.of(run, name)
     of_claims = [item for item in labels if item.claim is not None]
     claims: ClaimCalibration | None = None
     if of_claims:
-        claims = claim_calibration(of_claims, {rows.names[row]: found for row, found in judged.claims.items()})
+        claims = claim_calibration(of_claims, claims_by_row(run, name, {item.id for item in of_claims}))
     own = metric_labels([item for item in labels if item.claim is None])
-    beside = _Beside.of(judged, own, rows)
+    beside = _Beside.of(judged, own, run.clusters)
     blank = MetricCalibration(
         name=name,
         verdicts=own.verdicts,
         lower_is_better=judged.lower_is_better,
         scale=judged.scale,
         rows=len(judged.rows),
-        without_score=len(rows.names) - len(judged.rows),
+        without_score=len(run.rows) - len(judged.rows),
         labels=len(beside.places),
         lines=own.lines,
         annotators=len({item.annotator for item in labels}),
@@ -129,7 +117,7 @@ def _calibrated_metric(name: str, labels: Sequence[Label], rows: JudgedRows, by:
         blank,
         corrected=beside.corrected(),
         agreement=found,
-        slices=() if by is None or rows.slices is None else beside.slices(rows.slices, by, found.threshold),
+        slices=() if by is None or run.slices is None else beside.slices(run.slices, by, found.threshold),
         warnings=tuple(doubts(judged, own, beside.places, beside.known_weights)),
     )
 
@@ -165,14 +153,15 @@ class _Beside:
     clusters: Sequence[str | None] | None
 
     @classmethod
-    def of(cls, judged: JudgedMetric, own: MetricLabels, rows: JudgedRows) -> _Beside:
-        found = [own.rows.get(rows.names[row]) for row in judged.rows]
+    def of(cls, judged: JudgedMetric, own: MetricLabels, clusters: Sequence[str | None] | None) -> _Beside:
+        """The scored rows with the label of each."""
+        found = [own.rows.get(name) for name in judged.names]
         return cls(
             judged=judged,
             verdicts=own.verdicts,
             labels=[None if item is None else item.label for item in found],
             weights=[None if item is None else item.weight for item in found] if own.weighted else None,
-            clusters=None if rows.clusters is None else [rows.clusters[row] for row in judged.rows],
+            clusters=None if clusters is None else [clusters[row] for row in judged.rows],
         )
 
     @property
@@ -196,9 +185,9 @@ class _Beside:
         return UNIT if self.verdicts else self.judged.scale
 
     @property
-    def values(self) -> list[float]:
+    def values(self) -> Sequence[float]:
         """What the judge says, high for good where labels are passes and fails."""
-        return [self.judged.good(value) for value in self.judged.values] if self.verdicts else self.judged.values
+        return self.judged.good if self.verdicts else self.judged.values
 
     def corrected(self) -> CorrectedMean:
         """The mean that people would give."""
@@ -419,32 +408,32 @@ def lines_to_label(run: ScoredRows, n: int, metric: str | None, labels: Any, see
     """
     name = _only(run, metric)
     given = [] if labels is None else known_labels(run, labels, name)
-    judged = judged_rows(run, [name], digests=digested_rows(given))
-    own = judged.metrics[name]
-    labelled = {item.id for item in given if item.claim is None and not is_stale(item, own)}
-    without = {place for place, row in enumerate(own.rows) if judged.names[row] in labelled}
-    left = len(own.rows) - len(without)
+    rows = Run.of(run, "", RowGroups(None, None))
+    judged = JudgedMetric.of(rows, name)
+    stale = set(map(id, stale_labels(given, rows)))
+    labelled = {item.id for item in given if item.claim is None and id(item) not in stale}
+    without = {place for place, row in enumerate(judged.names) if row in labelled}
+    left = len(judged.rows) - len(without)
     if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= left:
         raise InvalidInput(
             Setting("n"),
             f" must lie between 1 and {left}, the number of rows with a score of {name} and without a label, got {n!r}",
         )
-    if len(set(judged.names)) < len(judged.names):
+    if len({row.name for row in rows.rows}) < len(rows.rows):
         raise InvalidInput(
-            "two rows of this run have the same id, so labels could not tell them apart: give every row an id of its own"
+            "two rows of this run have the same id, so labels could not tell them apart: give every row another"
         )
     lines = []
-    for drawn in suggest(own.values, n, seed, own.scale, without):
-        row = own.rows[drawn.row]
-        sample = run.records[row].sample
+    for drawn in suggest(judged.values, n, seed, judged.scale, without):
+        sample = run.records[judged.rows[drawn.row]].sample
         lines.append(
             {
-                "id": judged.names[row],
+                "id": judged.names[drawn.row],
                 "metric": name,
                 "label": None,
                 "weight": round(n / left * drawn.weight, DIGITS),
                 "probability": round(drawn.probability, DIGITS),
-                **({} if own.column.inputs is None else {"digest": row_digest(sample, own.column.inputs)}),
+                **({} if judged.column.inputs is None else {"digest": row_digest(sample, judged.column.inputs)}),
                 **{field: json_value(value) for field in SHOWN if is_given(value := getattr(sample, field))},
             }
         )

@@ -1,13 +1,7 @@
-"""What the judge says of every row of a run, by metric: read in one pass, numbers only.
-
-What people say of each row of a run, of one metric: several annotators become one label, and their agreement is kept.
+"""What judge and people say of the rows of a run, metric by metric, and why labels may mislead.
 
 A row that most annotators pass is a pass; one on which they are split counts as half a pass in a mean, and is left out where only a
-verdict can be used. Grades have their mean.
-
-Which labels still say something about a run: those of rows that have not changed since people read them.
-
-Why labels may mislead: rows that somebody chose, annotators who had seen the score, a metric of which nothing is known.
+verdict can be used. Grades have their mean. Labels of rows that changed since people read them are left out.
 
 Nothing in a label tells how its row was chosen, but rows that were picked give themselves away: they are the first of the file, or
 the judge's scores of them, or how sure it is of them, differ from those of all rows by more than a draw explains.
@@ -17,145 +11,84 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from .._kernel._counts import count_of
 from .._kernel._errors import InvalidInput
 from .._kernel._evidence import findings_of
-from .._kernel._score import Score, is_asked
-from .._run._columns import common_scale
-from .._run._slices import RowGroups, name_of
+from .._kernel._score import Score
+from .._run._columns import Run, common_scale
 from .._store._labels import Label, quoted
 from .._store._run_settings import MetricColumn, row_digest
 from ..statistics._labelled import SURE, effective_count, uncertainty, uneven, weight_problem
-
-if TYPE_CHECKING:
-    from .._run._scored_rows import ScoredRows
-
 
 Claim = tuple[str, bool]
 """The text of a claim, its spaces made single ones, and whether the judge says that it holds."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class JudgedMetric:
-    """One metric over the rows that it was asked about.
+    """One metric over the rows that have a score.
 
     Attributes:
-        column: the metric.
-        rows: those with a value, as indices of ``JudgedRows.names``.
-        values: of those rows.
-        passing: of those rows, whether the metric passes them; None where it does not say.
-        unscored: rows without a value.
-        scales: of those that have a value.
-        claims: by row, the claims that were looked for.
-        digests: by the name of the row, those of what the metric reads that were looked for.
+        column: the metric; where it is not known which of its values are good, high ones are taken to be, and `doubts` says so.
+        scale: lowest and highest possible value; None where it is not known, or differs.
+        rows: the rows with a score.
+        names: what labels call them.
+        values: their values.
+        passing: whether the metric passes them; None where it does not say.
     """
 
     column: MetricColumn
-    rows: list[int] = field(default_factory=list)
-    values: list[float] = field(default_factory=list)
-    passing: list[bool | None] = field(default_factory=list)
-    unscored: list[int] = field(default_factory=list)
-    scales: set[tuple[float, float] | None] = field(default_factory=set)
-    claims: dict[int, list[Claim]] = field(default_factory=dict)
-    digests: dict[str, str] = field(default_factory=dict)
+    scale: tuple[float, float] | None
+    rows: Sequence[int]
+    names: Sequence[str]
+    values: Sequence[float]
+    passing: Sequence[bool | None]
 
-    @property
-    def scale(self) -> tuple[float, float] | None:
-        """Lowest and highest possible value; None where it is not known, or differs."""
-        return common_scale(self.column.scale, self.scales)
+    @classmethod
+    def of(cls, run: Run, name: str) -> JudgedMetric:
+        """One metric of a run."""
+        found = run.columns[name]
+        scored = {row: value for row, value in enumerate(found.values) if value is not None}
+        metric = found.metric
+        return cls(
+            column=metric if metric.higher_is_better is not None else replace(metric, higher_is_better=True),
+            scale=common_scale(metric.scale, (found.scales[row] for row in scored)),
+            rows=list(scored),
+            names=[run.rows[row].name for row in scored],
+            values=list(scored.values()),
+            passing=[found.passing[row] for row in scored],
+        )
 
     @property
     def lower_is_better(self) -> bool:
         """Whether a pass is a low value."""
         return self.column.higher_is_better is False
 
-    def good(self, value: float) -> float:
-        """The value turned so that high is good; turning it once more gives it back."""
+    @property
+    def good(self) -> Sequence[float]:
+        """The values, turned so that high is good."""
         if not self.lower_is_better:
-            return value
-        return self.scale[0] + self.scale[1] - value if self.scale else -value
+            return self.values
+        ends = sum(self.scale) if self.scale else 0.0
+        return [ends - value for value in self.values]
 
     @property
     def verdicts(self) -> list[float] | None:
         """1 for each row that the metric passes, 0 for others; None where it does not say so of every row."""
         return None if None in self.passing else [float(bool(passed)) for passed in self.passing]
 
-    def add(self, row: int, score: Score, *, with_claims: bool) -> None:
-        """Note the score of a row."""
-        if not is_asked(score):
-            return
-        if with_claims:
-            self.claims[row] = claims_of(score)
-        if score.value is None:
-            self.unscored.append(row)
-            return
-        self.rows.append(row)
-        self.values.append(score.value)
-        self.passing.append(score.passing)
-        self.scales.add(score.scale)
 
-
-@dataclass(frozen=True)
-class JudgedRows:
-    """The rows of a run.
-
-    Attributes:
-        names: by which labels call them: their ids, or where they stand.
-        metrics: by name.
-        slices: what they are sliced by; None where they are not.
-        clusters: what they share with others; None where they are independent.
-    """
-
-    names: Sequence[str]
-    metrics: Mapping[str, JudgedMetric]
-    slices: Sequence[str | None] | None
-    clusters: Sequence[str | None] | None
-
-
-def judged_rows(
-    run: ScoredRows,
-    metrics: Collection[str],
-    by: str | None = None,
-    cluster: str | None = None,
-    *,
-    claims: Mapping[str, Collection[str]] | None = None,
-    digests: Mapping[str, Collection[str]] | None = None,
-) -> JudgedRows:
-    """Read a run.
-
-    Args:
-        run: its rows.
-        metrics: names of those that are looked at.
-        by: the path of a column that rows are sliced by.
-        cluster: the path of a column with what rows share.
-        claims: by metric, the names of the rows whose claims are kept.
-        digests: by metric, the names of the rows of which a digest is kept.
-
-    Raises:
-        InvalidInput: a path names nothing that rows have in common, or a row has nothing at that of ``cluster``.
-    """
-    groups = RowGroups(by, cluster)
-    found = {item.name: JudgedMetric(_known(item)) for item in run.metrics if item.name in metrics}
-    names = []
-    for row, record in enumerate(run.records):
-        names.append(name_of(record))
-        groups.add(record.sample, record.place)
-        for name, metric in found.items():
-            metric.add(row, record.scores[name], with_claims=names[-1] in (claims or {}).get(name, ()))
-            if metric.column.inputs is not None and names[-1] in (digests or {}).get(name, ()):
-                metric.digests[names[-1]] = row_digest(record.sample, metric.column.inputs)
-    groups.check()
-    return JudgedRows(names, found, groups.slices, groups.clusters)
-
-
-def _known(column: MetricColumn) -> MetricColumn:
-    """A metric of which nothing is known is taken to have good values at its high end; `_label_doubts` says so."""
-    return column if column.higher_is_better is not None else replace(column, higher_is_better=True)
+def claims_by_row(run: Run, metric: str, names: Container[str]) -> dict[str, list[Claim]]:
+    """The claims in the evidence of these rows."""
+    return {
+        row.name: claims_of(run.evaluation.records[position].scores[metric])
+        for position, row in enumerate(run.rows)
+        if row.name in names
+    }
 
 
 def claims_of(score: Score) -> list[Claim]:
@@ -288,35 +221,34 @@ MOST_NAMED = 5
 NO_DRAW = "the rows of the remaining labels are no random draw of all rows: label the rows that changed again"
 
 
-def digested_rows(labels: Iterable[Label]) -> dict[str, set[str]]:
-    """By metric, the rows whose labels have a digest."""
-    found: dict[str, set[str]] = {}
+def stale_labels(labels: Iterable[Label], run: Run) -> list[Label]:
+    """The labels of rows that have changed since people read them, as far as that can be checked."""
+    rows = {row.name: position for position, row in enumerate(run.rows)}
+    stale = []
     for item in labels:
-        if item.digest is not None:
-            found.setdefault(item.metric, set()).add(item.id)
-    return found
+        inputs = run.columns[item.metric].metric.inputs
+        if item.digest is not None and inputs is not None and item.id in rows:
+            sample = run.evaluation.records[rows[item.id]].sample
+            if row_digest(sample, inputs) != item.digest:
+                stale.append(item)
+    return stale
 
 
-def is_stale(label: Label, metric: JudgedMetric) -> bool:
-    """Whether the row has changed since it was labelled."""
-    return label.digest is not None and metric.digests.get(label.id, label.digest) != label.digest
-
-
-def labels_in_force(labels: Sequence[Label], rows: JudgedRows) -> tuple[list[Label], tuple[str, ...]]:
+def labels_in_force(labels: Sequence[Label], run: Run) -> tuple[list[Label], tuple[str, ...]]:
     """The labels of rows that are as they were, and those that cannot be checked; and what must be known of labels and rows.
 
     Raises:
         InvalidInput: every label is of a row that has changed.
     """
-    stale = [item for item in labels if is_stale(item, rows.metrics[item.metric])]
-    notes = tuple(_notes(labels, stale, rows))
+    stale = stale_labels(labels, run)
+    notes = tuple(_notes(labels, stale, run))
     if len(stale) == len(labels):
         raise InvalidInput(f"no label is left: {'; '.join(notes)}: label these rows again")
     gone = set(map(id, stale))
     return [item for item in labels if id(item) not in gone], notes
 
 
-def _notes(labels: Sequence[Label], stale: Sequence[Label], rows: JudgedRows) -> Iterator[str]:
+def _notes(labels: Sequence[Label], stale: Sequence[Label], run: Run) -> Iterator[str]:
     for metric in dict.fromkeys(item.metric for item in stale):
         names = list(dict.fromkeys(item.id for item in stale if item.metric == metric))
         count = sum(item.metric == metric for item in stale)
@@ -330,7 +262,8 @@ def _notes(labels: Sequence[Label], stale: Sequence[Label], rows: JudgedRows) ->
     without = sum(item.digest is None for item in labels)
     if without:
         yield f"{count_of(without, 'label')} without a digest: it is not known whether the rows changed after they were labelled"
-    unread = [name for name, metric in rows.metrics.items() if metric.column.inputs is None]
+    of = {item.metric for item in labels}
+    unread = [name for name, column in run.columns.items() if name in of and column.metric.inputs is None]
     unchecked = sum(item.digest is not None and item.metric in unread for item in labels)
     if unchecked:
         yield (

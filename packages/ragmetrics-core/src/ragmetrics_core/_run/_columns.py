@@ -77,6 +77,7 @@ class Column:
         values: one per row; None where there is none.
         failed: by row, whether it failed.
         labels: one per row.
+        passing: by row, whether the metric passes it; None where it does not say. Of records only, not of repeats gathered.
         scales: one per row; None also where there is no value.
         prompts: by the name of each prompt that was asked, its versions.
         asked: whether any model was asked.
@@ -87,6 +88,7 @@ class Column:
     values: list[float | None] = field(default_factory=list)
     failed: list[bool] = field(default_factory=list)
     labels: list[str | None] = field(default_factory=list)
+    passing: list[bool | None] = field(default_factory=list)
     scales: list[Scale] = field(default_factory=list)
     prompts: dict[str, set[str]] = field(default_factory=dict)
     asked: bool = False
@@ -97,9 +99,10 @@ class Column:
         self.values.append(score.value)
         self.failed.append(score.error is not None)
         self.labels.append(score.label)
+        self.passing.append(score.passing)
         self.scales.append(score.scale if score.value is not None else None)
         self.asked = self.asked or score.usage.calls > 0
-        for name, version in prompts_of(score.details):
+        for name, version in prompts_of(score.held):
             self.prompts.setdefault(name, set()).add(version)
 
     def short_at(self, row: int) -> float:
